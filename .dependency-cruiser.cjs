@@ -1,0 +1,115 @@
+/** For the folders that join the parts. */
+const EVERYTHING = null;
+
+/**
+ * The import table: which folder of src/ may import which. A folder may always import itself.
+ * A new folder needs a row here; scripts/check-imports.mjs fails on a folder without one.
+ */
+const MAY_IMPORT = {
+  domain: [],
+  ports: ['domain'],
+  wire: ['domain'],
+  config: ['domain'],
+  observe: ['domain', 'ports', 'config'],
+  tool: ['domain', 'ports', 'wire'],
+  stages: ['domain', 'ports', 'wire'],
+  'data-path.ts': ['domain', 'ports', 'stages'],
+  catalog: ['domain', 'ports', 'wire'],
+  stores: ['domain', 'ports', 'wire', 'config', 'observe'],
+  services: ['domain', 'ports', 'wire', 'config', 'observe'],
+  runners: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'tool'],
+  worker: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'catalog', 'stages', 'data-path.ts'],
+  client: ['domain', 'ports', 'wire', 'stages/call', 'stages/reply'],
+  mcp: ['domain', 'ports', 'wire', 'config', 'observe', 'catalog', 'client'],
+  gateway: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'catalog', 'client', 'mcp'],
+  compose: EVERYTHING,
+  cli: EVERYTHING,
+  exports: EVERYTHING,
+};
+
+/** Folders without I/O: they import no package and no node: module. */
+const PURE = ['domain', 'ports'];
+
+const TESTS = '\\.test\\.ts$';
+
+const place = (name) => (name.endsWith('.ts') ? `^src/${name.replace('.', '\\.')}$` : `^src/${name}/`);
+
+const tableRules = Object.entries(MAY_IMPORT)
+  .filter(([, allowed]) => allowed !== EVERYTHING)
+  .map(([name, allowed]) => ({
+    name: `table-${name}`,
+    comment: `src/${name} may import only itself${allowed.length > 0 ? `, ${allowed.join(', ')}` : ''}${PURE.includes(name) ? '; no packages, no node: modules' : ''}.`,
+    severity: 'error',
+    from: { path: place(name), pathNot: TESTS },
+    to: {
+      ...(PURE.includes(name) ? {} : { path: '^src/' }),
+      pathNot: [name, ...allowed].map(place),
+    },
+  }));
+
+module.exports = {
+  forbidden: [
+    ...tableRules,
+    {
+      name: 'stage-imports-no-other-stage',
+      comment: 'Stages meet in src/data-path.ts only.',
+      severity: 'error',
+      from: { path: '^src/stages/([^/]+)/' },
+      to: { path: '^src/stages/', pathNot: '^src/stages/$1/' },
+    },
+    {
+      name: 'client-reaches-no-tool-code',
+      comment: 'A caller must never load the worker, a runner or a tool.',
+      severity: 'error',
+      from: { path: '^src/(exports/client\\.ts$|client/)', pathNot: TESTS },
+      to: { path: '^(src/(worker|runners)/|examples/)', reachable: true },
+    },
+    {
+      name: 'examples-use-the-package',
+      comment: 'Examples and benches import the package by name, as a user would.',
+      severity: 'error',
+      from: { path: '^(examples|bench)/', pathNot: TESTS },
+      to: { path: '^src/', pathNot: '^src/exports/' },
+    },
+    {
+      name: 'src-imports-only-src',
+      severity: 'error',
+      from: { path: '^src/', pathNot: TESTS },
+      to: { path: `^(test|bench|examples|scripts|dist)/|${TESTS}` },
+    },
+    {
+      name: 'no-cycle',
+      comment: 'Type-only cycles count: two files which need each other are one file, or miss a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'declared-dependencies',
+      comment: 'What src imports must be listed under dependencies.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: TESTS },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: '^(node_modules|dist)/' },
+    // Type-only imports count as imports.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.mjs', '.js', '.json', '.d.ts'],
+    },
+  },
+};
+
+// Not an option of dependency-cruiser: read by scripts/check-imports.mjs.
+Object.defineProperty(module.exports, 'MAY_IMPORT', { value: MAY_IMPORT, enumerable: false });

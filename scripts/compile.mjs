@@ -1,0 +1,138 @@
+// Compiles src -> dist, then examples and bench against it, and copies the Lua files. Only node: modules.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { TOP } from './top.mjs';
+
+const DIST = join(TOP, 'dist');
+const STATE = join(DIST, '.build');
+const STAMP = join(STATE, 'stamp');
+const CONFIGS = [
+  'package.json',
+  'tsconfig.base.json',
+  'tsconfig.build.json',
+  'tsconfig.programs.json',
+  'scripts/compile.mjs',
+];
+const TSC = 'node_modules/@typescript/native/bin/tsc';
+
+/**
+ * Builds what changed.
+ * @returns {Promise<{ kind: 'unchanged' } | { kind: 'built', tookMs: number } | { kind: 'failed', output: string }>}
+ */
+export async function compileAll({ announce = () => {} } = {}) {
+  const plan = planBuild();
+  const complete = plan.outputs.every((output) => existsSync(join(DIST, output)));
+  if (complete && readStamp() === plan.stamp) return { kind: 'unchanged' };
+
+  announce();
+  const startedMs = Date.now();
+  // The compiler's own record does not notice missing outputs.
+  if (!complete) rmSync(STATE, { recursive: true, force: true });
+  rmSync(STAMP, { force: true });
+  mkdirSync(STATE, { recursive: true });
+  removeOrphans(plan.outputs);
+
+  for (const { config, sources } of plan.projects) {
+    if (sources.length === 0) continue;
+    const { code, output } = await compile(config);
+    if (code !== 0) return { kind: 'failed', output };
+  }
+  for (const file of plan.copies) {
+    mkdirSync(dirname(join(DIST, file)), { recursive: true });
+    copyFileSync(join(TOP, 'src', file), join(DIST, file));
+  }
+  const command = join(DIST, 'cli', 'main.js');
+  if (existsSync(command)) chmodSync(command, 0o755);
+  writeFileSync(STAMP, plan.stamp);
+  return { kind: 'built', tookMs: Date.now() - startedMs };
+}
+
+/** Everything the result depends on, as one hash, and every file it must have. */
+function planBuild() {
+  const library = filesBelow('src');
+  const programs = [...filesBelow('examples'), ...filesBelow('bench')];
+  const isSource = (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.endsWith('.d.ts');
+  const librarySources = library.filter(isSource);
+  const programSources = programs.filter(isSource);
+  const copies = library.filter((file) => file.endsWith('.lua')).map((file) => file.slice('src/'.length));
+
+  const hash = createHash('sha256').update(`node ${process.versions.node.split('.')[0]}\n`);
+  const inputs = [...CONFIGS, 'package-lock.json', ...library, ...programs];
+  for (const file of inputs.filter((name) => existsSync(join(TOP, name)))) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(TOP, file)))
+      .update('\0');
+  }
+
+  const script = (file) => file.replace(/\.ts$/, '.js');
+  return {
+    stamp: hash.digest('hex'),
+    projects: [
+      { config: 'tsconfig.build.json', sources: librarySources },
+      { config: 'tsconfig.programs.json', sources: programSources },
+    ],
+    copies,
+    outputs: [
+      ...librarySources.map((file) => script(file.slice('src/'.length))),
+      ...librarySources.map((file) => file.slice('src/'.length).replace(/\.ts$/, '.d.ts')),
+      ...programSources.map(script),
+      ...copies,
+    ],
+  };
+}
+
+function filesBelow(folder) {
+  if (!existsSync(join(TOP, folder))) return [];
+  return readdirSync(join(TOP, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      relative(TOP, join(entry.parentPath ?? entry.path, entry.name))
+        .split(sep)
+        .join('/'),
+    )
+    .sort();
+}
+
+/** A deleted source must not live on in dist. */
+function removeOrphans(outputs) {
+  const wanted = new Set(outputs);
+  for (const file of filesBelow('dist')) {
+    const path = file.slice('dist/'.length);
+    if (path.startsWith('.build/')) continue;
+    if (!wanted.has(path.replace(/\.map$/, ''))) rmSync(join(DIST, path), { force: true });
+  }
+}
+
+function readStamp() {
+  try {
+    return readFileSync(STAMP, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function compile(config) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [join(TOP, TSC), '-p', config, '--pretty', 'false'], {
+      cwd: TOP,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.once('error', (error) => resolve({ code: 1, output: error.message }));
+    child.once('close', (code) => resolve({ code: code ?? 1, output: output.trimEnd() }));
+  });
+}

@@ -1,0 +1,273 @@
+// Makes a fresh clone ready, and does nothing when it already is. Only node: modules: it runs before anything is installed.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, delimiter, join } from 'node:path';
+import { compileAll } from './compile.mjs';
+import { withLock } from './lock.mjs';
+import { isStarted, TOP } from './top.mjs';
+
+/** "Something needed is not available", from sysexits.h. */
+export const EXIT_UNAVAILABLE = 69;
+
+const STAMP = join(TOP, 'node_modules', '.sallyport-setup');
+const OLDEST_NODE = [20, 19];
+
+/** Set-up cannot go on. The message says what the user has to do. */
+export class SetupFailure extends Error {
+  constructor(message, exitCode = EXIT_UNAVAILABLE) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Prints the failure without a stack trace and returns the exit code to end with. */
+export function reportFailure(error) {
+  if (!(error instanceof SetupFailure)) throw error;
+  console.error(`\n${error.message}\n`);
+  return error.exitCode;
+}
+
+export function say(line) {
+  console.log(`setup: ${line}`);
+}
+
+/** Runs `work` between two progress lines, the second with the time it took. */
+async function timed(doing, done, work) {
+  say(`${doing} …`);
+  const startedMs = Date.now();
+  const result = await work();
+  say(`${done} in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+/** Runs a program to its end with its output kept back; stops it when we are stopped. */
+function capture(command, args, { holdFor, ...options } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: TOP, stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    if (child.pid !== undefined) holdFor?.(child.pid);
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    let stoppedBy;
+    const stop = (signal) => {
+      stoppedBy = signal;
+      child.kill(signal);
+    };
+    const abandon = () => child.kill();
+    process.once('SIGTERM', stop).once('SIGINT', stop).once('exit', abandon);
+    const end = (code) => {
+      process.off('SIGTERM', stop).off('SIGINT', stop).off('exit', abandon);
+      if (stoppedBy) process.exit(stoppedBy === 'SIGINT' ? 130 : 143);
+      resolve({ code, output: output.trimEnd() });
+    };
+    child.once('error', (error) => {
+      output += error.message;
+      end(127);
+    });
+    child.once('close', (code) => end(code ?? 1));
+  });
+}
+
+function ensureNodeVersion() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  throw new SetupFailure(`Sallyport needs Node ${OLDEST_NODE.join('.')} or newer. This is ${process.versions.node}.`);
+}
+
+/** What node_modules must have been installed from: the lock file and the Node major version. */
+function wantedStamp() {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(TOP, 'package-lock.json')))
+    .digest('hex');
+  return `${lock} node${process.versions.node.split('.')[0]}\n`;
+}
+
+function installedStamp() {
+  try {
+    return readFileSync(STAMP, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Installs the packages of the lock file, unless node_modules was installed from exactly these. */
+export async function ensureNodeModules() {
+  ensureNodeVersion();
+  if (installedStamp() === wantedStamp()) return;
+  await withLock('packages', async (holdFor) => {
+    if (installedStamp() === wantedStamp()) return;
+    await timed('installing packages (npm ci)', 'packages installed', () => installPackages(holdFor));
+  });
+}
+
+async function installPackages(holdFor) {
+  rmSync(STAMP, { force: true });
+  // NODE_ENV=production would leave out the compiler.
+  const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const cli = process.env.npm_execpath;
+  const { code, output } =
+    cli && basename(cli).startsWith('npm-cli')
+      ? await capture(process.execPath, [cli, ...args], { holdFor })
+      : await capture('npm', args, { holdFor });
+  if (code !== 0)
+    throw new SetupFailure(`${output}\n\nnpm ci failed. Fix the cause above, then run the same command again.`);
+  writeFileSync(STAMP, wantedStamp());
+}
+
+/** Compiles src, examples and bench into dist, unless nothing changed. Throws SetupFailure with the compiler's messages. */
+export async function ensureBuild() {
+  const built = await withLock('build', () => compileAll({ announce: () => say('building …') }));
+  if (built.kind === 'failed') throw new SetupFailure(`${built.output}\n\nThe build failed.`, 1);
+  if (built.kind === 'built') say(`built in ${(built.tookMs / 1000).toFixed(1)} s`);
+}
+
+function isProgram(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Looks on PATH and in the folders where servers live but users' PATHs often do not point. */
+export function findProgram(program) {
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    '/usr/local/bin',
+    '/usr/bin',
+    '/usr/local/sbin',
+    '/usr/sbin',
+  ];
+  return folders
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, program))
+    .find(isProgram);
+}
+
+/**
+ * Finds a system program, or installs it when that is allowed: as root on a Debian-like system.
+ * Otherwise throws SetupFailure with the command to run.
+ *
+ * @param {object} wanted
+ * @param {string} wanted.program        name of the executable
+ * @param {string} wanted.debianPackage  package which has it on Debian and Ubuntu
+ * @param {string} wanted.why            what needs it, e.g. "the tests use a real Redis"
+ * @param {Record<string, string>} [wanted.otherPackages]  package names for dnf, apk, pacman, zypper, brew
+ * @param {string[]} [wanted.services]   services of the package that must not be left running
+ * @param {() => string | undefined} [wanted.find]  how to find it, when not by its name on PATH
+ * @returns {Promise<string>} full path of the program
+ */
+export async function ensureSystemProgram(wanted) {
+  const find = wanted.find ?? (() => findProgram(wanted.program));
+  const found = find();
+  if (found) return found;
+  if (!mayInstall()) throw new SetupFailure(missingMessage(wanted));
+  return withLock('system', async (holdFor) => {
+    const meanwhile = find();
+    if (meanwhile) return meanwhile;
+    await timed(`installing ${wanted.debianPackage} (${wanted.why})`, `${wanted.debianPackage} installed`, () =>
+      aptInstall(wanted, holdFor),
+    );
+    const installed = find();
+    if (!installed)
+      throw new SetupFailure(`${wanted.debianPackage} is installed, but ${wanted.program} was not found.`);
+    return installed;
+  });
+}
+
+function mayInstall() {
+  return (
+    process.getuid?.() === 0 &&
+    process.env.SALLYPORT_NO_SYSTEM_INSTALL !== '1' &&
+    existsSync('/etc/debian_version') &&
+    findProgram('apt-get') !== undefined
+  );
+}
+
+const INSTALL_COMMANDS = {
+  'apt-get': (name) => `apt-get update && sudo apt-get install -y --no-install-recommends ${name}`,
+  dnf: (name) => `dnf install -y ${name}`,
+  zypper: (name) => `zypper install -y ${name}`,
+  pacman: (name) => `pacman -S --noconfirm ${name}`,
+  apk: (name) => `apk add ${name}`,
+  brew: (name) => `brew install ${name}`,
+};
+
+function missingMessage({ program, debianPackage, why, otherPackages = {} }) {
+  const manager = Object.keys(INSTALL_COMMANDS).find((name) => findProgram(name)) ?? 'apt-get';
+  const packageName = manager === 'apt-get' ? debianPackage : (otherPackages[manager] ?? program);
+  const sudo = manager === 'brew' ? '' : 'sudo ';
+  return [
+    `${program} is missing: ${why}. Install it with`,
+    '',
+    `    ${sudo}${INSTALL_COMMANDS[manager](packageName)}`,
+    '',
+    'and run the same command again.',
+  ].join('\n');
+}
+
+/** Installs without questions. The package lists are fetched only when the first try fails for lack of them. */
+async function aptInstall({ debianPackage, services = [] }, holdFor) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...args) => capture('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=120', ...args], { env, holdFor });
+  const install = () => apt('install', '-y', '--no-install-recommends', debianPackage);
+  const allowServices = forbidServiceStarts();
+  try {
+    let result = await install();
+    if (result.code !== 0) {
+      const update = await apt('update');
+      result = await install();
+      if (result.code !== 0) {
+        throw new SetupFailure(`${update.output}\n${result.output}\n\napt-get could not install ${debianPackage}.`);
+      }
+    }
+    for (const service of services) await stopService(service);
+  } finally {
+    allowServices();
+  }
+}
+
+const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
+const POLICY_MARK = '# written by sallyport set-up, removed when it ends';
+
+/** Debian asks this file whether a package may start its service; 101 means no. A file of the administrator is left alone. */
+function forbidServiceStarts() {
+  if (existsSync(SERVICE_POLICY) && !readFileSync(SERVICE_POLICY, 'utf8').includes(POLICY_MARK)) return () => {};
+  writeFileSync(SERVICE_POLICY, `#!/bin/sh\n${POLICY_MARK}\nexit 101\n`, { mode: 0o755 });
+  const allow = () => rmSync(SERVICE_POLICY, { force: true });
+  process.once('exit', allow);
+  return () => {
+    process.off('exit', allow);
+    allow();
+  };
+}
+
+/** The program was absent a moment ago, so a service that runs or starts at boot now is our doing. */
+async function stopService(service) {
+  if (findProgram('systemctl')) await capture('systemctl', ['disable', '--now', service]);
+  else if (isProgram(`/etc/init.d/${service}`)) await capture(`/etc/init.d/${service}`, ['stop']);
+}
+
+/** The tests' Redis: found or installed, never started as a service. */
+export function ensureRedisServer() {
+  return ensureSystemProgram({
+    program: 'redis-server',
+    debianPackage: 'redis-server',
+    why: 'the tests use a real Redis',
+    otherPackages: { dnf: 'redis', zypper: 'redis', pacman: 'redis', apk: 'redis', brew: 'redis' },
+    services: ['redis-server'],
+  });
+}
+
+if (isStarted(import.meta.url)) {
+  try {
+    await ensureNodeModules();
+    await ensureBuild();
+    await ensureRedisServer();
+    say('ready');
+  } catch (error) {
+    process.exitCode = reportFailure(error);
+  }
+}

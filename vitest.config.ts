@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const sourceOf = (path: string): string => fileURLToPath(new URL(`./src/exports/${path}`, import.meta.url));
+
+// The package's own name means its sources, so that a test and an example it imports share one set of classes.
+const alias = [
+  { find: /^sallyport$/, replacement: sourceOf('worker.ts') },
+  { find: /^sallyport\/(client|tool|gate|mcp|testing)$/, replacement: sourceOf('$1.ts') },
+];
+
+export default defineConfig({
+  test: {
+    retry: 0,
+    coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
+    projects: [
+      {
+        resolve: { alias },
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          // Real Redis, real processes. Two at a time: more would measure the machine instead of the code.
+          name: 'integration',
+          include: ['test/**/*.test.ts'],
+          pool: 'forks',
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
