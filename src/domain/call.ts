@@ -1,0 +1,72 @@
+import type { CallId, RunId, SessionId, ToolId } from './ids.ts';
+import type { JsonObject } from './json.ts';
+import type { Identity } from './session.ts';
+import type { Effect } from './tool.ts';
+
+/**
+ * The life of a call:
+ *
+ *   queued ─► leased(f) ─► running(f) ─► settled
+ *     ▲          │  └► parked ─► queued (f+1)
+ *     └──────────┴── lease lost, abandoned, handed back: queued again, fence raised
+ *
+ * `leased` is not stored on the first delivery: an entry in somebody's pending list *is* the lease.
+ * `running` is stored by `start`, which is obligatory for unsafe tools and from the second delivery on.
+ */
+export const CALL_STATES = ['queued', 'running', 'parked', 'settled'] as const;
+export type CallState = (typeof CALL_STATES)[number];
+
+export const ENVELOPE_VERSION = 1;
+
+/** What a caller sends. Everything here is the caller's claim; identity is not among it. */
+export interface Envelope {
+  readonly version: typeof ENVELOPE_VERSION;
+  readonly session: SessionId;
+  readonly run: RunId;
+  readonly tool: ToolId;
+  readonly toolDigest: string;
+  /** Canonical JSON (RFC 8785). These bytes are what is hashed, approved and executed. */
+  readonly arguments: string;
+  readonly key: string;
+  readonly trace?: string;
+  readonly parent?: CallId;
+  /** Nesting of calls made by tools; 0 for a call of an agent. */
+  readonly depth: number;
+  /** Display name, message id, room context…: rides along, never trusted. */
+  readonly untrusted?: JsonObject;
+}
+
+/** A call as the store knows it. */
+export interface CallRecord {
+  readonly callId: CallId;
+  readonly state: CallState;
+  readonly tool: ToolId;
+  readonly pool: string;
+  readonly bodyDigest: string;
+  readonly session: SessionId;
+  readonly run: RunId;
+  readonly identity: Identity;
+  readonly acceptedAt: number;
+  readonly deadline: number;
+  readonly settledAt?: number;
+  /** Starts written down by `start`; a first run of a `read` tool is not among them. */
+  readonly starts: number;
+  readonly effect?: Effect;
+  readonly cancelRequested: boolean;
+  readonly waiters: number;
+  readonly resolution?: 'ran' | 'not-ran';
+  /** Encoded outcome; present when settled. */
+  readonly outcome?: Uint8Array;
+}
+
+export const LIMITS = Object.freeze({
+  argumentsBytes: 1024 * 1024,
+  argumentsDepth: 64,
+  argumentsKeys: 10_000,
+  argumentsItems: 100_000,
+  keyLength: 255,
+  untrustedBytes: 16 * 1024,
+  nestedDepth: 8,
+  inlineOutcomeBytes: 16 * 1024,
+  maxDeadlineMs: 7 * 24 * 60 * 60 * 1000,
+});

@@ -1,0 +1,47 @@
+/** Ids are strings with a brand, so that a call id cannot be passed where a session id is meant. */
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+export type CallId = Branded<'CallId'>;
+export type SessionId = Branded<'SessionId'>;
+export type RunId = Branded<'RunId'>;
+/** `module.tool` */
+export type ToolId = Branded<'ToolId'>;
+export type CallerId = Branded<'CallerId'>;
+export type WorkerId = Branded<'WorkerId'>;
+
+/** Names of modules, tools, pools and agents: they become parts of keys, paths and provider names. */
+export const NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+export function toolId(module: string, tool: string): ToolId {
+  return `${module}.${tool}` as ToolId;
+}
+
+/** Splits `module.tool`; undefined when it has not exactly that form. */
+export function splitToolId(id: string): { module: string; tool: string } | undefined {
+  const dot = id.indexOf('.');
+  if (dot < 0) return undefined;
+  const module = id.slice(0, dot);
+  const tool = id.slice(dot + 1);
+  return NAME_PATTERN.test(module) && NAME_PATTERN.test(tool) ? { module, tool } : undefined;
+}
+
+/**
+ * Call and session ids read `<lane>.<scope>.<rest>`: the lane says where all keys of the subject live,
+ * the scope is a digest of (tenant, subject), so that the store can refuse a key of somebody else
+ * by comparing prefixes. A released key continues as `<id>~2`, `<id>~3`, …
+ */
+const SCOPED_ID = /^(\d{1,4})\.([A-Za-z0-9_-]{12})\.([A-Za-z0-9_-]{22})(?:~(\d{1,6}))?$/;
+
+export function parseScopedId(
+  id: string,
+): { lane: number; scope: string; rest: string; generation: number } | undefined {
+  const match = SCOPED_ID.exec(id);
+  if (!match) return undefined;
+  return {
+    lane: Number(match[1]),
+    scope: match[2]!,
+    rest: match[3]!,
+    generation: match[4] === undefined ? 1 : Number(match[4]),
+  };
+}

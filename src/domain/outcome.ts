@@ -1,0 +1,55 @@
+import type { ContentBlock, WriteBacks } from './content.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+
+export const OUTCOME_KINDS = [
+  'ok',
+  'failed',
+  'exception',
+  'denied',
+  'blocked',
+  'invalid',
+  'unknown-tool',
+  'stale',
+  'unauthenticated',
+  'conflict',
+  'overloaded',
+  'expired',
+  'timed-out',
+  'cancelled',
+  'crashed',
+  'indeterminate',
+] as const;
+export type OutcomeKind = (typeof OUTCOME_KINDS)[number];
+
+/** Whether the tool's own code ran. `unknown` means: it may have. */
+export type Executed = 'no' | 'yes' | 'unknown';
+
+/** The one terminal answer to a call. It names neither call nor waiter, so that every waiter reads the same bytes. */
+export interface Outcome {
+  readonly kind: OutcomeKind;
+  readonly executed: Executed;
+  /** The same call may be sent again and could end better. */
+  readonly retryable: boolean;
+  readonly content: readonly ContentBlock[];
+  readonly structured?: JsonValue;
+  readonly writeBacks?: WriteBacks;
+  readonly error?: OutcomeError;
+}
+
+export interface OutcomeError {
+  /** Stable, from the table in `errors.ts`. */
+  readonly code: string;
+  /** A sentence the model can act on. Never a stack, a path or a secret. */
+  readonly message: string;
+  /** What the operator or developer can change. */
+  readonly fix?: string;
+  /** The facts behind the message, e.g. the current digest of a stale tool. */
+  readonly facts?: JsonObject;
+}
+
+/** Nothing ran and the caller is asked to come again: the key is free for a new call. */
+export const KEY_RELEASING_KINDS: readonly OutcomeKind[] = ['stale', 'unauthenticated', 'overloaded'];
+
+export function releasesKey(kind: OutcomeKind): boolean {
+  return KEY_RELEASING_KINDS.includes(kind);
+}

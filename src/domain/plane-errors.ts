@@ -1,0 +1,107 @@
+import { entry } from './error-entry.ts';
+
+/** Trouble of the plane itself: thrown, for the operator. */
+export const PLANE_ERRORS = {
+  STORE_UNAVAILABLE: entry({
+    stage: 'operate',
+    retry: 'after-a-while',
+    say: (d: { problem: string }) => `The store cannot be reached: ${d.problem}.`,
+    fix: 'Start the store, or correct its address. Then: sallyport doctor',
+  }),
+  STORE_UNSAFE: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problems: string[] }) => `This Redis would lose calls: ${d.problems.join('; ')}.`,
+    fix: 'Change the named settings. sallyport doctor shows each with its command.',
+  }),
+  STORE_REPLACED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { expected: string; found: string }) =>
+      `The store is not the one this process started with (incarnation ${d.expected}, now ${d.found}). It was flushed or replaced by older data.`,
+    fix: 'Stop all workers, find out what happened to the data, then start again.',
+  }),
+  STORE_LANES: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { configured: number; found: number }) =>
+      `The store was made with ${d.found} lanes; the configuration says ${d.configured}.`,
+    fix: 'Keep the number of lanes of the store.',
+  }),
+  STORE_VERSION: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { found: string; known: string }) =>
+      `The store has schema version ${d.found}; this release knows ${d.known}.`,
+    fix: 'Use the release that made the store, or a newer one.',
+  }),
+  STORE_OWNED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { file: string; pid: number }) => `${d.file} is in use by process ${d.pid}.`,
+    fix: "Use connect('embedded'), which talks to the running process, or stop that process.",
+  }),
+  STORE_FULL: entry({
+    stage: 'operate',
+    retry: 'after-a-while',
+    say: (d: { problem: string }) => `The store cannot write: ${d.problem}.`,
+    fix: 'Free disk space or memory.',
+  }),
+  STORE_FAILED: entry({
+    stage: 'operate',
+    retry: 'after-a-while',
+    say: (d: { problem: string }) => `The store answered with an error: ${d.problem}.`,
+    fix: 'See sallyport doctor and the log of the store.',
+  }),
+  CALL_UNKNOWN: entry({
+    stage: 'reply',
+    retry: 'never',
+    say: (d: { callId: string }) => `There is no call ${d.callId}, or it is not yours, or its retention has ended.`,
+  }),
+  CALL_NOT_INDETERMINATE: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { callId: string; state: string }) =>
+      `Call ${d.callId} is ${d.state}; only an indeterminate call can be resolved.`,
+  }),
+  POLICY_CONFLICT: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { expected: number; found: number }) =>
+      `The policy is now version ${d.found}; your change was made for version ${d.expected}.`,
+    fix: 'Read it again with sallyport policy show, and repeat the change.',
+  }),
+  POLICY_INVALID: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problems: string[] }) => `The policy was not accepted: ${d.problems.join('; ')}.`,
+  }),
+  SESSION_INVALID: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { problem: string }) => `The session cannot be opened: ${d.problem}.`,
+  }),
+  CONFIG_INVALID: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problems: string[] }) => `The configuration cannot be used: ${d.problems.join('; ')}.`,
+    fix: 'See docs/config.md.',
+  }),
+  MODULES_MISSING: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { path: string; problem: string }) => `No modules can be loaded from ${d.path}: ${d.problem}.`,
+    fix: 'Give a folder of modules, or a manifest.',
+  }),
+  CLIENT_CLOSED: entry({
+    stage: 'call',
+    retry: 'never',
+    say: () => 'The client was closed.',
+  }),
+  INTERNAL: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { problem: string }) => `Something is wrong in Sallyport itself: ${d.problem}.`,
+    fix: 'Please report it.',
+  }),
+} as const;

@@ -1,0 +1,87 @@
+import { splitToolId } from './ids.ts';
+import type { Identity } from './session.ts';
+
+/** Who may call a tool: subjects, `role:NAME`, or `*` for everybody. Deny beats allow. */
+export interface Permission {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+/** The kill switch: calls of these agents or tools, or all calls, are refused until resumed. */
+export interface Paused {
+  readonly all?: boolean;
+  readonly agents?: readonly string[];
+  readonly tools?: readonly string[];
+}
+
+export interface Policy {
+  /** role → subjects */
+  readonly roles: Readonly<Record<string, readonly string[]>>;
+  /** `module.tool`, `module.*` or `*` → who. A tool that no entry names is closed. */
+  readonly permissions: Readonly<Record<string, Permission>>;
+  readonly paused: Paused;
+}
+
+/** The policy as stored. Version 0 is the empty policy of a new store: everything closed. */
+export interface PolicyRecord {
+  readonly version: number;
+  readonly policy: Policy;
+}
+
+export const CLOSED_POLICY: Policy = Object.freeze({ roles: {}, permissions: {}, paused: {} });
+
+export type PermissionAnswer =
+  | { readonly allowed: true; readonly entry: string; readonly grantedTo: string }
+  | { readonly allowed: false; readonly reason: 'paused' | 'denied' | 'not-granted'; readonly entry?: string };
+
+interface AskedTool {
+  readonly id: string;
+  readonly privileged: boolean;
+}
+
+/** One decision for every call, nested ones included. Pure, so that `explain` and the tests ask the same function. */
+export function checkPermission(policy: Policy, tool: AskedTool, identity: Identity): PermissionAnswer {
+  if (isPaused(policy.paused, tool.id, identity.agent)) return { allowed: false, reason: 'paused' };
+  const entries = matchingEntries(policy, tool.id);
+  for (const [entry, permission] of entries) {
+    if (findSubject(policy, permission.deny ?? [], identity.subject) !== undefined) {
+      return { allowed: false, reason: 'denied', entry };
+    }
+  }
+  for (const [entry, permission] of entries) {
+    // A privileged tool is opened by name only: neither "all tools" nor "everybody" reaches it.
+    if (tool.privileged && entry === '*') continue;
+    const grantedTo = findSubject(policy, permission.allow ?? [], identity.subject, tool.privileged);
+    if (grantedTo !== undefined) return { allowed: true, entry, grantedTo };
+  }
+  return { allowed: false, reason: 'not-granted' };
+}
+
+function isPaused(paused: Paused, tool: string, agent: string): boolean {
+  if (paused.all === true || paused.agents?.includes(agent) === true) return true;
+  return paused.tools?.some((pattern) => toolPatternMatches(pattern, tool)) === true;
+}
+
+/** The most specific entry first. */
+function matchingEntries(policy: Policy, tool: string): [string, Permission][] {
+  const module = splitToolId(tool)?.module;
+  const names = module === undefined ? [tool, '*'] : [tool, `${module}.*`, '*'];
+  return names.flatMap((name): [string, Permission][] => {
+    const permission = Object.hasOwn(policy.permissions, name) ? policy.permissions[name] : undefined;
+    return permission === undefined ? [] : [[name, permission]];
+  });
+}
+
+export function toolPatternMatches(pattern: string, tool: string): boolean {
+  if (pattern === '*' || pattern === tool) return true;
+  return pattern.endsWith('.*') && tool.startsWith(pattern.slice(0, -1));
+}
+
+function findSubject(policy: Policy, names: readonly string[], subject: string, named = false): string | undefined {
+  return names.find((name) => {
+    if (name === '*') return !named;
+    if (!name.startsWith('role:')) return name === subject;
+    const role = name.slice('role:'.length);
+    return Object.hasOwn(policy.roles, role) && policy.roles[role]!.includes(subject);
+  });
+}

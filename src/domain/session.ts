@@ -1,0 +1,35 @@
+import type { RunId, SessionId } from './ids.ts';
+
+/** Who a call is made for. Comes from the session record only, never from an envelope. */
+export interface Identity {
+  readonly tenant: string;
+  readonly subject: string;
+  readonly agent: string;
+  readonly channel?: string;
+  /** The guild, workspace or room a platform has. */
+  readonly space?: string;
+  readonly platform?: string;
+}
+
+export interface Session {
+  readonly id: SessionId;
+  readonly identity: Identity;
+  readonly openedAt: number;
+  readonly expiresAt: number;
+  /** Without a call or a touch for so long the session ends. */
+  readonly idleMs: number;
+  readonly lastSeenAt: number;
+  readonly revoked: boolean;
+  readonly runs: readonly RunId[];
+}
+
+/** What the trusted side gets back from `openSession`. The token is shown once and stored nowhere. */
+export interface SessionHandle {
+  readonly id: SessionId;
+  readonly token: string;
+  readonly run: RunId;
+  readonly expiresAt: number;
+}
+
+export const SESSION_ENDINGS = ['unknown', 'expired', 'revoked', 'run-unknown'] as const;
+export type SessionEnding = (typeof SESSION_ENDINGS)[number];

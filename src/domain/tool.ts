@@ -1,0 +1,51 @@
+import type { ToolId } from './ids.ts';
+import type { JsonObject } from './json.ts';
+
+/**
+ * What a second run would do. `read`: nothing. `idempotent`: the same as one run.
+ * `unsafe`: something else; such a tool is never started twice for one call.
+ */
+export const EFFECTS = ['read', 'idempotent', 'unsafe'] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+export const RUNNERS = ['inline', 'process'] as const;
+export type RunnerName = (typeof RUNNERS)[number];
+
+/** A tool as published: data only. The code stays in the worker. */
+export interface ToolDeclaration {
+  readonly id: ToolId;
+  readonly description: string;
+  /** JSON Schema 2020-12; its root type is `object`. */
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly effect: Effect;
+  /** Shell, code execution, anything unsandboxed: closed unless the policy names it. */
+  readonly privileged: boolean;
+  /** Starts in accept order, one at a time per subject. */
+  readonly serial: boolean;
+  /** Runs in the caller's process, never on a fleet worker. */
+  readonly pinned?: 'caller';
+  readonly limits: ToolLimits;
+  /** SHA-256 over what the caller was shown: see `wire/digest.ts`. */
+  readonly digest: string;
+}
+
+export interface ToolLimits {
+  /** One run may take so long; then it is aborted, killed where possible, and answered `timed-out`. */
+  readonly timeoutMs: number;
+  /** Starts in all, for `read` and `idempotent` tools. `unsafe` tools have one. */
+  readonly maxAttempts: number;
+  /** How long a waiter waits before it gets `pending`. */
+  readonly waitMs: number;
+  /** Runs at the same time in one worker; absent means the worker's own bound. */
+  readonly concurrency?: number;
+  /** Outcome with all its write-backs, encoded. */
+  readonly maxResultBytes: number;
+}
+
+export const DEFAULT_LIMITS: ToolLimits = Object.freeze({
+  timeoutMs: 60_000,
+  maxAttempts: 3,
+  waitMs: 10_000,
+  maxResultBytes: 16 * 1024 * 1024,
+});
