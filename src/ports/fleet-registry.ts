@@ -1,0 +1,28 @@
+import type { WorkerId } from '../domain/ids.ts';
+import type { BrokenModule } from '../domain/module.ts';
+
+/** Who is alive and what it serves. */
+export interface FleetRegistry {
+  /** Valid for `ttlMs`; repeat it as a heartbeat. */
+  registerWorker(request: { worker: WorkerEntry; ttlMs: number }): Promise<void>;
+  deregisterWorker(workerId: WorkerId): Promise<void>;
+  listWorkers(): Promise<WorkerEntry[]>;
+}
+
+export interface WorkerEntry {
+  readonly workerId: WorkerId;
+  readonly pool: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly release: string;
+  readonly startedAt: number;
+  readonly state: 'starting' | 'serving' | 'draining';
+  readonly concurrency: number;
+  readonly running: number;
+  /** Runs of tools that ended their process, since the start. */
+  readonly crashes: number;
+  readonly modules: readonly { readonly id: string; readonly digest: string }[];
+  /** Digests of all tools it serves, for handing calls back during a rolling deploy. */
+  readonly toolDigests: readonly string[];
+  readonly broken: readonly BrokenModule[];
+}

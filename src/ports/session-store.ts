@@ -1,0 +1,25 @@
+import type { RunId, SessionId } from '../domain/ids.ts';
+import type { Identity, Session } from '../domain/session.ts';
+
+/** Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. */
+export interface SessionStore {
+  openSession(request: OpenSessionRequest): Promise<{ expiresAt: number }>;
+  /** Pushes the idle expiry out; the absolute one stays. */
+  touchSession(session: SessionId): Promise<'touched' | 'ended'>;
+  /** Moves the lane's epoch: queued calls of this session end `denied` at their claim. */
+  revokeSession(session: SessionId): Promise<'revoked' | 'unknown'>;
+  openRun(request: { session: SessionId; run: RunId }): Promise<'opened' | 'ended'>;
+  endRun(request: { session: SessionId; run: RunId }): Promise<void>;
+  readSession(session: SessionId): Promise<Session | undefined>;
+  listSessions(limit: number): Promise<Session[]>;
+}
+
+export interface OpenSessionRequest {
+  readonly id: SessionId;
+  readonly run: RunId;
+  readonly identity: Identity;
+  /** SHA-256 of the token, hex. The store keeps a digest of this, so what it holds is no credential. */
+  readonly tokenDigest: string;
+  readonly lifetimeMs: number;
+  readonly idleMs: number;
+}

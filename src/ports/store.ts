@@ -1,0 +1,57 @@
+import type { CallStore } from './call-store.ts';
+import type { CatalogStore } from './catalog-store.ts';
+import type { FleetRegistry } from './fleet-registry.ts';
+import type { PolicyStore } from './policy-store.ts';
+import type { SessionStore } from './session-store.ts';
+
+/** Everything durable. Two implementations, one contract suite. */
+export interface Store extends CallStore, SessionStore, PolicyStore, CatalogStore, FleetRegistry {
+  /** Fixed when the store was made; ids carry their lane. */
+  readonly lanes: number;
+  /** Store time in milliseconds. */
+  now(): Promise<number>;
+  /** Throws if the store was flushed or replaced since it was opened. */
+  checkIncarnation(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The methods that can cross a socket, by name. */
+export const STORE_METHODS = [
+  'acceptCall',
+  'claimCalls',
+  'reclaimCalls',
+  'recheckSessions',
+  'renewCalls',
+  'startCall',
+  'parkCall',
+  'resumeCall',
+  'settleCall',
+  'abandonCall',
+  'cancelCall',
+  'reapCalls',
+  'notifyWaiters',
+  'takeReplies',
+  'readCall',
+  'listCalls',
+  'resolveCall',
+  'readAudit',
+  'queueState',
+  'openSession',
+  'touchSession',
+  'revokeSession',
+  'openRun',
+  'endRun',
+  'readSession',
+  'listSessions',
+  'readPolicy',
+  'writePolicy',
+  'readCatalog',
+  'watchCatalog',
+  'writeCatalog',
+  'registerWorker',
+  'deregisterWorker',
+  'listWorkers',
+  'now',
+  'checkIncarnation',
+] as const satisfies readonly Exclude<keyof Store, 'lanes' | 'close'>[];
+export type StoreMethod = (typeof STORE_METHODS)[number];

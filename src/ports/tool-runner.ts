@@ -1,0 +1,88 @@
+import type { ContentBlock, WriteBacks } from '../domain/content.ts';
+import type { CallId, RunId, SessionId, ToolId } from '../domain/ids.ts';
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { Identity } from '../domain/session.ts';
+import type { ToolDeclaration } from '../domain/tool.ts';
+
+/** Where tool code is entered. A runner never throws and never hangs: whatever the tool does, it answers with an ending. */
+export interface ToolRunner {
+  run(request: RunRequest): Promise<RunEnding>;
+  /** Ends idle helpers; calls under way were waited for or aborted before. */
+  close(): Promise<void>;
+}
+
+/** Where the code of a tool is: a file, in one generation of it. A reload makes a new generation, running calls keep theirs. */
+export interface ToolSource {
+  readonly file: string;
+  readonly generation: string;
+  readonly module: string;
+  readonly tool: string;
+}
+
+export interface RunRequest {
+  readonly tool: ToolDeclaration;
+  readonly source: ToolSource;
+  readonly callId: CallId;
+  readonly fence: number;
+  readonly identity: Identity;
+  readonly session: SessionId;
+  readonly run: RunId;
+  readonly arguments: JsonObject;
+  readonly untrusted: JsonObject;
+  readonly setup: JsonObject;
+  readonly trace?: string;
+  /** How long the run may take, the smaller of the tool's timeout and what is left of the deadline. */
+  readonly timeoutMs: number;
+  /** Cancelled, lease lost or draining. The runner aborts the tool and, where it can, kills it after its grace. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+  readonly onLog: (line: ToolLogLine) => void;
+  /** A nested call: the same path, with this call as its parent. */
+  readonly onNestedCall: (request: NestedCallRequest) => Promise<Outcome>;
+}
+
+export interface Progress {
+  readonly done?: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+export interface ToolLogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly data?: JsonObject;
+}
+
+export interface NestedCallRequest {
+  readonly tool: ToolId;
+  readonly arguments: JsonObject;
+  readonly key?: string;
+  readonly deadlineMs?: number;
+}
+
+/** What the tool's code did, before it is judged. */
+export type RunEnding =
+  | { readonly kind: 'returned'; readonly result: ToolResult; readonly writeBacks: WriteBacks }
+  /** It threw ToolFailure, or called denied(). */
+  | {
+      readonly kind: 'refused';
+      readonly how: 'failed' | 'denied';
+      readonly message: string;
+      readonly code?: string;
+      readonly writeBacks: WriteBacks;
+    }
+  /** It threw something else. The cause is for the operator's log only. */
+  | { readonly kind: 'threw'; readonly type: string; readonly cause: string }
+  | { readonly kind: 'timed-out' }
+  | { readonly kind: 'aborted' }
+  /** Its process ended: exit code, signal or memory. */
+  | { readonly kind: 'crashed'; readonly how: string }
+  | { readonly kind: 'unserialisable'; readonly problem: string }
+  | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number };
+
+/** A returned value, made plain: JSON, or content blocks, or both. */
+export interface ToolResult {
+  readonly value?: JsonValue;
+  readonly content?: readonly ContentBlock[];
+}

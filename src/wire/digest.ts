@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import type { ModuleDeclaration } from '../domain/module.ts';
+import type { ToolDeclaration } from '../domain/tool.ts';
+import { canonicalJson } from './canonical-json.ts';
+
+export function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+function shortDigest(data: string, characters: number): string {
+  return createHash('sha256').update(data).digest('base64url').slice(0, characters);
+}
+
+/** What the caller was shown. Limits are the worker's business and not part of it. */
+export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits'>): string {
+  return sha256(
+    canonicalJson({
+      id: tool.id,
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+      outputSchema: tool.outputSchema ?? null,
+      effect: tool.effect,
+      privileged: tool.privileged,
+      serial: tool.serial,
+      pinned: tool.pinned ?? null,
+    }),
+  );
+}
+
+/** Independent of the order in which tools were loaded. */
+export function moduleDigest(module: Omit<ModuleDeclaration, 'digest'>): string {
+  const tools = module.tools.map((tool) => tool.digest).sort();
+  return sha256(canonicalJson({ id: module.id, version: module.version, pool: module.pool, tools }));
+}
+
+export function catalogDigest(modules: readonly ModuleDeclaration[]): string {
+  return sha256(
+    modules
+      .map((module) => module.digest)
+      .sort()
+      .join('\n'),
+  );
+}
+
+/** What a key stands for: the same key with another body digest is a conflict. */
+export function bodyDigest(tool: string, canonicalArguments: string): string {
+  return createHash('sha256').update(tool).update('\0').update(canonicalArguments).digest('base64url');
+}
+
+/** Names a subject without its text: goes into ids and keys. */
+export function subjectScope(tenant: string, subject: string): string {
+  return shortDigest(`${tenant.length}:${tenant}${subject}`, 12);
+}
+
+export function keyDigest(key: string): string {
+  return shortDigest(key, 22);
+}
+
+/** All keys of a subject live in one lane. */
+export function laneOf(scope: string, lanes: number): number {
+  return createHash('sha256').update(scope).digest().readUInt32BE(0) % lanes;
+}
