@@ -1,0 +1,158 @@
+import type { CallId } from '../../domain/ids.ts';
+import type {
+  AbandonRequest,
+  CancelAnswer,
+  CancelRequest,
+  NotifyRequest,
+  ParkRequest,
+  ReapAnswer,
+  ReapRequest,
+  ResolveRequest,
+  ResumeRequest,
+} from '../../ports/call-store.ts';
+import { decodeOutcome } from '../../wire/outcome.ts';
+import { asList, asText } from './answers.ts';
+import { laneOfCall } from './call-codec.ts';
+import type { NamedValues } from './function-library.ts';
+import { readCall } from './read-calls.ts';
+import type { RedisContext } from './redis-context.ts';
+import { translate } from './settle-calls.ts';
+
+function common(context: RedisContext, lane: number): NamedValues {
+  return { incarnation: context.incarnation, lane: context.lane(lane).prefix };
+}
+
+export async function parkCall(context: RedisContext, window: number, request: ParkRequest): Promise<'parked' | 'fenced'> {
+  const lane = laneOfCall(request.callId);
+  const { meta, live, audit } = context.lane(lane);
+  const answer = await context.fcall('park_call', {
+    keys: { meta, live, audit },
+    args: {
+      ...common(context, lane),
+      worker: request.workerId,
+      window,
+      callId: request.callId,
+      entry: request.entryId,
+      fence: request.fence,
+      untilMs: request.until,
+      detail: request.audit,
+    },
+  });
+  return translate({ PARKED: 'parked', FENCED: 'fenced' } as const, answer);
+}
+
+export async function resumeCall(context: RedisContext, request: ResumeRequest): Promise<'resumed' | 'not-parked'> {
+  const lane = laneOfCall(request.callId);
+  const { meta, live } = context.lane(lane);
+  const answer = await context.fcall('resume_call', {
+    keys: { meta, live },
+    args: {
+      ...common(context, lane),
+      callId: request.callId,
+      deadlineMs: request.deadlineMs,
+      with: request.with ?? '',
+    },
+  });
+  return translate({ RESUMED: 'resumed', NOT_PARKED: 'not-parked' } as const, answer);
+}
+
+export async function abandonCall(context: RedisContext, request: AbandonRequest): Promise<'abandoned' | 'fenced'> {
+  const lane = laneOfCall(request.callId);
+  const answer = await context.fcall('abandon_call', {
+    keys: { meta: context.lane(lane).meta },
+    args: {
+      ...common(context, lane),
+      worker: request.workerId,
+      callId: request.callId,
+      entry: request.entryId,
+      fence: request.fence,
+      handedBack: request.handedBack,
+    },
+  });
+  return translate({ ABANDONED: 'abandoned', FENCED: 'fenced' } as const, answer);
+}
+
+export async function cancelCall(context: RedisContext, window: number, request: CancelRequest): Promise<CancelAnswer> {
+  const lane = laneOfCall(request.callId);
+  if (lane < 0 || lane >= context.lanes) return 'unknown';
+  const { meta, live, audit } = context.lane(lane);
+  const answer = await context.fcall('cancel_call', {
+    keys: { meta, live, audit },
+    args: {
+      ...common(context, lane),
+      window,
+      callId: request.callId,
+      session: request.session?.id ?? '',
+      tokenDigest: request.session?.tokenDigest ?? '',
+      outcome: request.outcome,
+      outcomeIfHeld: request.outcomeIfHeld,
+      detail: request.audit,
+      retentionMs: request.retentionMs,
+    },
+  });
+  const words = { CANCELLED: 'cancelled', CANCELLING: 'cancelling', SETTLED: 'settled', UNKNOWN: 'unknown' } as const;
+  return translate<CancelAnswer>(words, answer);
+}
+
+export async function reapCalls(context: RedisContext, window: number, request: ReapRequest): Promise<ReapAnswer> {
+  const { meta, live, audit, stream } = context.lane(request.lane);
+  const answer = await context.fcall('reap_calls', {
+    keys: { meta, live, audit },
+    args: {
+      ...common(context, request.lane),
+      window,
+      limit: request.limit,
+      overdueMs: request.overdueMs,
+      retentionMs: request.retentionMs,
+      expired: request.expired,
+      timedOut: request.timedOut,
+      mayHaveRun: request.mayHaveRun,
+      bodyLost: request.bodyLost,
+      detail: request.audit,
+    },
+  });
+  for (const pool of request.pools) {
+    await context.fcall('reap_consumers', { keys: { stream: stream(pool) }, args: { idleMs: request.consumerIdleMs } });
+  }
+  const [, expired, overdue] = asList(answer);
+  const toIds = (list: unknown): CallId[] => asList(list).map((id) => asText(id) as CallId);
+  return { expired: toIds(expired), overdue: toIds(overdue) };
+}
+
+export async function notifyWaiters(context: RedisContext, request: NotifyRequest): Promise<void> {
+  const lane = laneOfCall(request.callId);
+  await context.fcall('notify_waiters', {
+    keys: { meta: context.lane(lane).meta },
+    args: {
+      ...common(context, lane),
+      worker: request.workerId,
+      callId: request.callId,
+      entry: request.entryId,
+      fence: request.fence,
+      event: request.event,
+    },
+  });
+}
+
+export async function resolveCall(
+  context: RedisContext,
+  request: ResolveRequest,
+): Promise<'resolved' | 'not-indeterminate' | 'unknown'> {
+  const record = await readCall(context, request.callId);
+  if (record === undefined) return 'unknown';
+  const indeterminate = record.outcome !== undefined && decodeOutcome(record.outcome).kind === 'indeterminate';
+  const lane = laneOfCall(request.callId);
+  const { meta, audit } = context.lane(lane);
+  const answer = await context.fcall('resolve_call', {
+    keys: { meta, audit },
+    args: {
+      ...common(context, lane),
+      callId: request.callId,
+      indeterminate,
+      resolution: request.resolution,
+      detail: request.audit,
+    },
+  });
+  const words = { RESOLVED: 'resolved', NOT_INDETERMINATE: 'not-indeterminate', UNKNOWN: 'unknown' } as const;
+  return translate<'resolved' | 'not-indeterminate' | 'unknown'>(words, answer);
+}

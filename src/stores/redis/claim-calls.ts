@@ -1,0 +1,146 @@
+import { planeError } from '../../domain/errors.ts';
+import type { SessionEnding } from '../../domain/session.ts';
+import type { Effect } from '../../domain/tool.ts';
+import type {
+  ClaimAnswer,
+  ClaimRequest,
+  Delivery,
+  LaneState,
+  RecheckAnswer,
+  RecheckRequest,
+  ReclaimRequest,
+  RecoveredCall,
+} from '../../ports/call-store.ts';
+import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
+import { decodeEntry, type DeliveredEntry, type EntryOwner } from './call-codec.ts';
+import { GROUP } from './keys.ts';
+import type { RedisContext } from './redis-context.ts';
+
+/** A lane's audit sequence only grows; if it went back, an older dataset took the place of the one we knew. */
+export type LaneWatch = Map<number, number>;
+
+export async function claimCalls(context: RedisContext, watch: LaneWatch, request: ClaimRequest): Promise<ClaimAnswer> {
+  const keys = context.lane(request.lane);
+  const stream = keys.stream(request.pool);
+  await ensureGroup(context, request.pool, stream);
+  const [read, state] = await context.blockingRead(
+    `claim:${request.lane}:${request.pool}:${request.workerId}`,
+    [
+      ['XREADGROUP', 'GROUP', GROUP, request.workerId, 'COUNT', String(request.limit), ...blockFor(request.waitMs), 'STREAMS', stream, '>'],
+      context.fcallCommand('lane_state', { keys: { meta: keys.meta }, args: { incarnation: context.incarnation } }),
+    ],
+    request.waitMs,
+  );
+  const entries = read === null ? [] : asList(asList(asList(read)[0])[1]);
+  const owner: EntryOwner = { lane: request.lane, pool: request.pool, workerId: request.workerId };
+  const delivered = entries.map((entry) => {
+    const [id, fields] = asList(entry);
+    return decodeEntry(asText(id), fields, 1, owner);
+  });
+  return { deliveries: await withEnvelopes(context, delivered), lane: toLaneState(watch, request.lane, state) };
+}
+
+/** Zero would block for ever. */
+function blockFor(waitMs: number): string[] {
+  return waitMs <= 0 ? [] : ['BLOCK', String(waitMs)];
+}
+
+const ensuredGroups = new WeakMap<RedisContext, Set<string>>();
+
+/** Once per stream and process. If the group is gone later, the store was replaced, and making a new one would hide that. */
+async function ensureGroup(context: RedisContext, pool: string, stream: string): Promise<void> {
+  const ensured = ensuredGroups.get(context) ?? new Set();
+  ensuredGroups.set(context, ensured);
+  if (ensured.has(stream)) return;
+  try {
+    await context.command('XGROUP', 'CREATE', stream, GROUP, '0', 'MKSTREAM');
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes('BUSYGROUP')) throw error;
+  }
+  await context.command('SADD', context.deployment.pools, pool);
+  ensured.add(stream);
+}
+
+export async function reclaimCalls(context: RedisContext, watch: LaneWatch, request: ReclaimRequest): Promise<ClaimAnswer> {
+  const keys = context.lane(request.lane);
+  const stream = keys.stream(request.pool);
+  await ensureGroup(context, request.pool, stream);
+  const taken = await context.fcall('reclaim_calls', {
+    keys: { meta: keys.meta, stream },
+    args: {
+      incarnation: context.incarnation,
+      lane: keys.prefix,
+      worker: request.workerId,
+      leaseMs: request.leaseMs,
+      limit: request.limit,
+    },
+  });
+  const owner: EntryOwner = { lane: request.lane, pool: request.pool, workerId: request.workerId };
+  const delivered = asList(taken)
+    .slice(1)
+    .map((item) => {
+      const [id, fields, deliveries, starts, wasRunning, effect, cancel] = asList(item);
+      const recovered: RecoveredCall = {
+        starts: asNumber(starts),
+        wasRunning: asText(wasRunning) === '1',
+        cancelRequested: asText(cancel) === '1',
+        ...(asText(effect) === '' ? {} : { effect: asText(effect) as Effect }),
+      };
+      return decodeEntry(asText(id), fields, asNumber(deliveries), owner, recovered);
+    });
+  return { deliveries: await withEnvelopes(context, delivered), lane: await readLaneState(context, watch, request.lane) };
+}
+
+/** Large bodies stand beside the stream. */
+async function withEnvelopes(context: RedisContext, entries: DeliveredEntry[]): Promise<Delivery[]> {
+  return Promise.all(
+    entries.map(async ({ delivery, byReference }) => {
+      if (!byReference) return delivery;
+      const body = await context.commandForBytes('GET', context.lane(delivery.lane).body(delivery.callId));
+      return { ...delivery, envelope: body === null ? Buffer.alloc(0) : asBytes(body) };
+    }),
+  );
+}
+
+async function readLaneState(context: RedisContext, watch: LaneWatch, lane: number): Promise<LaneState> {
+  const state = await context.fcall('lane_state', {
+    keys: { meta: context.lane(lane).meta },
+    args: { incarnation: context.incarnation },
+  });
+  return toLaneState(watch, lane, state);
+}
+
+function toLaneState(watch: LaneWatch, lane: number, answer: unknown): LaneState {
+  const [, epoch, policyVersion, cancelSequence, auditSequence, now] = asList(answer);
+  const sequence = asNumber(auditSequence);
+  const known = watch.get(lane) ?? 0;
+  if (sequence < known) {
+    throw planeError('STORE_REPLACED', { expected: `audit sequence ${known} or more`, found: `audit sequence ${sequence}` });
+  }
+  watch.set(lane, sequence);
+  return {
+    epoch: asText(epoch),
+    policyVersion: asNumber(policyVersion),
+    cancelSequence: asText(cancelSequence),
+    now: asNumber(now),
+  };
+}
+
+export async function recheckSessions(
+  context: RedisContext,
+  watch: LaneWatch,
+  request: RecheckRequest,
+): Promise<RecheckAnswer> {
+  const keys = context.lane(request.lane);
+  // The lane first: what is revoked after it was read raises the epoch above the one returned here.
+  const lane = await readLaneState(context, watch, request.lane);
+  const answers = await context.fcall('recheck_sessions', {
+    keys: { meta: keys.meta },
+    args: { incarnation: context.incarnation, lane: keys.prefix },
+    each: request.sessions.map(({ session, run }) => ({ session, run })),
+  });
+  const endings = asList(answers).map((answer) =>
+    wordOf(answer) === 'LIVE' ? undefined : (asText(asList(answer)[1]) as SessionEnding),
+  );
+  return { lane, endings };
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { planeError, PlaneError } from '../../domain/errors.ts';
+
+export interface RedisConnectionOptions {
+  /** `redis://` or `rediss://`, with user and password if needed. */
+  readonly url?: string;
+  readonly cluster?: readonly { readonly host: string; readonly port: number }[];
+  readonly sentinels?: readonly { readonly host: string; readonly port: number }[];
+  readonly sentinelName?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+  /** A command without an answer for so long is given up; it may have taken effect. */
+  readonly commandTimeoutMs: number;
+}
+
+export type Connection = Redis | Cluster;
+type PlainOptions = RedisOptions & { replyMapping: 'legacy' };
+type Argument = string | Buffer;
+
+/**
+ * The only file that knows the client library. No command is ever sent again by the library: a lost answer does not mean that
+ * nothing happened. Repeating is the store's decision, and every script allows it.
+ */
+export function openConnection(options: RedisConnectionOptions, use: 'commands' | 'blocking'): Connection {
+  const tls = tlsOptions(options);
+  const common: PlainOptions = {
+    protocol: 2,
+    replyMapping: 'legacy',
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    enableOfflineQueue: false,
+    enableReadyCheck: true,
+    maxRetriesPerRequest: 0,
+    lazyConnect: true,
+    connectTimeout: 5000,
+    retryStrategy: (attempt) => Math.min(50 * attempt, 1000),
+    ...(use === 'commands' ? { commandTimeout: options.commandTimeoutMs } : {}),
+    ...(options.username === undefined ? {} : { username: options.username }),
+    ...(options.password === undefined ? {} : { password: options.password }),
+    ...(tls === undefined ? {} : { tls }),
+  };
+  const connection = connect(options, common);
+  // Without a listener an unreachable server would end the process; the commands themselves report the trouble.
+  connection.on('error', () => undefined);
+  return connection;
+}
+
+function connect(options: RedisConnectionOptions, common: PlainOptions): Connection {
+  if (options.cluster !== undefined) {
+    const cluster: ClusterOptions & { redisOptions: PlainOptions } = {
+      redisOptions: common,
+      enableOfflineQueue: false,
+      lazyConnect: true,
+      clusterRetryStrategy: (attempt) => Math.min(50 * attempt, 1000),
+      // A command for a moved slot was refused, so sending it on is no repetition.
+      maxRedirections: 8,
+      retryDelayOnFailover: 100,
+    };
+    return new Cluster([...options.cluster], cluster);
+  }
+  if (options.sentinels !== undefined) {
+    return new Redis({ ...common, sentinels: [...options.sentinels], name: options.sentinelName ?? 'mymaster' });
+  }
+  return new Redis(options.url ?? 'redis://127.0.0.1:6379', common);
+}
+
+function tlsOptions(options: RedisConnectionOptions): RedisOptions['tls'] | undefined {
+  if (options.tls === undefined) return undefined;
+  const { caFile, certFile, keyFile } = options.tls;
+  return {
+    ...(caFile === undefined ? {} : { ca: readFileSync(caFile) }),
+    ...(certFile === undefined ? {} : { cert: readFileSync(certFile) }),
+    ...(keyFile === undefined ? {} : { key: readFileSync(keyFile) }),
+  };
+}
+
+/** Resolves when commands can be sent; throws STORE_UNAVAILABLE after `waitMs`. */
+export async function untilReady(connection: Connection, waitMs: number): Promise<void> {
+  if (connection.status === 'ready') return;
+  if (connection.status === 'wait') connection.connect().catch(() => undefined);
+  let lastProblem = 'no answer';
+  await new Promise<void>((resolve, reject) => {
+    const finish = (act: () => void): void => {
+      clearTimeout(timer);
+      connection.off('ready', onReady);
+      connection.off('error', onError);
+      connection.off('end', onEnd);
+      act();
+    };
+    const onReady = (): void => finish(resolve);
+    const onError = (error: Error): void => void (lastProblem = error.message);
+    const onEnd = (): void => finish(() => reject(unavailable('the connection was closed')));
+    const timer = setTimeout(() => finish(() => reject(unavailable(lastProblem))), waitMs);
+    connection.on('ready', onReady);
+    connection.on('error', onError);
+    connection.on('end', onEnd);
+  });
+}
+
+export function sendCommand(connection: Connection, name: string, args: readonly Argument[]): Promise<unknown> {
+  return connection.call(name, [...args]);
+}
+
+export function sendForBytes(connection: Connection, name: string, args: readonly Argument[]): Promise<unknown> {
+  return connection.callBuffer(name, [...args]);
+}
+
+/** Several commands in one write; answers as bytes. The first error is thrown. */
+export async function sendTogether(
+  connection: Connection,
+  commands: readonly (readonly [string, ...Argument[]])[],
+): Promise<unknown[]> {
+  const pipeline = connection.pipeline();
+  for (const [name, ...args] of commands) pipeline.callBuffer(name, ...args);
+  const answers = (await pipeline.exec()) ?? [];
+  return answers.map(([error, answer]) => {
+    if (error) throw error;
+    return answer;
+  });
+}
+
+function unavailable(problem: string): PlaneError {
+  return planeError('STORE_UNAVAILABLE', { problem: withoutCredentials(problem) });
+}
+
+/** Client messages may quote the address, password included. */
+function withoutCredentials(text: string): string {
+  return text.replaceAll(/\/\/[^@/\s]*@/g, '//***@');
+}
+
+/** Answers of the server start with a word in capitals; everything else is the connection's trouble and may be tried again. */
+export function toPlaneError(error: unknown): PlaneError {
+  if (error instanceof PlaneError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const word = /^([A-Z]+)\b/.exec(message)?.[1];
+  if (word === 'REPLACED' || word === 'NOGROUP') {
+    return planeError('STORE_REPLACED', { expected: 'the one at start', found: 'another' }, error);
+  }
+  if (word === 'OOM' || word === 'MISCONF' || word === 'NOREPLICAS') {
+    return planeError('STORE_FULL', { problem: withoutCredentials(message) }, error);
+  }
+  if (word !== undefined && !RETRYABLE_WORDS.includes(word)) {
+    return planeError('STORE_FAILED', { problem: withoutCredentials(message) }, error);
+  }
+  return planeError('STORE_UNAVAILABLE', { problem: withoutCredentials(message) }, error);
+}
+
+const RETRYABLE_WORDS = ['LOADING', 'BUSY', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'READONLY', 'UNBLOCKED', 'ECONNREFUSED', 'ECONNRESET'];

@@ -1,0 +1,114 @@
+import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog.ts';
+import { PlaneError } from '../../domain/errors.ts';
+import type { ModuleDeclaration } from '../../domain/module.ts';
+import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
+import type { CatalogStore } from '../../ports/catalog-store.ts';
+import type { FleetRegistry, WorkerEntry } from '../../ports/fleet-registry.ts';
+import type { PolicyStore } from '../../ports/policy-store.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import { decode, encode } from '../../wire/message-pack.ts';
+import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
+import type { RedisContext } from './redis-context.ts';
+
+/** How often the catalog's sequence is looked at while somebody watches. */
+const WATCH_EVERY_MS = 500;
+
+export function createPolicyStore(context: RedisContext): PolicyStore & { repairLanes(): Promise<void> } {
+  const key = context.deployment.policy;
+
+  async function tellLanes(version: number): Promise<void> {
+    for (let lane = 0; lane < context.lanes; lane += 1) {
+      await context.fcall('advance_policy', {
+        keys: { meta: context.lane(lane).meta },
+        args: { incarnation: context.incarnation, version },
+      });
+    }
+  }
+
+  return {
+    async readPolicy() {
+      const [version, body] = asList(await context.command('HMGET', key, 'version', 'body'));
+      if (version === null) return { version: 0, policy: CLOSED_POLICY };
+      return { version: asNumber(version), policy: JSON.parse(asText(body)) as Policy };
+    },
+    async writePolicy({ expectedVersion, policy }) {
+      const answer = await context.fcall('write_versioned', {
+        keys: { record: key },
+        args: { expected: expectedVersion, digest: '', body: canonicalJson(policy) },
+      });
+      const version = asNumber(asList(answer)[1]);
+      if (wordOf(answer) !== 'WRITTEN') return { kind: 'conflict', version };
+      await tellLanes(version);
+      return { kind: 'written', version };
+    },
+    /** A writer that died between the record and the lanes leaves lanes behind; whoever comes next finishes its work. */
+    async repairLanes() {
+      const version = await context.command('HGET', key, 'version');
+      if (version !== null) await tellLanes(asNumber(version));
+    },
+  };
+}
+
+export function createCatalogStore(context: RedisContext): CatalogStore {
+  const key = context.deployment.catalog;
+
+  async function readCatalog(): Promise<Catalog> {
+    const [version, digest, body] = asList(await context.commandForBytes('HMGET', key, 'version', 'digest', 'body'));
+    if (version === null) return EMPTY_CATALOG;
+    return {
+      sequence: asNumber(version),
+      digest: asText(digest),
+      modules: decode(asBytes(body)) as ModuleDeclaration[],
+    };
+  }
+
+  return {
+    readCatalog,
+    async watchCatalog({ after, waitMs }) {
+      const until = performance.now() + waitMs;
+      for (;;) {
+        const version = await context.command('HGET', key, 'version');
+        if (version !== null && asNumber(version) > after) return readCatalog();
+        const left = until - performance.now();
+        if (left <= 0) return undefined;
+        await new Promise((resolve) => setTimeout(resolve, Math.min(WATCH_EVERY_MS, left)));
+      }
+    },
+    async writeCatalog({ expectedSequence, digest, modules }) {
+      const answer = await context.fcall('write_versioned', {
+        keys: { record: key },
+        args: { expected: expectedSequence, digest, body: encode(modules) },
+      });
+      const sequence = asNumber(asList(answer)[1]);
+      return wordOf(answer) === 'WRITTEN' ? { kind: 'written', sequence } : { kind: 'conflict', sequence };
+    },
+  };
+}
+
+export function createFleetRegistry(context: RedisContext): FleetRegistry {
+  const { workers, worker } = context.deployment;
+  return {
+    async registerWorker({ worker: entry, ttlMs }) {
+      const bytes = Buffer.from(encode(entry));
+      await context.commandForBytes('SET', worker(entry.workerId), bytes, 'PX', String(ttlMs));
+      await context.command('SADD', workers, entry.workerId);
+    },
+    async deregisterWorker(workerId) {
+      await context.command('DEL', worker(workerId));
+      await context.command('SREM', workers, workerId);
+    },
+    async listWorkers() {
+      const ids = asList(await context.command('SMEMBERS', workers)).map(asText).sort();
+      if (ids.length === 0) return [];
+      const stored = asList(await context.commandForBytes('MGET', ...ids.map(worker)));
+      const gone = ids.filter((_, index) => stored[index] === null);
+      if (gone.length > 0) await context.command('SREM', workers, ...gone).catch(ignoreReadOnly);
+      return stored.filter((bytes) => bytes !== null).map((bytes) => decode(asBytes(bytes)) as WorkerEntry);
+    },
+  };
+}
+
+/** Tidying up is a courtesy of the reader, not its job. */
+function ignoreReadOnly(error: unknown): void {
+  if (!(error instanceof PlaneError)) throw error;
+}

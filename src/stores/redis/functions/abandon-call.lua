@@ -1,0 +1,22 @@
+--[[ Give a call back so that another worker gets it at once.
+  FLAGS    allow-oom
+  KEYS     meta
+  ARGV     incarnation, lane, worker, callId, entry, fence, handedBack
+  RETURNS  ABANDONED | FENCED ]]
+local meta = KEYS[1]
+local incarnation, lane, worker, call_id, entry, fence, handed_back =
+  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+
+if not same_incarnation(meta, incarnation) then return REPLACED end
+local record = load_record(lane, call_id)
+if record and record.abandonedFence == fence then return 'ABANDONED' end
+if not record or not owns(lane, record, worker, entry, fence) then return 'FENCED' end
+local envelope = read_envelope(lane, call_id, record)
+drop_entry(lane, record, tonumber(fence))
+record.abandonedFence = fence
+-- A started unsafe call keeps its mark: whoever gets it next says "may have run".
+if record.effect ~= 'unsafe' then record.state = 'queued' end
+if handed_back == '1' then record.handedBack = '1' end
+add_entry(lane, call_id, record, envelope)
+save_record(lane, call_id, record)
+return 'ABANDONED'

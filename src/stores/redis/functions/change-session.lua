@@ -1,0 +1,28 @@
+--[[ Touch or revoke a session, open or end a run. Whatever takes a right away moves the epoch, so that no worker trusts an older snapshot.
+  FLAGS    allow-oom
+  KEYS     meta
+  ARGV     incarnation, lane, session, change, run
+  RETURNS  CHANGED | ENDED | UNKNOWN ]]
+local meta = KEYS[1]
+local incarnation, lane, session, change, run = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
+if not same_incarnation(meta, incarnation) then return REPLACED end
+local key = session_key(lane, session)
+local known, ending = live_session(lane, session, run, now_ms())
+if not known then return 'UNKNOWN' end
+if change == 'revoke' then
+  if ending ~= 'revoked' then
+    redis.call('HSET', key, 'revoked', '1')
+    redis.call('HINCRBY', meta, 'epoch', 1)
+  end
+  return 'CHANGED'
+end
+if ending == 'revoked' or ending == 'expired' then return 'ENDED' end
+if change == 'touch' then
+  redis.call('HSET', key, 'lastSeenAt', text(now_ms()))
+elseif change == 'open-run' then
+  redis.call('HSET', key, 'run:' .. run, text(now_ms()))
+elseif change == 'end-run' and redis.call('HDEL', key, 'run:' .. run) == 1 then
+  redis.call('HINCRBY', meta, 'epoch', 1)
+end
+return 'CHANGED'

@@ -1,0 +1,17 @@
+--[[ Delete consumers that are gone. Only without pending entries: deleting a consumer destroys what it still holds.
+  FLAGS    allow-oom
+  KEYS     stream
+  ARGV     idleMs
+  RETURNS  REAPED ]]
+local stream, idle_ms = KEYS[1], tonumber(ARGV[1])
+if redis.call('EXISTS', stream) == 0 then return { 'REAPED' } end
+local reaped = { 'REAPED' }
+for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', stream, GROUP)) do
+  local facts = {}
+  for at = 1, #consumer, 2 do facts[consumer[at]] = consumer[at + 1] end
+  if facts.pending == 0 and facts.idle >= idle_ms then
+    redis.call('XGROUP', 'DELCONSUMER', stream, GROUP, facts.name)
+    reaped[#reaped + 1] = facts.name
+  end
+end
+return reaped

@@ -1,0 +1,18 @@
+--[[ Every key of a lane starts with the lane's prefix, `{name:lane}:`, and so lies in one slot. Keys of single calls,
+  sessions and callers are derived from it here, because their number varies with the batch. ]]
+local GROUP = 'workers'
+
+local function call_key(lane, call_id) return lane .. 'call:' .. call_id end
+local function body_key(lane, call_id) return lane .. 'body:' .. call_id end
+local function session_key(lane, session) return lane .. 'session:' .. session end
+local function stream_key(lane, pool) return lane .. 'pool:' .. pool end
+local function window_key(lane, pool) return lane .. 'window:' .. pool end
+local function backlog_key(lane, pool, group) return lane .. 'backlog:' .. pool .. ':' .. group end
+local function reply_key(lane, caller) return lane .. 'reply:' .. caller end
+
+-- A flushed or replaced store must stop everybody, not be filled again by half-known calls.
+local function same_incarnation(meta_key, incarnation)
+  return redis.call('HGET', meta_key, 'incarnation') == incarnation
+end
+
+local REPLACED = { err = 'REPLACED the store is not the one this process started with' }

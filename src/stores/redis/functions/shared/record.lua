@@ -1,0 +1,48 @@
+--[[ A call's record is MessagePack: one map of strings, followed by the outcome's own bytes once settled.
+  `meta` is what an entry carries beside the envelope; whatever a caller chose stands last, behind what the store vouches for. ]]
+local META = { identity = 1, session = 2, epoch = 3, sessionExpiresAt = 4, acceptedAt = 5, deadline = 6, events = 7,
+  run = 8, digest = 9, tool = 10 }
+
+local function read_record(bytes)
+  local offset, record = cmsgpack.unpack_one(bytes)
+  return record, offset
+end
+
+local function load_record(lane, call_id)
+  local bytes = redis.call('GET', call_key(lane, call_id))
+  if not bytes then return nil end
+  return read_record(bytes)
+end
+
+local function save_record(lane, call_id, record)
+  redis.call('SET', call_key(lane, call_id), cmsgpack.pack(record))
+end
+
+local function meta_field(record, name)
+  local wanted, at = META[name], 1
+  for line in string.gmatch(record.meta .. '\n', '(.-)\n') do
+    if at == wanted then return line end
+    at = at + 1
+  end
+end
+
+local function with_meta_field(meta, name, value)
+  local lines = {}
+  for line in string.gmatch(meta .. '\n', '(.-)\n') do lines[#lines + 1] = line end
+  lines[META[name]] = value
+  return table.concat(lines, '\n')
+end
+
+-- The pending list is the lease: who holds the entry, and how often it was delivered.
+local function holder(lane, record)
+  if record.entry == '' then return nil, 0 end
+  local pending = redis.call('XPENDING', stream_key(lane, record.pool), GROUP, record.entry, record.entry, 1)[1]
+  if not pending then return nil, 0 end
+  return pending[2], tonumber(pending[4])
+end
+
+local function owns(lane, record, worker, entry, fence)
+  if record.state == 'settled' or record.state == 'parked' or record.entry ~= entry then return false end
+  local owner, deliveries = holder(lane, record)
+  return owner == worker and tonumber(record.base) + deliveries == tonumber(fence)
+end

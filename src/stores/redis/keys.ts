@@ -1,0 +1,54 @@
+/** Key names. All keys of a lane share one hash tag; the deployment's own records share another. */
+export interface LaneKeys {
+  /** `{name:lane}:`, what the scripts derive the keys of single calls, sessions and callers from. */
+  readonly prefix: string;
+  readonly meta: string;
+  readonly live: string;
+  readonly audit: string;
+  readonly sessions: string;
+  stream(pool: string): string;
+  call(callId: string): string;
+  body(callId: string): string;
+  session(session: string): string;
+  reply(callerId: string): string;
+}
+
+/** The consumer group of every pool's stream. */
+export const GROUP = 'workers';
+
+export function laneKeys(name: string, lane: number): LaneKeys {
+  const prefix = `{${name}:${lane}}:`;
+  return {
+    prefix,
+    meta: `${prefix}meta`,
+    live: `${prefix}live`,
+    audit: `${prefix}audit`,
+    sessions: `${prefix}sessions`,
+    stream: (pool) => `${prefix}pool:${pool}`,
+    call: (callId) => `${prefix}call:${callId}`,
+    body: (callId) => `${prefix}body:${callId}`,
+    session: (session) => `${prefix}session:${session}`,
+    reply: (callerId) => `${prefix}reply:${callerId}`,
+  };
+}
+
+export interface DeploymentKeys {
+  readonly incarnation: string;
+  readonly policy: string;
+  readonly catalog: string;
+  readonly workers: string;
+  readonly pools: string;
+  worker(workerId: string): string;
+}
+
+export function deploymentKeys(name: string): DeploymentKeys {
+  const prefix = `{${name}}:`;
+  return {
+    incarnation: `${prefix}incarnation`,
+    policy: `${prefix}policy`,
+    catalog: `${prefix}catalog`,
+    workers: `${prefix}workers`,
+    pools: `${prefix}pools`,
+    worker: (workerId) => `${prefix}worker:${workerId}`,
+  };
+}

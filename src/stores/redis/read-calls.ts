@@ -1,0 +1,129 @@
+import type { CallRecord } from '../../domain/call.ts';
+import type { CallId } from '../../domain/ids.ts';
+import type {
+  AuditEntry,
+  AuditEvent,
+  ListCallsRequest,
+  QueueState,
+  ReadAuditRequest,
+  ReplyItem,
+  TakenReply,
+  TakeRepliesRequest,
+} from '../../ports/call-store.ts';
+import { asBytes, asList, asNumber, asText } from './answers.ts';
+import { decodeAudit, decodeRecord, laneOfCall } from './call-codec.ts';
+import { GROUP } from './keys.ts';
+import type { RedisContext } from './redis-context.ts';
+
+/** Entries are deleted once read, so reading always starts at the beginning: a clock that went back hides nothing. */
+export async function takeReplies(context: RedisContext, request: TakeRepliesRequest): Promise<TakenReply[]> {
+  const key = context.lane(request.lane).reply(request.callerId);
+  const wait = request.waitMs <= 0 ? [] : ['BLOCK', String(request.waitMs)];
+  const commands: [string, ...string[]][] = [['XREAD', 'COUNT', '128', ...wait, 'STREAMS', key, '0-0']];
+  if (request.acknowledged.length > 0) commands.unshift(['XDEL', key, ...request.acknowledged]);
+  const answers = await context.blockingRead(`reply:${request.lane}:${request.callerId}`, commands, request.waitMs);
+  const read = answers.at(-1);
+  if (read === null || read === undefined) return [];
+  return asList(asList(asList(read)[0])[1]).map((entry) => {
+    const [id, fields] = asList(entry);
+    return { replyId: asText(id), items: toItems(asList(fields)) };
+  });
+}
+
+function toItems(fields: unknown[]): ReplyItem[] {
+  const items: ReplyItem[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const name = asText(fields[at]);
+    const correlationId = name.slice(1);
+    const bytes = asBytes(fields[at + 1]);
+    if (name.startsWith('s')) items.push({ kind: 'settled', correlationId, outcome: bytes });
+    else if (name.startsWith('r')) items.push({ kind: 'settled-by-reference', correlationId });
+    else items.push({ kind: 'event', correlationId, event: bytes });
+  }
+  return items;
+}
+
+export async function readCall(context: RedisContext, callId: CallId): Promise<CallRecord | undefined> {
+  const lane = laneOfCall(callId);
+  if (lane < 0 || lane >= context.lanes) return undefined;
+  const bytes = await context.commandForBytes('GET', context.lane(lane).call(callId));
+  return bytes === null ? undefined : decodeRecord(callId, asBytes(bytes));
+}
+
+export async function listCalls(context: RedisContext, request: ListCallsRequest): Promise<CallRecord[]> {
+  const records: CallRecord[] = [];
+  for (let lane = 0; lane < context.lanes; lane += 1) {
+    const keys = context.lane(lane);
+    const ids = asList(await context.command('ZRANGE', keys.live, '0', String(request.limit - 1))).map(asText) as CallId[];
+    if (ids.length === 0) continue;
+    const stored = asList(await context.commandForBytes('MGET', ...ids.map((id) => keys.call(id))));
+    ids.forEach((id, index) => {
+      const bytes = stored[index];
+      if (bytes !== null) records.push(withoutOutcome(decodeRecord(id, asBytes(bytes))));
+    });
+  }
+  return records.sort((a, b) => a.deadline - b.deadline).slice(0, request.limit);
+}
+
+function withoutOutcome(record: CallRecord): CallRecord {
+  const { outcome: _, ...rest } = record;
+  return rest;
+}
+
+/** The id of an audit entry is the sequence of its first record. */
+export async function readAudit(context: RedisContext, request: ReadAuditRequest): Promise<AuditEntry[]> {
+  const { audit } = context.lane(request.lane);
+  const before = asList(await context.commandForBytes('XREVRANGE', audit, String(request.fromSequence), '-', 'COUNT', '1'));
+  const start = before.length === 0 ? '-' : asText(asList(before[0])[0]);
+  const read = asList(await context.commandForBytes('XRANGE', audit, start, '+', 'COUNT', String(request.limit)));
+  const entries = read.flatMap((entry) => {
+    const [id, fields] = asList(entry);
+    return toAuditEntries(request.lane, Number(asText(id).split('-')[0]), asList(fields));
+  });
+  return entries.filter(({ sequence }) => sequence >= request.fromSequence).slice(0, request.limit);
+}
+
+function toAuditEntries(lane: number, first: number, fields: unknown[]): AuditEntry[] {
+  const at = asNumber(fields[1]);
+  const entries: AuditEntry[] = [];
+  for (let index = 3; index < fields.length; index += 2) {
+    const { event, callId, meta, detail } = decodeAudit(asBytes(fields[index]));
+    entries.push({
+      lane,
+      sequence: first + entries.length,
+      at,
+      event: event as AuditEvent,
+      callId,
+      tool: meta.tool,
+      session: meta.session,
+      bodyDigest: meta.digest,
+      identity: meta.identity,
+      detail,
+    });
+  }
+  return entries;
+}
+
+export async function queueState(context: RedisContext): Promise<QueueState[]> {
+  const pools = asList(await context.command('SMEMBERS', context.deployment.pools)).map(asText).sort();
+  const states: QueueState[] = [];
+  for (let lane = 0; lane < context.lanes; lane += 1) {
+    for (const pool of pools) {
+      const stream = context.lane(lane).stream(pool);
+      const length = asNumber(await context.command('XLEN', stream));
+      const leased = await pendingCount(context, stream);
+      states.push({ lane, pool, queued: length - leased, leased });
+    }
+  }
+  return states;
+}
+
+async function pendingCount(context: RedisContext, stream: string): Promise<number> {
+  try {
+    return asNumber(asList(await context.command('XPENDING', stream, GROUP))[0]);
+  } catch (error) {
+    // A pool that no worker has served yet has no group.
+    if (error instanceof Error && /no such key|NOGROUP|was flushed/i.test(error.message)) return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+import { planeError } from '../../domain/errors.ts';
+import {
+  openConnection,
+  sendCommand,
+  sendForBytes,
+  sendTogether,
+  toPlaneError,
+  untilReady,
+  type Connection,
+  type RedisConnectionOptions,
+} from './connection.ts';
+import { callFunction, functionCommand, type FunctionCall, type StoreFunction } from './function-library.ts';
+import { deploymentKeys, laneKeys, type DeploymentKeys, type LaneKeys } from './keys.ts';
+
+type Argument = string | Buffer;
+
+/** What every part of the Redis store works with. */
+export interface RedisContext {
+  readonly lanes: number;
+  readonly incarnation: string;
+  readonly deployment: DeploymentKeys;
+  lane(lane: number): LaneKeys;
+  /** Calls a function of the library. Repeats it while the store cannot be reached, up to the patience; every function allows that. */
+  fcall(name: string, call: FunctionCall): Promise<unknown>;
+  command(name: string, ...args: Argument[]): Promise<unknown>;
+  commandForBytes(name: string, ...args: Argument[]): Promise<unknown>;
+  /** A read that waits in the server, on a connection of its own; followed by a function in the same write. */
+  blockingRead(use: string, commands: readonly (readonly [string, ...Argument[]])[], waitMs: number): Promise<unknown[]>;
+  /** The command for a function, to be sent behind a blocking read. */
+  fcallCommand(name: string, call: FunctionCall): [string, ...Argument[]];
+  close(): Promise<void>;
+}
+
+export interface ContextOptions {
+  readonly name: string;
+  readonly lanes: number;
+  readonly incarnation: string;
+  readonly connection: RedisConnectionOptions;
+  readonly commands: Connection;
+  readonly functions: ReadonlyMap<string, StoreFunction>;
+  /** How long a request goes on trying while the store cannot be reached. */
+  readonly patienceMs: number;
+}
+
+/** A blocking read that is silent for so much longer than asked hangs on a dead connection. */
+const BLOCKING_GRACE_MS = 5000;
+
+export function createRedisContext(options: ContextOptions): RedisContext {
+  const { commands, functions } = options;
+  const keysOfLanes = Array.from({ length: options.lanes }, (_, lane) => laneKeys(options.name, lane));
+  const blocking = new Map<string, Connection>();
+  let closed = false;
+
+  async function patiently<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+    const giveUpAt = performance.now() + options.patienceMs;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await send();
+      } catch (error) {
+        const plane = toPlaneError(error);
+        const timeLeftMs = giveUpAt - performance.now();
+        if (closed || plane.code !== 'STORE_UNAVAILABLE' || timeLeftMs <= 0) throw plane;
+        await untilReady(commands, timeLeftMs);
+        // The server answers but says "not now" (loading, fail-over): do not hammer it.
+        if (attempt > 1) await pause(Math.min(25 * attempt, 500));
+      }
+    }
+  }
+
+  function find(name: string): StoreFunction {
+    const found = functions.get(name);
+    if (found === undefined) throw planeError('INTERNAL', { problem: `there is no store function ${name}` });
+    return found;
+  }
+
+  async function blockingConnection(use: string): Promise<Connection> {
+    let connection = blocking.get(use);
+    if (connection === undefined) {
+      connection = openConnection(options.connection, 'blocking');
+      blocking.set(use, connection);
+    }
+    await untilReady(connection, options.patienceMs);
+    return connection;
+  }
+
+  return {
+    lanes: options.lanes,
+    incarnation: options.incarnation,
+    deployment: deploymentKeys(options.name),
+    lane(lane) {
+      const keys = keysOfLanes[lane];
+      if (keys === undefined) throw planeError('STORE_LANES', { configured: lane + 1, found: options.lanes });
+      return keys;
+    },
+    fcall: (name, call) => {
+      const found = find(name);
+      return patiently(() => callFunction(commands, found, call));
+    },
+    command: (name, ...args) => patiently(() => sendCommand(commands, name, args)),
+    commandForBytes: (name, ...args) => patiently(() => sendForBytes(commands, name, args)),
+    async blockingRead(use, list, waitMs) {
+      const connection = await blockingConnection(use);
+      const timer = setTimeout(() => connection.disconnect(true), waitMs + BLOCKING_GRACE_MS);
+      try {
+        return await sendTogether(connection, list);
+      } catch (error) {
+        throw toPlaneError(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    fcallCommand: (name, call) => functionCommand(find(name), call),
+    async close() {
+      closed = true;
+      for (const connection of [commands, ...blocking.values()]) connection.disconnect();
+    },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

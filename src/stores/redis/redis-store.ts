@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { planeError } from '../../domain/errors.ts';
+import type { SettleRequest, StartRequest } from '../../ports/call-store.ts';
+import type { Store } from '../../ports/store.ts';
+import { createBatcher, type Batcher } from '../batcher.ts';
+import { acceptCalls } from './accept-calls.ts';
+import { asList, asNumber, asText } from './answers.ts';
+import { laneOfCall } from './call-codec.ts';
+import * as change from './change-calls.ts';
+import { claimCalls, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
+import { openConnection, sendCommand, toPlaneError, untilReady, type Connection, type RedisConnectionOptions } from './connection.ts';
+import { createCatalogStore, createFleetRegistry, createPolicyStore } from './deployment-store.ts';
+import { callFunction, loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
+import { deploymentKeys, laneKeys } from './keys.ts';
+import * as read from './read-calls.ts';
+import { createRedisContext, type RedisContext } from './redis-context.ts';
+import { refuseUnsafeServer } from './safety.ts';
+import { createSessionStore } from './session-store.ts';
+import { renewCalls, settleCalls, startCalls } from './settle-calls.ts';
+
+export interface RedisStoreOptions extends Partial<RedisConnectionOptions> {
+  /** Several deployments can share a server under different names. */
+  readonly name?: string;
+  /** Only for a new store; an existing one keeps its number. */
+  readonly lanes?: number;
+  readonly patienceMs?: number;
+  readonly subjectWindow?: number;
+}
+
+const SCHEMA_VERSION = '1';
+const DEFAULT_WINDOW = 64;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
+
+export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
+  const name = options.name ?? 'sallyport';
+  if (!NAME.test(name)) throw planeError('CONFIG_INVALID', { problems: ['redis name must be letters, digits, _ : . -'] });
+  const patienceMs = options.patienceMs ?? 15_000;
+  const connection: RedisConnectionOptions = { commandTimeoutMs: 10_000, ...options };
+  const commands = openConnection(connection, 'commands');
+  try {
+    await untilReady(commands, patienceMs);
+    const facts = await refuseUnsafeServer(commands);
+    const functions = readFunctions();
+    await loadLibrary(commands, functions);
+    const founded = await foundStore(commands, functions, name, options.lanes, facts.cluster);
+    const context = createRedisContext({ name, ...founded, connection, commands, functions, patienceMs });
+    return createStore(context, options.subjectWindow ?? DEFAULT_WINDOW);
+  } catch (error) {
+    commands.disconnect();
+    throw toPlaneError(error);
+  }
+}
+
+interface Founded {
+  readonly incarnation: string;
+  readonly lanes: number;
+}
+
+/** The first process gives the store its incarnation and number of lanes; everybody after it has to agree. */
+async function foundStore(
+  commands: Connection,
+  functions: ReadonlyMap<string, StoreFunction>,
+  name: string,
+  wantedLanes: number | undefined,
+  cluster: boolean,
+): Promise<Founded> {
+  const key = deploymentKeys(name).incarnation;
+  const proposed = { id: randomUUID(), lanes: String(wantedLanes ?? (cluster ? 16 : 1)), schema: SCHEMA_VERSION };
+  for (const [field, value] of Object.entries(proposed)) await sendCommand(commands, 'HSETNX', [key, field, value]);
+  const [id, lanes, schema] = asList(await sendCommand(commands, 'HMGET', [key, 'id', 'lanes', 'schema']));
+  if (asText(schema) !== SCHEMA_VERSION) {
+    throw planeError('STORE_VERSION', { found: asText(schema), known: SCHEMA_VERSION });
+  }
+  if (wantedLanes !== undefined && asNumber(lanes) !== wantedLanes) {
+    throw planeError('STORE_LANES', { configured: wantedLanes, found: asNumber(lanes) });
+  }
+  const founded = { incarnation: asText(id), lanes: asNumber(lanes) };
+  const foundLane = functions.get('found_lane')!;
+  for (let lane = 0; lane < founded.lanes; lane += 1) {
+    const call = { keys: { meta: laneKeys(name, lane).meta }, args: { incarnation: founded.incarnation } };
+    const found = asText(asList(await callFunction(commands, foundLane, call))[1]);
+    if (found !== founded.incarnation) throw planeError('STORE_REPLACED', { expected: founded.incarnation, found });
+  }
+  return founded;
+}
+
+/** Batches are per lane and, where a worker signs, per worker. */
+function batchPerLane<Request, Answer>(
+  laneOf: (request: Request) => string,
+  send: (lane: number, requests: Request[]) => Promise<Answer[]>,
+  sizeOf: (request: Request) => number,
+): Batcher<Request, Answer> {
+  const batchers = new Map<string, Batcher<Request, Answer>>();
+  return {
+    add(request) {
+      const name = laneOf(request);
+      let batcher = batchers.get(name);
+      if (batcher === undefined) {
+        batcher = createBatcher<Request, Answer>((requests) => send(Number.parseInt(name, 10), requests), {
+          maxBatch: 64,
+          maxBatchBytes: 1024 * 1024,
+          maxTrips: 2,
+          sizeOf,
+        });
+        batchers.set(name, batcher);
+      }
+      return batcher.add(request);
+    },
+  };
+}
+
+function createStore(context: RedisContext, window: number): Store {
+  const watch: LaneWatch = new Map();
+  const policies = createPolicyStore(context);
+  const accepts = batchPerLane(
+    (request: Parameters<Store['acceptCall']>[0]) => String(checkedLane(context, request.callId)),
+    (lane, requests) => acceptCalls(context, lane, requests),
+    (request) => request.envelope.length,
+  );
+  const byWorker = (request: { callId: SettleRequest['callId']; workerId: string }): string =>
+    `${checkedLane(context, request.callId)}/${request.workerId}`;
+  const settles = batchPerLane(
+    byWorker,
+    (lane, requests: SettleRequest[]) => settleCalls(context, lane, window, requests),
+    (request) => request.outcome.length,
+  );
+  const starts = batchPerLane(
+    byWorker,
+    (lane, requests: StartRequest[]) => startCalls(context, lane, requests),
+    () => 0,
+  );
+
+  return {
+    lanes: context.lanes,
+    acceptCall: (request) => accepts.add(request),
+    claimCalls: (request) => claimCalls(context, watch, request),
+    reclaimCalls: (request) => reclaimCalls(context, watch, request),
+    recheckSessions: (request) => recheckSessions(context, watch, request),
+    renewCalls: (request) => renewCalls(context, request),
+    startCall: (request) => starts.add(request),
+    settleCall: (request) => settles.add(request),
+    parkCall: (request) => change.parkCall(context, window, request),
+    resumeCall: (request) => change.resumeCall(context, request),
+    abandonCall: (request) => change.abandonCall(context, request),
+    cancelCall: (request) => change.cancelCall(context, window, request),
+    async reapCalls(request) {
+      await policies.repairLanes();
+      return change.reapCalls(context, window, request);
+    },
+    notifyWaiters: (request) => change.notifyWaiters(context, request),
+    resolveCall: (request) => change.resolveCall(context, request),
+    takeReplies: (request) => read.takeReplies(context, request),
+    readCall: (callId) => read.readCall(context, callId),
+    listCalls: (request) => read.listCalls(context, request),
+    readAudit: (request) => read.readAudit(context, request),
+    queueState: () => read.queueState(context),
+    ...createSessionStore(context),
+    readPolicy: policies.readPolicy,
+    writePolicy: policies.writePolicy,
+    ...createCatalogStore(context),
+    ...createFleetRegistry(context),
+    async now() {
+      const [seconds, microseconds] = asList(await context.command('TIME'));
+      return asNumber(seconds) * 1000 + Math.floor(asNumber(microseconds) / 1000);
+    },
+    async checkIncarnation() {
+      const found = await context.command('HGET', context.deployment.incarnation, 'id');
+      if (found !== context.incarnation) {
+        throw planeError('STORE_REPLACED', { expected: context.incarnation, found: found === null ? 'none' : asText(found) });
+      }
+    },
+    close: () => context.close(),
+  };
+}
+
+function checkedLane(context: RedisContext, callId: SettleRequest['callId']): number {
+  const lane = laneOfCall(callId);
+  if (lane < 0 || lane >= context.lanes) throw planeError('CALL_UNKNOWN', { callId });
+  return lane;
+}

@@ -1,0 +1,80 @@
+import { parseScopedId, type RunId, type SessionId } from '../../domain/ids.ts';
+import type { Identity, Session } from '../../domain/session.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import { asList, asNumber, asText, wordOf } from './answers.ts';
+import type { RedisContext } from './redis-context.ts';
+
+export function createSessionStore(context: RedisContext): SessionStore {
+  const laneOf = (session: SessionId): number => parseScopedId(session)?.lane ?? -1;
+  const isHere = (session: SessionId): boolean => laneOf(session) >= 0 && laneOf(session) < context.lanes;
+
+  async function change(session: SessionId, what: string, run: string): Promise<string> {
+    if (!isHere(session)) return 'UNKNOWN';
+    const keys = context.lane(laneOf(session));
+    const answer = await context.fcall('change_session', {
+      keys: { meta: keys.meta },
+      args: { incarnation: context.incarnation, lane: keys.prefix, session, change: what, run },
+    });
+    return wordOf(answer);
+  }
+
+  async function readSession(session: SessionId): Promise<Session | undefined> {
+    if (!isHere(session)) return undefined;
+    const list = asList(await context.command('HGETALL', context.lane(laneOf(session)).session(session))).map(asText);
+    const fields = new Map<string, string>();
+    for (let at = 0; at + 1 < list.length; at += 2) fields.set(list[at]!, list[at + 1]!);
+    return fields.size === 0 ? undefined : toSession(session, fields);
+  }
+
+  return {
+    async openSession(request) {
+      const keys = context.lane(laneOf(request.id));
+      const answer = await context.fcall('open_session', {
+        keys: { meta: keys.meta, sessions: keys.sessions },
+        args: {
+          incarnation: context.incarnation,
+          lane: keys.prefix,
+          session: request.id,
+          run: request.run,
+          identity: canonicalJson(request.identity),
+          tokenDigest: request.tokenDigest,
+          lifetimeMs: request.lifetimeMs,
+          idleMs: request.idleMs,
+        },
+      });
+      return { expiresAt: asNumber(asList(answer)[1]) };
+    },
+    touchSession: async (session) => ((await change(session, 'touch', '')) === 'CHANGED' ? 'touched' : 'ended'),
+    revokeSession: async (session) => ((await change(session, 'revoke', '')) === 'CHANGED' ? 'revoked' : 'unknown'),
+    openRun: async ({ session, run }) => ((await change(session, 'open-run', run)) === 'CHANGED' ? 'opened' : 'ended'),
+    async endRun({ session, run }) {
+      await change(session, 'end-run', run);
+    },
+    readSession,
+    async listSessions(limit) {
+      const sessions: Session[] = [];
+      for (let lane = 0; lane < context.lanes && sessions.length < limit; lane += 1) {
+        const left = String(limit - sessions.length - 1);
+        const ids = asList(await context.command('ZREVRANGE', context.lane(lane).sessions, '0', left)).map(asText);
+        const found = await Promise.all(ids.map((id) => readSession(id as SessionId)));
+        sessions.push(...found.filter((session) => session !== undefined));
+      }
+      return sessions;
+    },
+  };
+}
+
+function toSession(id: SessionId, fields: ReadonlyMap<string, string>): Session {
+  const runs = [...fields.keys()].filter((name) => name.startsWith('run:')).map((name) => name.slice(4) as RunId);
+  return {
+    id,
+    identity: JSON.parse(fields.get('identity')!) as Identity,
+    openedAt: Number(fields.get('openedAt')),
+    expiresAt: Number(fields.get('expiresAt')),
+    idleMs: Number(fields.get('idleMs')),
+    lastSeenAt: Number(fields.get('lastSeenAt')),
+    revoked: fields.get('revoked') === '1',
+    runs,
+  };
+}
