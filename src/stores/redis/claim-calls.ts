@@ -16,13 +16,17 @@ import { decodeEntry, type DeliveredEntry, type EntryOwner } from './call-codec.
 import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** A lane's audit sequence only grows; if it went back, an older dataset took the place of the one we knew. */
+/**
+ * A lane's audit sequence only grows; if it went back, an older dataset took the place of the one we knew. Answers of several
+ * connections may overtake each other, so each is compared with what was known when its question was sent.
+ */
 export type LaneWatch = Map<number, number>;
 
 export async function claimCalls(context: RedisContext, watch: LaneWatch, request: ClaimRequest): Promise<ClaimAnswer> {
   const keys = context.lane(request.lane);
   const stream = keys.stream(request.pool);
   await ensureGroup(context, request.pool, stream);
+  const known = watch.get(request.lane) ?? 0;
   const [read, state] = await context.blockingRead(
     `claim:${request.lane}:${request.pool}:${request.workerId}`,
     [
@@ -37,7 +41,7 @@ export async function claimCalls(context: RedisContext, watch: LaneWatch, reques
     const [id, fields] = asList(entry);
     return decodeEntry(asText(id), fields, 1, owner);
   });
-  return { deliveries: await withEnvelopes(context, delivered), lane: toLaneState(watch, request.lane, state) };
+  return { deliveries: await withEnvelopes(context, delivered), lane: toLaneState(watch, request.lane, known, state) };
 }
 
 /** Zero would block for ever. */
@@ -103,21 +107,21 @@ async function withEnvelopes(context: RedisContext, entries: DeliveredEntry[]): 
 }
 
 async function readLaneState(context: RedisContext, watch: LaneWatch, lane: number): Promise<LaneState> {
+  const known = watch.get(lane) ?? 0;
   const state = await context.fcall('lane_state', {
     keys: { meta: context.lane(lane).meta },
     args: { incarnation: context.incarnation },
   });
-  return toLaneState(watch, lane, state);
+  return toLaneState(watch, lane, known, state);
 }
 
-function toLaneState(watch: LaneWatch, lane: number, answer: unknown): LaneState {
+function toLaneState(watch: LaneWatch, lane: number, known: number, answer: unknown): LaneState {
   const [, epoch, policyVersion, cancelSequence, auditSequence, now] = asList(answer);
   const sequence = asNumber(auditSequence);
-  const known = watch.get(lane) ?? 0;
   if (sequence < known) {
     throw planeError('STORE_REPLACED', { expected: `audit sequence ${known} or more`, found: `audit sequence ${sequence}` });
   }
-  watch.set(lane, sequence);
+  watch.set(lane, Math.max(sequence, watch.get(lane) ?? 0));
   return {
     epoch: asText(epoch),
     policyVersion: asNumber(policyVersion),

@@ -1,0 +1,73 @@
+import { EMPTY_CATALOG, indexTools, type Catalog, type PublishedTool } from '../domain/catalog.ts';
+import type { ToolId } from '../domain/ids.ts';
+import type { CatalogStore } from '../ports/catalog-store.ts';
+
+/** The catalog as this process last read it. */
+export interface CatalogView {
+  /** From the view; an unknown name is looked up in the store once more, as it may be new. */
+  find(tool: string): Promise<PublishedTool | undefined>;
+  refresh(): Promise<Catalog>;
+  watch(listener: (catalog: Catalog) => void): () => void;
+  close(): void;
+}
+
+const WATCH_MS = 5000;
+/** A caller that keeps naming a tool that does not exist must not make the store read the catalog each time. */
+const UNKNOWN_FOR_MS = 1000;
+
+export function createCatalogView(store: CatalogStore): CatalogView {
+  let catalog: Catalog = EMPTY_CATALOG;
+  let tools: ReadonlyMap<ToolId, PublishedTool> = new Map();
+  let reading: Promise<Catalog> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let closed = false;
+
+  function take(next: Catalog): Catalog {
+    if (next.sequence >= catalog.sequence) {
+      catalog = next;
+      tools = indexTools(next);
+    }
+    return catalog;
+  }
+
+  /** Whoever comes while a read is under way shares it. */
+  function refresh(): Promise<Catalog> {
+    reading ??= store
+      .readCatalog()
+      .then(take)
+      .finally(() => {
+        readAt = performance.now();
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  return {
+    refresh,
+    async find(tool) {
+      const found = tools.get(tool as ToolId);
+      if (found !== undefined) return found;
+      if (performance.now() - readAt > UNKNOWN_FOR_MS) await refresh();
+      return tools.get(tool as ToolId);
+    },
+    watch(listener) {
+      let watching = true;
+      const loop = async (): Promise<void> => {
+        let after = -1;
+        while (watching && !closed) {
+          try {
+            const next = await store.watchCatalog({ after, waitMs: WATCH_MS });
+            if (next === undefined || !watching || closed) continue;
+            after = next.sequence;
+            listener(take(next));
+          } catch {
+            await new Promise((resolve) => setTimeout(resolve, 500));
+          }
+        }
+      };
+      void loop();
+      return () => void (watching = false);
+    },
+    close: () => void (closed = true),
+  };
+}

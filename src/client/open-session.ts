@@ -1,0 +1,59 @@
+import { planeError } from '../domain/errors.ts';
+import type { Identity, SessionHandle } from '../domain/session.ts';
+import type { Store } from '../ports/store.ts';
+import { sha256 } from '../wire/digest.ts';
+import { hasLoneSurrogate } from '../wire/json-rules.ts';
+import { newRunId, newSessionId, newToken } from '../wire/ids.ts';
+
+export interface OpenSessionOptions extends Omit<Identity, 'tenant'> {
+  readonly tenant?: string;
+  /** Default one hour. */
+  readonly lifetimeMs?: number;
+  /** Without a call or a touch for so long it ends. Default: its lifetime. */
+  readonly idleMs?: number;
+}
+
+const DEFAULT_LIFETIME_MS = 60 * 60 * 1000;
+const MOST_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
+const FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
+const LONGEST = 256;
+
+/** For the trusted side only: whoever opens a session decides who the calls are made for. */
+export async function openSession(
+  store: Pick<Store, 'openSession' | 'lanes'>,
+  options: OpenSessionOptions,
+): Promise<SessionHandle> {
+  const identity = toIdentity(options);
+  const lifetimeMs = checkDuration('lifetimeMs', options.lifetimeMs ?? DEFAULT_LIFETIME_MS);
+  const idleMs = checkDuration('idleMs', options.idleMs ?? lifetimeMs);
+  const token = newToken();
+  const handle = { id: newSessionId(identity.tenant, identity.subject, store.lanes), token, run: newRunId() };
+  const { id, run } = handle;
+  const { expiresAt } = await store.openSession({ id, run, identity, tokenDigest: sha256(token), lifetimeMs, idleMs });
+  return { ...handle, expiresAt };
+}
+
+function toIdentity(options: OpenSessionOptions): Identity {
+  const given: Record<string, unknown> = { tenant: 'default', ...options };
+  const identity: Record<string, string> = {};
+  for (const field of FIELDS) {
+    const value = given[field];
+    const required = field === 'tenant' || field === 'subject' || field === 'agent';
+    if (value === undefined && !required) continue;
+    if (typeof value !== 'string' || value.length === 0 || value.length > LONGEST || hasControlCharacter(value)) {
+      const problem = `${field} must be text of 1 to ${LONGEST} characters without control characters`;
+      throw planeError('SESSION_INVALID', { problem });
+    }
+    identity[field] = value;
+  }
+  return identity as unknown as Identity;
+}
+
+function hasControlCharacter(text: string): boolean {
+  return /\p{Cc}/u.test(text) || hasLoneSurrogate(text);
+}
+
+function checkDuration(name: string, ms: number): number {
+  if (Number.isInteger(ms) && ms >= 1 && ms <= MOST_LIFETIME_MS) return ms;
+  throw planeError('SESSION_INVALID', { problem: `${name} must be a whole number from 1 to ${MOST_LIFETIME_MS}` });
+}

@@ -1,0 +1,19 @@
+import { createClient, type Client } from '../client/client.ts';
+import type { AdmissionLimits } from '../ports/call-store.ts';
+import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
+import { openStore, type StoreOptions } from './open-store.ts';
+
+export type ConnectOptions = StoreOptions & {
+  readonly admission?: Partial<AdmissionLimits>;
+  /** How long the outcome of a cancelled call is kept. */
+  readonly retentionMs?: number;
+};
+
+/** Opens a connection for callers. Loads no tool code, ever. */
+export async function connect(options: ConnectOptions): Promise<Client> {
+  const store = await openStore(options);
+  return createClient(store, {
+    admission: { ...DEFAULT_ADMISSION, ...options.admission },
+    retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
+  });
+}

@@ -1,0 +1,59 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { serveHealth, type HealthServer, type Readiness } from '../worker/health-server.ts';
+import { supervise } from '../worker/supervise.ts';
+import { createVitalSigns } from '../worker/vital-signs.ts';
+import { openStore } from './open-store.ts';
+import type { SupervisorMessage, SupervisorOrder, SupervisorSetup } from './supervisor.ts';
+
+/** The loop goes round at least every two seconds; three missed rounds are no accident. */
+const WEDGED_AFTER_MS = 6000;
+const STORE_SILENT_MS = 10_000;
+
+const setup = workerData as SupervisorSetup;
+const send = (message: SupervisorMessage): void => parentPort!.postMessage(message);
+const vitals = createVitalSigns(setup.vitals);
+const store = await openStore(setup.store);
+
+let beats = vitals.beats;
+let beatSeenAt = performance.now();
+const supervision = supervise(
+  store,
+  setup.held,
+  setup.settings,
+  (order) => send({ kind: 'stop', order }),
+  (error) => send({ kind: 'trouble', problem: error instanceof Error ? error.message : String(error) }),
+);
+
+function readiness(): Readiness {
+  const now = performance.now();
+  if (vitals.beats !== beats) {
+    beats = vitals.beats;
+    beatSeenAt = now;
+  }
+  const reasons: string[] = [];
+  if (vitals.state !== 'serving') reasons.push(`the worker is ${vitals.state}`);
+  if (now - beatSeenAt > WEDGED_AFTER_MS) {
+    reasons.push(`the consumer loop has not moved for ${Math.round((now - beatSeenAt) / 1000)} s`);
+  }
+  if (now - supervision.storeSeenAt > STORE_SILENT_MS) reasons.push('the store does not answer');
+  const facts = { workerId: setup.settings.workerId, pool: setup.settings.pool, running: vitals.running };
+  return { ready: reasons.length === 0, reasons, facts };
+}
+
+/** Beats are looked at even when nobody asks, so that the first question after a while gets the truth. */
+const watcher = setInterval(readiness, 500);
+
+const health: HealthServer | undefined =
+  setup.health === undefined ? undefined : await serveHealth(setup.health, readiness);
+send({ kind: 'ready', ...(health === undefined ? {} : { healthUrl: health.url }) });
+
+parentPort!.on('message', (order: SupervisorOrder) => {
+  if (order.kind !== 'close') return;
+  void (async () => {
+    clearInterval(watcher);
+    await supervision.stop();
+    await health?.close();
+    await store.close();
+    parentPort!.close();
+  })();
+});

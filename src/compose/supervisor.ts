@@ -1,0 +1,63 @@
+import { Worker } from 'node:worker_threads';
+import { planeError } from '../domain/errors.ts';
+import type { StopOrder, SupervisorSettings } from '../worker/supervise.ts';
+import { compiledFile } from './compiled-file.ts';
+import type { StoreOptions } from './open-store.ts';
+
+export interface SupervisorSetup {
+  readonly store: StoreOptions;
+  readonly held: SharedArrayBuffer;
+  readonly vitals: SharedArrayBuffer;
+  readonly settings: SupervisorSettings;
+  readonly health: { readonly host: string; readonly port: number } | undefined;
+}
+
+export type SupervisorMessage =
+  | { readonly kind: 'ready'; readonly healthUrl?: string }
+  | { readonly kind: 'stop'; readonly order: StopOrder }
+  | { readonly kind: 'trouble'; readonly problem: string };
+
+export type SupervisorOrder = { readonly kind: 'close' };
+
+export interface Supervisor {
+  readonly healthUrl: string | undefined;
+  /** Rejects if the thread ends by itself: without it leases are not renewed, so the worker must not go on. */
+  readonly failed: Promise<never>;
+  close(): Promise<void>;
+}
+
+/** Starts the thread that keeps the leases, whatever the tools do to the main one. */
+export async function startSupervisor(
+  setup: SupervisorSetup,
+  on: { stop: (order: StopOrder) => void; trouble: (problem: string) => void },
+): Promise<Supervisor> {
+  const thread = new Worker(compiledFile('compose/supervisor-thread.js'), { workerData: setup, name: 'supervisor' });
+  let closing = false;
+  let fail!: (error: unknown) => void;
+  const failed = new Promise<never>((_, reject) => (fail = reject));
+  failed.catch(() => undefined);
+  const exited = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+  thread.on('error', fail);
+  thread.once('exit', () => {
+    if (!closing) fail(planeError('INTERNAL', { problem: 'the supervisor thread ended' }));
+  });
+
+  const healthUrl = await new Promise<string | undefined>((resolve, reject) => {
+    failed.catch(reject);
+    thread.on('message', (message: SupervisorMessage) => {
+      if (message.kind === 'ready') resolve(message.healthUrl);
+      else if (message.kind === 'stop') on.stop(message.order);
+      else on.trouble(message.problem);
+    });
+  });
+
+  return {
+    healthUrl,
+    failed,
+    async close() {
+      closing = true;
+      thread.postMessage({ kind: 'close' } satisfies SupervisorOrder);
+      await exited;
+    },
+  };
+}

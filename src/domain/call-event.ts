@@ -1,0 +1,7 @@
+/** What a caller can hear about its call on the way. Best effort; the outcome is what counts. */
+export type CallEvent =
+  | { readonly kind: 'queued'; readonly callId: string }
+  | { readonly kind: 'started' }
+  | { readonly kind: 'progress'; readonly done?: number; readonly total?: number; readonly message?: string }
+  | { readonly kind: 'pending'; readonly callId: string }
+  | { readonly kind: 'settled'; readonly callId: string };

@@ -1,0 +1,3 @@
+export { startWorker, type RunningWorker, type WorkerOptions } from '../compose/start-worker.ts';
+export { PlaneError } from '../domain/errors.ts';
+export type { Log } from '../ports/log.ts';

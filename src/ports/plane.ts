@@ -1,0 +1,71 @@
+import type { WorkerId } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Outcome, OutcomeKind } from '../domain/outcome.ts';
+import type { Policy } from '../domain/policy.ts';
+import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
+import type { Delivery, LaneState } from './call-store.ts';
+import type { Log } from './log.ts';
+import type { Store } from './store.ts';
+import type { NestedCallRequest, ToolRunner, ToolSource } from './tool-runner.ts';
+
+/** A tool as a worker serves it. Immutable: a reload makes new ones, a running call keeps its own. */
+export interface ServedTool {
+  readonly declaration: ToolDeclaration;
+  readonly runner: RunnerName;
+  readonly source: ToolSource;
+  readonly setup: JsonObject;
+  /** Patterns the tool declared for bare strings that mean a denial. */
+  readonly denialPatterns: readonly string[];
+  /** Problems, each in a few words without the value; none means valid. */
+  readonly validateInput: (value: unknown) => string[];
+  readonly validateOutput?: (value: unknown) => string[];
+}
+
+export interface ServedTools {
+  find(id: string): ServedTool | undefined;
+  /** Names that look like the one asked for. */
+  near(id: string): string[];
+}
+
+export interface PolicySource {
+  /** The policy in this version or a later one. */
+  atLeast(version: number): Promise<{ readonly version: number; readonly policy: Policy }>;
+}
+
+/** What the worker's stages may ask for. Each takes only its part: `needs: Pick<Plane, …>`. */
+export interface Plane {
+  readonly workerId: WorkerId;
+  readonly store: Store;
+  readonly policies: PolicySource;
+  readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
+  readonly log: Log;
+  /** The tools of now. Read once per call. */
+  tools(): ServedTools;
+  /** Another live worker of this pool serves this digest. */
+  servedElsewhere(toolDigest: string): Promise<boolean>;
+  readonly nested: (
+    parent: Delivery,
+    depth: number,
+    request: NestedCallRequest,
+    signal: AbortSignal,
+  ) => Promise<Outcome>;
+  /** Told of every settled call, for counting. */
+  readonly onSettled: (outcome: OutcomeKind) => void;
+  readonly settings: PlaneSettings;
+}
+
+export interface PlaneSettings {
+  /** How long outcomes and keys are kept. */
+  readonly retentionMs: number;
+  /** A call held longer than this before its start is checked again. */
+  readonly trustSnapshotMs: number;
+}
+
+/** A delivery, what its lane looked like right after it, and when that was on this process's own monotonic clock. */
+export interface DeliveredCall {
+  readonly delivery: Delivery;
+  readonly lane: LaneState;
+  readonly arrivedAt: number;
+  /** Aborted when the lease is lost, the call is cancelled, or the worker drains. */
+  readonly signal: AbortSignal;
+}

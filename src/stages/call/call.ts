@@ -1,0 +1,47 @@
+import { trouble } from '../../domain/errors.ts';
+import type { CallId } from '../../domain/ids.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { AcceptAnswer, AcceptRequest, CallStore, Waiter } from '../../ports/call-store.ts';
+import { decodeOutcome } from '../../wire/outcome.ts';
+
+/** What became of a request: under way, already answered, or refused without a trace. */
+export type CallAcceptance =
+  | { readonly kind: 'under-way'; readonly callId: CallId; readonly attached: boolean }
+  | { readonly kind: 'replayed'; readonly callId: CallId; readonly outcome: Outcome }
+  | { readonly kind: 'refused'; readonly outcome: Outcome };
+
+/** Hands a prepared call to the store. Repeating it under the same key is the same call. */
+export async function call(
+  request: AcceptRequest,
+  waiter: Waiter | undefined,
+  needs: { readonly store: Pick<CallStore, 'acceptCall'> },
+): Promise<CallAcceptance> {
+  const answer = await needs.store.acceptCall(waiter === undefined ? request : { ...request, waiter });
+  return toAcceptance(answer);
+}
+
+const ENDING_CODES = {
+  unknown: 'SESSION_UNKNOWN',
+  expired: 'SESSION_EXPIRED',
+  revoked: 'SESSION_REVOKED',
+  'run-unknown': 'RUN_UNKNOWN',
+} as const;
+
+function toAcceptance(answer: AcceptAnswer): CallAcceptance {
+  switch (answer.kind) {
+    case 'accepted':
+      return { kind: 'under-way', callId: answer.callId, attached: false };
+    case 'attached':
+      return { kind: 'under-way', callId: answer.callId, attached: true };
+    case 'replayed':
+      return { kind: 'replayed', callId: answer.callId, outcome: decodeOutcome(answer.outcome) };
+    case 'conflict':
+      return { kind: 'refused', outcome: trouble('KEY_CONFLICT', { callId: answer.callId }) };
+    case 'unauthenticated':
+      return { kind: 'refused', outcome: trouble(ENDING_CODES[answer.ending], {}) };
+    case 'overloaded': {
+      const { what, retryAfterMs } = answer;
+      return { kind: 'refused', outcome: trouble('OVERLOADED', { what, retryAfterMs }) };
+    }
+  }
+}

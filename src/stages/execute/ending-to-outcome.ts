@@ -1,0 +1,90 @@
+import type { WriteBacks } from '../../domain/content.ts';
+import { trouble } from '../../domain/errors.ts';
+import type { ToolId } from '../../domain/ids.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { RunEnding, ToolResult } from '../../ports/tool-runner.ts';
+import { judgeResult } from './judge-result.ts';
+
+export interface EndedCall {
+  readonly tool: ToolId;
+  readonly timeoutMs: number;
+  /** Against the output schema; present when the tool declares one. An empty list means it matches. */
+  readonly validateOutput?: (value: JsonValue) => readonly string[];
+  /** RE2 patterns for bare strings that mean a denial. */
+  readonly denials: readonly string[];
+}
+
+const MAX_PROBLEMS = 5;
+const MAX_PROBLEM = 300;
+
+/** What the tool's code did, as the one answer to its call. A process that was stopped or lost may have done anything: `unknown`. */
+export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
+  const { tool } = call;
+  switch (ending.kind) {
+    case 'returned':
+      return returnedOutcome(ending.result, ending.writeBacks, call);
+    case 'refused':
+      return refusedOutcome(ending);
+    case 'threw':
+      return trouble('TOOL_THREW', { tool, type: ending.type }, { executed: 'yes' });
+    case 'timed-out':
+      return trouble('TOOL_TIMED_OUT', { tool, afterMs: call.timeoutMs }, { executed: 'unknown' });
+    case 'aborted':
+      return trouble('CALL_CANCELLED', {}, { executed: 'unknown' });
+    case 'crashed':
+      return trouble('TOOL_CRASHED', { tool, how: ending.how }, { executed: 'unknown' });
+    case 'unserialisable':
+      return trouble('RESULT_UNSERIALISABLE', { tool, problem: ending.problem }, { executed: 'yes' });
+    case 'too-large':
+      return trouble('RESULT_TOO_LARGE', { tool, is: ending.bytes, limit: ending.limit }, { executed: 'yes' });
+  }
+}
+
+function refusedOutcome(ending: Extract<RunEnding, { kind: 'refused' }>): Outcome {
+  const { message, code } = ending;
+  const facts = code === undefined ? { message } : { message, code };
+  const more = { executed: 'yes', ...carried(ending.writeBacks) } as const;
+  return ending.how === 'denied' ? trouble('TOOL_DENIED', facts, more) : trouble('TOOL_FAILED', facts, more);
+}
+
+function returnedOutcome(result: ToolResult, writeBacks: WriteBacks, call: EndedCall): Outcome {
+  const judged = judgeResult(result, call.denials);
+  const shown = showResult(result, call);
+  const more = { executed: 'yes', ...carried(writeBacks) } as const;
+  if (judged.kind !== 'ok') {
+    const { content, ...structured } = shown;
+    const visible = content.length === 0 ? structured : shown;
+    return trouble(
+      judged.kind === 'denied' ? 'TOOL_DENIED' : 'TOOL_FAILED',
+      { message: judged.message },
+      { ...more, ...visible },
+    );
+  }
+  const problems = outputProblems(result, call);
+  if (problems.length > 0) return trouble('RESULT_INVALID', { tool: call.tool, problems }, more);
+  return { kind: 'ok', retryable: false, ...more, ...shown };
+}
+
+/**
+ * Text is content; any other JSON is the structured value and is not repeated as content.
+ * A tool with an output schema always has a structured value.
+ */
+function showResult(result: ToolResult, call: EndedCall): Pick<Outcome, 'content' | 'structured'> {
+  const { value, content = [] } = result;
+  if (value === undefined) return { content };
+  if (typeof value !== 'string' || result.content !== undefined) return { content, structured: value };
+  const text = [{ kind: 'text', text: value } as const];
+  return call.validateOutput === undefined ? { content: text } : { content: text, structured: value };
+}
+
+function outputProblems(result: ToolResult, call: EndedCall): string[] {
+  if (call.validateOutput === undefined) return [];
+  const problems = result.value === undefined ? ['it has no value'] : call.validateOutput(result.value);
+  return problems.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM));
+}
+
+function carried(writeBacks: WriteBacks): { writeBacks?: WriteBacks } {
+  const { files, messages, injectedTools } = writeBacks;
+  return files.length + messages.length + injectedTools.length === 0 ? {} : { writeBacks };
+}

@@ -1,0 +1,114 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import type { ToolResult } from '../../ports/tool-runner.ts';
+import { matchesDenial } from './match-denial.ts';
+import { DENIAL_STATUSES, FAILURE_STATUSES, normalise, saysRefusal } from './refusal-phrases.ts';
+
+export type Judgement =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'denied'; readonly message: string };
+
+const OK: Judgement = { kind: 'ok' };
+const NO_MESSAGE = { failed: 'The tool reported a failure.', denied: 'The tool refused.' };
+const MAX_PARSED = 256 * 1024;
+const MAX_MESSAGE = 2000;
+/** Where wrappers put the inner result. Other fields are the tool's subject matter. */
+const WRAPPERS = ['result', 'data', 'response', 'output'];
+
+/**
+ * Whether a cleanly returned result reports failure or denial. Decided from structure, in this order:
+ *  - `success` or `ok`: false, 0 or "false" is a failure; true, 1 or "true" settles it for this level;
+ *  - `error`: anything but null, false, 0, "" or empty is a failure;
+ *  - `status`: a word of the closed lists;
+ *  - the same once more inside `result`, `data`, `response`, `output`; below an explicit success only an explicit
+ *    `success: false` counts there, because a fetched record may well have an error or a status of its own.
+ * Text that is a JSON object is parsed first. Of other text only two forms report anything: what matches a pattern
+ * the tool declared (denied), and what starts with `Error:` (failed). Words in free text are never judged.
+ */
+export function judgeResult(result: ToolResult, denials: readonly string[]): Judgement {
+  const { value, content = [] } = result;
+  if (value !== undefined) return judgeValue(value, denials);
+  const [only] = content;
+  return content.length === 1 && only?.kind === 'text' ? judgeText(only.text, denials) : OK;
+}
+
+function judgeValue(value: JsonValue, denials: readonly string[]): Judgement {
+  if (typeof value === 'string') return judgeText(value, denials);
+  return isJsonObject(value) ? judgeObject(value) : OK;
+}
+
+function judgeText(text: string, denials: readonly string[]): Judgement {
+  if (matchesDenial(text, denials)) return { kind: 'denied', message: cut(text) };
+  const parsed = parseObject(text);
+  if (parsed !== undefined) return judgeObject(parsed);
+  return text.startsWith('Error:') ? { kind: 'failed', message: cut(text) } : OK;
+}
+
+function judgeObject(object: JsonObject): Judgement {
+  const own = judgeLevel(object, false);
+  if (own.kind !== 'ok') return own;
+  const trusted = flagOf(object) === true;
+  for (const name of WRAPPERS) {
+    const inner = object[name];
+    const nested = typeof inner === 'string' ? parseObject(inner) : inner;
+    const judged = nested !== undefined && isJsonObject(nested) ? judgeLevel(nested, trusted) : OK;
+    if (judged.kind !== 'ok') return judged;
+  }
+  return OK;
+}
+
+function judgeLevel(object: JsonObject, onlyFlags: boolean): Judgement {
+  const flag = flagOf(object);
+  const status = typeof object['status'] === 'string' ? normalise(object['status']) : '';
+  if (flag === false) return report(object, DENIAL_STATUSES.includes(status));
+  if (flag === true || onlyFlags) return OK;
+  if (isPresent(object['error'])) return report(object, DENIAL_STATUSES.includes(status));
+  if (DENIAL_STATUSES.includes(status)) return report(object, true);
+  return FAILURE_STATUSES.includes(status) ? report(object, false) : OK;
+}
+
+/** False wins over true: a result that says both has at least failed in part. */
+function flagOf(object: JsonObject): boolean | undefined {
+  const flags = [object['success'], object['ok']].map(readFlag);
+  return flags.includes(false) ? false : flags.includes(true) ? true : undefined;
+}
+
+function readFlag(value: JsonValue | undefined): boolean | undefined {
+  const plain = typeof value === 'string' ? value.toLowerCase() : value;
+  if (plain === false || plain === 0 || plain === 'false') return false;
+  if (plain === true || plain === 1 || plain === 'true') return true;
+  return undefined;
+}
+
+function isPresent(error: JsonValue | undefined): boolean {
+  if (typeof error === 'object' && error !== null) return Object.keys(error).length > 0;
+  return typeof error === 'string' ? error.trim() !== '' : Boolean(error);
+}
+
+function report(object: JsonObject, saidDenied: boolean): Judgement {
+  const texts = errorTexts(object);
+  const kind = saidDenied || texts.some(saysRefusal) ? 'denied' : 'failed';
+  const shown = [...texts, object['message']].find((text) => typeof text === 'string' && text.trim() !== '');
+  return { kind, message: typeof shown === 'string' ? cut(shown) : NO_MESSAGE[kind] };
+}
+
+/** The fields that explain a failure, the readable ones first. */
+function errorTexts(object: JsonObject): string[] {
+  const { error, reason } = object;
+  const inner = isJsonObject(error) ? [error['message'], error['reason'], error['code'], error['type']] : [error];
+  return [...inner, reason].filter((text) => typeof text === 'string');
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  if (text.length > MAX_PARSED || !/^\s*\{/.test(text)) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function cut(text: string): string {
+  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
+}

@@ -1,0 +1,106 @@
+import type { Envelope } from '../../domain/call.ts';
+import { ended, type Ending } from '../../domain/ending.ts';
+import { trouble } from '../../domain/errors.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { checkPermission, type Policy } from '../../domain/policy.ts';
+import type { Identity } from '../../domain/session.ts';
+import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
+import { bodyDigest } from '../../wire/digest.ts';
+import { decodeEnvelope } from '../../wire/envelope.ts';
+import { parseIdentity } from './parse-identity.ts';
+
+/** Who calls which tool with what, all of it checked. */
+export interface IdentifiedCall<Claimed> {
+  readonly kind: 'identified';
+  readonly claimed: Claimed;
+  readonly envelope: Envelope;
+  readonly identity: Identity;
+  readonly tool: ServedTool;
+  readonly arguments: JsonObject;
+  /** The policy's entry that let it through. */
+  readonly permission: string;
+}
+
+type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number };
+type Needs = Pick<Plane, 'store' | 'tools' | 'servedElsewhere'>;
+
+export async function identify<Call extends Claimed>(claimed: Call, needs: Needs): Promise<IdentifiedCall<Call> | Ending> {
+  const { delivery } = claimed;
+  const read = readEnvelope(claimed);
+  if (read.kind !== 'read') return read;
+  const { envelope } = read;
+  const identity = parseIdentity(delivery.identity);
+
+  const tool = needs.tools().find(envelope.tool);
+  if (tool?.declaration.digest !== envelope.toolDigest) return misplaced(claimed, envelope, tool, needs);
+
+  const { id, privileged } = tool.declaration;
+  const permission = checkPermission(claimed.policy, { id, privileged }, identity);
+  if (!permission.allowed) {
+    if (permission.reason === 'paused') return ended(trouble('PAUSED', { tool: id, agent: identity.agent }));
+    const reason = permission.entry === undefined ? 'no permission names them' : `denied by "${permission.entry}"`;
+    return ended(trouble('PERMISSION_DENIED', { tool: id, subject: identity.subject, reason }));
+  }
+
+  const checked = checkArguments(tool, envelope.arguments);
+  if (checked.kind !== 'checked') return checked;
+  return {
+    kind: 'identified',
+    claimed,
+    envelope,
+    identity,
+    tool,
+    arguments: checked.arguments,
+    permission: permission.entry,
+  };
+}
+
+/** What the envelope claims must agree with what the store accepted; otherwise somebody wrote to the stream by hand. */
+function readEnvelope(claimed: Claimed): { kind: 'read'; envelope: Envelope } | Ending {
+  const { delivery } = claimed;
+  if (delivery.envelope.length === 0) return ended(trouble('BODY_LOST', {}, { executed: 'unknown' }));
+  const decoded = decodeEnvelope(delivery.envelope);
+  if (decoded.kind === 'unknown-version') {
+    return ended(trouble('ENVELOPE_VERSION', { version: decoded.version, known: '1' }));
+  }
+  if (decoded.kind === 'malformed') return ended(trouble('ENVELOPE_INVALID', { problem: decoded.problem }));
+  const { envelope } = decoded;
+  const agrees =
+    envelope.session === delivery.session &&
+    envelope.run === delivery.run &&
+    envelope.tool === delivery.tool &&
+    bodyDigest(envelope.tool, envelope.arguments) === delivery.bodyDigest;
+  if (!agrees) return ended(trouble('ENVELOPE_INVALID', { problem: 'it is not what was accepted' }));
+  return { kind: 'read', envelope };
+}
+
+/** The tool is unknown or different here. In a rolling deploy another worker may serve it: give the call back, once. */
+async function misplaced(
+  claimed: Claimed,
+  envelope: Envelope,
+  tool: ServedTool | undefined,
+  needs: Needs,
+): Promise<Ending> {
+  const { delivery } = claimed;
+  if (!delivery.handedBack && (await needs.servedElsewhere(envelope.toolDigest))) {
+    const answer = await needs.store.abandonCall({ ...delivery, handedBack: true });
+    return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };
+  }
+  if (tool === undefined) {
+    return ended(trouble('TOOL_UNKNOWN', { tool: envelope.tool, near: needs.tools().near(envelope.tool) }));
+  }
+  return ended(trouble('TOOL_STALE', { tool: envelope.tool, current: tool.declaration.digest }));
+}
+
+function checkArguments(tool: ServedTool, text: string): { kind: 'checked'; arguments: JsonObject } | Ending {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return ended(trouble('ENVELOPE_INVALID', { problem: 'the arguments are not JSON' }));
+  }
+  if (!isJsonObject(value)) return ended(trouble('ENVELOPE_INVALID', { problem: 'the arguments are not an object' }));
+  const problems = tool.validateInput(value);
+  if (problems.length > 0) return ended(trouble('ARGUMENTS_INVALID', { tool: tool.declaration.id, problems }));
+  return { kind: 'checked', arguments: value };
+}

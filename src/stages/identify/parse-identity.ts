@@ -1,0 +1,14 @@
+import type { Identity } from '../../domain/session.ts';
+
+/** The same text is the same identity, so one frozen object serves all calls of a session. */
+const known = new Map<string, Identity>();
+const MOST_KNOWN = 4096;
+
+export function parseIdentity(text: string): Identity {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const identity = Object.freeze(JSON.parse(text) as Identity);
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(text, identity);
+  return identity;
+}

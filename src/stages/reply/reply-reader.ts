@@ -1,0 +1,142 @@
+import { planeError } from '../../domain/errors.ts';
+import type { CallerId, CallId } from '../../domain/ids.ts';
+import type { CallStore, ReplyItem } from '../../ports/call-store.ts';
+
+type Needs = Pick<CallStore, 'takeReplies' | 'readCall'>;
+
+/** One waiter's place. Give it the call id as soon as accept has answered: outcomes that travel by reference need it. */
+export interface ExpectedReply {
+  readonly correlationId: string;
+  readonly outcome: Promise<Uint8Array>;
+  accepted(callId: CallId): void;
+  forget(): void;
+}
+
+export interface ReplyReader {
+  readonly callerId: CallerId;
+  expect(lane: number, correlationId: string, onEvent?: (event: Uint8Array) => void): ExpectedReply;
+  close(): void;
+}
+
+interface Waiting {
+  readonly correlationId: string;
+  readonly since: number;
+  readonly resolve: (outcome: Uint8Array) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onEvent: ((event: Uint8Array) => void) | undefined;
+  callId: CallId | undefined;
+}
+
+const WAIT_MS = 5000;
+const PAUSE_AFTER_TROUBLE_MS = 200;
+/** Missed replies are fetched so many at a time. */
+const FETCH_AT_ONCE = 16;
+
+/**
+ * Reads the replies of one caller and hands each to its waiter. The reply stream is only a hint: after any trouble, and whenever
+ * nothing came for a while, the records themselves are asked, so a lost reply costs time and never the answer.
+ */
+export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader {
+  const lanes = new Map<number, Map<string, Waiting>>();
+  const reading = new Set<number>();
+  let closed = false;
+
+  async function readLane(lane: number, waiting: Map<string, Waiting>): Promise<void> {
+    let acknowledged: string[] = [];
+    while (!closed) {
+      try {
+        const replies = await store.takeReplies({ lane, callerId, acknowledged, waitMs: WAIT_MS });
+        acknowledged = replies.map(({ replyId }) => replyId);
+        for (const { items } of replies) for (const item of items) dispatch(waiting, item);
+        if (replies.length > 0) continue;
+        if (waiting.size === 0) break;
+      } catch (error) {
+        if (closed) break;
+        if (isFinal(error)) return rejectAll(waiting, error);
+        await pause(PAUSE_AFTER_TROUBLE_MS);
+      }
+      await fetchMissed(waiting);
+    }
+    reading.delete(lane);
+    if (waiting.size > 0 && !closed) start(lane, waiting);
+  }
+
+  function start(lane: number, waiting: Map<string, Waiting>): void {
+    if (reading.has(lane)) return;
+    reading.add(lane);
+    void readLane(lane, waiting);
+  }
+
+  function dispatch(waiting: Map<string, Waiting>, item: ReplyItem): void {
+    const waiter = waiting.get(item.correlationId);
+    if (waiter === undefined) return;
+    if (item.kind === 'event') return waiter.onEvent?.(item.event);
+    if (item.kind === 'settled') {
+      waiting.delete(item.correlationId);
+      waiter.resolve(item.outcome);
+    } else {
+      void fetch(waiting, waiter);
+    }
+  }
+
+  async function fetch(waiting: Map<string, Waiting>, waiter: Waiting): Promise<void> {
+    if (waiter.callId === undefined) return;
+    try {
+      const record = await store.readCall(waiter.callId);
+      if (record?.outcome === undefined) return;
+      waiting.delete(waiter.correlationId);
+      waiter.resolve(record.outcome);
+    } catch {
+      // The next round asks again.
+    }
+  }
+
+  async function fetchMissed(waiting: Map<string, Waiting>): Promise<void> {
+    const now = performance.now();
+    const old = [...waiting.values()].filter((waiter) => now - waiter.since >= WAIT_MS / 2);
+    for (let at = 0; at < old.length && !closed; at += FETCH_AT_ONCE) {
+      await Promise.all(old.slice(at, at + FETCH_AT_ONCE).map((waiter) => fetch(waiting, waiter)));
+    }
+  }
+
+  return {
+    callerId,
+    expect(lane, correlationId, onEvent) {
+      const waiting = lanes.get(lane) ?? new Map<string, Waiting>();
+      lanes.set(lane, waiting);
+      let waiter!: Waiting;
+      const outcome = new Promise<Uint8Array>((resolve, reject) => {
+        waiter = { correlationId, since: performance.now(), resolve, reject, onEvent, callId: undefined };
+      });
+      // Nobody may be listening when the reader is closed.
+      outcome.catch(() => undefined);
+      if (closed) waiter.reject(planeError('CLIENT_CLOSED', {}));
+      waiting.set(correlationId, waiter);
+      start(lane, waiting);
+      return {
+        correlationId,
+        outcome,
+        accepted: (callId) => void (waiter.callId = callId),
+        forget: () => void waiting.delete(correlationId),
+      };
+    },
+    close() {
+      closed = true;
+      for (const waiting of lanes.values()) rejectAll(waiting, planeError('CLIENT_CLOSED', {}));
+    },
+  };
+}
+
+function rejectAll(waiting: Map<string, Waiting>, error: unknown): void {
+  for (const waiter of waiting.values()) waiter.reject(error);
+  waiting.clear();
+}
+
+/** A replaced store will not bring the answers back. */
+function isFinal(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'STORE_REPLACED';
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,52 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export interface HealthServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** `/healthz`: the process lives. `/readyz`: it takes calls now, and why not. Says nothing that needs a token. */
+export async function serveHealth(
+  address: { readonly host: string; readonly port: number },
+  readiness: () => Readiness,
+): Promise<HealthServer> {
+  const server = createServer({ headersTimeout: 5000, requestTimeout: 5000 }, (request, response) => {
+    const send = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+      response.end(request.method === 'HEAD' ? undefined : `${JSON.stringify(body)}\n`);
+    };
+    if (request.method !== 'GET' && request.method !== 'HEAD') return send(405, { error: 'only GET and HEAD' });
+    const path = (request.url ?? '').split('?')[0];
+    if (path === '/healthz') return send(200, { status: 'alive' });
+    if (path !== '/readyz') return send(404, { error: 'try /healthz or /readyz' });
+    const { ready, reasons, facts } = readiness();
+    send(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', reasons, ...facts });
+  });
+  await listen(server, address);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${address.host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

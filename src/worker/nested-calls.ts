@@ -1,0 +1,110 @@
+import { trouble } from '../domain/errors.ts';
+import { indexTools, type PublishedTool } from '../domain/catalog.ts';
+import { parseScopedId, type ToolId } from '../domain/ids.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { AdmissionLimits, Delivery } from '../ports/call-store.ts';
+import type { Plane } from '../ports/plane.ts';
+import type { Store } from '../ports/store.ts';
+import { call } from '../stages/call/call.ts';
+import { prepareCall } from '../stages/call/prepare-call.ts';
+import { createReplyReader } from '../stages/reply/reply-reader.ts';
+import { newCallerId, randomId } from '../wire/ids.ts';
+import { encode } from '../wire/message-pack.ts';
+import { decodeOutcome, encodeOutcome } from '../wire/outcome.ts';
+import type { Slots } from './slots.ts';
+
+export interface NestedCalls {
+  readonly run: Plane['nested'];
+  close(): void;
+}
+
+interface NestedNeeds {
+  readonly store: Store;
+  readonly slots: Slots;
+  readonly admission: AdmissionLimits;
+  readonly retentionMs: number;
+}
+
+/**
+ * Calls made by tools. They take the same path as every other call, with the parent's id: the running parent vouches for them, so
+ * no token is needed, and they end with it. While the parent waits, its slot is lent out.
+ */
+export function createNestedCalls(needs: NestedNeeds): NestedCalls {
+  const { store, slots } = needs;
+  const callerId = newCallerId();
+  const replies = createReplyReader(store, callerId);
+  let tools: ReadonlyMap<ToolId, PublishedTool> = new Map();
+  let sequence = -1;
+
+  async function find(tool: ToolId): Promise<PublishedTool | undefined> {
+    const newer = await store.watchCatalog({ after: sequence, waitMs: 0 });
+    if (newer !== undefined) {
+      sequence = newer.sequence;
+      tools = indexTools(newer);
+    }
+    return tools.get(tool);
+  }
+
+  return {
+    async run(parent, depth, request, signal) {
+      const tool = await find(request.tool);
+      if (tool === undefined) return trouble('TOOL_UNKNOWN', { tool: request.tool, near: [] });
+      const prepared = prepareCall({
+        session: parent.session,
+        run: parent.run,
+        proof: { kind: 'parent', owned: ownedBy(parent) },
+        tool,
+        arguments: request.arguments,
+        // Scoped to the parent, so that a parent that is run again meets the outcome of its first nested call.
+        key: request.key === undefined ? undefined : `${parent.callId}:${request.key}`,
+        deadlineMs: request.deadlineMs,
+        parent: parent.callId,
+        depth,
+        admission: needs.admission,
+      });
+      if (prepared.kind === 'refused') return prepared.outcome;
+      const lane = parseScopedId(prepared.request.callId)!.lane;
+      const expected = replies.expect(lane, randomId());
+      const waiter = { callerId, correlationId: expected.correlationId, events: false };
+      slots.release(1);
+      try {
+        const acceptance = await call(prepared.request, waiter, { store });
+        if (acceptance.kind !== 'under-way') return acceptance.outcome;
+        expected.accepted(acceptance.callId);
+        return await untilSettled(expected.outcome, signal, () =>
+          store.cancelCall({
+            callId: acceptance.callId,
+            outcome: encodeOutcome(trouble('CALL_CANCELLED', {})),
+            outcomeIfHeld: encodeOutcome(trouble('CALL_CANCELLED', {}, { executed: 'unknown' })),
+            audit: encode({ outcome: 'cancelled', by: 'parent' }),
+            retentionMs: needs.retentionMs,
+          }),
+        );
+      } finally {
+        expected.forget();
+        slots.retake();
+      }
+    },
+    close: () => replies.close(),
+  };
+}
+
+function ownedBy({ callId, pool, workerId, entryId, fence }: Delivery) {
+  return { callId, pool, workerId, entryId, fence };
+}
+
+/** A parent that ends takes its nested call with it. */
+async function untilSettled(
+  outcome: Promise<Uint8Array>,
+  signal: AbortSignal,
+  cancel: () => Promise<unknown>,
+): Promise<Outcome> {
+  const onAbort = (): void => void cancel().catch(() => undefined);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return decodeOutcome(await outcome);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
