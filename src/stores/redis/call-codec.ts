@@ -48,7 +48,7 @@ export interface EntryOwner {
   readonly workerId: WorkerId;
 }
 
-/** One stream entry: `c` call id, `m` meta, `e` envelope, `f` base of the fence, `x` flags, `w` what it was resumed with. */
+/** One stream entry: `c` call id, `m` meta, `e` envelope, `f` base of the fence, `x` flags, `s` earlier starts, `w` what it was resumed with. */
 export function decodeEntry(
   entryId: string,
   rawFields: unknown,
@@ -63,8 +63,7 @@ export function decodeEntry(
   const base = Number(fields.get('f')?.toString('latin1') ?? '0');
   const flags = fields.get('x')?.toString('latin1') ?? '00';
   const resumedWith = fields.get('w');
-  // A requeued call was somebody's before: it takes the scripted start, which knows about earlier ones.
-  const known = recovered ?? (base > 0 ? { starts: 0, wasRunning: false, cancelRequested: false } : undefined);
+  const known = recovered ?? requeued(fields.get('s'));
   return {
     byReference: flags[0] === '1',
     delivery: {
@@ -87,6 +86,18 @@ export function decodeEntry(
       ...(known === undefined ? {} : { recovered: known }),
       ...(resumedWith === undefined ? {} : { resumedWith }),
     },
+  };
+}
+
+/** A call that was given back or resumed was somebody's before: it takes the scripted start like a recovered one. */
+function requeued(facts: Buffer | undefined): RecoveredCall | undefined {
+  if (facts === undefined) return undefined;
+  const [starts, effect, cancel] = facts.toString('latin1').split(',');
+  return {
+    starts: Number(starts),
+    wasRunning: false,
+    cancelRequested: cancel === '1',
+    ...(effect === '' ? {} : { effect: effect as Effect }),
   };
 }
 

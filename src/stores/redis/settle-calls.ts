@@ -86,8 +86,8 @@ export async function renewCalls(context: RedisContext, request: RenewRequest): 
   const keys = context.lane(request.lane);
   const answers = await context.fcall('renew_calls', {
     keys: { meta: keys.meta },
-    args: { incarnation: context.incarnation, lane: keys.prefix, worker: request.calls[0]!.workerId },
-    each: request.calls.map(({ callId, entryId, fence }) => ({ callId, entry: entryId, fence })),
+    args: { incarnation: context.incarnation, lane: keys.prefix },
+    each: request.calls.map(({ callId, workerId, entryId, fence }) => ({ callId, worker: workerId, entry: entryId, fence })),
   });
   return asList(answers).map((answer) => translate(RENEWED, answer));
 }

@@ -14,8 +14,8 @@ if not record or not owns(lane, record, worker, entry, fence) then return 'FENCE
 local envelope = read_envelope(lane, call_id, record)
 drop_entry(lane, record, tonumber(fence))
 record.abandonedFence = fence
--- A started unsafe call keeps its mark: whoever gets it next says "may have run".
-if record.effect ~= 'unsafe' then record.state = 'queued' end
+-- The start marks stay: whoever gets the call next must know of them.
+record.state = 'queued'
 if handed_back == '1' then record.handedBack = '1' end
 add_entry(lane, call_id, record, envelope)
 save_record(lane, call_id, record)

@@ -19,7 +19,8 @@ local keys = {}
 for at = FIRST, #ARGV, STRIDE do keys[#keys + 1] = call_key(lane, ARGV[at]) end
 local stored = redis.call('MGET', unpack(keys))
 
-local sessions, seen, fresh, standing = {}, {}, {}, {}
+-- What this batch has read or made already: a second request for the same call must not see it as it was before the first.
+local sessions, seen, known_calls, standing = {}, {}, {}, {}
 local answers, deadlines = {}, {}
 local added_bytes = 0
 
@@ -88,6 +89,7 @@ local function overload(call)
   if live_count >= limits.calls then return 'calls' end
   if live_bytes + added_bytes + #call.envelope > limits.bytes then return 'bytes of calls' end
   if retained > limits.retained then return 'bytes of outcomes' end
+  if call.passes_window then return nil end
   if call.counts.standing >= call.limit and call.counts.waiting >= backlog then return 'calls of this subject' end
 end
 
@@ -108,8 +110,7 @@ local function enqueue(call, session)
   record.meta = table.concat({ session.identity, call.session, epoch, text(session.expires_at), text(now), text(deadline),
     call.events, call.run, call.digest, call.tool }, '\n')
   local counts = call.counts
-  if call.proof ~= 'token' and call.serial ~= '1' then
-    -- A nested call never waits behind its own parent's subject: that could wait for ever.
+  if call.passes_window then
     add_entry(lane, call.id, record, call.envelope)
   elseif counts.standing < call.limit then
     counts.standing = counts.standing + 1
@@ -125,7 +126,7 @@ local function enqueue(call, session)
   save_record(lane, call.id, record)
   -- Without expiry while a later generation is under way; settling that one sets it again.
   if call.continues then redis.call('SET', call_key(lane, call.asked), call.continues) end
-  fresh[call.asked] = { record = record, id = call.id }
+  known_calls[call.asked] = { record = record, id = call.id }
   deadlines[#deadlines + 1] = text(deadline)
   deadlines[#deadlines + 1] = call.id
   added_bytes = added_bytes + #call.envelope
@@ -136,20 +137,26 @@ end
 local function accept(call, bytes)
   local session, ending = authenticate(call)
   if not session then return { 'UNAUTHENTICATED', ending } end
-  local record, whole, offset
-  if fresh[call.asked] then
-    record, call.id = fresh[call.asked].record, fresh[call.asked].id
-  else
-    record, whole, offset = find_record(call, bytes)
+  local known = known_calls[call.asked]
+  if not known then
+    local record, whole, offset = find_record(call, bytes)
+    if record then
+      known = { record = record, id = call.id, outcome = record.state == 'settled' and string.sub(whole, offset + 1) }
+      known_calls[call.asked] = known
+    end
   end
-  if record then
+  if known then
+    local record = known.record
+    call.id = known.id
     if record.digest ~= call.digest then return { 'CONFLICT', call.id } end
-    if record.state == 'settled' then return { 'REPLAYED', call.id, string.sub(whole, offset + 1) } end
+    if known.outcome then return { 'REPLAYED', call.id, known.outcome } end
     attach(call, record)
     return { 'ATTACHED', call.id, record.state }
   end
   call.group = string.match(call.id, '^%d+%.([^.]+)%.')
   call.limit = window
+  -- A nested call never waits behind its own parent's subject: that could wait for ever.
+  call.passes_window = call.proof ~= 'token' and call.serial ~= '1'
   if call.serial == '1' then call.group, call.limit = call.group .. '/' .. call.tool, 1 end
   call.counts = group_counts(call)
   local what = overload(call)

@@ -19,10 +19,11 @@ end
 
 local function outcome_of(record)
   if record.state ~= 'parked' and body_is_gone(record) then return body_lost end
-  if record.state == 'parked' or holder(lane, record) == nil then return expired end
-  if now < tonumber(meta_field(record, 'deadline')) + overdue_ms then return nil end
-  if record.state == 'running' and record.effect == 'unsafe' then return may_have_run end
-  return timed_out
+  local held = record.state ~= 'parked' and holder(lane, record) ~= nil
+  if held and now < tonumber(meta_field(record, 'deadline')) + overdue_ms then return nil end
+  if record.starts ~= '0' and record.effect == 'unsafe' then return may_have_run end
+  if held or record.starts ~= '0' then return timed_out end
+  return expired
 end
 
 for _, call_id in ipairs(redis.call('ZRANGEBYSCORE', live, '-inf', text(now), 'LIMIT', 0, limit)) do

@@ -4,9 +4,9 @@
   ARGV     idleMs
   RETURNS  REAPED ]]
 local stream, idle_ms = KEYS[1], tonumber(ARGV[1])
-if redis.call('EXISTS', stream) == 0 then return { 'REAPED' } end
 local reaped = { 'REAPED' }
-for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', stream, GROUP)) do
+-- A pool that no worker has served yet has no group: an error, and so an empty list.
+for _, consumer in ipairs(redis.pcall('XINFO', 'CONSUMERS', stream, GROUP)) do
   local facts = {}
   for at = 1, #consumer, 2 do facts[consumer[at]] = consumer[at + 1] end
   if facts.pending == 0 and facts.idle >= idle_ms then

@@ -12,7 +12,8 @@ if not record or record.state ~= 'parked' then return 'NOT_PARKED' end
 local envelope = redis.call('GET', body_key(lane, call_id))
 if not envelope then return 'NOT_PARKED' end
 local deadline = text(now_ms() + tonumber(deadline_ms))
-record.state, record.with = 'queued', with
+record.state = 'queued'
+if with ~= '' then record.with = with end
 record.meta = with_meta_field(record.meta, 'deadline', deadline)
 if record.standing ~= '1' then
   record.standing = '1'

@@ -7,7 +7,7 @@
 local meta, audit = KEYS[1], KEYS[2]
 local incarnation, lane, worker = ARGV[1], ARGV[2], ARGV[3]
 local FIRST, STRIDE = 4, 6
--- Two workers lost with a start mark of this call: the call is to blame.
+-- Started twice and never settled: the call is to blame.
 local POISON_STARTS = 2
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
@@ -18,12 +18,10 @@ local function start(call)
   local record = load_record(lane, call.id)
   if not record or not owns(lane, record, worker, call.entry, call.fence) then return { 'FENCED' } end
   local starts = tonumber(record.starts)
-  if record.state == 'running' and record.startFence == call.fence then return { 'STARTED', record.starts } end
-  if record.state == 'running' and record.effect == 'unsafe' then return { 'MAY_HAVE_RUN' } end
+  if record.startFence == call.fence then return { 'STARTED', record.starts } end
+  if starts > 0 and (record.effect == 'unsafe' or call.effect == 'unsafe') then return { 'MAY_HAVE_RUN' } end
   if record.cancel == '1' then return { 'CANCELLED' } end
-  if record.state == 'running' and (starts >= POISON_STARTS or starts >= call.max_attempts) then
-    return { 'USED_UP', record.starts }
-  end
+  if starts > 0 and starts >= math.min(POISON_STARTS, call.max_attempts) then return { 'USED_UP', record.starts } end
   if now >= tonumber(meta_field(record, 'deadline')) then return { 'EXPIRED' } end
   local _, ending = live_session(lane, meta_field(record, 'session'), meta_field(record, 'run'), now)
   if ending then return { 'ENDED', ending } end

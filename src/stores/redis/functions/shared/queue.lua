@@ -11,8 +11,14 @@ local function add_entry(lane, call_id, record, envelope)
     record.large = '1'
   end
   local fields = { 'c', call_id, 'm', record.meta, 'e', body, 'f', record.base, 'x', by_reference .. (record.handedBack or '0') }
+  if record.base ~= '0' then
+    -- Somebody's before: the next owner is told what is known about it.
+    fields[#fields + 1] = 's'
+    fields[#fields + 1] = table.concat({ record.starts, record.effect or '', record.cancel or '0' }, ',')
+  end
   if record.with then
-    fields[11], fields[12] = 'w', record.with
+    fields[#fields + 1] = 'w'
+    fields[#fields + 1] = record.with
   end
   record.entry = redis.call('XADD', stream_key(lane, record.pool), '*', unpack(fields))
 end
@@ -34,7 +40,6 @@ local function leave_window(lane, pool, group, count, limit)
     if not call_id then waiting = 0 break end
     waiting = waiting - 1
     local record = load_record(lane, call_id)
-    -- Cancelled and expired calls stay listed until their turn comes.
     if record and record.state == 'queued' and record.entry == '' then
       local envelope = redis.call('GET', body_key(lane, call_id))
       if envelope then
@@ -49,6 +54,14 @@ local function leave_window(lane, pool, group, count, limit)
   if standing > 0 then redis.call('HSET', key, group, text(standing)) elseif counts[1] then redis.call('HDEL', key, group) end
   if waiting ~= waiting_before then
     if waiting > 0 then redis.call('HSET', key, 'b:' .. group, text(waiting)) else redis.call('HDEL', key, 'b:' .. group) end
+  end
+end
+
+-- A waiting call that ends gives its place in the backlog away.
+local function leave_backlog(lane, pool, group, call_id)
+  if redis.call('LREM', backlog_key(lane, pool, group), 1, call_id) == 0 then return end
+  if redis.call('HINCRBY', window_key(lane, pool), 'b:' .. group, -1) <= 0 then
+    redis.call('HDEL', window_key(lane, pool), 'b:' .. group)
   end
 end
 

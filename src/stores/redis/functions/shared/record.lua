@@ -36,7 +36,9 @@ end
 -- The pending list is the lease: who holds the entry, and how often it was delivered.
 local function holder(lane, record)
   if record.entry == '' then return nil, 0 end
-  local pending = redis.call('XPENDING', stream_key(lane, record.pool), GROUP, record.entry, record.entry, 1)[1]
+  -- A pool that no worker has served yet has no group, and nobody holds anything.
+  local found = redis.pcall('XPENDING', stream_key(lane, record.pool), GROUP, record.entry, record.entry, 1)
+  local pending = found[1]
   if not pending then return nil, 0 end
   return pending[2], tonumber(pending[4])
 end

@@ -29,6 +29,7 @@ local function settle_record(settlement, call_id, record, outcome, options)
     settlement.groups[name] = left
     left.count = left.count + 1
   end
+  if record.entry == '' and record.state == 'queued' then leave_backlog(lane, pool, group, call_id) end
   if record.entry == '' or record.large == '1' then
     settlement.bodies[#settlement.bodies + 1] = body_key(lane, call_id)
   end
