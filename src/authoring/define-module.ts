@@ -1,0 +1,79 @@
+import type { JsonObject } from '../domain/json.ts';
+import type { Effect, RunnerName, ToolLimits } from '../domain/tool.ts';
+import type { ToolContent } from './content-blocks.ts';
+import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
+import type { ToolContext } from './tool-context.ts';
+
+/** What `run` may return without an output schema; checked again when it is made plain. */
+export type ToolReturn = unknown;
+
+export interface ToolOptions<Input extends StandardSchema, Output extends StandardSchema, Setup> {
+  readonly description: string;
+  readonly input: Input;
+  /** Describes what `run` returns. A result that does not match is `failed`; a result that reports failure is not checked. */
+  readonly output?: Output;
+  /** Default `unsafe`: never started twice for one call. */
+  readonly effect?: Effect;
+  /** Shell, code execution, anything unsandboxed: closed unless the policy names it. */
+  readonly privileged?: boolean;
+  /** Starts in accept order, one at a time per subject. */
+  readonly serial?: boolean;
+  readonly pinned?: 'caller';
+  readonly limits?: Partial<ToolLimits>;
+  /** RE2 patterns: a bare string this tool returns that matches one is a denial. */
+  readonly denials?: readonly string[];
+  run(args: OutputOf<Input>, ctx: ToolContext<Setup>): Returned<Output> | Promise<Returned<Output>>;
+}
+
+type Returned<Output extends StandardSchema> = StandardSchema extends Output
+  ? ToolReturn
+  : InputOf<Output> | ToolContent | readonly ToolContent[];
+
+/** A tool as the runner enters it. Types of arguments and result were checked where it was written. */
+export interface ToolDefinition {
+  readonly description: string;
+  readonly input: StandardSchema | JsonObject;
+  readonly output?: StandardSchema | JsonObject;
+  readonly effect?: Effect;
+  readonly privileged?: boolean;
+  readonly serial?: boolean;
+  readonly pinned?: 'caller';
+  readonly limits?: Partial<ToolLimits>;
+  readonly denials?: readonly string[];
+  // Each tool has its own argument type; they meet here, where only parsed values are passed.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  run(args: any, ctx: ToolContext<any>): unknown;
+}
+
+export type ToolMaker<Setup> = <Input extends StandardSchema, Output extends StandardSchema = StandardSchema>(
+  options: ToolOptions<Input, Output, Setup>,
+) => ToolDefinition;
+
+export interface ModuleDefinition {
+  readonly id: string;
+  readonly version: string;
+  readonly description: string;
+  readonly pool?: string;
+  readonly runner?: RunnerName;
+  readonly setup?: StandardSchema | JsonObject;
+  readonly tools: Readonly<Record<string, ToolDefinition>>;
+}
+
+export interface ModuleOptions<Setup extends StandardSchema> extends Omit<ModuleDefinition, 'setup' | 'tools'> {
+  /** Configuration of one instance of this module. */
+  readonly setup?: Setup;
+  /** As a function it gets a `tool` that knows the type of `ctx.setup`. */
+  readonly tools:
+    | Readonly<Record<string, ToolDefinition>>
+    | ((tool: ToolMaker<OutputOf<Setup>>) => Readonly<Record<string, ToolDefinition>>);
+}
+
+export const tool: ToolMaker<Record<string, unknown>> = (options) => Object.freeze({ ...options }) as ToolDefinition;
+
+/** The default export of a module file. Nothing runs or is checked here; `describeModule` does that when the module is loaded. */
+export function defineModule<Setup extends StandardSchema = StandardSchema<Record<string, unknown>>>(
+  options: ModuleOptions<Setup>,
+): ModuleDefinition {
+  const tools = typeof options.tools === 'function' ? options.tools(tool as ToolMaker<OutputOf<Setup>>) : options.tools;
+  return Object.freeze({ ...options, tools: Object.freeze({ ...tools }) }) as ModuleDefinition;
+}

@@ -1,0 +1,17 @@
+import { pathToFileURL } from 'node:url';
+import type { ModuleDefinition } from './define-module.ts';
+
+/** One generation of a file is one URL, hence one evaluation per process; a reload makes a new one. */
+export function moduleUrl(source: { readonly file: string; readonly generation: string }): string {
+  return `${pathToFileURL(source.file).href}?${encodeURIComponent(source.generation)}`;
+}
+
+/** Runs the module file. It may throw whatever its code throws, and take as long as its top-level awaits do. */
+export async function importModule(source: {
+  readonly file: string;
+  readonly generation: string;
+}): Promise<ModuleDefinition> {
+  const { default: exported } = (await import(moduleUrl(source))) as { default?: unknown };
+  if (typeof exported !== 'object' || exported === null) throw new TypeError('the module file has no default export');
+  return exported as ModuleDefinition;
+}

@@ -1,0 +1,27 @@
+import { toJSONSchema } from 'zod';
+import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
+
+const TARGET = 'draft-2020-12';
+
+/**
+ * The JSON Schema of what is handed in: arguments before defaults apply, or the value a tool returns.
+ * Throws with the library's own words when the schema cannot be said in JSON Schema.
+ */
+export function deriveJsonSchema(schema: unknown): JsonObject {
+  const derived = isStandardSchema(schema) ? convert(schema) : schema;
+  if (!isJsonObject(derived)) throw new TypeError('it is neither a Standard Schema nor a JSON Schema object');
+  // Through text: what is published must be exactly what JSON can say, and nobody may change it afterwards.
+  const plain = JSON.parse(JSON.stringify(derived)) as JsonObject;
+  delete plain['$schema'];
+  return plain;
+}
+
+function convert(schema: StandardSchema): unknown {
+  const { jsonSchema, vendor } = schema['~standard'];
+  if (jsonSchema !== undefined) return jsonSchema.input({ target: TARGET });
+  if (vendor === 'zod' && '_zod' in schema) {
+    return toJSONSchema(schema as unknown as Parameters<typeof toJSONSchema>[0], { target: TARGET, io: 'input' });
+  }
+  throw new TypeError(`the library "${vendor}" gives no JSON Schema; wrap one with jsonSchema()`);
+}

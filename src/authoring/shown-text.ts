@@ -1,0 +1,71 @@
+/** Half a surrogate pair: UTF-8 cannot say it, so what is hashed would differ from what was written. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const LONE_SURROGATES = /\p{Surrogate}/gu;
+
+export function hasLoneSurrogate(text: string): boolean {
+  return LONE_SURROGATE.test(text);
+}
+
+export function wellFormed(text: string): string {
+  return text.replace(LONE_SURROGATES, '\uFFFD');
+}
+
+interface HiddenRange {
+  readonly what: string;
+  readonly pattern: RegExp;
+}
+
+/**
+ * Characters a human reviewer does not see and a model does read. The attack: a description that carries
+ * instructions in tag characters, or that a bidi override shows in another order than it is read.
+ */
+const HIDDEN: readonly HiddenRange[] = [
+  // Tab and newline are what people write in descriptions.
+  { what: 'a control character', pattern: /(?![\t\n])\p{Cc}/u },
+  { what: 'a bidirectional control', pattern: /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u },
+  {
+    what: 'a zero-width character',
+    pattern:
+      /\u034F|[\u00AD\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200D\u2060-\u2065\u206A-\u206F\u3164\uFEFF\uFFA0]/u,
+  },
+  { what: 'a tag character', pattern: /[\u{E0000}-\u{E0FFF}]/u },
+  // One selector after an emoji is usual; a row of them carries data.
+  { what: 'a variation selector', pattern: /[\uFE00-\uFE0D]|[\uFE0E\uFE0F]{2}/u },
+  { what: 'half a surrogate pair', pattern: LONE_SURROGATE },
+];
+
+/** Names the first kind of hidden character in a text that is shown to models and reviewers. */
+export function findHiddenCharacter(text: string): string | undefined {
+  return HIDDEN.find(({ pattern }) => pattern.test(text))?.what;
+}
+
+const UNSAFE_IN_NAMES = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const MAX_FILE_NAME_BYTES = 200;
+
+/** A file name for display: the last part of a path, without what could lead a reader or a terminal astray. */
+export function displayFileName(name: string): string {
+  const last = name.split(/[/\\]/u).at(-1) ?? '';
+  const clean = last.replace(UNSAFE_IN_NAMES, '').trim();
+  if (clean === '' || /^\.+$/u.test(clean)) return 'file';
+  return Buffer.byteLength(clean) <= MAX_FILE_NAME_BYTES ? clean : shorten(clean);
+}
+
+/** Keeps the extension: it is what a reader goes by. */
+function shorten(name: string): string {
+  const extension = /\.[A-Za-z0-9]{1,10}$/u.exec(name)?.[0] ?? '';
+  let stem = '';
+  let bytes = extension.length;
+  for (const character of name.slice(0, name.length - extension.length)) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > MAX_FILE_NAME_BYTES) break;
+    stem += character;
+  }
+  return stem + extension;
+}
+
+const MEDIA_TYPE =
+  /^[a-z0-9][a-z0-9!#$&^_.+-]{0,62}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}(?:; ?[a-z0-9-]{1,20}=[A-Za-z0-9."_-]{1,60}){0,4}$/iu;
+
+export function isMediaType(text: unknown): text is string {
+  return typeof text === 'string' && MEDIA_TYPE.test(text);
+}

@@ -1,0 +1,51 @@
+import type { InjectedTool, RichMessage } from '../domain/content.ts';
+import type { CallId } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { Identity } from '../domain/session.ts';
+import type { Progress } from '../ports/tool-runner.ts';
+
+/** Everything a tool gets. Least authority: no store, no configuration of the worker, no registry. */
+export interface ToolContext<Setup = Record<string, unknown>> {
+  /** From the session, never from the envelope. */
+  readonly identity: Identity;
+  /** Display name, message id, room context…: what the caller claims. */
+  readonly untrusted: JsonObject;
+  /** This module instance's configuration, parsed by the module's `setup` schema. */
+  readonly setup: Setup;
+  readonly callId: CallId;
+  /** Grows with every new owner of the call: pass it to systems that can refuse an older writer. */
+  readonly fence: number;
+  /** Aborted when the call is cancelled, the time is up or the worker stops. */
+  readonly signal: AbortSignal;
+  timeLeftMs(): number;
+  /** At most one event each 100 ms reaches the waiters; the latest wins. */
+  progress(progress: Progress): void;
+  readonly log: ToolLog;
+  /** Calls another tool through the same path: identity, permission, gate and audit apply. */
+  call(tool: string, args: JsonObject, options?: NestedCallOptions): Promise<Outcome>;
+  /** Hands over a file beside the answer. Throws ToolFailure for what is no regular file, or too large. */
+  sendFile(file: SentFile): void;
+  sendMessage(message: RichMessage): void;
+  /** Offers a tool to the same run; selection and permission still apply. */
+  offerTool(offer: InjectedTool): void;
+}
+
+export interface ToolLog {
+  debug(message: string, data?: Record<string, unknown>): void;
+  info(message: string, data?: Record<string, unknown>): void;
+  warn(message: string, data?: Record<string, unknown>): void;
+  error(message: string, data?: Record<string, unknown>): void;
+}
+
+export interface NestedCallOptions {
+  /** The same key within this call means the same nested call. */
+  readonly key?: string;
+  readonly deadlineMs?: number;
+}
+
+export type SentFile = { readonly name?: string; readonly mediaType?: string } & (
+  | { readonly name: string; readonly bytes: Uint8Array }
+  /** A regular file of the machine the tool runs on; links are not followed. */
+  | { readonly path: string }
+);

@@ -1,0 +1,56 @@
+import { wellFormed } from './shown-text.ts';
+
+/** Not `instanceof`: a module may load another copy of this package than the worker. */
+const MARK = Symbol.for('sallyport.tool-failure');
+const CODE_PATTERN = /^[A-Z][A-Z0-9_]{0,63}$/;
+const MAX_MESSAGE = 4096;
+
+/** The one class tool authors throw: the message is shown to the model. Anything else they throw stays in the operator's log. */
+export class ToolFailure extends Error {
+  override readonly name: string = 'ToolFailure';
+  /** The author's own code for programs, e.g. `NOTE_NOT_FOUND`. */
+  readonly code: string | undefined;
+  readonly [MARK]: 'failed' | 'denied' = 'failed';
+
+  constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = options.code;
+  }
+}
+
+class ToolDenial extends ToolFailure {
+  override readonly name = 'ToolDenial';
+  override readonly [MARK] = 'denied';
+}
+
+/** Ends the run: the tool itself refuses the caller. It throws, so that a forgotten `return` cannot let the work go on. */
+export function denied(reason: string, options: { code?: string } = {}): never {
+  throw new ToolDenial(reason, options);
+}
+
+export interface ReportedFailure {
+  readonly how: 'failed' | 'denied';
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** What a thrown ToolFailure says; undefined for anything else. Reads foreign objects, so it may meet getters that throw. */
+export function readToolFailure(thrown: unknown): ReportedFailure | undefined {
+  try {
+    if (typeof thrown !== 'object' || thrown === null) return undefined;
+    const { [MARK]: how, message, code } = thrown as { [MARK]?: unknown; message?: unknown; code?: unknown };
+    return readToolFailureFields(how, message, code);
+  } catch {
+    return undefined;
+  }
+}
+
+export function readToolFailureFields(how: unknown, message: unknown, code: unknown): ReportedFailure | undefined {
+  if (how !== 'failed' && how !== 'denied') return undefined;
+  const text = typeof message === 'string' ? wellFormed(message.slice(0, MAX_MESSAGE)) : '';
+  return {
+    how,
+    message: text === '' ? (how === 'denied' ? 'The tool refused.' : 'The tool failed.') : text,
+    ...(typeof code === 'string' && CODE_PATTERN.test(code) ? { code } : {}),
+  };
+}

@@ -1,0 +1,18 @@
+// `sallyport/tool`: what the author of a module needs. Loaded in tool processes, so it stays small.
+export { audio, file, image, structured, text, type ToolContent } from '../authoring/content-blocks.ts';
+export {
+  defineModule,
+  tool,
+  type ModuleDefinition,
+  type ModuleOptions,
+  type ToolDefinition,
+  type ToolMaker,
+  type ToolOptions,
+} from '../authoring/define-module.ts';
+export { jsonSchema } from '../authoring/plain-schema.ts';
+export type { StandardSchema } from '../authoring/standard-schema.ts';
+export type { NestedCallOptions, SentFile, ToolContext, ToolLog } from '../authoring/tool-context.ts';
+export { denied, ToolFailure } from '../authoring/tool-failure.ts';
+export type { JsonObject, JsonValue } from '../domain/json.ts';
+export type { Outcome } from '../domain/outcome.ts';
+export type { Effect, RunnerName, ToolLimits } from '../domain/tool.ts';

@@ -1,0 +1,60 @@
+import { basename } from 'node:path';
+import type { SentFile } from '../authoring/tool-context.ts';
+import { ToolFailure } from '../authoring/tool-failure.ts';
+import type { FileWriteBack, InjectedTool, RichMessage, WriteBacks } from '../domain/content.ts';
+import { NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
+import { MAX_FILES, MAX_MESSAGES, MAX_OFFERS, plainFile, plainMessage, plainOffer } from './plain-blocks.ts';
+import { readRegularFile } from './read-regular-file.ts';
+
+/** What a run hands over beside its answer. Refusals are thrown where the tool sends, so that its author sees which one. */
+export class WriteBackCollector {
+  readonly #maxBytes: number;
+  readonly #budget: SizeBudget;
+  #fileBytes = 0;
+  readonly #files: FileWriteBack[] = [];
+  readonly #messages: RichMessage[] = [];
+  readonly #offers: InjectedTool[] = [];
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#budget = new SizeBudget(maxBytes);
+  }
+
+  sendFile(file: SentFile): void {
+    accept(this.#files, MAX_FILES, 'files', () => {
+      const given = 'path' in file ? this.#fromPath(file) : file;
+      const plain = plainFile({ mediaType: 'application/octet-stream', ...given }, this.#budget, 'file');
+      this.#fileBytes += plain.bytes.byteLength;
+      return plain;
+    });
+  }
+
+  sendMessage(message: RichMessage): void {
+    accept(this.#messages, MAX_MESSAGES, 'messages', () => plainMessage(message, this.#budget, 'message'));
+  }
+
+  offerTool(offer: InjectedTool): void {
+    accept(this.#offers, MAX_OFFERS, 'offers', () => plainOffer(offer, this.#budget, 'offer'));
+  }
+
+  take(): WriteBacks {
+    return { files: [...this.#files], messages: [...this.#messages], injectedTools: [...this.#offers] };
+  }
+
+  #fromPath(file: SentFile & { readonly path: string }): object {
+    const { path, name = basename(path), mediaType } = file;
+    const bytes = readRegularFile(path, this.#maxBytes - this.#fileBytes);
+    return { name, bytes, ...(mediaType === undefined ? {} : { mediaType }) };
+  }
+}
+
+function accept<Item>(list: Item[], most: number, name: string, make: () => Item): void {
+  if (list.length >= most)
+    throw new ToolFailure(`A call may send ${most} ${name}, not more.`, { code: 'WRITE_BACK_REFUSED' });
+  try {
+    list.push(make());
+  } catch (error) {
+    if (!(error instanceof NotPlain) && !(error instanceof TooLarge)) throw error;
+    throw new ToolFailure(`It could not be sent: ${error.message}.`, { code: 'WRITE_BACK_REFUSED', cause: error });
+  }
+}

@@ -1,0 +1,31 @@
+import type { Outcome } from '../../domain/outcome.ts';
+import type { NestedCallRequest, Progress, RunEnding, ToolLogLine } from '../../ports/tool-runner.ts';
+import type { RunFacts } from '../open-context.ts';
+import type { AbortReason } from '../settle-abort.ts';
+
+/** The descriptor of the channel in a tool's process. 0, 1 and 2 belong to the tool. */
+export const CHANNEL_FD = 3;
+
+/** Worker to process. `run` is a number no other run of this worker has: what belongs to an earlier one is ignored. */
+export type ToProcess =
+  | {
+      readonly type: 'run';
+      readonly run: number;
+      readonly file: string;
+      readonly generation: string;
+      readonly tool: string;
+      readonly facts: RunFacts;
+    }
+  | { readonly type: 'abort'; readonly run: number; readonly why: AbortReason }
+  | { readonly type: 'nested-answer'; readonly run: number; readonly id: number; readonly outcome: Outcome }
+  | { readonly type: 'nested-refusal'; readonly run: number; readonly id: number; readonly problem: string };
+
+/** Process to worker. `entered` is written before any code of the tool runs: without it nothing has happened. */
+export type FromProcess =
+  | { readonly type: 'entered'; readonly run: number }
+  | { readonly type: 'progress'; readonly run: number; readonly progress: Progress }
+  | { readonly type: 'log'; readonly run: number; readonly line: ToolLogLine }
+  | { readonly type: 'nested-call'; readonly run: number; readonly id: number; readonly request: NestedCallRequest }
+  | { readonly type: 'ending'; readonly run: number; readonly ending: RunEnding }
+  /** Something went wrong outside of any run; do not use this process again. */
+  | { readonly type: 'worn'; readonly run: number; readonly cause: string };

@@ -1,0 +1,123 @@
+// The main file of a tool's process: takes one run at a time from the channel and answers on it. It ends only when the
+// channel closes; the worker decides when that is.
+import { writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { importModule } from '../../authoring/import-module.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { RunEnding } from '../../ports/tool-runner.ts';
+import { decode } from '../../wire/message-pack.ts';
+import { describeThrown } from '../describe-thrown.ts';
+import type { RunHost } from '../open-context.ts';
+import { runTool } from '../run-tool.ts';
+import { abortError } from '../settle-abort.ts';
+import { encodeFrame, FrameReader } from './frames.ts';
+import { CHANNEL_FD, type FromProcess, type ToProcess } from './messages.ts';
+
+interface CurrentRun {
+  readonly number: number;
+  readonly controller: AbortController;
+  readonly nested: Map<number, { resolve: (outcome: Outcome) => void; reject: (error: Error) => void }>;
+  readonly end: (ending: RunEnding) => void;
+}
+
+// Kept from before any tool code: a tool may replace what hangs on `process`.
+const kill = process.kill.bind(process);
+const ownGroup = -process.pid;
+const workerPid = Number(process.argv[2]);
+const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
+const frames = new FrameReader();
+const PRINT_MS = 1000;
+let current: CurrentRun | undefined;
+let nestedCalls = 0;
+
+const die = (): void => void kill(ownGroup, 'SIGKILL');
+const send = (message: FromProcess): Promise<void> =>
+  new Promise((resolve) => channel.write(encodeFrame(message), () => resolve()));
+
+function receive(message: ToProcess): void {
+  if (message.type === 'run') return void start(message);
+  if (message.run !== current?.number) return;
+  if (message.type === 'abort') return current.controller.abort(abortError(message.why));
+  const asked = current.nested.get(message.id);
+  current.nested.delete(message.id);
+  if (message.type === 'nested-answer') asked?.resolve(message.outcome);
+  else asked?.reject(new Error(message.problem));
+}
+
+async function start(order: Extract<ToProcess, { type: 'run' }>): Promise<void> {
+  const { run, tool, facts } = order;
+  const controller = new AbortController();
+  const ending = new Promise<RunEnding>((resolve) => {
+    current = { number: run, controller, nested: new Map(), end: resolve };
+  });
+  // Awaited: the worker may repeat a run that was never entered, so this must be out before the tool's first line.
+  await send({ type: 'entered', run });
+  void runTool(() => importModule(order), tool, facts, hostOf(run, controller.signal)).then((own) => endOf(run)(own));
+  const ended = await ending;
+  // What the tool printed belongs to this call, so it goes out first; output that does not drain must not hold the answer up.
+  await Promise.race([
+    Promise.all([printed(process.stdout), printed(process.stderr)]),
+    pause(PRINT_MS, undefined, { ref: false }),
+  ]);
+  await send({ type: 'ending', run, ending: ended });
+  if (current?.number === run) current = undefined;
+}
+
+function printed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => (stream.writableLength > 0 ? void stream.write('', () => resolve()) : resolve()));
+}
+
+/** Ends the run if it is still the current one: an uncaught error may have ended it before. */
+function endOf(run: number): (ending: RunEnding) => void {
+  return (ending) => (current?.number === run ? current.end(ending) : undefined);
+}
+
+function hostOf(run: number, signal: AbortSignal): RunHost {
+  return {
+    signal,
+    onProgress: (progress) => void send({ type: 'progress', run, progress }),
+    onLog: (line) => void send({ type: 'log', run, line }),
+    onNestedCall: (request) =>
+      new Promise((resolve, reject) => {
+        if (current?.number !== run) return reject(new Error('This call has ended.'));
+        nestedCalls += 1;
+        current.nested.set(nestedCalls, { resolve, reject });
+        void send({ type: 'nested-call', run, id: nestedCalls, request });
+      }),
+  };
+}
+
+function worn(thrown: unknown): void {
+  void send({ type: 'worn', run: current?.number ?? 0, cause: describeThrown(thrown).cause });
+}
+
+// A rejection nobody handles may come from an earlier call: this one goes on, the process is not used again.
+process.on('unhandledRejection', worn);
+// An error thrown in a callback: the tool's promise will hardly settle any more.
+process.on('uncaughtException', (thrown) => {
+  worn(thrown);
+  current?.end({ kind: 'threw', ...describeThrown(thrown) });
+});
+
+try {
+  // If memory runs out, the kernel should take this process and not the worker.
+  writeFileSync('/proc/self/oom_score_adj', '500');
+} catch {
+  // Not Linux, or not allowed: only the order of victims is lost.
+}
+
+channel.on('data', (chunk) => {
+  for (const body of frames.push(chunk, Number.MAX_SAFE_INTEGER)) receive(decode(body) as ToProcess);
+});
+channel.on('end', die);
+channel.on('close', die);
+channel.on('error', die);
+
+if (process.ppid !== workerPid) die();
+new Worker(new URL('./watchdog-thread.js', import.meta.url), {
+  workerData: { workerPid },
+  execArgv: [],
+  resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
+}).unref();

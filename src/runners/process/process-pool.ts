@@ -1,0 +1,166 @@
+import { ToolProcess, type ToolProcessOptions } from './tool-process.ts';
+
+export interface ProcessPoolOptions extends ToolProcessOptions {
+  readonly maxProcesses: number;
+  readonly runsPerProcess: number;
+  readonly idleMs: number;
+}
+
+export interface ProcessPoolStats {
+  readonly started: number;
+  readonly live: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+export type TakenProcess =
+  | { readonly kind: 'taken'; readonly process: ToolProcess }
+  | { readonly kind: 'unstartable'; readonly problem: string }
+  | { readonly kind: 'timed-out' }
+  | { readonly kind: 'aborted' };
+
+interface Waiter {
+  readonly key: string;
+  readonly answer: (taken: TakenProcess) => void;
+}
+
+interface IdleProcess {
+  readonly process: ToolProcess;
+  readonly key: string;
+  readonly timer: NodeJS.Timeout;
+}
+
+const WATCH_EVERY_MS = 100;
+
+/** Processes by key, warm ones first; whoever finds none waits in line. A process serves one key for its whole life. */
+export class ProcessPool {
+  readonly #options: ProcessPoolOptions;
+  readonly #keys = new Map<ToolProcess, string>();
+  /** The last one used is at the end, and is taken first: it is the warmest. */
+  #idle: IdleProcess[] = [];
+  readonly #waiters: Waiter[] = [];
+  #started = 0;
+  #closed = false;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(options: ProcessPoolOptions) {
+    this.#options = options;
+  }
+
+  get pids(): number[] {
+    return [...this.#keys.keys()].flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
+  }
+
+  get stats(): ProcessPoolStats {
+    return { started: this.#started, live: this.#keys.size, idle: this.#idle.length, waiting: this.#waiters.length };
+  }
+
+  take(key: string, signal: AbortSignal, waitMs: number): Promise<TakenProcess> {
+    if (signal.aborted || this.#closed) return Promise.resolve({ kind: 'aborted' });
+    return new Promise((resolve) => {
+      const answer = (taken: TakenProcess): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        const index = this.#waiters.indexOf(waiter);
+        if (index >= 0) this.#waiters.splice(index, 1);
+        resolve(taken);
+      };
+      const onAbort = (): void => answer({ kind: 'aborted' });
+      const timer = setTimeout(() => answer({ kind: 'timed-out' }), waitMs);
+      const waiter: Waiter = { key, answer };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiters.push(waiter);
+      this.#serve();
+    });
+  }
+
+  giveBack(process: ToolProcess): void {
+    const key = this.#keys.get(process);
+    if (key === undefined) return;
+    if (this.#closed || this.#isUsedUp(process)) {
+      void process.retire();
+    } else {
+      const timer = setTimeout(() => this.#dismiss(process), this.#options.idleMs).unref();
+      this.#idle.push({ process, key, timer });
+    }
+    this.#serve();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#watch);
+    for (const waiter of this.#waiters.splice(0)) waiter.answer({ kind: 'aborted' });
+    for (const { timer } of this.#idle) clearTimeout(timer);
+    this.#idle = [];
+    await Promise.all([...this.#keys.keys()].map((process) => process.retire()));
+  }
+
+  #serve(): void {
+    for (let waiter = this.#waiters[0]; waiter !== undefined; waiter = this.#waiters[0]) {
+      const taken = this.#findOrStart(waiter.key);
+      if (taken === undefined) return;
+      waiter.answer(taken);
+    }
+  }
+
+  #findOrStart(key: string): TakenProcess | undefined {
+    const index = this.#idle.findLastIndex((idle) => idle.key === key && idle.process.alive && !idle.process.worn);
+    const [found] = index < 0 ? [] : this.#idle.splice(index, 1);
+    if (found !== undefined) {
+      clearTimeout(found.timer);
+      return { kind: 'taken', process: found.process };
+    }
+    if (this.#keys.size < this.#options.maxProcesses) return this.#start(key);
+    // The place of a process that has been idle longest; it is free when that process is gone.
+    const oldest = this.#idle[0];
+    if (oldest !== undefined) this.#dismiss(oldest.process);
+    return undefined;
+  }
+
+  #start(key: string): TakenProcess {
+    try {
+      const process = new ToolProcess(this.#options);
+      this.#started += 1;
+      this.#keys.set(process, key);
+      void process.gone.then(() => this.#forget(process));
+      this.#watch ??= setInterval(() => this.#checkMemory(), WATCH_EVERY_MS).unref();
+      return { kind: 'taken', process };
+    } catch (error) {
+      return {
+        kind: 'unstartable',
+        problem: `it could not be started: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`,
+      };
+    }
+  }
+
+  #dismiss(process: ToolProcess): void {
+    this.#removeIdle(process);
+    void process.retire();
+  }
+
+  #forget(process: ToolProcess): void {
+    this.#removeIdle(process);
+    this.#keys.delete(process);
+    if (this.#keys.size === 0) {
+      clearInterval(this.#watch);
+      this.#watch = undefined;
+    }
+    this.#serve();
+  }
+
+  #removeIdle(process: ToolProcess): void {
+    const index = this.#idle.findIndex((idle) => idle.process === process);
+    const [removed] = index < 0 ? [] : this.#idle.splice(index, 1);
+    clearTimeout(removed?.timer);
+  }
+
+  #isUsedUp(process: ToolProcess): boolean {
+    if (!process.alive || process.worn || process.runs >= this.#options.runsPerProcess) return true;
+    // Grown to half of what it may have: the next call should not pay for it.
+    return (process.residentBytes() ?? 0) > this.#options.maxResidentBytes / 2;
+  }
+
+  #checkMemory(): void {
+    for (const process of this.#keys.keys()) process.checkMemory();
+  }
+}

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { RunEnding, RunRequest, ToolRunner, ToolSource } from '../../ports/tool-runner.ts';
+import { ProcessPool, type ProcessPoolStats } from './process-pool.ts';
+import { runInProcess, type ProcessRunEnding } from './run-in-process.ts';
+
+export interface ProcessRunnerOptions {
+  /** Keep it at or above the worker's concurrency: a run that waits for a process uses up its own time. */
+  readonly maxProcesses?: number;
+  /** Then a process is replaced, so that small leaks stay small. */
+  readonly runsPerProcess?: number;
+  /** Between asking a tool to stop and killing its process. */
+  readonly abortGraceMs?: number;
+  readonly maxHeapMb?: number;
+  /** Resident memory of the process; watched each 100 ms where /proc exists. */
+  readonly maxResidentBytes?: number;
+  /** An unused process is ended after so long. */
+  readonly idleMs?: number;
+  /** The compiled entry file of the processes. */
+  readonly childFile?: string;
+}
+
+const DEFAULTS = {
+  maxProcesses: 16,
+  runsPerProcess: 200,
+  abortGraceMs: 2000,
+  maxHeapMb: 256,
+  maxResidentBytes: 512 * 1024 * 1024,
+  idleMs: 60_000,
+};
+
+/** Runs tools in child processes, one call at a time in each: a crash, an exit, a blocked loop or a leak hurts only its call. */
+export class ProcessRunner implements ToolRunner {
+  readonly #pool: ProcessPool;
+  readonly #abortGraceMs: number;
+  readonly #running = new Map<AbortController, Promise<RunEnding>>();
+  #closed = false;
+  #runs = 0;
+
+  constructor(options: ProcessRunnerOptions = {}) {
+    const settings = { ...DEFAULTS, ...options, childFile: options.childFile ?? findChildFile() };
+    this.#pool = new ProcessPool(settings);
+    this.#abortGraceMs = settings.abortGraceMs;
+  }
+
+  /** Processes that are not gone yet. */
+  get pids(): number[] {
+    return this.#pool.pids;
+  }
+
+  get stats(): ProcessPoolStats {
+    return this.#pool.stats;
+  }
+
+  async run(request: RunRequest): Promise<RunEnding> {
+    const controller = new AbortController();
+    const onAbort = (): void => controller.abort();
+    // Linked by hand: AbortSignal.any keeps a trace of every run in Node 20.
+    request.signal.addEventListener('abort', onAbort, { once: true });
+    if (request.signal.aborted || this.#closed) onAbort();
+    const running = this.#run({ ...request, signal: controller.signal });
+    this.#running.set(controller, running);
+    try {
+      return await running;
+    } catch (error) {
+      return { kind: 'crashed', how: `the runner failed: ${error instanceof Error ? error.message : 'unknown'}` };
+    } finally {
+      this.#running.delete(controller);
+      request.signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Runs still under way end `aborted`. Afterwards no process is left. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const controller of this.#running.keys()) controller.abort();
+    await Promise.allSettled(this.#running.values());
+    await this.#pool.close();
+  }
+
+  async #run(request: RunRequest): Promise<RunEnding> {
+    const endsAt = performance.now() + request.timeoutMs;
+    const first = await this.#tryOnce(request, endsAt);
+    if (first.kind !== 'never-entered') return first;
+    // An idle process can die just when it is chosen. Nothing of the tool has run, so another process may.
+    const second = await this.#tryOnce(request, endsAt);
+    return second.kind === 'never-entered' ? { kind: 'crashed', how: second.how } : second;
+  }
+
+  async #tryOnce(request: RunRequest, endsAt: number): Promise<ProcessRunEnding> {
+    const waitMs = Math.max(0, endsAt - performance.now());
+    const lease = await this.#pool.take(keyOf(request.source), request.signal, waitMs);
+    if (lease.kind === 'unstartable') return { kind: 'never-entered', how: lease.problem };
+    if (lease.kind !== 'taken') return lease;
+    try {
+      this.#runs += 1;
+      const timeoutMs = Math.max(1, Math.round(endsAt - performance.now()));
+      const order = { request, run: this.#runs, timeoutMs, abortGraceMs: this.#abortGraceMs };
+      return await runInProcess(lease.process, order);
+    } finally {
+      this.#pool.giveBack(lease.process);
+    }
+  }
+}
+
+/** Modules do not share processes: one of them could change what the next one finds there. */
+function keyOf(source: ToolSource): string {
+  return `${source.file}\0${source.generation}\0${source.module}`;
+}
+
+/** Beside this file when compiled; in `dist` when the sources themselves are run, as the tests do. */
+function findChildFile(): string {
+  const place = import.meta.url.endsWith('.ts')
+    ? '../../../dist/runners/process/process-child.js'
+    : './process-child.js';
+  const file = fileURLToPath(new URL(place, import.meta.url));
+  if (!existsSync(file)) throw new Error(`${file} is missing; build the package first: npm run build`);
+  return file;
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { NO_WRITE_BACKS } from '../../domain/content.ts';
+import { readEnding } from './read-ending.ts';
+
+const read = (ending: unknown): unknown => readEnding(ending, 10_000);
+
+test('readEnding believes only endings that tool code can cause', () => {
+  for (const kind of ['timed-out', 'aborted', 'crashed', 'ok', 7, undefined]) expect(read({ kind })).toBeUndefined();
+  expect(read(null)).toBeUndefined();
+  expect(read({ kind: 'refused', how: 'ok', message: 'x' })).toBeUndefined();
+});
+
+test('readEnding checks forged results like returned ones', () => {
+  expect(read({ kind: 'returned', result: { value: { n: 1 } }, writeBacks: NO_WRITE_BACKS })).toEqual({
+    kind: 'returned',
+    result: { value: { n: 1 } },
+    writeBacks: NO_WRITE_BACKS,
+  });
+  expect(
+    read({ kind: 'returned', result: { content: [{ kind: 'script' }] }, writeBacks: NO_WRITE_BACKS }),
+  ).toMatchObject({
+    kind: 'unserialisable',
+  });
+  expect(read({ kind: 'returned', result: {}, writeBacks: { files: 'x' } })).toMatchObject({ kind: 'unserialisable' });
+  expect(read({ kind: 'returned', result: { value: 'x'.repeat(20_000) }, writeBacks: NO_WRITE_BACKS })).toMatchObject({
+    kind: 'too-large',
+    limit: 10_000,
+  });
+  const file = { name: '../../etc/passwd', mediaType: 'text/plain', bytes: Buffer.from('x') };
+  expect(read({ kind: 'returned', result: {}, writeBacks: { ...NO_WRITE_BACKS, files: [file] } })).toMatchObject({
+    writeBacks: { files: [{ name: 'passwd' }] },
+  });
+});
+
+test('readEnding keeps the limit of the plane, not the one the process claims', () => {
+  expect(read({ kind: 'too-large', bytes: Number.NaN, limit: 1 })).toEqual({
+    kind: 'too-large',
+    bytes: 0,
+    limit: 10_000,
+  });
+  expect(read({ kind: 'threw', type: 'a b', cause: 5 })).toEqual({ kind: 'threw', type: 'Error', cause: '' });
+});

@@ -1,0 +1,49 @@
+import { readToolFailureFields } from '../../authoring/tool-failure.ts';
+import type { RunEnding } from '../../ports/tool-runner.ts';
+import { NO_WRITE_BACKS } from '../../domain/content.ts';
+import { endingOfReceived } from '../plain-result.ts';
+
+const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
+const MAX_TEXT = 8192;
+
+/**
+ * The ending a tool's process reports, checked again: the tool shares that process and can write frames itself.
+ * Only what tool code can do is believed; undefined for anything else, e.g. a forged `timed-out`.
+ */
+export function readEnding(received: unknown, maxBytes: number): RunEnding | undefined {
+  if (typeof received !== 'object' || received === null) return undefined;
+  const fields = received as Record<string, unknown>;
+  switch (fields['kind']) {
+    case 'returned':
+      return endingOfReceived(fields['result'], fields['writeBacks'], maxBytes);
+    case 'refused':
+      return readRefused(fields, maxBytes);
+    case 'threw':
+      return { kind: 'threw', type: typeOf(fields['type']), cause: textOf(fields['cause']) };
+    case 'unserialisable':
+      return { kind: 'unserialisable', problem: textOf(fields['problem']).slice(0, 500) };
+    case 'too-large':
+      return { kind: 'too-large', bytes: numberOf(fields['bytes']), limit: maxBytes };
+    default:
+      return undefined;
+  }
+}
+
+function readRefused(fields: Record<string, unknown>, maxBytes: number): RunEnding | undefined {
+  const failure = readToolFailureFields(fields['how'], fields['message'], fields['code']);
+  if (failure === undefined) return undefined;
+  const carried = endingOfReceived({}, fields['writeBacks'] ?? NO_WRITE_BACKS, maxBytes);
+  return carried.kind === 'returned' ? { kind: 'refused', ...failure, writeBacks: carried.writeBacks } : carried;
+}
+
+function typeOf(value: unknown): string {
+  return typeof value === 'string' && TYPE_NAME.test(value) ? value : 'Error';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT) : '';
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
+}

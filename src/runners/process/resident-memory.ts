@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs';
+
+/** Resident bytes of a process; undefined where the system does not tell (not Linux, or gone). */
+export function residentBytes(pid: number): number | undefined {
+  try {
+    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,167 @@
+import type { Outcome } from '../../domain/outcome.ts';
+import { LIMITS } from '../../domain/call.ts';
+import type { RunEnding, RunRequest, ToolLogLine } from '../../ports/tool-runner.ts';
+import { capLog, MAX_LOG_BYTES, saneLogLine } from '../cap-log.ts';
+import { limitProgress } from '../limit-progress.ts';
+import { nestedRequest } from '../open-context.ts';
+import { factsOf } from '../run-tool.ts';
+import { endingAfterAbort, type AbortReason } from '../settle-abort.ts';
+import { FRAME_SLACK_BYTES } from './frames.ts';
+import { readEnding } from './read-ending.ts';
+import type { ProcessUser, ToolProcess } from './tool-process.ts';
+
+export interface ProcessRunOrder {
+  readonly request: RunRequest;
+  readonly run: number;
+  readonly timeoutMs: number;
+  readonly abortGraceMs: number;
+}
+
+/** `never-entered`: the process was lost before any code of the tool ran, so another one may run it. */
+export type ProcessRunEnding = RunEnding | { readonly kind: 'never-entered'; readonly how: string };
+
+/** Far above what a run through `ctx` can send, where progress and logs are limited: whoever sends more means harm. */
+const MAX_FRAMES = 20_000;
+const MAX_SIDE_BYTES = 64 * 1024 * 1024;
+const MAX_OPEN_NESTED_CALLS = 64;
+const AFTER_KILL_MS = 1000;
+
+export function runInProcess(target: ToolProcess, order: ProcessRunOrder): Promise<ProcessRunEnding> {
+  return new Promise((resolve) => new ProcessRun(target, order, resolve).begin());
+}
+
+class ProcessRun implements ProcessUser {
+  readonly maxFrameBytes: number;
+  readonly #target: ToolProcess;
+  readonly #order: ProcessRunOrder;
+  readonly #resolve: (ending: ProcessRunEnding) => void;
+  readonly #log: (line: ToolLogLine) => void;
+  readonly #progress;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #onAbort = (): void => this.#stop('aborted');
+  #entered = false;
+  #finished = false;
+  #stoppedFor: AbortReason | undefined;
+  #frames = 0;
+  #sideBytes = 0;
+  #openNestedCalls = 0;
+
+  constructor(target: ToolProcess, order: ProcessRunOrder, resolve: (ending: ProcessRunEnding) => void) {
+    const { request } = order;
+    this.#target = target;
+    this.#order = order;
+    this.#resolve = resolve;
+    this.maxFrameBytes = Math.max(request.tool.limits.maxResultBytes, LIMITS.argumentsBytes) + FRAME_SLACK_BYTES;
+    this.#log = capLog(request.onLog, MAX_LOG_BYTES);
+    this.#progress = limitProgress(request.onProgress);
+  }
+
+  begin(): void {
+    const { request, run, timeoutMs } = this.#order;
+    const { file, generation, tool } = request.source;
+    this.#target.stdout.attach((line) => this.#log(saneLogLine('info', line, { stream: 'stdout' })), MAX_LOG_BYTES);
+    this.#target.stderr.attach((line) => this.#log(saneLogLine('warn', line, { stream: 'stderr' })), MAX_LOG_BYTES);
+    this.#timers.push(setTimeout(() => this.#stop('timed-out'), timeoutMs));
+    request.signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#target.attach(this);
+    this.#target.send({ type: 'run', run, file, generation, tool, facts: factsOf(request, timeoutMs) });
+    if (request.signal.aborted) this.#stop('aborted');
+  }
+
+  onMessage(message: Record<string, unknown>, bytes: number): void {
+    this.#frames += 1;
+    if (message['type'] !== 'ending') this.#sideBytes += bytes;
+    if (this.#frames > MAX_FRAMES || this.#sideBytes > MAX_SIDE_BYTES)
+      return this.#target.condemn('it flooded its channel');
+    // Left over from an earlier run, or made up.
+    if (message['run'] !== this.#order.run || this.#finished) return;
+    switch (message['type']) {
+      case 'entered':
+        this.#entered = true;
+        return;
+      case 'progress':
+        return this.#progress.report(message['progress']);
+      case 'log':
+        return this.#onLog(message['line']);
+      case 'worn':
+        return this.#log(
+          saneLogLine('error', 'An error nobody handled; this process is not used again.', { cause: message['cause'] }),
+        );
+      case 'nested-call':
+        return void this.#onNestedCall(message['id'], message['request']);
+      case 'ending':
+        return this.#onEnding(message['ending']);
+      default:
+        this.#target.condemn('protocol: an unknown message');
+    }
+  }
+
+  onGone(how: string): void {
+    if (!this.#entered && this.#stoppedFor === undefined) return this.#finish({ kind: 'never-entered', how });
+    this.#finishWith({ kind: 'crashed', how });
+  }
+
+  #onLog(line: unknown): void {
+    const { level, message, data } = (typeof line === 'object' && line !== null ? line : {}) as Partial<ToolLogLine>;
+    this.#log(saneLogLine(level, message, data));
+  }
+
+  #onEnding(received: unknown): void {
+    const ending = readEnding(received, this.#order.request.tool.limits.maxResultBytes);
+    if (ending === undefined) this.#target.condemn('protocol: an unknown ending');
+    else this.#finishWith(ending);
+  }
+
+  async #onNestedCall(id: unknown, asked: unknown): Promise<void> {
+    const { request, run } = this.#order;
+    if (typeof id !== 'number') return this.#target.condemn('protocol: a nested call without a number');
+    this.#openNestedCalls += 1;
+    try {
+      if (this.#stoppedFor !== undefined) throw new Error('This call is being stopped.');
+      if (this.#openNestedCalls > MAX_OPEN_NESTED_CALLS)
+        throw new Error(`Not more than ${MAX_OPEN_NESTED_CALLS} nested calls at a time.`);
+      const { tool, arguments: args, ...options } = (asked ?? {}) as Record<string, unknown>;
+      const outcome: Outcome = await request.onNestedCall(nestedRequest(tool, args, options));
+      if (!this.#finished) this.#target.send({ type: 'nested-answer', run, id, outcome });
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : 'The nested call failed.';
+      if (!this.#finished) this.#target.send({ type: 'nested-refusal', run, id, problem });
+    } finally {
+      this.#openNestedCalls -= 1;
+    }
+  }
+
+  /** Asks first, kills after the grace, and answers a moment later even if the system has not buried the process yet. */
+  #stop(why: AbortReason): void {
+    if (this.#stoppedFor !== undefined || this.#finished) return;
+    this.#stoppedFor = why;
+    this.#target.send({ type: 'abort', run: this.#order.run, why });
+    this.#timers.push(
+      setTimeout(() => {
+        this.#target.kill();
+        this.#timers.push(setTimeout(() => this.#finishWith({ kind: 'crashed', how: 'killed' }), AFTER_KILL_MS));
+      }, this.#order.abortGraceMs),
+    );
+  }
+
+  #finishWith(ending: RunEnding): void {
+    this.#finish(this.#stoppedFor === undefined ? ending : endingAfterAbort(this.#stoppedFor, ending));
+  }
+
+  #finish(ending: ProcessRunEnding): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#progress.close();
+    this.#order.request.signal.removeEventListener('abort', this.#onAbort);
+    // One turn of the event loop, so that what the tool printed before it answered is read for this call.
+    setImmediate(() =>
+      setImmediate(() => {
+        this.#target.stdout.detach();
+        this.#target.stderr.detach();
+        this.#target.detach();
+        this.#resolve(ending);
+      }),
+    );
+  }
+}
