@@ -1,7 +1,7 @@
 import { isEnding } from './domain/ending.ts';
 import type { DeliveredCall, Plane } from './ports/plane.ts';
 import { claim } from './stages/claim/claim.ts';
-import { carryOut as execute } from './stages/execute/carry-out.ts';
+import { execute } from './stages/execute/execute.ts';
 import { gate } from './stages/gate/gate.ts';
 import { identify } from './stages/identify/identify.ts';
 import { reply } from './stages/reply/reply.ts';

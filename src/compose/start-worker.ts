@@ -61,14 +61,17 @@ export interface RunningWorker {
 const FLEET_TTL_MS = 10_000;
 const AFTER_ABORT_MS = 5000;
 
-/** Boot: store, modules, supervisor, catalog, registry, consumer; only then is the worker ready. */
-export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+/** Boot: modules, store, supervisor, catalog, registry, consumer; only then is the worker ready. */
+export async function startWorker(
+  options: WorkerOptions,
+  parts: { readonly openStore: typeof openStore } = { openStore },
+): Promise<RunningWorker> {
   const settings = checkSettings(options);
   const { workerId, pool } = settings;
   const log = options.log ?? createLog('warn');
   const loadOptions = { pool, known: new Map() };
   const loaded = await loadModules(options.modules, loadOptions);
-  const store = await openStore(options);
+  const store = await parts.openStore(options);
   const startedAt = await store.now();
 
   const held = createHeldCalls(settings.concurrency * 2 + 64);

@@ -4,7 +4,7 @@ import { importModule } from '../../src/authoring/import-module.ts';
 import type { RunnerName } from '../../src/domain/tool.ts';
 import { InlineRunner } from '../../src/runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../../src/runners/process/process-runner.ts';
-import { execute, type ExecutableCall } from '../../src/stages/execute/execute.ts';
+import { runAndJudge, type ExecutableCall } from '../../src/stages/execute/run-and-judge.ts';
 import { runRequest, type RequestChange } from './run-request.ts';
 
 const runners = { inline: new InlineRunner(), process: new ProcessRunner({ abortGraceMs: 100 }) };
@@ -13,7 +13,7 @@ afterAll(() => runners.process.close());
 describe.each(['inline', 'process'] as const)('execute with the %s runner', (runner: RunnerName) => {
   const call = (id: string, change: RequestChange = {}, more: Partial<ExecutableCall> = {}) => {
     const { request, seen } = runRequest(id, change);
-    return { outcome: execute({ ...request, runner, denials: [], ...more }, { runners }), seen };
+    return { outcome: runAndJudge({ ...request, runner, denials: [], ...more }, { runners }), seen };
   };
 
   test('answers ok with text, blocks and structured values', async () => {

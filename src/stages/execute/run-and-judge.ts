@@ -1,0 +1,32 @@
+import type { JsonValue } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { RunnerName } from '../../domain/tool.ts';
+import type { RunRequest, ToolRunner } from '../../ports/tool-runner.ts';
+import { endingToOutcome } from './ending-to-outcome.ts';
+
+/** A call that was identified and let through, with everything its run needs. */
+export interface ExecutableCall extends RunRequest {
+  readonly runner: RunnerName;
+  /** Present when the tool declares an output schema. */
+  readonly validateOutput?: (value: JsonValue) => readonly string[];
+  readonly denials: readonly string[];
+}
+
+export interface ExecuteNeeds {
+  readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
+}
+
+/** Runs the tool and judges what it did. The cause of an exception goes to the call's log, never into the outcome. */
+export async function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): Promise<Outcome> {
+  const { runner, validateOutput, denials, ...request } = call;
+  const ending = await needs.runners[runner].run(request);
+  if (ending.kind === 'threw') {
+    call.onLog({ level: 'error', message: `The tool threw ${ending.type}.`, data: { cause: ending.cause } });
+  }
+  return endingToOutcome(ending, {
+    tool: call.tool.id,
+    timeoutMs: call.timeoutMs,
+    denials,
+    ...(validateOutput === undefined ? {} : { validateOutput }),
+  });
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { connect, type Client, type CallAnswer, type SessionHandle } from '../../../src/exports/client.ts';
+import type { Policy } from '../../../src/domain/policy.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { openStore, type StoreOptions } from '../../../src/compose/open-store.ts';
+import type { WorkerOptions } from '../../../src/compose/start-worker.ts';
+import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../../support/process.ts';
+import { startRedis, type RedisServer } from '../../support/redis-server.ts';
+import type { WatchedProcess } from '../../support/watched-process.ts';
+
+export const BACKENDS = ['redis', 'embedded'] as const;
+export type BackendName = (typeof BACKENDS)[number];
+
+/** Short, so that recovery is a matter of a second; long enough for a busy machine. */
+export const LEASE_MS = 2000;
+export const BASIC_MODULES = fileURLToPath(new URL('../../fixtures/plane', import.meta.url));
+const WORKER_SCRIPT = fileURLToPath(new URL('worker-process.mjs', import.meta.url));
+
+export const OPEN_POLICY: Policy = {
+  roles: {},
+  permissions: { '*': { allow: ['*'] }, 'basic.privileged': { allow: ['operator'] } },
+  paused: {},
+};
+
+export interface PlaneWorker {
+  readonly workerId: string;
+  readonly healthUrl: string;
+  readonly process: WatchedProcess;
+}
+
+/** A whole plane of real processes: a store, any number of workers, a client in this process. */
+export interface StagedPlane {
+  readonly storeOptions: StoreOptions;
+  /** For looking at the store from outside. */
+  readonly store: Store;
+  readonly client: Client;
+  readonly redis: RedisServer | undefined;
+  readonly folder: string;
+  openSession(subject?: string): Promise<SessionHandle>;
+  startWorker(options?: Partial<WorkerOptions>, crash?: string): Promise<PlaneWorker>;
+  setPolicy(policy: Policy): Promise<void>;
+  /** Lines the tools of `basic` wrote to the effect file. */
+  readonly effectFile: string;
+  effects(): string[];
+  stop(): Promise<void>;
+}
+
+export async function stagePlane(backend: BackendName): Promise<StagedPlane> {
+  const folder: TemporaryFolder = temporaryFolder('sallyport-plane');
+  const redis = backend === 'redis' ? await startRedis() : undefined;
+  const storeOptions: StoreOptions =
+    redis === undefined
+      ? { store: 'embedded', folder: join(folder.path, 'store') }
+      : { store: 'redis', redis: { url: redis.url } };
+  // The embedded file is owned by this process; workers are clients of its store thread.
+  const store = await openStore(storeOptions);
+  const client = await connect(storeOptions);
+  const workers: WatchedProcess[] = [];
+  const effectFile = join(folder.path, 'effects.txt');
+
+  const plane: StagedPlane = {
+    storeOptions,
+    store,
+    client,
+    redis,
+    folder: folder.path,
+    effectFile,
+    effects() {
+      try {
+        return readFileSync(effectFile, 'utf8').split('\n').filter(Boolean);
+      } catch {
+        return [];
+      }
+    },
+    openSession: (subject = 'alice') => client.openSession({ subject, agent: 'main' }),
+    async startWorker(options = {}, crash) {
+      const full = { ...storeOptions, modules: BASIC_MODULES, leaseMs: LEASE_MS, ...options };
+      const env = { ...process.env, WORKER: JSON.stringify(full), CRASH: crash };
+      const worker = await spawnNode(WORKER_SCRIPT, [], { env });
+      workers.push(worker);
+      const line = await worker.waitForLine(/^ready (\S+) (\S+)/, 30_000);
+      return { workerId: line[1]!, healthUrl: line[2]!, process: worker };
+    },
+    async setPolicy(policy) {
+      const { version } = await store.readPolicy();
+      const written = await store.writePolicy({ expectedVersion: version, policy });
+      if (written.kind !== 'written') throw new Error('the policy was changed by somebody else');
+    },
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await client.close();
+      await store.close();
+      await redis?.stop();
+      folder.remove();
+    },
+  };
+  await plane.setPolicy(OPEN_POLICY);
+  return plane;
+}
+
+/** The outcome of a call, waiting as long as recovery may take. */
+export async function outcomeOf(plane: StagedPlane, session: SessionHandle, answer: CallAnswer) {
+  if (answer.kind !== 'pending') return answer.outcome;
+  const waited = await plane.client.wait(session, answer.callId, { waitMs: 45_000 });
+  if (waited.kind !== 'settled') throw new Error(`call ${answer.callId} is still ${waited.kind}`);
+  return waited.outcome;
+}
+
+export function untilEffects(plane: StagedPlane, count: number): Promise<string[]> {
+  return eventually(() => (plane.effects().length >= count ? plane.effects() : undefined), {
+    timeoutMs: 20_000,
+    what: `${count} effects`,
+  });
+}
