@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { acceptOne, acceptRequest, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';
+import { startChaosProxy } from '../support/chaos-proxy.ts';
+import { startSentinel } from '../support/redis-sentinel.ts';
+import { startRedis } from '../support/redis-server.ts';
+import { makeTlsFiles } from '../support/tls-files.ts';
+
+/** One call from accept to reply. */
+async function roundTrip(store: Store): Promise<void> {
+  const session = await openSession(store);
+  await acceptOne(store, session);
+  const delivery = await claimOne(store, { lane: session.lane });
+  expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
+}
+
+describe('the Redis store over TLS', () => {
+  it('works with the server’s CA and is refused without it', async () => {
+    const tls = await makeTlsFiles();
+    const server = await startRedis({ tls });
+    try {
+      const store = await openRedisStore({ url: server.url, tls: { caFile: tls.caFile } });
+      await roundTrip(store);
+      await store.close();
+      const untrusting = openRedisStore({ url: server.url, patienceMs: 500 });
+      await expect(untrusting).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    } finally {
+      await server.stop();
+      tls.remove();
+    }
+  });
+});
+
+describe('the Redis store behind Sentinel', () => {
+  it('goes on after the primary was killed and the replica promoted', async () => {
+    const group = await startSentinel();
+    const store = await openRedisStore({ sentinels: group.sentinels, sentinelName: group.name, patienceMs: 30_000 });
+    try {
+      await roundTrip(store);
+      const before = await group.currentPrimary();
+      await group.killPrimary();
+      const session = openSession(store);
+      await group.waitForFailover(before);
+      const opened = await session;
+      await acceptOne(store, opened);
+      expect((await store.listCalls({ limit: 10 })).length).toBe(1);
+    } finally {
+      await store.close();
+      await group.stop();
+    }
+  });
+});
+
+describe('a lost answer', () => {
+  it('of accept never makes a second call: every k-th reply swallowed, no duplicates', async () => {
+    const server = await startRedis();
+    const proxy = await startChaosProxy({ port: server.port });
+    const store = await openRedisStore({ url: proxy.url, commandTimeoutMs: 2000 });
+    const session = await openSession(store);
+    for (let k = 0; k < 40; k += 1) {
+      await proxy.setMode({ kind: 'drop-reply', request: 'sp1_accept_calls' });
+      const answer = await store.acceptCall(acceptRequest(session, { key: `k${k}` }));
+      expect(['accepted', 'attached']).toContain(answer.kind);
+    }
+    expect(proxy.counts.droppedReplies).toBe(40);
+    expect(await server.cli('XLEN', '{sallyport:0}:pool:main')).toBe('40');
+    await store.close();
+    await proxy.stop();
+    await server.stop();
+  });
+
+  it('of settle is settled once, and the worker hears so', async () => {
+    const server = await startRedis();
+    const proxy = await startChaosProxy({ port: server.port });
+    const store = await openRedisStore({ url: proxy.url, commandTimeoutMs: 2000 });
+    const session = await openSession(store);
+    for (let k = 0; k < 10; k += 1) {
+      await acceptOne(store, session, { key: `k${k}` });
+      const delivery = await claimOne(store, { lane: 0 });
+      await proxy.setMode({ kind: 'drop-reply', request: 'sp1_settle_calls' });
+      expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
+    }
+    expect(proxy.counts.droppedReplies).toBe(10);
+    const audit = await store.readAudit({ lane: 0, fromSequence: 1, limit: 100 });
+    expect(audit.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 10 }, (_, index) => index + 1));
+    await store.close();
+    await proxy.stop();
+    await server.stop();
+  });
+
+  it('hangs nobody: a black hole ends in STORE_UNAVAILABLE after the patience', async () => {
+    const server = await startRedis();
+    const proxy = await startChaosProxy({ port: server.port });
+    const store = await openRedisStore({ url: proxy.url, commandTimeoutMs: 300, patienceMs: 600 });
+    const session = await openSession(store);
+    await proxy.setMode({ kind: 'blackhole' });
+    await expect(store.acceptCall(acceptRequest(session))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await proxy.setMode({ kind: 'pass' });
+    await store.close();
+    await proxy.stop();
+    await server.stop();
+  });
+});
