@@ -1,0 +1,100 @@
+import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import { planeError, PlaneError } from '../../domain/errors.ts';
+
+export type SqlValue = null | number | string | Uint8Array;
+
+/** One SQLite connection with its prepared statements. */
+export class Database {
+  readonly #connection: DatabaseSyncInstance;
+  readonly #statements = new Map<string, StatementSyncInstance>();
+  /** Rows were changed since `begin`. */
+  #changed = false;
+
+  constructor(file: string, busyTimeoutMs: number) {
+    this.#connection = new DatabaseSync(file, { timeout: busyTimeoutMs });
+  }
+
+  run(sql: string, ...values: SqlValue[]): number {
+    const { changes } = this.#prepare(sql).run(...values);
+    if (changes > 0) this.#changed = true;
+    return changes;
+  }
+
+  get<Row>(sql: string, ...values: SqlValue[]): Row | undefined {
+    return this.#prepare(sql).get(...values) as Row | undefined;
+  }
+
+  all<Row>(sql: string, ...values: SqlValue[]): Row[] {
+    return this.#prepare(sql).all(...values) as Row[];
+  }
+
+  /** For statements without values that need no cache: schema and pragmas. */
+  execute(sql: string): void {
+    this.#connection.exec(sql);
+  }
+
+  get changed(): boolean {
+    return this.#changed;
+  }
+
+  begin(): void {
+    this.#changed = false;
+    this.#prepare('BEGIN IMMEDIATE').run();
+  }
+
+  commit(): void {
+    this.#prepare('COMMIT').run();
+  }
+
+  /** SQLite has already rolled back by itself after some errors, a full disk among them. */
+  rollback(): void {
+    if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK');
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#connection.close();
+  }
+
+  #prepare(sql: string): StatementSyncInstance {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#connection.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+const BUSY = 5;
+const FULL = 13;
+/** READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB: what was read or written can no longer be believed. */
+const FATAL: readonly number[] = [8, 10, 11, 14, 26];
+
+/** The primary result code of SQLite; undefined for errors that are not SQLite's. */
+function resultCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' ? code & 0xff : undefined;
+}
+
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === BUSY;
+}
+
+export function isFull(error: unknown): boolean {
+  return resultCode(error) === FULL;
+}
+
+/** After such an error the store must stop: a retried fsync reports success without having written anything. */
+export function isFatal(error: unknown): boolean {
+  const code = resultCode(error);
+  return code !== undefined && FATAL.includes(code);
+}
+
+export function toPlaneError(error: unknown): PlaneError {
+  if (error instanceof PlaneError) return error;
+  const problem = error instanceof Error ? error.message : String(error);
+  if (isFull(error)) return planeError('STORE_FULL', { problem }, error);
+  if (resultCode(error) !== undefined) return planeError('STORE_FAILED', { problem }, error);
+  return planeError('INTERNAL', { problem }, error);
+}

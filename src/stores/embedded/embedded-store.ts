@@ -1,0 +1,81 @@
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { planeError } from '../../domain/errors.ts';
+import { STORE_METHODS, type Store, type StoreMethod } from '../../ports/store.ts';
+import { readPlaneAddress, storeFile } from './ownership.ts';
+import { StoreClient } from './store-client.ts';
+import { openSocketLink, openThreadLink, type LinkEvents, type StoreLink } from './store-link.ts';
+
+export interface EmbeddedStoreOptions {
+  /** Where the store's files are. Default: `.sallyport` in the working directory. */
+  readonly folder?: string;
+  /** `own` opens the file, `connect` asks the process that has it open, `auto` does what is possible. */
+  readonly mode?: 'own' | 'connect' | 'auto';
+}
+
+export interface EmbeddedStore extends Store {
+  /** Whether this process has the file open now. In mode `auto` it can change when another owner ends. */
+  readonly role: 'owner' | 'client' | undefined;
+}
+
+/** An owner that starts or ends is neither connectable nor replaceable for a moment. */
+const SETTLE_WITHIN_MS = 10_000;
+const TRY_EVERY_MS = 25;
+
+/** The whole store in one SQLite file, which one process owns and serves to the others over a unix socket. */
+export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Promise<EmbeddedStore> {
+  const folder = resolve(options.folder ?? '.sallyport');
+  const mode = options.mode ?? 'auto';
+  let incarnation: string | undefined;
+  const client = new StoreClient(async (events) => {
+    const link = await openLink(folder, mode, events);
+    incarnation ??= link.hello.incarnation;
+    if (link.hello.incarnation === incarnation) return link;
+    await link.close();
+    throw planeError('STORE_REPLACED', { expected: incarnation, found: link.hello.incarnation });
+  });
+  const { hello } = await client.connect();
+  const request = (method: StoreMethod) => (argument?: unknown) => client.request(method, argument);
+  const methods = Object.fromEntries(STORE_METHODS.map((method) => [method, request(method)]));
+  return {
+    // The store thread implements each method with the port's own types; see `transitions.ts`.
+    ...(methods as unknown as Pick<Store, StoreMethod>),
+    lanes: hello.lanes,
+    checkIncarnation: async () => void (await client.request('checkIncarnation', hello.incarnation)),
+    close: () => client.close(),
+    get role() {
+      return client.role;
+    },
+  };
+}
+
+async function openLink(
+  folder: string,
+  mode: NonNullable<EmbeddedStoreOptions['mode']>,
+  events: LinkEvents,
+): Promise<StoreLink> {
+  const giveUpAt = performance.now() + SETTLE_WITHIN_MS;
+  for (;;) {
+    const link = await tryOnce(folder, mode, events);
+    if (link !== undefined) return link;
+    const address = readPlaneAddress(folder);
+    if (mode === 'own' && address !== undefined) {
+      throw planeError('STORE_OWNED', { file: storeFile(folder), pid: address.pid });
+    }
+    if (mode === 'connect' || performance.now() > giveUpAt) {
+      const problem = `nobody serves ${storeFile(folder)}${address === undefined ? '' : ` (pid ${address.pid} did)`}`;
+      throw planeError('STORE_UNAVAILABLE', { problem });
+    }
+    await pause(TRY_EVERY_MS);
+  }
+}
+
+async function tryOnce(
+  folder: string,
+  mode: NonNullable<EmbeddedStoreOptions['mode']>,
+  events: LinkEvents,
+): Promise<StoreLink | undefined> {
+  const address = mode === 'own' ? undefined : readPlaneAddress(folder);
+  const link = address === undefined ? undefined : await openSocketLink(address, events);
+  return link ?? (mode === 'connect' ? undefined : openThreadLink(folder, events));
+}

@@ -1,0 +1,203 @@
+import { planeError } from '../../domain/errors.ts';
+import { isFatal, isFull, toPlaneError, type Database } from './database.ts';
+import type { Lane } from './lane.ts';
+import { isEmptyAnswer, isPoll, LongPolls, topicOf, type StoreJob, type WaitingPoll } from './long-polls.ts';
+import type { StoreClock } from './store-clock.ts';
+import type { StoreIdentity, Transaction } from './transaction.ts';
+import { transitions } from './transitions.ts';
+
+/** Bounds how long one commit takes, and with it how long the first request of it waits. */
+const MAX_JOBS_PER_COMMIT = 512;
+
+export interface GroupCommitParts {
+  readonly database: Database;
+  readonly lane: Lane;
+  readonly clock: StoreClock;
+  readonly file: StoreIdentity;
+}
+
+/** A job with its value, which nobody may see before the commit. */
+interface Finished {
+  readonly job: StoreJob;
+  value: unknown;
+}
+
+type CommitResult =
+  | { readonly kind: 'committed'; readonly finished: readonly Finished[] }
+  | { readonly kind: 'rolled-back'; readonly error: unknown };
+
+type Transition = (transaction: Transaction, argument: unknown) => unknown;
+
+/**
+ * Runs the requests that have gathered while the last commit was written, all in one transaction with one fsync.
+ * A transition that throws rolls the whole transaction back; then each of its requests runs in one of its own, so
+ * that only the bad one fails. When the disk cannot be trusted any more, everything is refused from then on.
+ */
+export class GroupCommit {
+  readonly #parts: GroupCommitParts;
+  readonly #polls = new LongPolls();
+  readonly #lastReads = new Map<string, number>();
+  readonly #stats = { commits: 0, requests: 0 };
+  readonly #timedOut = new WeakSet<StoreJob>();
+  #queue: StoreJob[] = [];
+  #scheduled = false;
+  #stopped: Error | undefined;
+
+  constructor(parts: GroupCommitParts) {
+    this.#parts = parts;
+  }
+
+  get stats(): { readonly commits: number; readonly requests: number } {
+    return this.#stats;
+  }
+
+  submit(job: StoreJob): void {
+    if (this.#stopped !== undefined) {
+      job.answer({ kind: 'failed', error: this.#stopped });
+      return;
+    }
+    this.#queue.push(job);
+    this.#schedule();
+  }
+
+  /** The peer is gone: what it waits for must go to somebody else. Its other requests are carried out all the same. */
+  withdraw(peer: object): void {
+    this.#polls.removeAll(peer);
+    this.#queue = this.#queue.filter((job) => job.peer !== peer || !isPoll(job));
+  }
+
+  /** Carries out what has been submitted, then refuses everything. */
+  close(): void {
+    while (this.#queue.length > 0) this.#runBatch();
+    this.#stop(planeError('STORE_UNAVAILABLE', { problem: 'it was closed' }));
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    // After the I/O of this round: more requests may have come in with it.
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#queue.length > 0) this.#runBatch();
+      if (this.#queue.length > 0) this.#schedule();
+    });
+  }
+
+  #runBatch(): void {
+    // The owner would go on writing into a file that was deleted or moved away, and all of it would be lost.
+    const { incarnation, isInPlace } = this.#parts.file;
+    if (!isInPlace()) {
+      this.#stop(planeError('STORE_REPLACED', { expected: incarnation, found: 'another file or none' }));
+      return;
+    }
+    const jobs = this.#queue.splice(0, MAX_JOBS_PER_COMMIT);
+    this.#stats.requests += jobs.length;
+    const result = this.#commit(jobs, true);
+    if (result.kind === 'committed') this.#release(result.finished);
+    else for (const job of jobs) this.#runAlone(job);
+  }
+
+  #runAlone(job: StoreJob): void {
+    if (this.#stopped !== undefined) {
+      job.answer({ kind: 'failed', error: this.#stopped });
+      return;
+    }
+    const result = this.#commit([job], false);
+    if (result.kind === 'committed') this.#release(result.finished);
+    else job.answer({ kind: 'failed', error: this.#stopped ?? toPlaneError(result.error) });
+  }
+
+  /** One transaction. Nothing of it is visible to anybody before COMMIT has returned. */
+  #commit(jobs: readonly StoreJob[], together: boolean): CommitResult {
+    const { database, lane, clock, file } = this.#parts;
+    const woken = new Set<string>();
+    const wake = (topic: string): void => void woken.add(topic);
+    const transaction: Transaction = { database, lane, now: clock.now(), file, lastReads: this.#lastReads, wake };
+    let committing = false;
+    try {
+      database.begin();
+      const finished = jobs.map((job): Finished => ({ job, value: run(transaction, job) }));
+      const served = together ? this.#servePolls(transaction, woken, finished) : [];
+      lane.flush(transaction.now);
+      committing = true;
+      database.commit();
+      this.#stats.commits += 1;
+      for (const { poll } of served) this.#polls.remove(poll);
+      // After a fault, polls run as jobs of their own: the fault may be in one of them.
+      if (!together) this.#resubmitPolls(woken);
+      return { kind: 'committed', finished: [...finished, ...served] };
+    } catch (error) {
+      this.#rollBack(error, committing);
+      return { kind: 'rolled-back', error };
+    }
+  }
+
+  /** Has what was written here delivered in the same commit: to those who waited already, then to those of this batch. */
+  #servePolls(
+    transaction: Transaction,
+    woken: ReadonlySet<string>,
+    finished: readonly Finished[],
+  ): (Finished & { poll: WaitingPoll })[] {
+    const served: (Finished & { poll: WaitingPoll })[] = [];
+    for (const topic of woken) {
+      for (const poll of this.#polls.on(topic)) {
+        const value = run(transaction, poll.job);
+        if (isEmptyAnswer(poll.job, value)) break;
+        served.push({ job: poll.job, value, poll });
+      }
+      // A poll that ran before the write it waits for.
+      for (const entry of finished) {
+        if (topicOf(entry.job) === topic && isEmptyAnswer(entry.job, entry.value))
+          entry.value = run(transaction, entry.job);
+      }
+    }
+    return served;
+  }
+
+  #resubmitPolls(woken: ReadonlySet<string>): void {
+    for (const poll of [...woken].flatMap((topic) => this.#polls.on(topic))) {
+      this.#polls.remove(poll);
+      this.submit(poll.job);
+    }
+  }
+
+  #rollBack(error: unknown, committing: boolean): void {
+    const { database, lane } = this.#parts;
+    // A commit that failed for another reason than space may be half on disk; a second fsync would not tell.
+    if (isFatal(error) || (committing && !isFull(error))) this.#fail('a write failed', error);
+    try {
+      database.rollback();
+      if (this.#stopped === undefined) lane.load();
+    } catch (cause) {
+      this.#fail('a transaction could not be undone', cause);
+    }
+  }
+
+  #release(finished: readonly Finished[]): void {
+    for (const { job, value } of finished) {
+      const waits = this.#stopped === undefined && !this.#timedOut.has(job) && isEmptyAnswer(job, value);
+      if (!waits || !this.#polls.add(job, (late) => this.#submitLast(late))) job.answer({ kind: 'answered', value });
+    }
+  }
+
+  /** A poll whose time is up looks once more, in order to answer with the current state. */
+  #submitLast(job: StoreJob): void {
+    this.#timedOut.add(job);
+    this.submit(job);
+  }
+
+  #fail(what: string, error: unknown): void {
+    const problem = `it stopped, because ${what}: ${error instanceof Error ? error.message : String(error)}`;
+    this.#stop(planeError('STORE_FAILED', { problem }, error));
+  }
+
+  #stop(error: Error): void {
+    this.#stopped ??= error;
+    const refused = [...this.#queue.splice(0), ...this.#polls.removeAll()];
+    for (const job of refused) job.answer({ kind: 'failed', error: this.#stopped });
+  }
+}
+
+function run(transaction: Transaction, job: StoreJob): unknown {
+  return (transitions[job.method] as Transition)(transaction, job.argument);
+}

@@ -1,0 +1,137 @@
+import type { Database } from './database.ts';
+
+interface LaneRow {
+  epoch: number;
+  cancelSequence: number;
+  entrySequence: number;
+  replySequence: number;
+  auditSequence: number;
+  retainedBytes: number;
+  clock: number;
+}
+
+interface SlotCount {
+  /** Entries in the queue or with a worker, and parked serial calls. */
+  standing: number;
+  /** Waiting behind them, in accept order. */
+  backlog: number;
+}
+
+const CLOCK_EVERY_MS = 1_000;
+
+/**
+ * The lane's counters, held in memory because one thread owns the file. They follow the transaction under way: `flush` writes
+ * them before its commit, `load` reads them again after a rollback.
+ */
+export class Lane {
+  liveCalls = 0;
+  liveBytes = 0;
+  policyVersion = 0;
+  #row: LaneRow;
+  #dirty = false;
+  #slots = new Map<string, SlotCount>();
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#row = this.load();
+  }
+
+  /** Reads everything again: after opening, and after a rollback. */
+  load(): LaneRow {
+    const row = this.#database.get<LaneRow>('SELECT * FROM lane WHERE lane = 0');
+    if (row === undefined) throw new Error('the lane record is missing');
+    this.#row = row;
+    this.#dirty = false;
+    const live = this.#database.get<{ calls: number; bytes: number }>(
+      `SELECT count(*) AS calls, coalesce(sum(bytes), 0) AS bytes FROM call INDEXED BY callDeadline
+       WHERE state <> 'settled'`,
+    );
+    this.liveCalls = live?.calls ?? 0;
+    this.liveBytes = live?.bytes ?? 0;
+    this.policyVersion = this.#database.get<{ version: number }>('SELECT version FROM policy')?.version ?? 0;
+    this.#slots = new Map();
+    for (const { slot, standing, calls } of this.#database.all<{ slot: string; standing: number; calls: number }>(
+      `SELECT slot, sum(holdsSlot) AS standing, sum(state = 'queued' AND entryId IS NULL) AS calls
+       FROM call INDEXED BY callDeadline WHERE state <> 'settled' AND slot IS NOT NULL GROUP BY slot`,
+    )) {
+      this.#slots.set(slot, { standing, backlog: calls });
+    }
+    return row;
+  }
+
+  /** Writes what has changed, as the last step before the commit. */
+  flush(now: number): void {
+    if (!this.#dirty && (!this.#database.changed || now - this.#row.clock < CLOCK_EVERY_MS)) return;
+    const row = this.#row;
+    row.clock = now;
+    this.#database.run(
+      `UPDATE lane SET epoch = ?, cancelSequence = ?, entrySequence = ?, replySequence = ?, auditSequence = ?,
+       retainedBytes = ?, clock = ? WHERE lane = 0`,
+      row.epoch,
+      row.cancelSequence,
+      row.entrySequence,
+      row.replySequence,
+      row.auditSequence,
+      row.retainedBytes,
+      row.clock,
+    );
+    this.#dirty = false;
+  }
+
+  get epoch(): number {
+    return this.#row.epoch;
+  }
+  get cancelSequence(): number {
+    return this.#row.cancelSequence;
+  }
+  get retainedBytes(): number {
+    return this.#row.retainedBytes;
+  }
+  /** The last store time that was written down. */
+  get clock(): number {
+    return this.#row.clock;
+  }
+
+  raiseEpoch(): void {
+    this.#row.epoch += 1;
+    this.#dirty = true;
+  }
+
+  raiseCancelSequence(): void {
+    this.#row.cancelSequence += 1;
+    this.#dirty = true;
+  }
+
+  retain(bytes: number): void {
+    this.#row.retainedBytes += bytes;
+    this.#dirty = true;
+  }
+
+  nextEntryId(): number {
+    this.#dirty = true;
+    return ++this.#row.entrySequence;
+  }
+
+  nextReplyId(): number {
+    this.#dirty = true;
+    return ++this.#row.replySequence;
+  }
+
+  nextAuditSequence(): number {
+    this.#dirty = true;
+    return ++this.#row.auditSequence;
+  }
+
+  slot(name: string): Readonly<SlotCount> {
+    return this.#slots.get(name) ?? { standing: 0, backlog: 0 };
+  }
+
+  changeSlot(name: string, change: Partial<SlotCount>): void {
+    const slot = this.slot(name);
+    const standing = slot.standing + (change.standing ?? 0);
+    const backlog = slot.backlog + (change.backlog ?? 0);
+    if (standing === 0 && backlog === 0) this.#slots.delete(name);
+    else this.#slots.set(name, { standing, backlog });
+  }
+}

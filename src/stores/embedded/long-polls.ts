@@ -1,0 +1,104 @@
+import type { ClaimAnswer, ClaimRequest, TakenReply, TakeRepliesRequest } from '../../ports/call-store.ts';
+import type { StoreMethod } from '../../ports/store.ts';
+import { callerTopic, CATALOG_TOPIC, poolTopic } from './transaction.ts';
+
+/** One request as it came from a client. */
+export interface StoreJob {
+  readonly method: StoreMethod;
+  readonly argument: unknown;
+  /** Who asked: its long polls end with it. */
+  readonly peer: object;
+  readonly answer: (answer: JobAnswer) => void;
+}
+
+type JobAnswer =
+  | { readonly kind: 'answered'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+interface PollRule {
+  readonly topic: (argument: never) => string;
+  readonly isEmpty: (value: never) => boolean;
+}
+
+/** The methods with `waitMs`: what they wait for, and which answers are worth waiting longer. */
+const POLL_RULES: Partial<Record<StoreMethod, PollRule>> = {
+  claimCalls: {
+    topic: ({ pool }: ClaimRequest) => poolTopic(pool),
+    isEmpty: ({ deliveries }: ClaimAnswer) => deliveries.length === 0,
+  },
+  takeReplies: {
+    topic: ({ callerId }: TakeRepliesRequest) => callerTopic(callerId),
+    isEmpty: (replies: TakenReply[]) => replies.length === 0,
+  },
+  watchCatalog: { topic: () => CATALOG_TOPIC, isEmpty: (catalog: unknown) => catalog === undefined },
+};
+
+/** By its method only: the argument may not have been looked at yet. */
+export function isPoll(job: StoreJob): boolean {
+  return POLL_RULES[job.method] !== undefined;
+}
+
+/** What a job may wait for; undefined for those that never wait. */
+export function topicOf(job: StoreJob): string | undefined {
+  return POLL_RULES[job.method]?.topic(job.argument as never);
+}
+
+export function isEmptyAnswer(job: StoreJob, value: unknown): boolean {
+  return POLL_RULES[job.method]?.isEmpty(value as never) === true;
+}
+
+function waitMsOf(job: StoreJob): number {
+  const waitMs = (job.argument as { waitMs?: unknown } | undefined)?.waitMs;
+  return typeof waitMs === 'number' && waitMs > 0 ? waitMs : 0;
+}
+
+export interface WaitingPoll {
+  readonly job: StoreJob;
+  readonly topic: string;
+  readonly timer: NodeJS.Timeout;
+}
+
+// Longer timeouts overflow in Node and fire at once.
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Requests that wait inside the store thread without blocking it, in order of arrival. */
+export class LongPolls {
+  readonly #byTopic = new Map<string, Set<WaitingPoll>>();
+
+  /** False for a job that does not want to wait. `onTimeout` gets it back when its time is up. */
+  add(job: StoreJob, onTimeout: (job: StoreJob) => void): boolean {
+    const topic = topicOf(job);
+    const waitMs = waitMsOf(job);
+    if (topic === undefined || waitMs === 0) return false;
+    const timer = setTimeout(
+      () => {
+        this.remove(poll);
+        onTimeout(job);
+      },
+      Math.min(waitMs, MAX_TIMER_MS),
+    );
+    const poll: WaitingPoll = { job, topic, timer };
+    const polls = this.#byTopic.get(topic) ?? new Set();
+    this.#byTopic.set(topic, polls.add(poll));
+    return true;
+  }
+
+  on(topic: string): WaitingPoll[] {
+    return [...(this.#byTopic.get(topic) ?? [])];
+  }
+
+  remove(poll: WaitingPoll): void {
+    clearTimeout(poll.timer);
+    const polls = this.#byTopic.get(poll.topic);
+    polls?.delete(poll);
+    if (polls?.size === 0) this.#byTopic.delete(poll.topic);
+  }
+
+  /** Takes out those of one peer, or all. */
+  removeAll(peer?: object): StoreJob[] {
+    const polls = [...this.#byTopic.values()].flatMap((found) => [...found]);
+    const removed = polls.filter((poll) => peer === undefined || poll.job.peer === peer);
+    for (const poll of removed) this.remove(poll);
+    return removed.map((poll) => poll.job);
+  }
+}

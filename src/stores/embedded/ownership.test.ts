@@ -1,0 +1,57 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { temporaryFolder, type TemporaryFolder } from '../../../test/support/process.ts';
+import { makeSocketPath, readPlaneAddress, removePlaneAddress, takeOwnership, writePlaneAddress } from './ownership.ts';
+
+let folder: TemporaryFolder;
+const made: string[] = [];
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  for (const path of made.splice(0)) rmSync(dirname(path), { recursive: true, force: true });
+  folder.remove();
+});
+
+function socketIn(runtimeFolder: string): string {
+  vi.stubEnv('XDG_RUNTIME_DIR', runtimeFolder);
+  const path = makeSocketPath();
+  made.push(path);
+  return path;
+}
+
+it('the socket gets a new private folder in the runtime folder of the user', () => {
+  const [one, other] = [socketIn(folder.path), socketIn(folder.path)];
+  expect(dirname(dirname(one))).toBe(folder.path);
+  expect(dirname(other)).not.toBe(dirname(one));
+  expect(statSync(dirname(one)).mode & 0o777).toBe(0o700);
+});
+
+it('a runtime folder that is too long for a socket, or missing, is passed over', () => {
+  for (const unusable of [join(folder.path, 'x'.repeat(90)), join(folder.path, 'missing')]) {
+    const path = socketIn(unusable);
+    expect(path.startsWith(unusable)).toBe(false);
+    expect(Buffer.byteLength(path)).toBeLessThanOrEqual(103);
+  }
+});
+
+it('ownership is held by one at a time and free again after its release', () => {
+  const first = takeOwnership(folder.path);
+  expect(first).toBeDefined();
+  expect(takeOwnership(folder.path)).toBeUndefined();
+  first?.release();
+  const second = takeOwnership(folder.path);
+  expect(second).toBeDefined();
+  second?.release();
+});
+
+it('an address is read as it was written, and removed together with its socket', () => {
+  const socket = socketIn(folder.path);
+  writePlaneAddress(folder.path, socket);
+  expect(readPlaneAddress(folder.path)).toEqual({ pid: process.pid, socket, version: 1 });
+  removePlaneAddress(folder.path);
+  expect(readPlaneAddress(folder.path)).toBeUndefined();
+  expect(existsSync(dirname(socket))).toBe(false);
+});

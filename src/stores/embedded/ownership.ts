@@ -1,0 +1,116 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { planeError } from '../../domain/errors.ts';
+import { Database, isBusy } from './database.ts';
+import { PROTOCOL_VERSION } from './rpc.ts';
+
+/** Where the owner can be reached. Says nothing about whether it still lives: the lock does. */
+export interface PlaneAddress {
+  readonly pid: number;
+  readonly socket: string;
+  readonly version: number;
+}
+
+export const storeFile = (folder: string): string => join(folder, 'store.sqlite');
+const lockFile = (folder: string): string => join(folder, 'owner.sqlite');
+const planeFile = (folder: string): string => join(folder, 'plane.json');
+
+/**
+ * Takes the right to open the store's file; undefined if somebody has it. It is SQLite's lock on a file of its own: the system
+ * takes it back when the process ends, however it ends. Never open that file by other means: closing any descriptor of it in
+ * this process would give up the lock.
+ */
+export function takeOwnership(folder: string): { release(): void } | undefined {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const database = new Database(lockFile(folder), 0);
+  try {
+    database.execute('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return undefined;
+    throw error;
+  }
+  chmodSync(lockFile(folder), 0o600);
+  return { release: () => database.close() };
+}
+
+export function readPlaneAddress(folder: string): PlaneAddress | undefined {
+  try {
+    const value = JSON.parse(readFileSync(planeFile(folder), 'utf8')) as Partial<PlaneAddress>;
+    const { pid, socket, version } = value;
+    if (typeof pid !== 'number' || typeof socket !== 'string' || typeof version !== 'number') return undefined;
+    return { pid, socket, version };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only the owner calls this. Renamed into place, so that nobody reads half of it. */
+export function writePlaneAddress(folder: string, socket: string): void {
+  const draft = `${planeFile(folder)}.${process.pid}`;
+  const address: PlaneAddress = { pid: process.pid, socket, version: PROTOCOL_VERSION };
+  rmSync(draft, { force: true });
+  writeFileSync(draft, `${JSON.stringify(address)}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(draft, planeFile(folder));
+}
+
+/** Only the owner calls this: at its end, and at its start for what a killed owner left behind. */
+export function removePlaneAddress(folder: string): void {
+  const address = readPlaneAddress(folder);
+  rmSync(planeFile(folder), { force: true });
+  if (address !== undefined && basename(dirname(address.socket)).startsWith(SOCKET_FOLDER))
+    removeSocket(address.socket);
+}
+
+const SOCKET_FOLDER = 'sallyport-';
+/** The shortest limit among the systems we run on, with its closing zero. */
+const MAX_SOCKET_BYTES = 103;
+
+/** A new folder that only this user can enter, with room for a socket's name within the system's limit. */
+export function makeSocketPath(): string {
+  const problems: string[] = [];
+  for (const parent of [process.env['XDG_RUNTIME_DIR'], tmpdir(), '/tmp']) {
+    if (parent === undefined || parent === '') continue;
+    const longest = Buffer.byteLength(join(parent, `${SOCKET_FOLDER}XXXXXX`, 'store.sock'));
+    if (longest > MAX_SOCKET_BYTES) {
+      problems.push(`${parent} is too long for a socket`);
+      continue;
+    }
+    try {
+      // Made new with mode 0700: nobody can have put a folder of his own there before.
+      return join(mkdtempSync(join(parent, SOCKET_FOLDER)), 'store.sock');
+    } catch (error) {
+      problems.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  throw planeError('STORE_UNAVAILABLE', { problem: `there is no place for its socket (${problems.join('; ')})` });
+}
+
+function removeSocket(socket: string): void {
+  rmSync(socket, { force: true });
+  try {
+    rmdirSync(dirname(socket));
+  } catch {
+    // Already gone, or something else was put there; it is not ours to delete.
+  }
+}
+
+/** Tells later whether the path still leads to the file that is open now. By name only: see `takeOwnership`. */
+export function watchPlace(file: string): () => boolean {
+  const opened = statSync(file);
+  return () => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    return found !== undefined && found.ino === opened.ino && found.dev === opened.dev;
+  };
+}

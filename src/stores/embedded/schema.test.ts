@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { acceptRequest, openSession } from '../../../test/contract/fixtures.ts';
+import { openDirectStore } from '../../../test/embedded/direct-store.ts';
+import { temporaryFolder, type TemporaryFolder } from '../../../test/support/process.ts';
+import { Database } from './database.ts';
+import { closeStoreFile, openStoreFile } from './schema.ts';
+
+let folder: TemporaryFolder;
+let file: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder.path, 'store.sqlite');
+});
+afterEach(() => folder.remove());
+
+it('a store keeps its incarnation when it is opened again', () => {
+  const first = openStoreFile(file);
+  closeStoreFile(first);
+  const second = openStoreFile(file);
+  closeStoreFile(second);
+  expect(second.incarnation).toBe(first.incarnation);
+});
+
+it('two stores have different incarnations', () => {
+  const one = openStoreFile(file);
+  const other = openStoreFile(join(folder.path, 'other.sqlite'));
+  closeStoreFile(one);
+  closeStoreFile(other);
+  expect(other.incarnation).not.toBe(one.incarnation);
+});
+
+it('every commit is synced before it returns', () => {
+  const opened = openStoreFile(file);
+  const { database } = opened;
+  expect(database.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
+  expect(database.get('PRAGMA synchronous')).toEqual({ synchronous: 2 });
+  closeStoreFile(opened);
+});
+
+it('a store of a newer release is refused and left as it is', () => {
+  closeStoreFile(openStoreFile(file));
+  const newer = new Database(file, 0);
+  newer.execute('PRAGMA user_version = 99');
+  newer.close();
+  const before = readFileSync(file);
+  expect(() => openStoreFile(file)).toThrow(expect.objectContaining({ code: 'STORE_VERSION' }));
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+it('a SQLite file of another program is refused', () => {
+  const foreign = new Database(file, 0);
+  foreign.execute('CREATE TABLE theirs (a INTEGER)');
+  foreign.close();
+  expect(() => openStoreFile(file)).toThrow(expect.objectContaining({ code: 'STORE_FAILED' }));
+});
+
+it('no other connection can use the file while a store has it open', () => {
+  const opened = openStoreFile(file);
+  const other = new Database(file, 0);
+  expect(() => other.get('SELECT id FROM incarnation')).toThrow(/locked/);
+  closeStoreFile(opened);
+  expect(other.get('SELECT id FROM incarnation')).toEqual({ id: opened.incarnation });
+  other.close();
+});
+
+it('neither a token nor the digest that callers show is written into the file', async () => {
+  const direct = openDirectStore();
+  const session = await openSession(direct.store);
+  await direct.store.acceptCall(acceptRequest(session));
+  const path = direct.database.get<{ file: string }>('PRAGMA database_list')!.file;
+  direct.database.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+  const bytes = readFileSync(path);
+  expect(bytes.includes(session.id)).toBe(true);
+  expect(bytes.includes(session.tokenDigest)).toBe(false);
+  expect(bytes.includes(Buffer.from(session.tokenDigest, 'hex'))).toBe(false);
+  direct.remove();
+});

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { planeError } from '../../domain/errors.ts';
+import { Database } from './database.ts';
+
+/** 'SLPT'; a SQLite file without it belongs to another program. */
+const APPLICATION_ID = 0x534c5054;
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Entry n brings a file from schema version n to n + 1. Entries are never changed once released. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE incarnation (id TEXT NOT NULL, lanes INTEGER NOT NULL) STRICT;
+
+  CREATE TABLE lane (
+    lane INTEGER PRIMARY KEY,
+    epoch INTEGER NOT NULL,
+    cancelSequence INTEGER NOT NULL,
+    entrySequence INTEGER NOT NULL,
+    replySequence INTEGER NOT NULL,
+    auditSequence INTEGER NOT NULL,
+    retainedBytes INTEGER NOT NULL,
+    clock INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO lane VALUES (0, 1, 0, 0, 0, 0, 0, 0);
+
+  CREATE TABLE session (
+    id TEXT PRIMARY KEY,
+    scope TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    tokenHash BLOB NOT NULL,
+    openedAt INTEGER NOT NULL,
+    expiresAt INTEGER NOT NULL,
+    idleMs INTEGER NOT NULL,
+    lastSeenAt INTEGER NOT NULL,
+    revoked INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE run (session TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (session, run)) STRICT, WITHOUT ROWID;
+
+  -- base + deliveries is the fence. entryId is the place in the pool's queue; without one the call waits in its
+  -- subject's backlog, is parked, or is settled. bytes are the envelope's, and once settled the outcome's.
+  CREATE TABLE call (
+    seq INTEGER PRIMARY KEY,
+    keyId TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    session TEXT NOT NULL,
+    run TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    pool TEXT NOT NULL,
+    bodyDigest TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    sessionExpiresAt INTEGER NOT NULL,
+    acceptedAt INTEGER NOT NULL,
+    deadline INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    waiters TEXT NOT NULL,
+    serial INTEGER NOT NULL,
+    slot TEXT,
+    slotWindow INTEGER NOT NULL,
+    holdsSlot INTEGER NOT NULL,
+    entryId INTEGER,
+    owner TEXT,
+    renewedAt INTEGER,
+    base INTEGER NOT NULL DEFAULT 0,
+    deliveries INTEGER NOT NULL DEFAULT 0,
+    starts INTEGER NOT NULL DEFAULT 0,
+    startFence INTEGER,
+    effect TEXT,
+    cancelRequested INTEGER NOT NULL DEFAULT 0,
+    handedBack INTEGER NOT NULL DEFAULT 0,
+    settledAt INTEGER,
+    keepUntil INTEGER,
+    releaseKey INTEGER NOT NULL DEFAULT 0,
+    resolution TEXT,
+    UNIQUE (keyId, generation)
+  ) STRICT;
+  CREATE INDEX callQueue ON call (pool, entryId) WHERE entryId IS NOT NULL AND owner IS NULL;
+  CREATE INDEX callLease ON call (pool, renewedAt) WHERE entryId IS NOT NULL AND owner IS NOT NULL;
+  CREATE INDEX callBacklog ON call (slot, seq) WHERE state = 'queued' AND entryId IS NULL;
+  CREATE INDEX callDeadline ON call (deadline) WHERE state <> 'settled';
+  CREATE INDEX callRetention ON call (keepUntil) WHERE state = 'settled';
+  CREATE INDEX callParked ON call (session) WHERE state = 'parked';
+
+  -- Apart from the call, so that a renewal or a start does not rewrite a large row.
+  CREATE TABLE body (seq INTEGER PRIMARY KEY, envelope BLOB NOT NULL, resumedWith BLOB) STRICT;
+  CREATE TABLE outcome (seq INTEGER PRIMARY KEY, outcome BLOB NOT NULL) STRICT;
+
+  CREATE TABLE reply (
+    replyId INTEGER PRIMARY KEY,
+    callerId TEXT NOT NULL,
+    correlationId TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    payload BLOB,
+    at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX replyCaller ON reply (callerId, replyId);
+
+  CREATE TABLE audit (
+    sequence INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    callId TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    session TEXT NOT NULL,
+    bodyDigest TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    detail BLOB NOT NULL
+  ) STRICT;
+
+  CREATE TABLE policy (version INTEGER NOT NULL, policy TEXT NOT NULL) STRICT;
+  CREATE TABLE catalog (sequence INTEGER NOT NULL, digest TEXT NOT NULL, modules TEXT NOT NULL) STRICT;
+  CREATE TABLE worker (workerId TEXT PRIMARY KEY, entry TEXT NOT NULL, expiresAt INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+];
+
+export interface StoreFile {
+  readonly database: Database;
+  readonly incarnation: string;
+  readonly lanes: number;
+}
+
+/**
+ * Opens or makes the store's file. WAL with synchronous=FULL: every commit is on disk before it returns.
+ * The lock on the file is kept until it is closed, so that no other program writes into it.
+ */
+export function openStoreFile(file: string): StoreFile {
+  const database = new Database(file, BUSY_TIMEOUT_MS);
+  try {
+    database.execute('PRAGMA locking_mode = EXCLUSIVE');
+    // Before the first write: a file that is not ours stays as it is.
+    const version = checkVersion(database);
+    database.execute(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA wal_autocheckpoint = 4000;
+      PRAGMA journal_size_limit = 67108864;
+      PRAGMA cache_size = -65536;
+      PRAGMA temp_store = MEMORY;
+    `);
+    migrate(database, version);
+    const found = database.get<{ id: string; lanes: number }>('SELECT id, lanes FROM incarnation');
+    if (found === undefined) throw planeError('STORE_FAILED', { problem: `${file} has no incarnation record` });
+    return { database, incarnation: found.id, lanes: found.lanes };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Leaves one whole file and no lock. SQLite keeps both lock and log as long as prepared statements exist, and those live until
+ * they are collected; leaving WAL mode ends both now. Where that fails, the end of the thread does it.
+ */
+export function closeStoreFile({ database }: StoreFile): void {
+  try {
+    database.execute('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT id FROM incarnation;');
+  } catch {
+    // A disk that fails here has been reported by the commits before; the log stays and is read at the next opening.
+  }
+  database.close();
+}
+
+function checkVersion(database: Database): number {
+  const version = pragma(database, 'user_version');
+  const tables = database.get<{ found: number }>('SELECT count(*) AS found FROM sqlite_schema')?.found ?? 0;
+  if (tables > 0 && pragma(database, 'application_id') !== APPLICATION_ID) {
+    throw planeError('STORE_FAILED', { problem: 'the file belongs to another program' });
+  }
+  if (version > MIGRATIONS.length) {
+    throw planeError('STORE_VERSION', { found: String(version), known: String(MIGRATIONS.length) });
+  }
+  return version;
+}
+
+function migrate(database: Database, version: number): void {
+  if (version === MIGRATIONS.length) return;
+  database.begin();
+  try {
+    for (const step of MIGRATIONS.slice(version)) database.execute(step);
+    if (version === 0) database.run('INSERT INTO incarnation VALUES (?, 1)', randomUUID());
+    database.execute(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length};`);
+    database.commit();
+  } catch (error) {
+    database.rollback();
+    throw error;
+  }
+}
+
+function pragma(database: Database, name: string): number {
+  const row = database.get<Record<string, number>>(`PRAGMA ${name}`);
+  return row?.[name] ?? 0;
+}

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { planeError } from '../../domain/errors.ts';
+import type { PlaneAddress } from './ownership.ts';
+import { decodeFrame, FrameReader, PROTOCOL_VERSION, rebuildError, writeFrame, type Hello } from './rpc.ts';
+import { CLOSE, type ThreadMessage } from './thread-messages.ts';
+
+/** A way to the store thread: a message port inside its process, a socket from others. */
+export interface StoreLink {
+  readonly role: 'owner' | 'client';
+  readonly hello: Hello;
+  send(frame: Uint8Array<ArrayBuffer>): void;
+  /** Resolves when nothing of it is left; for the owner, when the file is free for others. */
+  close(): Promise<void>;
+}
+
+export interface LinkEvents {
+  readonly onFrame: (frame: Uint8Array) => void;
+  /** Once per link that was opened, also after its `close`. */
+  readonly onLost: (problem: string) => void;
+}
+
+/** Starts the thread that owns the store; undefined when another process (or another store of this one) owns it. */
+export function openThreadLink(folder: string, events: LinkEvents): Promise<StoreLink | undefined> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(threadScript(), { name: 'sallyport-store', workerData: { folder }, execArgv: [] });
+    const exited = new Promise<void>((done) => worker.once('exit', () => done()));
+    let problem = 'its thread ended';
+    let ready = false;
+    let refused = false;
+    const onAnswer = (message: ThreadMessage): void => {
+      if (message.kind === 'owned-by-another') refused = true;
+      else if (message.kind === 'failed') reject(rebuildError(message.error));
+      else {
+        ready = true;
+        worker.on('message', events.onFrame);
+        resolve({
+          role: 'owner',
+          hello: message.hello,
+          send: (frame) => worker.postMessage(frame, [frame.buffer]),
+          close: () => {
+            worker.postMessage(CLOSE);
+            return exited;
+          },
+        });
+      }
+    };
+    worker.once('message', onAnswer);
+    worker.once('error', (error) => {
+      problem = `its thread failed: ${error instanceof Error ? error.message : String(error)}`;
+    });
+    worker.once('exit', () => {
+      if (ready) events.onLost(problem);
+      else if (refused) resolve(undefined);
+      else reject(planeError('STORE_UNAVAILABLE', { problem }));
+    });
+  });
+}
+
+const CLOSE_GRACE_MS = 1_000;
+
+/** Connects to the owner; undefined when nobody listens at the address any more. */
+export function openSocketLink(address: PlaneAddress, events: LinkEvents): Promise<StoreLink | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(address.socket);
+    const closed = new Promise<void>((done) => socket.once('close', () => done()));
+    let greeted = false;
+    const greet = (frame: Uint8Array): void => {
+      greeted = true;
+      const hello = decodeFrame(frame) as Hello;
+      if (hello.protocol !== PROTOCOL_VERSION) {
+        reject(planeError('STORE_VERSION', { found: String(hello.protocol), known: String(PROTOCOL_VERSION) }));
+        socket.destroy();
+        return;
+      }
+      resolve({
+        role: 'client',
+        hello,
+        send: (message) => writeFrame(socket, message),
+        close: async () => {
+          // What was sent before the end still goes out, unless the owner has stopped reading.
+          const grace = setTimeout(() => socket.destroy(), CLOSE_GRACE_MS);
+          socket.end();
+          await closed;
+          clearTimeout(grace);
+        },
+      });
+    };
+    const reader = new FrameReader((frame) => (greeted ? events.onFrame(frame) : greet(frame)));
+    socket.on('data', (chunk) => reader.push(chunk));
+    // 'close' follows and says it all: refused, reset, or ended by the owner.
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      if (greeted) events.onLost(`the process that owns it (pid ${address.pid}) is gone`);
+      else resolve(undefined);
+    });
+  });
+}
+
+/** Node 20 runs no TypeScript in threads, so when this file runs from the sources the built thread is used. */
+function threadScript(): URL {
+  const beside = new URL('./store-thread.js', import.meta.url);
+  if (import.meta.url.endsWith('.js')) return beside;
+  const built = new URL('../../../dist/stores/embedded/store-thread.js', import.meta.url);
+  if (!existsSync(built)) throw new Error(`${fileURLToPath(built)} is missing. Run: npm run build`);
+  return built;
+}

@@ -1,0 +1,56 @@
+import { planeError } from '../../domain/errors.ts';
+import { STORE_METHODS, type StoreMethod } from '../../ports/store.ts';
+import type { GroupCommit } from './group-commit.ts';
+import { carryError, decodeFrame, encodeFrame, type AnswerMessage, type RequestMessage } from './rpc.ts';
+
+const METHODS: ReadonlySet<string> = new Set(STORE_METHODS);
+
+/** One client as the store thread sees it. Answers that become ready together leave in one frame. */
+export class StorePeer {
+  readonly #groupCommit: GroupCommit;
+  readonly #send: (frame: Uint8Array<ArrayBuffer>) => void;
+  #outbox: AnswerMessage[] = [];
+  #gone = false;
+
+  constructor(groupCommit: GroupCommit, send: (frame: Uint8Array<ArrayBuffer>) => void) {
+    this.#groupCommit = groupCommit;
+    this.#send = send;
+  }
+
+  receive(frame: Uint8Array): void {
+    for (const [id, method, argument] of decodeFrame(frame) as RequestMessage[]) this.#request(id, method, argument);
+  }
+
+  /** Its long polls are withdrawn, so that no call is handed to nobody. */
+  leave(): void {
+    this.#gone = true;
+    this.#groupCommit.withdraw(this);
+  }
+
+  /** Sends what is ready now instead of with the next turn. */
+  flush(): void {
+    if (this.#outbox.length === 0 || this.#gone) return;
+    const messages = this.#outbox;
+    this.#outbox = [];
+    this.#send(encodeFrame(messages));
+  }
+
+  #request(id: number, method: string, argument: unknown): void {
+    if (!METHODS.has(method)) {
+      this.#answer([id, 0, carryError(planeError('INTERNAL', { problem: `the store has no method ${method}` }))]);
+      return;
+    }
+    this.#groupCommit.submit({
+      method: method as StoreMethod,
+      argument,
+      peer: this,
+      answer: (answer) =>
+        this.#answer(answer.kind === 'answered' ? [id, 1, answer.value] : [id, 0, carryError(answer.error)]),
+    });
+  }
+
+  #answer(message: AnswerMessage): void {
+    if (this.#outbox.length === 0) queueMicrotask(() => this.flush());
+    this.#outbox.push(message);
+  }
+}

@@ -1,0 +1,139 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { GroupCommit } from './group-commit.ts';
+import { Lane } from './lane.ts';
+import {
+  makeSocketPath,
+  removePlaneAddress,
+  storeFile,
+  takeOwnership,
+  watchPlace,
+  writePlaneAddress,
+} from './ownership.ts';
+import { carryError, encodeFrame, FrameReader, PROTOCOL_VERSION, writeFrame, type Hello } from './rpc.ts';
+import { closeStoreFile, openStoreFile, type StoreFile } from './schema.ts';
+import { StoreClock } from './store-clock.ts';
+import { StorePeer } from './store-peer.ts';
+import { CLOSE, type ThreadMessage } from './thread-messages.ts';
+
+/**
+ * The thread that owns the store's file, runs the transitions and serves the socket, so that a tool that blocks the
+ * main thread blocks neither leases nor other processes. The main thread is its first client.
+ */
+async function runStoreThread(port: MessagePort, folder: string): Promise<void> {
+  const tell = (message: ThreadMessage): void => port.postMessage(message);
+  try {
+    const ownership = takeOwnership(folder);
+    if (ownership === undefined) {
+      tell({ kind: 'owned-by-another' });
+      port.close();
+      return;
+    }
+    // Of an owner that was killed. Before anything else, so that nobody is told its pid.
+    removePlaneAddress(folder);
+    const opened = openStore(folder);
+    const server = await serveSocket(folder, opened);
+    servePort(port, opened, async () => {
+      await server.stop();
+      closeStoreFile(opened.file);
+      removePlaneAddress(folder);
+      ownership.release();
+      port.close();
+    });
+    tell({ kind: 'ready', hello: opened.hello });
+  } catch (error) {
+    tell({ kind: 'failed', error: carryError(error) });
+    // Takes the lock and whatever else is open with it.
+    process.exit(1);
+  }
+}
+
+const CLOSE_GRACE_MS = 1_000;
+
+interface OpenedStore {
+  readonly file: StoreFile;
+  readonly groupCommit: GroupCommit;
+  readonly hello: Hello;
+}
+
+function openStore(folder: string): OpenedStore {
+  const path = storeFile(folder);
+  // Before SQLite makes it, because the log beside it gets the same mode.
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+  const file = openStoreFile(path);
+  const { database, incarnation, lanes } = file;
+  const lane = new Lane(database);
+  const clock = new StoreClock(lane.clock);
+  const identity = { incarnation, openedAt: clock.now(), isInPlace: watchPlace(path) };
+  const groupCommit = new GroupCommit({ database, lane, clock, file: identity });
+  return { file, groupCommit, hello: { protocol: PROTOCOL_VERSION, pid: process.pid, incarnation, lanes } };
+}
+
+/** The main thread of this process. */
+function servePort(port: MessagePort, { groupCommit }: OpenedStore, end: () => Promise<void>): void {
+  const peer = new StorePeer(groupCommit, (frame) => port.postMessage(frame, [frame.buffer]));
+  port.on('message', (message: Uint8Array | typeof CLOSE) => {
+    if (message !== CLOSE) {
+      peer.receive(message);
+      return;
+    }
+    groupCommit.close();
+    peer.flush();
+    void end();
+  });
+}
+
+/** All other processes. */
+async function serveSocket(folder: string, { groupCommit, hello }: OpenedStore): Promise<{ stop(): Promise<void> }> {
+  const connections = new Map<Socket, StorePeer>();
+  const server = createServer((socket) => {
+    const peer = new StorePeer(groupCommit, (frame) => writeFrame(socket, frame));
+    const reader = new FrameReader((frame) => peer.receive(frame));
+    connections.set(socket, peer);
+    socket.on('data', (chunk) => {
+      try {
+        reader.push(chunk);
+      } catch {
+        // Not a client of ours, or a broken one: nothing it says can be understood any more.
+        socket.destroy();
+      }
+    });
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      connections.delete(socket);
+      peer.leave();
+    });
+    writeFrame(socket, encodeFrame(hello));
+  });
+  const path = makeSocketPath();
+  await listen(server, path);
+  chmodSync(path, 0o600);
+  writePlaneAddress(folder, path);
+  return { stop: () => stopServer(server, connections) };
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+}
+
+async function stopServer(server: Server, connections: ReadonlyMap<Socket, StorePeer>): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  for (const [socket, peer] of connections) {
+    peer.flush();
+    // Ended and not destroyed: the last answers are still on their way.
+    socket.end(() => socket.destroy());
+  }
+  // Whoever does not read them within the grace does not hold up the end.
+  const grace = setTimeout(() => {
+    for (const socket of connections.keys()) socket.destroy();
+  }, CLOSE_GRACE_MS);
+  await closed;
+  clearTimeout(grace);
+}
+
+if (parentPort !== null) await runStoreThread(parentPort, (workerData as { folder: string }).folder);

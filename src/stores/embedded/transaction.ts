@@ -1,0 +1,27 @@
+import type { Database } from './database.ts';
+import type { Lane } from './lane.ts';
+
+/** What a transition works on. It is a plain function inside the transaction under way: no waiting, no commit of its own. */
+export interface Transaction {
+  readonly database: Database;
+  readonly lane: Lane;
+  /** Store time, the same for everything in one commit. */
+  readonly now: number;
+  /** Has long polls on this topic looked at again before the commit. */
+  readonly wake: (topic: string) => void;
+  readonly file: StoreIdentity;
+  /** When each caller last asked for its replies, as far as this opening of the store knows. */
+  readonly lastReads: Map<string, number>;
+}
+
+export interface StoreIdentity {
+  readonly incarnation: string;
+  /** Store time at which the file was opened. */
+  readonly openedAt: number;
+  /** False once the file at the store's path is no longer the one that was opened. */
+  readonly isInPlace: () => boolean;
+}
+
+export const poolTopic = (pool: string): string => `pool ${pool}`;
+export const callerTopic = (callerId: string): string => `caller ${callerId}`;
+export const CATALOG_TOPIC = 'catalog';

@@ -1,0 +1,81 @@
+import type { Store, StoreMethod } from '../../ports/store.ts';
+import type { Transaction } from './transaction.ts';
+import { abandonCall } from './transitions/abandon-call.ts';
+import { acceptCall } from './transitions/accept-call.ts';
+import { cancelCall } from './transitions/cancel-call.ts';
+import { readCatalog, watchCatalog, writeCatalog } from './transitions/catalog.ts';
+import { claimCalls } from './transitions/claim-calls.ts';
+import { checkIncarnation } from './transitions/incarnation.ts';
+import { listCalls } from './transitions/list-calls.ts';
+import { notifyWaiters } from './transitions/notify-waiters.ts';
+import { parkCall } from './transitions/park-call.ts';
+import { readPolicy, writePolicy } from './transitions/policy.ts';
+import { queueState } from './transitions/queue-state.ts';
+import { readAudit } from './transitions/read-audit.ts';
+import { readCall } from './transitions/read-call.ts';
+import { reapCalls } from './transitions/reap-calls.ts';
+import { recheckSessions } from './transitions/recheck-sessions.ts';
+import { reclaimCalls } from './transitions/reclaim-calls.ts';
+import { renewCalls } from './transitions/renew-calls.ts';
+import { resolveCall } from './transitions/resolve-call.ts';
+import { resumeCall } from './transitions/resume-call.ts';
+import {
+  endRun,
+  listSessions,
+  openRun,
+  openSession,
+  readSession,
+  revokeSession,
+  touchSession,
+} from './transitions/sessions.ts';
+import { settleCall } from './transitions/settle-call.ts';
+import { startCall } from './transitions/start-call.ts';
+import { takeReplies } from './transitions/take-replies.ts';
+import { deregisterWorker, listWorkers, registerWorker } from './transitions/workers.ts';
+
+type Transitions = {
+  readonly [Method in Exclude<StoreMethod, 'checkIncarnation'>]: (
+    transaction: Transaction,
+    argument: Parameters<Store[Method]>[0],
+  ) => Awaited<ReturnType<Store[Method]>>;
+} & { readonly checkIncarnation: typeof checkIncarnation };
+
+/** Each method of the port as a function inside a transaction. None of them waits. */
+export const transitions: Transitions = {
+  acceptCall,
+  claimCalls,
+  reclaimCalls,
+  recheckSessions,
+  renewCalls,
+  startCall,
+  parkCall,
+  resumeCall,
+  settleCall,
+  abandonCall,
+  cancelCall,
+  reapCalls,
+  notifyWaiters,
+  takeReplies,
+  readCall,
+  listCalls,
+  resolveCall,
+  readAudit,
+  queueState,
+  openSession,
+  touchSession,
+  revokeSession,
+  openRun,
+  endRun,
+  readSession,
+  listSessions,
+  readPolicy,
+  writePolicy,
+  readCatalog,
+  watchCatalog,
+  writeCatalog,
+  registerWorker,
+  deregisterWorker,
+  listWorkers,
+  now: ({ now }) => now,
+  checkIncarnation,
+};

@@ -1,0 +1,40 @@
+import type { CancelAnswer, CancelRequest } from '../../../ports/call-store.ts';
+import type { Transaction } from '../transaction.ts';
+import { findCall } from './call-row.ts';
+import { endCall } from './end-call.ts';
+import { findSession, isTokenOf, sessionEnding } from './session-row.ts';
+
+export function cancelCall(transaction: Transaction, request: CancelRequest): CancelAnswer {
+  const call = findCall(transaction, request.callId);
+  if (call === undefined || !mayCancel(transaction, request)) return 'unknown';
+  if (call.state === 'settled') return 'settled';
+  if (call.state === 'running') {
+    if (call.cancelRequested === 0) {
+      transaction.database.run('UPDATE call SET cancelRequested = 1 WHERE seq = ?', call.seq);
+      transaction.lane.raiseCancelSequence();
+    }
+    return 'cancelling';
+  }
+  const held = call.owner !== null;
+  endCall(transaction, call, {
+    // Started before it was parked: nobody may say that nothing ran.
+    outcome: held || call.starts > 0 ? request.outcomeIfHeld : request.outcome,
+    releaseKey: false,
+    event: 'call.cancelled',
+    audit: request.audit,
+    retentionMs: request.retentionMs,
+    byOwner: false,
+  });
+  // The holder may be running a `read` tool; its next renewal tells it to stop.
+  if (held) transaction.lane.raiseCancelSequence();
+  return 'cancelled';
+}
+
+/** A caller cancels calls of its own subject only; somebody else's look as if they did not exist. */
+function mayCancel(transaction: Transaction, { callId, session: shown }: CancelRequest): boolean {
+  if (shown === undefined) return true;
+  const session = findSession(transaction, shown.id);
+  if (session === undefined || !isTokenOf(session, shown.tokenDigest)) return false;
+  if (sessionEnding(transaction, session) !== undefined) return false;
+  return callId.startsWith(`0.${session.scope}.`);
+}

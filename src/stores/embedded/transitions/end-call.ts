@@ -1,0 +1,44 @@
+import { LIMITS } from '../../../domain/call.ts';
+import type { AuditEvent } from '../../../ports/call-store.ts';
+import type { Transaction } from '../transaction.ts';
+import { appendAudit } from './append-audit.ts';
+import { decodeWaiters, type CallRow } from './call-row.ts';
+import { leaveSlot } from './queue.ts';
+import { sendReply } from './send-reply.ts';
+
+export interface CallEnding {
+  readonly outcome: Uint8Array;
+  readonly releaseKey: boolean;
+  readonly event: AuditEvent;
+  readonly audit: Uint8Array;
+  readonly retentionMs: number;
+  /** The owner itself ends the call, so its fence stays the last one; otherwise the owner is fenced off. */
+  readonly byOwner: boolean;
+}
+
+/** Every way to `settled`: outcome, replies, audit record, end of the lease, promotion of the subject's next call. */
+export function endCall(transaction: Transaction, call: CallRow, ending: CallEnding): void {
+  const { database, lane, now } = transaction;
+  const { outcome } = ending;
+  database.run(
+    `UPDATE call SET state = 'settled', settledAt = ?, keepUntil = ?, releaseKey = ?, bytes = ?, base = base + ?,
+     entryId = NULL, holdsSlot = 0 WHERE seq = ?`,
+    now,
+    now + Math.ceil(ending.retentionMs),
+    ending.releaseKey ? 1 : 0,
+    outcome.byteLength,
+    ending.byOwner ? 0 : 1,
+    call.seq,
+  );
+  database.run('INSERT INTO outcome VALUES (?, ?)', call.seq, outcome);
+  database.run('DELETE FROM body WHERE seq = ?', call.seq);
+  lane.liveCalls -= 1;
+  lane.liveBytes -= call.bytes;
+  lane.retain(outcome.byteLength);
+  const inline = outcome.byteLength <= LIMITS.inlineOutcomeBytes;
+  for (const waiter of decodeWaiters(call.waiters)) {
+    sendReply(transaction, waiter, inline ? 'settled' : 'settled-by-reference', inline ? outcome : null);
+  }
+  appendAudit(transaction, call, ending.event, ending.audit);
+  leaveSlot(transaction, call);
+}

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  acceptOne,
+  acceptRequest,
+  claimOne,
+  encodedOutcome,
+  holdOne,
+  HOUR_MS,
+  newWaiter,
+  openSession,
+  parkRequest,
+  reapRequest,
+  settleRequest,
+} from '../../../../test/contract/fixtures.ts';
+import { drainReplies, recordOf, sameBytes } from '../../../../test/contract/observe.ts';
+import { openDirectStore, type DirectStore } from '../../../../test/embedded/direct-store.ts';
+import type { Store } from '../../../ports/store.ts';
+import { newCallerId } from '../../../wire/ids.ts';
+
+const DAY_MS = 24 * HOUR_MS;
+let now: number;
+let direct: DirectStore;
+let store: Store;
+beforeEach(() => {
+  now = 1_000_000_000_000;
+  direct = openDirectStore({ now: () => now });
+  store = direct.store;
+});
+afterEach(() => direct.remove());
+
+it('replies stay as long as their caller reads, and go a minute after its last read', async () => {
+  const session = await openSession(store);
+  const waiter = newWaiter({ callerId: newCallerId() });
+  const delivery = await holdOne(store, session, { waiter });
+  await store.settleCall(settleRequest(delivery));
+  const look = () => store.takeReplies({ lane: 0, callerId: waiter.callerId, acknowledged: [], waitMs: 0 });
+  now += 50_000;
+  expect(await look()).toHaveLength(1);
+  now += 50_000;
+  await store.reapCalls(reapRequest(0));
+  expect(await look()).toHaveLength(1);
+  now += 60_000;
+  await store.reapCalls(reapRequest(0));
+  expect(await look()).toHaveLength(0);
+  expect(await recordOf(store, delivery.callId)).toMatchObject({ state: 'settled' });
+});
+
+it('a session is told from an unknown one for a day after its end, and kept while a call of it lives', async () => {
+  const [ended, busy] = [await openSession(store), await openSession(store)];
+  const delivery = await holdOne(store, busy, { deadlineMs: 7 * DAY_MS });
+  await store.parkCall(parkRequest(delivery, { until: now + 7 * DAY_MS }));
+  now += DAY_MS;
+  await store.reapCalls(reapRequest(0));
+  expect(await store.readSession(ended.id)).toBeDefined();
+  now += HOUR_MS;
+  await store.reapCalls(reapRequest(0));
+  expect(await store.readSession(ended.id)).toBeUndefined();
+  expect(await store.readSession(busy.id)).toBeDefined();
+});
+
+it('a released key stays taken by its next call when retention has removed the first', async () => {
+  const session = await openSession(store);
+  const delivery = await holdOne(store, session, { key: 'k' });
+  await store.settleCall(settleRequest(delivery, encodedOutcome('stale'), { releaseKey: true, retentionMs: 1_000 }));
+  const second = await acceptOne(store, session, { key: 'k' });
+  expect(second).toBe(`${delivery.callId}~2`);
+  now += 2_000;
+  await store.reapCalls(reapRequest(0));
+  expect(await store.readCall(delivery.callId)).toBeUndefined();
+  expect(await store.acceptCall(acceptRequest(session, { key: 'k' }))).toMatchObject({
+    kind: 'attached',
+    callId: second,
+  });
+});
+
+it('the idle expiry of a session stands still while one of its calls is parked', async () => {
+  const session = await openSession(store, { lifetimeMs: DAY_MS, idleMs: 60_000 });
+  const delivery = await holdOne(store, session);
+  await store.parkCall(parkRequest(delivery));
+  now += HOUR_MS;
+  expect(await store.resumeCall({ callId: delivery.callId, deadlineMs: 30_000 })).toBe('resumed');
+  const again = await claimOne(store);
+  expect(again.sessionExpiresAt).toBe(now + 60_000);
+  expect(await store.startCall({ ...again, effect: 'unsafe', maxAttempts: 1 })).toMatchObject({ kind: 'started' });
+  now += 60_000;
+  expect(await store.touchSession(session.id)).toBe('ended');
+});
+
+it('a call whose body was deleted by hand is not delivered, and the next reap says what happened', async () => {
+  const session = await openSession(store);
+  const waiter = newWaiter();
+  const [broken, whole] = [await acceptOne(store, session, { waiter }), await acceptOne(store, session)];
+  direct.database.run('DELETE FROM body WHERE seq = (SELECT min(seq) FROM call)');
+  expect((await claimOne(store, { limit: 2 })).callId).toBe(whole);
+  const request = reapRequest(0);
+  expect(await store.reapCalls(request)).toEqual({ expired: [broken], overdue: [] });
+  expect(await drainReplies(store, 0, waiter.callerId)).toEqual([
+    { kind: 'settled', correlationId: waiter.correlationId, outcome: sameBytes(request.bodyLost) },
+  ]);
+});

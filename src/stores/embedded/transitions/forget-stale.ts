@@ -1,0 +1,54 @@
+import type { Transaction } from '../transaction.ts';
+
+/** A caller that asked for nothing for so long is gone; the outcomes stay readable by call id. */
+const CALLER_GONE_MS = 60_000;
+/** An ended session is remembered for so long, to tell `expired` from `unknown`. */
+const ENDED_SESSION_MS = 24 * 60 * 60 * 1000;
+
+/** Deletes what nobody can ask for any more, up to `limit` of each kind, so that one reap stays short. */
+export function forgetStale(transaction: Transaction, limit: number): void {
+  forgetCalls(transaction, limit);
+  forgetReplies(transaction);
+  forgetSessions(transaction, limit);
+  transaction.database.run('DELETE FROM worker WHERE expiresAt <= ?', transaction.now);
+}
+
+function forgetCalls({ database, lane, now }: Transaction, limit: number): void {
+  const rows = database.all<{ seq: number; bytes: number }>(
+    `SELECT seq, bytes FROM call WHERE state = 'settled' AND keepUntil <= ? ORDER BY keepUntil LIMIT ?`,
+    now,
+    limit,
+  );
+  for (const { seq, bytes } of rows) {
+    database.run('DELETE FROM outcome WHERE seq = ?', seq);
+    database.run('DELETE FROM call WHERE seq = ?', seq);
+    lane.retain(-bytes);
+  }
+}
+
+function forgetReplies({ database, lastReads, file, now }: Transaction): void {
+  const before = now - CALLER_GONE_MS;
+  if (file.openedAt > before) return;
+  for (const [callerId, readAt] of lastReads) if (readAt <= before) lastReads.delete(callerId);
+  const callers = database.all<{ callerId: string }>(
+    'SELECT callerId FROM reply GROUP BY callerId HAVING min(at) <= ?',
+    before,
+  );
+  for (const { callerId } of callers) {
+    if (!lastReads.has(callerId)) database.run('DELETE FROM reply WHERE callerId = ? AND at <= ?', callerId, before);
+  }
+}
+
+function forgetSessions({ database, now }: Transaction, limit: number): void {
+  const before = now - ENDED_SESSION_MS;
+  const ended = database.all<{ id: string }>(
+    `SELECT id FROM session WHERE (expiresAt <= ?1 OR lastSeenAt + idleMs <= ?1)
+       AND NOT EXISTS (SELECT 1 FROM call WHERE call.session = session.id AND call.state <> 'settled') LIMIT ?2`,
+    before,
+    limit,
+  );
+  for (const { id } of ended) {
+    database.run('DELETE FROM run WHERE session = ?', id);
+    database.run('DELETE FROM session WHERE id = ?', id);
+  }
+}

@@ -1,0 +1,11 @@
+import type { LaneState } from '../../../ports/call-store.ts';
+import type { Transaction } from '../transaction.ts';
+
+export function laneState({ lane, now }: Transaction): LaneState {
+  return {
+    epoch: String(lane.epoch),
+    policyVersion: lane.policyVersion,
+    cancelSequence: String(lane.cancelSequence),
+    now,
+  };
+}

@@ -1,0 +1,24 @@
+import { CLOSED_POLICY, type Policy, type PolicyRecord } from '../../../domain/policy.ts';
+import type { WritePolicyAnswer } from '../../../ports/policy-store.ts';
+import type { Transaction } from '../transaction.ts';
+
+export function readPolicy({ database }: Transaction): PolicyRecord {
+  const row = database.get<{ version: number; policy: string }>('SELECT version, policy FROM policy');
+  if (row === undefined) return { version: 0, policy: CLOSED_POLICY };
+  return { version: row.version, policy: JSON.parse(row.policy) as Policy };
+}
+
+/** Moves the epoch in the same commit, so that no snapshot taken under the old policy passes for current. */
+export function writePolicy(
+  transaction: Transaction,
+  { expectedVersion, policy }: { expectedVersion: number; policy: Policy },
+): WritePolicyAnswer {
+  const { database, lane } = transaction;
+  if (lane.policyVersion !== expectedVersion) return { kind: 'conflict', version: lane.policyVersion };
+  const version = expectedVersion + 1;
+  database.run('DELETE FROM policy');
+  database.run('INSERT INTO policy VALUES (?, ?)', version, JSON.stringify(policy));
+  lane.policyVersion = version;
+  lane.raiseEpoch();
+  return { kind: 'written', version };
+}

@@ -1,0 +1,50 @@
+import { poolTopic, type Transaction } from '../transaction.ts';
+import type { CallRow } from './call-row.ts';
+
+type Placed = Pick<CallRow, 'seq' | 'pool'>;
+
+/**
+ * The window a call counts in. Serial calls have one of their own with room for one; the slot is the promise of I11, so it
+ * is held until the call is settled.
+ */
+export function slotName(call: { serial: boolean; scope: string; tool: string; pool: string }): string {
+  return call.serial ? `serial ${call.scope} ${call.tool}` : `${call.pool} ${call.scope}`;
+}
+
+/** Whoever comes later waits behind a backlog, also when a place has just become free. */
+export function hasRoom({ lane }: Transaction, slot: string, window: number): boolean {
+  const { standing, backlog } = lane.slot(slot);
+  return backlog === 0 && standing < window;
+}
+
+/** Puts a call at the end of its pool's queue. */
+export function enterQueue(transaction: Transaction, call: Placed): void {
+  const { database, lane } = transaction;
+  database.run('UPDATE call SET entryId = ?, owner = NULL, holdsSlot = 1 WHERE seq = ?', lane.nextEntryId(), call.seq);
+  transaction.wake(poolTopic(call.pool));
+}
+
+/** To be called when a call left the queue or the backlog, after its row was changed: the next ones take the free places. */
+export function leaveSlot(
+  transaction: Transaction,
+  call: Pick<CallRow, 'slot' | 'holdsSlot' | 'state' | 'entryId'>,
+): void {
+  const { lane } = transaction;
+  if (call.slot === null) return;
+  if (call.holdsSlot === 1) lane.changeSlot(call.slot, { standing: -1 });
+  else if (call.state === 'queued' && call.entryId === null) lane.changeSlot(call.slot, { backlog: -1 });
+  promoteBacklog(transaction, call.slot);
+}
+
+function promoteBacklog(transaction: Transaction, slot: string): void {
+  const { database, lane } = transaction;
+  while (lane.slot(slot).backlog > 0) {
+    const next = database.get<Placed & { slotWindow: number }>(
+      `SELECT seq, pool, slotWindow FROM call WHERE slot = ? AND state = 'queued' AND entryId IS NULL ORDER BY seq LIMIT 1`,
+      slot,
+    );
+    if (next === undefined || lane.slot(slot).standing >= next.slotWindow) return;
+    lane.changeSlot(slot, { standing: 1, backlog: -1 });
+    enterQueue(transaction, next);
+  }
+}

@@ -1,0 +1,33 @@
+import type { CallRecord } from '../../../domain/call.ts';
+import type { CallId } from '../../../domain/ids.ts';
+import type { Identity } from '../../../domain/session.ts';
+import type { Transaction } from '../transaction.ts';
+import { callIdOf, decodeWaiters, findCall, type CallRow } from './call-row.ts';
+
+export function readCall(transaction: Transaction, callId: CallId): CallRecord | undefined {
+  const call = findCall(transaction, callId);
+  if (call === undefined) return undefined;
+  const kept = transaction.database.get<{ outcome: Uint8Array }>('SELECT outcome FROM outcome WHERE seq = ?', call.seq);
+  return { ...toRecord(call), ...(kept === undefined ? {} : { outcome: kept.outcome }) };
+}
+
+export function toRecord(call: CallRow): CallRecord {
+  return {
+    callId: callIdOf(call),
+    state: call.state,
+    tool: call.tool,
+    pool: call.pool,
+    bodyDigest: call.bodyDigest,
+    session: call.session,
+    run: call.run,
+    identity: JSON.parse(call.identity) as Identity,
+    acceptedAt: call.acceptedAt,
+    deadline: call.deadline,
+    ...(call.settledAt === null ? {} : { settledAt: call.settledAt }),
+    starts: call.starts,
+    ...(call.effect === null ? {} : { effect: call.effect }),
+    cancelRequested: call.cancelRequested === 1,
+    waiters: decodeWaiters(call.waiters).length,
+    ...(call.resolution === null ? {} : { resolution: call.resolution }),
+  };
+}

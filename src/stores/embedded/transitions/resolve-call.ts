@@ -1,0 +1,29 @@
+import type { ResolveRequest } from '../../../ports/call-store.ts';
+import { decodeOutcome } from '../../../wire/outcome.ts';
+import type { Transaction } from '../transaction.ts';
+import { appendAudit } from './append-audit.ts';
+import { findCall, type CallRow } from './call-row.ts';
+
+/** The first word stands; the same word again changes nothing. */
+export function resolveCall(
+  transaction: Transaction,
+  { callId, resolution, audit }: ResolveRequest,
+): 'resolved' | 'not-indeterminate' | 'unknown' {
+  const call = findCall(transaction, callId);
+  if (call === undefined) return 'unknown';
+  if (call.resolution !== null) return call.resolution === resolution ? 'resolved' : 'not-indeterminate';
+  if (!isIndeterminate(transaction, call)) return 'not-indeterminate';
+  transaction.database.run('UPDATE call SET resolution = ? WHERE seq = ?', resolution, call.seq);
+  appendAudit(transaction, call, 'call.resolved', audit);
+  return 'resolved';
+}
+
+function isIndeterminate({ database }: Transaction, call: CallRow): boolean {
+  const kept = database.get<{ outcome: Uint8Array }>('SELECT outcome FROM outcome WHERE seq = ?', call.seq);
+  if (kept === undefined) return false;
+  try {
+    return decodeOutcome(kept.outcome).kind === 'indeterminate';
+  } catch {
+    return false;
+  }
+}

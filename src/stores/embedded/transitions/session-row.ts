@@ -1,0 +1,62 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { SessionEnding } from '../../../domain/session.ts';
+import type { Transaction } from '../transaction.ts';
+
+export interface SessionRow {
+  readonly id: string;
+  readonly scope: string;
+  readonly identity: string;
+  readonly tokenHash: Uint8Array;
+  readonly openedAt: number;
+  readonly expiresAt: number;
+  readonly idleMs: number;
+  readonly lastSeenAt: number;
+  readonly revoked: number;
+}
+
+export function findSession({ database }: Transaction, session: string): SessionRow | undefined {
+  return database.get<SessionRow>('SELECT * FROM session WHERE id = ?', session);
+}
+
+/** What is kept of a token: a digest of the digest that callers show, so that a stolen file opens no session. */
+export function hashToken(tokenDigest: string): Uint8Array {
+  return createHash('sha256').update(tokenDigest).digest();
+}
+
+/** In constant time: the answer must not tell how much of a guess was right. */
+export function isTokenOf(session: SessionRow, tokenDigest: string): boolean {
+  return timingSafeEqual(hashToken(tokenDigest), session.tokenHash);
+}
+
+/** Why a session cannot be used, if it cannot. */
+export function sessionEnding(
+  transaction: Transaction,
+  session: SessionRow | undefined,
+  run?: string,
+): SessionEnding | undefined {
+  if (session === undefined) return 'unknown';
+  if (session.revoked === 1) return 'revoked';
+  const { now } = transaction;
+  if (session.expiresAt <= now) return 'expired';
+  if (session.lastSeenAt + session.idleMs <= now && !hasParkedCall(transaction, session.id)) return 'expired';
+  return run === undefined || hasRun(transaction, session.id, run) ? undefined : 'run-unknown';
+}
+
+/** While a person is asked, nobody can expect the agent to be active: the idle expiry is suspended. */
+function hasParkedCall({ database }: Transaction, session: string): boolean {
+  return database.get(`SELECT 1 FROM call WHERE session = ? AND state = 'parked' LIMIT 1`, session) !== undefined;
+}
+
+function hasRun({ database }: Transaction, session: string, run: string): boolean {
+  return database.get('SELECT 1 FROM run WHERE session = ? AND run = ?', session, run) !== undefined;
+}
+
+/** The earlier of absolute and idle expiry, for a session seen now. */
+export function expiryOf(session: SessionRow, now: number): number {
+  return Math.min(session.expiresAt, now + session.idleMs);
+}
+
+export function markSeen({ database, now }: Transaction, session: SessionRow): void {
+  if (session.lastSeenAt >= now) return;
+  database.run('UPDATE session SET lastSeenAt = ? WHERE id = ?', now, session.id);
+}

@@ -1,0 +1,93 @@
+import { planeError } from '../../../domain/errors.ts';
+import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
+import type { Identity, Session } from '../../../domain/session.ts';
+import type { OpenSessionRequest } from '../../../ports/session-store.ts';
+import type { Transaction } from '../transaction.ts';
+import { findSession, hashToken, isTokenOf, markSeen, sessionEnding, type SessionRow } from './session-row.ts';
+
+export function openSession(transaction: Transaction, request: OpenSessionRequest): { expiresAt: number } {
+  const { database, now } = transaction;
+  const scoped = parseScopedId(request.id);
+  if (scoped === undefined || scoped.lane !== 0) {
+    throw planeError('SESSION_INVALID', { problem: 'its id has no scope of this store' });
+  }
+  const existing = findSession(transaction, request.id);
+  if (existing !== undefined) {
+    // The same request again after a lost answer; with another token it would take over a stranger's session.
+    if (isTokenOf(existing, request.tokenDigest)) return { expiresAt: existing.expiresAt };
+    throw planeError('SESSION_INVALID', { problem: 'its id is taken' });
+  }
+  const expiresAt = now + Math.ceil(request.lifetimeMs);
+  database.run(
+    'INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)',
+    request.id,
+    scoped.scope,
+    JSON.stringify(request.identity),
+    hashToken(request.tokenDigest),
+    now,
+    expiresAt,
+    Math.ceil(request.idleMs),
+    now,
+  );
+  database.run('INSERT INTO run VALUES (?, ?)', request.id, request.run);
+  return { expiresAt };
+}
+
+export function touchSession(transaction: Transaction, id: SessionId): 'touched' | 'ended' {
+  const session = findSession(transaction, id);
+  if (session === undefined || sessionEnding(transaction, session) !== undefined) return 'ended';
+  markSeen(transaction, session);
+  return 'touched';
+}
+
+export function revokeSession(transaction: Transaction, id: SessionId): 'revoked' | 'unknown' {
+  const session = findSession(transaction, id);
+  if (session === undefined) return 'unknown';
+  if (session.revoked === 0) {
+    transaction.database.run('UPDATE session SET revoked = 1 WHERE id = ?', id);
+    transaction.lane.raiseEpoch();
+  }
+  return 'revoked';
+}
+
+interface RunRequest {
+  readonly session: SessionId;
+  readonly run: RunId;
+}
+
+export function openRun(transaction: Transaction, { session: id, run }: RunRequest): 'opened' | 'ended' {
+  const session = findSession(transaction, id);
+  if (session === undefined || sessionEnding(transaction, session) !== undefined) return 'ended';
+  transaction.database.run('INSERT OR IGNORE INTO run VALUES (?, ?)', id, run);
+  markSeen(transaction, session);
+  return 'opened';
+}
+
+/** Moves the epoch: queued calls of the run must not start. */
+export function endRun({ database, lane }: Transaction, { session, run }: RunRequest): void {
+  if (database.run('DELETE FROM run WHERE session = ? AND run = ?', session, run) > 0) lane.raiseEpoch();
+}
+
+export function readSession(transaction: Transaction, id: SessionId): Session | undefined {
+  const row = findSession(transaction, id);
+  return row === undefined ? undefined : toSession(transaction, row);
+}
+
+export function listSessions(transaction: Transaction, limit: number): Session[] {
+  const rows = transaction.database.all<SessionRow>('SELECT * FROM session ORDER BY lastSeenAt DESC LIMIT ?', limit);
+  return rows.map((row) => toSession(transaction, row));
+}
+
+function toSession({ database }: Transaction, row: SessionRow): Session {
+  const runs = database.all<{ run: RunId }>('SELECT run FROM run WHERE session = ?', row.id);
+  return {
+    id: row.id as SessionId,
+    identity: JSON.parse(row.identity) as Identity,
+    openedAt: row.openedAt,
+    expiresAt: row.expiresAt,
+    idleMs: row.idleMs,
+    lastSeenAt: row.lastSeenAt,
+    revoked: row.revoked === 1,
+    runs: runs.map(({ run }) => run),
+  };
+}

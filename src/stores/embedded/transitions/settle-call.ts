@@ -1,0 +1,27 @@
+import type { SettleAnswer, SettleRequest } from '../../../ports/call-store.ts';
+import type { Transaction } from '../transaction.ts';
+import { fenceOf, findCall, isOwned, type CallRow } from './call-row.ts';
+import { endCall } from './end-call.ts';
+
+export function settleCall(transaction: Transaction, request: SettleRequest): SettleAnswer {
+  const call = findCall(transaction, request.callId);
+  if (call === undefined) return 'absent';
+  if (call.state === 'settled') return isRepeated(transaction, call, request) ? 'settled' : 'fenced';
+  if (!isOwned(call, request)) return 'fenced';
+  endCall(transaction, call, {
+    outcome: request.outcome,
+    releaseKey: request.releaseKey,
+    event: 'call.settled',
+    audit: request.audit,
+    retentionMs: request.retentionMs,
+    byOwner: true,
+  });
+  return 'settled';
+}
+
+/** The same worker settles again because the answer was lost. Another outcome would be a second ending: fenced. */
+function isRepeated({ database }: Transaction, call: CallRow, request: SettleRequest): boolean {
+  if (call.owner !== request.workerId || fenceOf(call) !== request.fence) return false;
+  const kept = database.get<{ outcome: Uint8Array }>('SELECT outcome FROM outcome WHERE seq = ?', call.seq);
+  return kept !== undefined && Buffer.compare(kept.outcome, request.outcome) === 0;
+}

@@ -1,0 +1,41 @@
+import type { StartAnswer, StartRequest } from '../../../ports/call-store.ts';
+import type { Transaction } from '../transaction.ts';
+import { appendAudit } from './append-audit.ts';
+import { fenceOf, findOwnedCall, type CallRow } from './call-row.ts';
+import { findSession, sessionEnding } from './session-row.ts';
+
+/** A call that took two workers down with it is not given a third. */
+const MOST_LOST_STARTS = 2;
+
+export function startCall(transaction: Transaction, request: StartRequest): StartAnswer {
+  const call = findOwnedCall(transaction, request);
+  if (call === undefined) return { kind: 'fenced' };
+  if (call.cancelRequested === 1) return { kind: 'cancelled' };
+  if (call.deadline <= transaction.now) return { kind: 'expired' };
+  const ending = sessionEnding(transaction, findSession(transaction, call.session), call.run);
+  if (ending !== undefined) return { kind: 'session-ended', ending };
+  // The same lease asks again because the answer was lost: the mark is there already.
+  if (call.startFence === fenceOf(call)) return { kind: 'started', starts: call.starts };
+  return refuseSecondStart(call, request) ?? markStarted(transaction, call, request);
+}
+
+function refuseSecondStart(call: CallRow, request: StartRequest): StartAnswer | undefined {
+  if (call.starts === 0) return undefined;
+  if (call.effect === 'unsafe' || request.effect === 'unsafe') return { kind: 'may-have-run' };
+  const usedUp = call.starts >= Math.min(request.maxAttempts, MOST_LOST_STARTS);
+  return usedUp ? { kind: 'used-up', starts: call.starts } : undefined;
+}
+
+function markStarted(transaction: Transaction, call: CallRow, request: StartRequest): StartAnswer {
+  const starts = call.starts + 1;
+  transaction.database.run(
+    `UPDATE call SET state = 'running', starts = ?, startFence = ?, effect = ?, renewedAt = ? WHERE seq = ?`,
+    starts,
+    fenceOf(call),
+    request.effect,
+    transaction.now,
+    call.seq,
+  );
+  if (request.intent !== undefined) appendAudit(transaction, call, 'call.intended', request.intent);
+  return { kind: 'started', starts };
+}

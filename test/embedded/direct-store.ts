@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { STORE_METHODS, type Store, type StoreMethod } from '../../src/ports/store.ts';
+import type { Database } from '../../src/stores/embedded/database.ts';
+import { GroupCommit } from '../../src/stores/embedded/group-commit.ts';
+import { Lane } from '../../src/stores/embedded/lane.ts';
+import { watchPlace } from '../../src/stores/embedded/ownership.ts';
+import { closeStoreFile, openStoreFile } from '../../src/stores/embedded/schema.ts';
+import { StoreClock } from '../../src/stores/embedded/store-clock.ts';
+import { temporaryFolder } from '../support/process.ts';
+
+/** The store without its thread and sockets, so that a test sees every commit and reaches the file's connection. */
+export interface DirectStore {
+  readonly store: Store;
+  readonly groupCommit: GroupCommit;
+  readonly database: Database;
+  /** As `store`, but asked by a peer that can be withdrawn. */
+  readonly asPeer: (peer: object) => Store;
+  readonly remove: () => void;
+}
+
+export interface DirectStoreOptions {
+  /** Milliseconds; default: the clock of the system. */
+  readonly now?: () => number;
+  /** Given a chance to break the connection the store works with. */
+  readonly breakDatabase?: (database: Database) => Database;
+}
+
+export function openDirectStore(options: DirectStoreOptions = {}): DirectStore {
+  const folder = temporaryFolder('sallyport-direct');
+  const path = join(folder.path, 'store.sqlite');
+  const opened = openStoreFile(path);
+  const { database: connection, incarnation, lanes } = opened;
+  const database = options.breakDatabase?.(connection) ?? connection;
+  const lane = new Lane(database);
+  const clock = options.now === undefined ? new StoreClock(lane.clock) : new StoreClock(0, options.now, () => 0);
+  const file = { incarnation, openedAt: clock.now(), isInPlace: watchPlace(path) };
+  const groupCommit = new GroupCommit({ database, lane, clock, file });
+
+  const asPeer = (peer: object): Store => {
+    const request = (method: StoreMethod, argument: unknown): Promise<unknown> =>
+      new Promise((resolve, reject) =>
+        groupCommit.submit({
+          method,
+          argument,
+          peer,
+          answer: (answer) => (answer.kind === 'answered' ? resolve(answer.value) : reject(answer.error)),
+        }),
+      );
+    const methods = Object.fromEntries(
+      STORE_METHODS.map((method) => [method, (argument?: unknown) => request(method, argument)]),
+    );
+    return {
+      ...(methods as unknown as Pick<Store, StoreMethod>),
+      lanes,
+      checkIncarnation: async () => void (await request('checkIncarnation', incarnation)),
+      close: async () => groupCommit.close(),
+    };
+  };
+  return {
+    store: asPeer({}),
+    groupCommit,
+    database,
+    asPeer,
+    remove: () => {
+      groupCommit.close();
+      closeStoreFile(opened);
+      folder.remove();
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openEmbeddedStore, type EmbeddedStoreOptions } from '../../src/stores/embedded/embedded-store.ts';
+import type { PlaneAddress } from '../../src/stores/embedded/ownership.ts';
+import { acceptOne, acceptRequest, claimMany, openSession } from '../contract/fixtures.ts';
+import { eventually, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+import type { WatchedProcess } from '../support/watched-process.ts';
+import { startOwner } from './store-process.ts';
+
+type OpenedStore = Awaited<ReturnType<typeof openEmbeddedStore>>;
+
+let top: TemporaryFolder;
+let folder: string;
+let stores: OpenedStore[] = [];
+let owners: WatchedProcess[] = [];
+beforeEach(() => {
+  top = temporaryFolder('sallyport with spaces');
+  folder = join(top.path, 'a plane', '.sallyport');
+});
+afterEach(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  await Promise.all(owners.map((owner) => owner.stop()));
+  stores = [];
+  owners = [];
+  top.remove();
+});
+
+async function open(mode: NonNullable<EmbeddedStoreOptions['mode']> = 'auto'): Promise<OpenedStore> {
+  const store = await openEmbeddedStore({ folder, mode });
+  stores.push(store);
+  return store;
+}
+
+async function own(): Promise<WatchedProcess> {
+  const owner = await startOwner(folder);
+  owners.push(owner);
+  return owner;
+}
+
+async function kill(owner: WatchedProcess): Promise<void> {
+  owner.kill('SIGKILL');
+  await owner.exited;
+}
+
+/** Watches a request from the start, so that its refusal is never unhandled. */
+const refusalOf = (request: Promise<unknown>): Promise<unknown> =>
+  request.then(
+    () => 'answered',
+    (error: unknown) => error,
+  );
+
+const address = (): PlaneAddress => JSON.parse(readFileSync(join(folder, 'plane.json'), 'utf8')) as PlaneAddress;
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+it('a second owner is refused with the file and the pid of the first', async () => {
+  const owner = await own();
+  await expect(open('own')).rejects.toMatchObject({
+    code: 'STORE_OWNED',
+    facts: { file: join(folder, 'store.sqlite'), pid: owner.pid },
+  });
+});
+
+it('a second owner in the same process is refused too', async () => {
+  await open('own');
+  await expect(open('own')).rejects.toMatchObject({ code: 'STORE_OWNED', facts: { pid: process.pid } });
+});
+
+it('auto opens the file when it is free and connects when it is not', async () => {
+  const first = await open('auto');
+  const second = await open('auto');
+  expect([first.role, second.role]).toEqual(['owner', 'client']);
+  const session = await openSession(first);
+  const callId = await acceptOne(second, session);
+  expect(await first.readCall(callId)).toMatchObject({ callId, state: 'queued' });
+});
+
+it('connect never opens the file', async () => {
+  await expect(open('connect')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  expect(existsSync(join(folder, 'store.sqlite'))).toBe(false);
+});
+
+it('socket, address and data can be used by their user only', async () => {
+  await open('own');
+  const { socket, pid } = address();
+  expect(pid).toBe(process.pid);
+  expect(statSync(socket).isSocket()).toBe(true);
+  expect({
+    socket: modeOf(socket),
+    runtimeFolder: modeOf(dirname(socket)),
+    folder: modeOf(folder),
+    plane: modeOf(join(folder, 'plane.json')),
+    store: modeOf(join(folder, 'store.sqlite')),
+    log: modeOf(join(folder, 'store.sqlite-wal')),
+    owner: modeOf(join(folder, 'owner.sqlite')),
+  }).toEqual({
+    socket: '600',
+    runtimeFolder: '700',
+    folder: '700',
+    plane: '600',
+    store: '600',
+    log: '600',
+    owner: '600',
+  });
+});
+
+it('closing leaves one file of data, no address and no socket', async () => {
+  const store = await open('own');
+  const { socket } = address();
+  await store.close();
+  expect(existsSync(join(folder, 'plane.json'))).toBe(false);
+  expect(existsSync(join(folder, 'store.sqlite-wal'))).toBe(false);
+  expect(existsSync(dirname(socket))).toBe(false);
+});
+
+it('what a killed owner left behind does not stop the next one', async () => {
+  const owner = await own();
+  const session = await openSession(await open('connect'));
+  const stale = address();
+  await kill(owner);
+  expect(existsSync(stale.socket)).toBe(true);
+  const next = await open('own');
+  expect(await next.readSession(session.id)).toBeDefined();
+  expect(existsSync(dirname(stale.socket))).toBe(false);
+  expect(address().pid).toBe(process.pid);
+});
+
+it('an address that cannot be read, or leads nowhere, does not stop the next owner', async () => {
+  await (await open('own')).close();
+  writeFileSync(join(folder, 'plane.json'), '{"pid": 1');
+  await (await open('auto')).close();
+  writeFileSync(join(folder, 'plane.json'), JSON.stringify({ pid: 1, socket: join(folder, 'nothing'), version: 1 }));
+  expect((await open('auto')).role).toBe('owner');
+});
+
+it('a request in flight when the owner dies is refused, and the next one takes the store over', async () => {
+  const owner = await own();
+  const store = await open('auto');
+  const session = await openSession(store);
+  const callId = await acceptOne(store, session, { pool: 'kept' });
+  const inFlight = refusalOf(claimMany(store, { waitMs: 60_000 }));
+  await store.now();
+  await kill(owner);
+  expect(await inFlight).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  expect(await store.readCall(callId)).toMatchObject({ callId });
+  expect(store.role).toBe('owner');
+});
+
+it('a client in mode connect works again when there is a new owner', async () => {
+  const owner = await own();
+  const store = await open('connect');
+  const session = await openSession(store);
+  await kill(owner);
+  await eventually(() => store.role === undefined);
+  await expect(store.now()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  await own();
+  expect(await store.readSession(session.id)).toBeDefined();
+});
+
+it('when the owner dies, one of many clients takes over and serves the others', async () => {
+  const owner = await own();
+  const clients = await Promise.all(Array.from({ length: 5 }, () => open('auto')));
+  const session = await openSession(clients[0]!);
+  await kill(owner);
+  await eventually(() => clients.every((client) => client.role === undefined), { what: 'all to notice the death' });
+  const callIds = await Promise.all(clients.map((client) => acceptOne(client, session)));
+  expect(clients.map((client) => String(client.role)).toSorted()).toEqual([
+    'client',
+    'client',
+    'client',
+    'client',
+    'owner',
+  ]);
+  for (const callId of callIds) expect(await clients[0]!.readCall(callId)).toBeDefined();
+});
+
+it('when the owner closes, a client takes over', async () => {
+  const owner = await own();
+  const store = await open('auto');
+  owner.send({ kind: 'close' });
+  expect(await owner.exited).toMatchObject({ code: 0 });
+  await eventually(() => store.role === undefined);
+  await store.now();
+  expect(store.role).toBe('owner');
+});
+
+it('a client that left while it waited is handed no call', async () => {
+  const owner = await open('own');
+  const session = await openSession(owner);
+  const leaving = await open('connect');
+  const poll = refusalOf(claimMany(leaving, { waitMs: 60_000 }));
+  await leaving.now();
+  await leaving.close();
+  expect(await poll).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  const callId = await acceptOne(owner, session);
+  expect(await claimMany(owner)).toMatchObject([{ callId, fence: 1 }]);
+});
+
+it('a client refuses to go on with a store that is not the one it started with', async () => {
+  const owner = await own();
+  const store = await open('auto');
+  const session = await openSession(store);
+  await kill(owner);
+  top.remove();
+  await own();
+  await eventually(() => store.role === undefined);
+  await expect(store.acceptCall(acceptRequest(session))).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+});
