@@ -1,0 +1,136 @@
+import { availableParallelism } from 'node:os';
+import { basename, dirname, extname } from 'node:path';
+import { NAME_PATTERN } from '../domain/ids.ts';
+import type { BrokenModule } from '../domain/module.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
+import { TakenNames } from './confusable-names.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { createDescriber, type Describer, type Description } from './describe-modules.ts';
+import { findModules } from './find-modules.ts';
+import type { LoadedModule, LoadResult } from './loaded-module.ts';
+import type { ModuleEntry } from './module-entry.ts';
+import { createGenerations } from './module-generation.ts';
+import { readDescription } from './read-description.ts';
+
+export interface LoadOptions {
+  /** For modules and entries that name none. */
+  readonly pool?: string;
+  readonly importTimeoutMs?: number;
+  /** Keep it between loads: a module whose code, id and setup are unchanged is not imported again. */
+  readonly known?: KnownDescriptions;
+}
+
+/** What earlier loads described, by everything a description depends on. */
+export type KnownDescriptions = Map<string, Description>;
+
+export const DEFAULT_POOL = 'default';
+const IMPORT_TIMEOUT_MS = 5_000;
+const MAX_CHILDREN = 4;
+const MODULES_PER_CHILD = 16;
+
+/**
+ * Loads every module a folder or manifest names; each ends up in exactly one of the two lists. Module code runs in a child
+ * process only. Throws MODULES_MISSING when the folder or manifest itself cannot be read.
+ */
+export async function loadModules(path: string, options: LoadOptions = {}): Promise<LoadResult> {
+  const { importTimeoutMs = IMPORT_TIMEOUT_MS, known = new Map<string, Description>() } = options;
+  const { entries } = await findModules(path);
+  const generationOf = createGenerations(new Set(entries.map((entry) => entry.file)));
+  const loaded = await loadEntries(entries, importTimeoutMs, { generationOf, known, pool: options.pool });
+  const used = new Set(loaded.map((one) => one.key));
+  for (const key of known.keys()) if (!used.has(key)) known.delete(key);
+  return deepFreeze(refuseConfusable(loaded));
+}
+
+interface Loaded {
+  readonly key: string | undefined;
+  readonly result: LoadedModule | BrokenModule;
+}
+
+interface Needs {
+  readonly describer: Describer;
+  readonly generationOf: (file: string) => Promise<string>;
+  readonly known: KnownDescriptions;
+  readonly pool: string | undefined;
+}
+
+/** Several children share the entries; with few of them one is enough. */
+async function loadEntries(
+  entries: readonly ModuleEntry[],
+  importTimeoutMs: number,
+  needs: Omit<Needs, 'describer'>,
+): Promise<Loaded[]> {
+  const loaded: Loaded[] = [];
+  const waiting = [...entries.entries()].toReversed();
+  const loadWaiting = async (): Promise<void> => {
+    const describer = createDescriber({ importTimeoutMs });
+    try {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        const [index, entry] = next;
+        loaded[index] = await loadEntry(entry, { ...needs, describer });
+      }
+    } finally {
+      waiting.length = 0;
+      await describer.close();
+    }
+  };
+  const children = Math.min(availableParallelism(), MAX_CHILDREN, Math.ceil(entries.length / MODULES_PER_CHILD));
+  const ended = await Promise.allSettled(Array.from({ length: children }, loadWaiting));
+  const failed = ended.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return loaded;
+}
+
+async function loadEntry(entry: ModuleEntry, needs: Needs): Promise<Loaded> {
+  const { file, setup } = entry;
+  let generation: string;
+  try {
+    generation = await needs.generationOf(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const reason = code === 'ENOENT' ? 'The file does not exist.' : `The file cannot be read (${code}).`;
+    return { key: undefined, result: { id: guessId(entry), file, reason } };
+  }
+  const key = canonicalJson([file, generation, entry.id ?? null, setup]);
+  const asked = { file, generation, setup, ...(entry.id === undefined ? {} : { id: entry.id }) };
+  const description = needs.known.get(key) ?? (await needs.describer.describe(asked));
+  if (description.kind === 'broken')
+    return { key, result: { id: guessId(entry, description.id), file, reason: description.reason } };
+  const read = readDescription(description.json, entry, needs.pool ?? DEFAULT_POOL);
+  if (read.kind === 'problem') return { key, result: { id: guessId(entry), file, reason: read.problem } };
+  needs.known.set(key, description);
+  return { key, result: { ...read.module, file, generation, setup } };
+}
+
+function guessId(entry: ModuleEntry, told?: string): string {
+  const name = basename(entry.file, extname(entry.file));
+  const guess = entry.id ?? told ?? (name === 'index' ? basename(dirname(entry.file)) : name);
+  return NAME_PATTERN.test(guess) ? guess : JSON.stringify(guess.slice(0, 64));
+}
+
+/** Of two modules that a reader could take for each other only the first is served. */
+function refuseConfusable(loaded: readonly Loaded[]): LoadResult {
+  const modules: LoadedModule[] = [];
+  const broken: BrokenModule[] = [];
+  const taken = new TakenNames();
+  for (const { result } of loaded) {
+    if (!('declaration' in result)) {
+      broken.push(result);
+      continue;
+    }
+    const { id } = result.declaration;
+    const clash = taken.findConfusable(id);
+    if (clash === undefined) {
+      taken.take(id);
+      modules.push(result);
+    } else {
+      const reason =
+        clash.how === 'the same'
+          ? `Another module already has the id "${id}".`
+          : `Its id "${id}" is easily confused with "${clash.with}".`;
+      broken.push({ id, file: result.file, reason });
+    }
+  }
+  modules.sort((a, b) => (a.declaration.id < b.declaration.id ? -1 : 1));
+  return { modules, broken };
+}

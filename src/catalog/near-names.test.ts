@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { editDistance, nearNames } from './near-names.ts';
+
+const KNOWN = ['notes.search', 'notes.add', 'notes.edit', 'web.fetch', 'files.read'];
+
+describe('nearNames', () => {
+  it.each([
+    ['notes.serach', ['notes.search']],
+    ['Notes.Add', ['notes.add']],
+    ['notes.edt', ['notes.edit', 'notes.add']],
+    ['files.raed', ['files.read']],
+    ['something.else', []],
+    ['', []],
+  ])('for "%s" suggests %j', (name, near) => {
+    expect(nearNames(name, KNOWN)).toStrictEqual(near);
+  });
+
+  it('does not look at names longer than any tool id', () => {
+    expect(nearNames('x'.repeat(130), ['x'.repeat(129)])).toStrictEqual([]);
+  });
+
+  it('suggests at most as many as asked for, the nearest first', () => {
+    expect(nearNames('tool-1', ['tool-11', 'tool-2', 'tool-3', 'tool-1'], 2)).toStrictEqual(['tool-1', 'tool-11']);
+  });
+
+  it('leaves nothing out with its quick test', () => {
+    const word = fc.string({ maxLength: 8, unit: fc.constantFrom('a', 'b', '.', '_') });
+    fc.assert(
+      fc.property(word, word, (name, candidate) => {
+        const bound = Math.min(3, Math.max(1, Math.floor(name.length / 3)));
+        expect(nearNames(name, [candidate]).length === 1).toBe(editDistance(name, candidate, 100) <= bound);
+      }),
+    );
+  });
+});
+
+describe('editDistance', () => {
+  it('counts inserted, deleted and replaced characters', () => {
+    expect(editDistance('kitten', 'sitting', 10)).toBe(3);
+    expect(editDistance('', 'abc', 10)).toBe(3);
+    expect(editDistance('same', 'same', 0)).toBe(0);
+  });
+
+  it('stops at its bound', () => {
+    expect(editDistance('aaaaaaaa', 'bbbbbbbb', 2)).toBe(3);
+  });
+});

@@ -1,0 +1,59 @@
+const MAX_NAME_LENGTH = 129;
+
+/** Edits (insert, delete, replace a character) from one text to the other, or `bound + 1` when there are more. */
+export function editDistance(a: string, b: string, bound: number): number {
+  if (Math.abs(a.length - b.length) > bound) return bound + 1;
+  let previous = new Uint16Array(b.length + 2).map((_, index) => index);
+  let current = new Uint16Array(b.length + 2);
+  for (let row = 1; row <= a.length; row += 1) {
+    // Further from the diagonal than the bound there is nothing to find.
+    const from = Math.max(1, row - bound);
+    const to = Math.min(b.length, row + bound);
+    current[from - 1] = from === 1 ? row : bound + 1;
+    let best = bound + 1;
+    for (let column = from; column <= to; column += 1) {
+      const replaced = previous[column - 1]! + (a.charCodeAt(row - 1) === b.charCodeAt(column - 1) ? 0 : 1);
+      const cost = Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1);
+      current[column] = cost;
+      if (cost < best) best = cost;
+    }
+    current[to + 1] = bound + 1;
+    if (best > bound) return bound + 1;
+    [previous, current] = [current, previous];
+  }
+  return Math.min(previous[b.length]!, bound + 1);
+}
+
+/** The few names a mistyped one was probably meant to be, the nearest first. */
+export function nearNames(name: string, known: Iterable<string>, limit = 3): string[] {
+  if (name.length > MAX_NAME_LENGTH) return [];
+  const wanted = name.toLowerCase();
+  const bound = Math.min(3, Math.max(1, Math.floor(wanted.length / 3)));
+  const letters = letterSet(wanted);
+  const found: { readonly name: string; readonly distance: number }[] = [];
+  for (const candidate of known) {
+    const folded = candidate.toLowerCase();
+    // Cheap first: one edit changes at most two members of the set of letters.
+    if (Math.abs(folded.length - wanted.length) > bound || countBits(letters ^ letterSet(folded)) > 2 * bound) continue;
+    const distance = editDistance(wanted, folded, bound);
+    if (distance <= bound) found.push({ name: candidate, distance });
+  }
+  found.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
+  // Beside a good guess a bad one only confuses.
+  return found
+    .filter((one) => one.distance <= found[0]!.distance + 1)
+    .slice(0, limit)
+    .map((one) => one.name);
+}
+
+function letterSet(text: string): number {
+  let set = 0;
+  for (let index = 0; index < text.length; index += 1) set |= 1 << (text.charCodeAt(index) & 31);
+  return set;
+}
+
+function countBits(set: number): number {
+  let count = 0;
+  for (let rest = set >>> 0; rest > 0; rest &= rest - 1) count += 1;
+  return count;
+}

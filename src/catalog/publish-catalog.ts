@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Catalog } from '../domain/catalog.ts';
+import { planeError } from '../domain/errors.ts';
+import type { BrokenModule, ModuleDeclaration } from '../domain/module.ts';
+import type { CatalogStore } from '../ports/catalog-store.ts';
+import { catalogDigest } from '../wire/digest.ts';
+import { compareVersions } from './compare-versions.ts';
+
+export interface PublishRequest {
+  readonly modules: readonly ModuleDeclaration[];
+  /** What this worker published before and no longer has. Removed only while it is still exactly that. */
+  readonly gone?: readonly Pick<ModuleDeclaration, 'id' | 'digest'>[];
+  /** Their published entries stay: a module that broke in a reload is still served in its old generation. */
+  readonly broken?: readonly Pick<BrokenModule, 'id'>[];
+  /** How many lost races are borne. */
+  readonly maxAttempts?: number;
+}
+
+export interface Published {
+  readonly sequence: number;
+  /** False: the catalog already said all this, and nothing was written. */
+  readonly written: boolean;
+  /** Ids that are new or changed, and removed ones. */
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+  /** Not published, because the catalog has a higher version. */
+  readonly older: readonly { readonly id: string; readonly version: string; readonly published: string }[];
+}
+
+const MAX_ATTEMPTS = 50;
+
+/** Adds modules to the catalog by compare-and-set: whoever loses the race reads again and merges into what the other wrote. */
+export async function publishModules(store: CatalogStore, request: PublishRequest): Promise<Published> {
+  const { maxAttempts = MAX_ATTEMPTS } = request;
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const catalog = await store.readCatalog();
+    const { modules, ...merge } = mergeModules(catalog, request);
+    if (merge.changed.length === 0 && merge.removed.length === 0)
+      return { sequence: catalog.sequence, written: false, ...merge };
+    const answer = await store.writeCatalog({
+      expectedSequence: catalog.sequence,
+      digest: catalogDigest(modules),
+      modules,
+    });
+    if (answer.kind === 'written') return { sequence: answer.sequence, written: true, ...merge };
+    // Many workers start at once; a little disorder lets them through one after the other.
+    await pause(Math.random() * Math.min(10 * attempt, 200));
+  }
+  throw planeError('STORE_FAILED', {
+    problem: `the catalog changed during each of ${maxAttempts} attempts to publish`,
+  });
+}
+
+type Merge = Pick<Published, 'changed' | 'removed' | 'older'> & { readonly modules: readonly ModuleDeclaration[] };
+
+export function mergeModules(catalog: Catalog, { modules, gone = [], broken = [] }: PublishRequest): Merge {
+  const merged = new Map(catalog.modules.map((module) => [module.id, module]));
+  const changed: string[] = [];
+  const removed: string[] = [];
+  const older: Published['older'][number][] = [];
+  for (const module of modules) {
+    const published = merged.get(module.id);
+    if (published !== undefined && compareVersions(module.version, published.version) < 0) {
+      older.push({ id: module.id, version: module.version, published: published.version });
+    } else if (!isSame(module, published)) {
+      merged.set(module.id, module);
+      changed.push(module.id);
+    }
+  }
+  const kept = new Set([...modules, ...broken].map((module) => module.id));
+  for (const { id, digest } of gone) {
+    if (kept.has(id) || merged.get(id)?.digest !== digest) continue;
+    merged.delete(id);
+    removed.push(id);
+  }
+  const sorted = [...merged.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).map(withSortedTools);
+  return { modules: sorted, changed: changed.sort(), removed: removed.sort(), older };
+}
+
+/** Digests leave out limits and the module's description, so equal digests are not enough. */
+function isSame(module: ModuleDeclaration, published: ModuleDeclaration | undefined): boolean {
+  if (published === undefined || module.digest !== published.digest) return false;
+  return isDeepStrictEqual(withSortedTools(module), withSortedTools(published));
+}
+
+function withSortedTools(module: ModuleDeclaration): ModuleDeclaration {
+  const isSorted = module.tools.every((tool, index) => index === 0 || module.tools[index - 1]!.id < tool.id);
+  return isSorted ? module : { ...module, tools: module.tools.toSorted((a, b) => (a.id < b.id ? -1 : 1)) };
+}

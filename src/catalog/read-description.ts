@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { NAME_PATTERN, splitToolId, type ToolId } from '../domain/ids.ts';
+import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { EFFECTS, RUNNERS, type ToolDeclaration } from '../domain/tool.ts';
+import { moduleDigest, toolDigest } from '../wire/digest.ts';
+import type { LoadedModule } from './loaded-module.ts';
+import type { ModuleEntry } from './module-entry.ts';
+
+const MAX_DESCRIPTION_BYTES = 64 * 1024 * 1024;
+
+const name = z.string().regex(NAME_PATTERN);
+const schema = z.custom<JsonObject>(isJsonObject);
+const count = z.int().min(0);
+const toolShape = z.object({
+  id: z.custom<ToolId>((id) => typeof id === 'string' && splitToolId(id) !== undefined),
+  description: z.string(),
+  inputSchema: schema,
+  outputSchema: schema.optional(),
+  effect: z.enum(EFFECTS),
+  privileged: z.boolean(),
+  serial: z.boolean(),
+  pinned: z.literal('caller').optional(),
+  limits: z.object({
+    timeoutMs: count,
+    maxAttempts: count,
+    waitMs: count,
+    concurrency: count.optional(),
+    maxResultBytes: count,
+  }),
+});
+const descriptionShape = z.object({
+  id: name,
+  description: z.string(),
+  version: z.string(),
+  pool: name.optional(),
+  runner: z.enum(RUNNERS),
+  tools: z.array(toolShape),
+  denialPatterns: z.record(z.string(), z.array(z.string())),
+});
+
+export type ReadDescription =
+  | { readonly kind: 'module'; readonly module: Omit<LoadedModule, 'file' | 'generation' | 'setup'> }
+  | { readonly kind: 'problem'; readonly problem: string };
+
+/**
+ * Takes over what the child said about a module. It was made beside the module's own code, so its shape is checked again and
+ * digests are computed here. The entry's pool and runner win over the module's.
+ */
+export function readDescription(json: string, entry: ModuleEntry, defaultPool: string): ReadDescription {
+  if (json.length > MAX_DESCRIPTION_BYTES)
+    return { kind: 'problem', problem: `Its description has ${json.length} bytes.` };
+  const parsed = descriptionShape.safeParse(parse(json));
+  if (!parsed.success) return { kind: 'problem', problem: 'Its description cannot be read.' };
+  const { id, version, description, denialPatterns } = parsed.data;
+  const problem = findNameProblem(
+    id,
+    entry.id,
+    parsed.data.tools.map((tool) => tool.id),
+  );
+  if (problem !== undefined) return { kind: 'problem', problem };
+  const pool = entry.pool ?? parsed.data.pool ?? defaultPool;
+  // Absent, never undefined: what is published is compared and hashed member by member.
+  const tools = parsed.data.tools
+    .map((tool) => ({ ...tool, digest: toolDigest(tool as Omit<ToolDeclaration, 'digest'>) }) as ToolDeclaration)
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const shown = { id, description, version, pool, tools };
+  return {
+    kind: 'module',
+    module: {
+      declaration: { ...shown, digest: moduleDigest(shown) },
+      runner: entry.runner ?? parsed.data.runner,
+      denialPatterns,
+    },
+  };
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function findNameProblem(id: string, wanted: string | undefined, tools: readonly ToolId[]): string | undefined {
+  if (wanted !== undefined && id !== wanted) return `It calls itself "${id}" instead of "${wanted}".`;
+  const taken = new Map<string, string>();
+  for (const tool of tools) {
+    if (!tool.startsWith(`${id}.`)) return 'A tool does not belong to it.';
+    // Model providers and file systems fold both, so the two would become one name there.
+    const folded = tool.toLowerCase().replaceAll('_', '-');
+    const other = taken.get(folded);
+    if (other !== undefined) return `Its tools ${other} and ${tool} are easily confused.`;
+    taken.set(folded, tool);
+  }
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import { splitToolId, type ToolId } from '../domain/ids.ts';
+import type { ServedTool, ServedTools } from '../ports/plane.ts';
+import type { ToolDeclaration } from '../domain/tool.ts';
+import type { LoadedModule } from './loaded-module.ts';
+import { nearNames } from './near-names.ts';
+import { createValidatorCache, type ValidatorCache } from './validate-arguments.ts';
+
+/** The tools of one load. Immutable: a reload makes another index, running calls keep the tools of theirs. */
+export interface ToolIndex extends ServedTools {
+  readonly modules: readonly LoadedModule[];
+  readonly toolDigests: readonly string[];
+  readonly size: number;
+}
+
+/**
+ * Schemas are compiled when a tool is first asked for. Give the same `validators` to the next index, so that unchanged tools
+ * keep their compiled schemas over a reload.
+ */
+export function createToolIndex(
+  modules: readonly LoadedModule[],
+  validators: ValidatorCache = createValidatorCache(),
+): ToolIndex {
+  const tools = new Map<string, ServedTool>();
+  for (const module of modules) {
+    for (const declaration of module.declaration.tools)
+      tools.set(declaration.id, serve(module, declaration, validators));
+  }
+  const ids = [...tools.keys()];
+  return Object.freeze({
+    modules: Object.freeze([...modules]),
+    toolDigests: Object.freeze([...tools.values()].map((tool) => tool.declaration.digest)),
+    size: tools.size,
+    find: (id: string) => tools.get(id),
+    near: (id: string) => nearNames(id, ids),
+  });
+}
+
+function serve(module: LoadedModule, declaration: ToolDeclaration, validators: ValidatorCache): ServedTool {
+  const { id, digest, inputSchema, outputSchema } = declaration;
+  return Object.freeze({
+    declaration,
+    runner: module.runner,
+    source: sourceOf(module, id),
+    setup: module.setup,
+    denialPatterns: module.denialPatterns[id] ?? [],
+    validateInput: (value: unknown) => validators.validatorOf(`${digest} input`, inputSchema)(value),
+    ...(outputSchema === undefined
+      ? {}
+      : { validateOutput: (value: unknown) => validators.validatorOf(`${digest} output`, outputSchema)(value) }),
+  });
+}
+
+function sourceOf(module: LoadedModule, id: ToolId): ServedTool['source'] {
+  const { file, generation, declaration } = module;
+  return Object.freeze({ file, generation, module: declaration.id, tool: splitToolId(id)?.tool ?? id });
+}

@@ -1,0 +1,123 @@
+import type { ErrorObject } from 'ajv';
+import type { JsonObject } from '../domain/json.ts';
+import { findSchemaFault } from './inspect-schema.ts';
+import { schemaValidatorFor } from './schema-dialects.ts';
+
+/** The problems with a value, none when it fits. Names places and rules, never a value. */
+export type Validate = (value: unknown) => string[];
+
+export const MAX_PROBLEMS = 8;
+/** Collecting every problem of a larger value would cost more than it tells. */
+const MAX_MEMBERS_FOR_ALL = 1_000;
+
+/** Throws when the schema cannot be used; `findSchemaFault` tells why beforehand. */
+export function compileSchema(schema: JsonObject): Validate {
+  const fault = findSchemaFault(schema);
+  if (fault !== undefined) throw new TypeError(`The schema cannot be used: ${fault}.`);
+  const validator = schemaValidatorFor(schema)!;
+  // Two programs: the usual one stops at the first problem, the other is made when somebody has to be told.
+  const findFirst = validator.compile(schema, false);
+  let findAll: ReturnType<typeof validator.compile> | undefined;
+  return (value) => {
+    const first = findFirst(value);
+    if (first.length === 0) return [];
+    if (countMembers(value, MAX_MEMBERS_FOR_ALL) >= MAX_MEMBERS_FOR_ALL) return describeProblems(first);
+    findAll ??= validator.compile(schema, true);
+    const all = findAll(value);
+    return describeProblems(all.length === 0 ? first : all);
+  };
+}
+
+/** Compiled validators by digest: the least recently used are forgotten first. */
+export interface ValidatorCache {
+  validatorOf(digest: string, schema: JsonObject): Validate;
+  readonly size: number;
+}
+
+export function createValidatorCache(capacity = 2_000): ValidatorCache {
+  const kept = new Map<string, Validate>();
+  return {
+    get size() {
+      return kept.size;
+    },
+    validatorOf(digest, schema) {
+      const validate = kept.get(digest) ?? compileSafely(schema);
+      kept.delete(digest);
+      kept.set(digest, validate);
+      if (kept.size > capacity) kept.delete(kept.keys().next().value!);
+      return validate;
+    },
+  };
+}
+
+/** A schema that passed inspection and still does not compile closes its tool; it must not end the worker. */
+function compileSafely(schema: JsonObject): Validate {
+  try {
+    return compileSchema(schema);
+  } catch {
+    return () => ['the schema of this tool cannot be used'];
+  }
+}
+
+function countMembers(value: unknown, enough: number): number {
+  let count = 0;
+  const waiting: unknown[] = [value];
+  for (let next = waiting.pop(); next !== undefined && count < enough; next = waiting.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const members = Object.values(next);
+    count += members.length;
+    if (count < enough) waiting.push(...members.filter((member) => typeof member === 'object'));
+  }
+  return count;
+}
+
+/** Said by what they contain, not by themselves. */
+const CONTAINERS: ReadonlySet<string> = new Set(['if', '$ref', 'propertyNames']);
+
+export function describeProblems(errors: readonly ErrorObject[]): string[] {
+  const telling = errors.filter((error) => !CONTAINERS.has(error.keyword));
+  const problems = new Set((telling.length > 0 ? telling : errors).slice(0, MAX_PROBLEMS * 4).map(describeProblem));
+  return [...problems].slice(0, MAX_PROBLEMS);
+}
+
+function describeProblem(error: ErrorObject): string {
+  const params = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case 'required':
+    case 'dependentRequired':
+      return `${showPlace(error.instancePath, params['missingProperty'])}: is missing`;
+    case 'additionalProperties':
+      return `${showPlace(error.instancePath, params['additionalProperty'])}: is not a known field`;
+    case 'unevaluatedProperties':
+      return `${showPlace(error.instancePath, params['unevaluatedProperty'])}: is not a known field`;
+    case 'enum':
+      return `${showPlace(error.instancePath)}: must be one of ${showAllowed(params['allowedValues'])}`;
+    case 'const':
+      return `${showPlace(error.instancePath)}: must be ${showAllowed([params['allowedValue']])}`;
+    case 'type':
+      return `${showPlace(error.instancePath)}: must be ${[params['type']].flat().join(' or ')}`;
+    default:
+      return `${showPlace(error.instancePath)}: ${(error.message ?? 'does not fit').slice(0, 120)}`;
+  }
+}
+
+/** `/list/0/name` as `list[0].name`. Names may be the caller's, so they are cut and escaped. */
+function showPlace(pointer: string, last?: unknown): string {
+  const names = pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (typeof last === 'string') names.push(last);
+  const shown = names.slice(0, 12).map((name, index) => {
+    if (/^\d{1,9}$/.test(name)) return `[${name}]`;
+    if (!/^[\w-]{1,64}$/.test(name)) return `[${JSON.stringify(name.slice(0, 40))}]`;
+    return index === 0 ? name : `.${name}`;
+  });
+  return shown.length === 0 ? 'value' : shown.join('');
+}
+
+function showAllowed(values: unknown): string {
+  const list = Array.isArray(values) ? values : [];
+  const shown = list.slice(0, 10).map((value) => JSON.stringify(value).slice(0, 40));
+  return `${shown.join(', ')}${list.length > shown.length ? ', …' : ''}`;
+}

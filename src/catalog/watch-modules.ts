@@ -1,0 +1,137 @@
+import { basename, dirname, extname, resolve } from 'node:path';
+import { watch } from 'chokidar';
+import { deepFreeze } from './deep-freeze.ts';
+import type { LoadedModule, LoadResult } from './loaded-module.ts';
+import { loadModules, type KnownDescriptions, type LoadOptions } from './load-modules.ts';
+
+export interface Reloaded extends LoadResult {
+  /** Among `modules`: those whose new file is broken and which are served on in their old generation. */
+  readonly kept: readonly string[];
+}
+
+export interface ModuleWatch {
+  /** Resolves when the files are being watched. */
+  readonly ready: Promise<void>;
+  /** Loads now, without waiting for a change. */
+  reload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WatchOptions extends LoadOptions {
+  /** What is served now. */
+  readonly current: LoadResult;
+  /** One at a time. What it is given is what should be served from now on. */
+  readonly onReload: (result: Reloaded) => void | Promise<void>;
+  /** The folder or manifest itself cannot be read, or `onReload` failed: everything stays as it was. */
+  readonly onTrouble: (error: unknown) => void;
+  /** A file counts as written when it did not grow for so long. */
+  readonly settleMs?: number;
+}
+
+/** Code, and what a manifest can be. Data files a tool writes beside its code are no reason to load again. */
+const WATCHED_ENDINGS: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.node', '.wasm', '.yaml', '.yml'];
+
+/** Loads modules again when their files change. A module whose new file is broken goes on as it was. */
+export function watchModules(path: string, options: WatchOptions): ModuleWatch {
+  const known: KnownDescriptions = options.known ?? new Map();
+  const { settleMs = 200 } = options;
+  const root = resolve(path);
+  let current = options.current;
+  let wanted = false;
+  let loading: Promise<void> | undefined;
+  let closed = false;
+
+  const places = new Set(placesOf(root, current));
+  const watcher = watch([...places], {
+    ignoreInitial: true,
+    ignored: (file, facts) => !places.has(file) && isIgnored(file, facts?.isFile() === true),
+    awaitWriteFinish: { stabilityThreshold: settleMs, pollInterval: Math.max(10, settleMs / 4) },
+  });
+  const ready = new Promise<void>((done) => watcher.once('ready', done));
+  watcher.on('all', () => void request());
+  watcher.on('error', options.onTrouble);
+
+  /** Changes that come while loading are loaded afterwards, once. */
+  function request(): Promise<void> {
+    wanted = true;
+    loading ??= loadUntilCalm().finally(() => {
+      loading = undefined;
+    });
+    return loading;
+  }
+
+  async function loadUntilCalm(): Promise<void> {
+    while (wanted && !closed) {
+      wanted = false;
+      try {
+        const next = keepServing(current, await loadModules(path, { ...options, known }));
+        if (closed) return;
+        if (sameResult(current, next)) continue;
+        current = next;
+        for (const place of placesOf(root, next)) {
+          if (!places.has(place)) watcher.add(place);
+          places.add(place);
+        }
+        await options.onReload(next);
+      } catch (error) {
+        options.onTrouble(error);
+      }
+    }
+  }
+
+  return {
+    ready,
+    reload: request,
+    async close() {
+      closed = true;
+      await watcher.close();
+      await loading;
+    },
+  };
+}
+
+function isIgnored(file: string, isFile: boolean): boolean {
+  const name = basename(file);
+  if (name.startsWith('.') || name === 'node_modules') return true;
+  return isFile && !WATCHED_ENDINGS.includes(extname(name));
+}
+
+/** A manifest may name files anywhere, so their folders are watched too. */
+function placesOf(root: string, { modules, broken }: LoadResult): string[] {
+  return [...new Set([root, ...[...modules, ...broken].map((module) => dirname(module.file))])];
+}
+
+/** For each broken module the one that was served from its file, if there was one: under its id, or else under any. */
+export function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
+  const served = new Set(next.modules.map((module) => module.declaration.id));
+  const kept: LoadedModule[] = [];
+  // A broken file may not have told its id; those that did choose first.
+  for (const byId of [true, false]) {
+    for (const broken of next.broken) {
+      if (kept.some((module) => module.file === broken.file && module.declaration.id === broken.id)) continue;
+      const old = previous.modules.find(
+        ({ file, declaration: { id } }) => file === broken.file && !served.has(id) && (!byId || id === broken.id),
+      );
+      if (old === undefined) continue;
+      served.add(old.declaration.id);
+      kept.push(old);
+    }
+  }
+  const modules = [...next.modules, ...kept].sort((a, b) => (a.declaration.id < b.declaration.id ? -1 : 1));
+  return deepFreeze({ modules, broken: next.broken, kept: kept.map((module) => module.declaration.id).sort() });
+}
+
+function sameResult(a: LoadResult, b: LoadResult): boolean {
+  return fingerprint(a) === fingerprint(b);
+}
+
+function fingerprint({ modules, broken }: LoadResult): string {
+  const facts = modules.map(({ declaration, generation, runner, setup }) => [
+    declaration.id,
+    declaration.digest,
+    generation,
+    runner,
+    setup,
+  ]);
+  return JSON.stringify([facts, broken]);
+}

@@ -1,0 +1,131 @@
+import { once, EventEmitter } from 'node:events';
+import { renameSync, utimesSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadModules } from '../../src/catalog/load-modules.ts';
+import { watchModules, type ModuleWatch, type Reloaded } from '../../src/catalog/watch-modules.ts';
+import { createModuleFolder, moduleText, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
+
+const toClose: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of toClose.splice(0).toReversed()) await close();
+});
+
+interface Watched {
+  readonly folder: ModuleFolder;
+  readonly watch: ModuleWatch;
+  /** Does something to the files and waits for the reload it causes. */
+  readonly reloadedBy: (change: () => void) => Promise<Reloaded>;
+  readonly troubleBy: (change: () => void) => Promise<unknown>;
+  readonly reloads: Reloaded[];
+}
+
+async function watchFolder(files: Record<string, string>, place = ''): Promise<Watched> {
+  const folder = createModuleFolder(files);
+  toClose.push(folder.dispose);
+  const path = folder.file(place);
+  const events = new EventEmitter();
+  const reloads: Reloaded[] = [];
+  const watch = watchModules(path, {
+    current: await loadModules(path),
+    settleMs: 40,
+    onReload: (result) => {
+      reloads.push(result);
+      events.emit('reload', result);
+    },
+    onTrouble: (error) => events.emit('trouble', error),
+  });
+  toClose.push(() => watch.close());
+  await watch.ready;
+  const next = async <T>(name: string, change: () => void): Promise<T> => {
+    const happened = once(events, name, { signal: AbortSignal.timeout(30_000) });
+    change();
+    return ((await happened) as [T])[0];
+  };
+  return {
+    folder,
+    watch,
+    reloads,
+    reloadedBy: (change) => next<Reloaded>('reload', change),
+    troubleBy: (change) => next<unknown>('trouble', change),
+  };
+}
+
+const versionsOf = ({ modules }: Reloaded): string[] =>
+  modules.map(({ declaration }) => `${declaration.id}@${declaration.version}`);
+
+describe('watchModules', () => {
+  it('loads a changed, an added and a removed module', async () => {
+    const { folder, reloadedBy } = await watchFolder({ 'a.js': moduleText({ id: 'a' }) });
+    const changed = await reloadedBy(() => folder.write('a.js', moduleText({ id: 'a', version: '1.1.0' })));
+    expect(versionsOf(changed)).toStrictEqual(['a@1.1.0']);
+    const added = await reloadedBy(() => folder.write('b/index.js', moduleText({ id: 'b' })));
+    expect(versionsOf(added)).toStrictEqual(['a@1.1.0', 'b@1.0.0']);
+    const removed = await reloadedBy(() => folder.remove('a.js'));
+    expect(versionsOf(removed)).toStrictEqual(['b@1.0.0']);
+    expect(removed.broken).toStrictEqual([]);
+  });
+
+  it('serves the old module on while its new file is broken, and says so', async () => {
+    const { folder, reloadedBy } = await watchFolder({
+      'file.js': moduleText({ id: 'mine' }),
+      'b.js': moduleText({ id: 'b' }),
+    });
+    const broken = await reloadedBy(() => folder.write('file.js', 'export default {{'));
+    expect(versionsOf(broken)).toStrictEqual(['b@1.0.0', 'mine@1.0.0']);
+    expect(broken.kept).toStrictEqual(['mine']);
+    expect(broken.broken).toMatchObject([
+      { file: folder.file('file.js'), reason: expect.stringMatching(/SyntaxError/) as string },
+    ]);
+
+    const repaired = await reloadedBy(() => folder.write('file.js', moduleText({ id: 'mine', version: '2.0.0' })));
+    expect(versionsOf(repaired)).toStrictEqual(['b@1.0.0', 'mine@2.0.0']);
+    expect(repaired).toMatchObject({ kept: [], broken: [] });
+  });
+
+  it('keeps the generation of modules whose code did not change', async () => {
+    const { folder, reloadedBy, watch } = await watchFolder({
+      'a.js': moduleText({ id: 'a' }),
+      'b.js': moduleText({ id: 'b' }),
+    });
+    const first = await reloadedBy(() => folder.write('a.js', moduleText({ id: 'a', version: '1.1.0' })));
+    const second = await reloadedBy(() => folder.write('a.js', moduleText({ id: 'a', version: '1.2.0' })));
+    expect(second.modules[1]).toStrictEqual(first.modules[1]);
+    expect(second.modules[0]!.generation).not.toBe(first.modules[0]!.generation);
+    await watch.close();
+  });
+
+  it('does not report a reload that found nothing new', async () => {
+    const { folder, watch, reloads } = await watchFolder({ 'a.js': moduleText({ id: 'a' }) });
+    utimesSync(folder.file('a.js'), new Date(), new Date());
+    await watch.reload();
+    folder.write('notes.db', 'data');
+    await watch.reload();
+    expect(reloads).toStrictEqual([]);
+  });
+
+  it('follows a manifest, its files and their replacement by renaming', async () => {
+    const manifest = (version: number): string =>
+      JSON.stringify([{ id: 'a', file: 'lib/x.js', pool: `pool-${version}` }]);
+    const { folder, reloadedBy } = await watchFolder(
+      { 'lib/x.js': moduleText(), 'modules.json': manifest(1) },
+      'modules.json',
+    );
+    const repooled = await reloadedBy(() => {
+      folder.write('modules.json.new', manifest(2));
+      renameSync(folder.file('modules.json.new'), folder.file('modules.json'));
+    });
+    expect(repooled.modules[0]!.declaration.pool).toBe('pool-2');
+    const changed = await reloadedBy(() => folder.write('lib/x.js', moduleText({ version: '3.0.0' })));
+    expect(versionsOf(changed)).toStrictEqual(['a@3.0.0']);
+  });
+
+  it('leaves everything as it was when the manifest is broken', async () => {
+    const { folder, troubleBy, reloads } = await watchFolder(
+      { 'x.js': moduleText(), 'modules.yaml': '- file: x.js\n' },
+      'modules.yaml',
+    );
+    const trouble = await troubleBy(() => folder.write('modules.yaml', '- fille: x.js\n'));
+    expect(trouble).toMatchObject({ code: 'MODULES_MISSING' });
+    expect(reloads).toStrictEqual([]);
+  });
+});
