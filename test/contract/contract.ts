@@ -1,0 +1,59 @@
+import { describe } from 'vitest';
+import { prepareScene, type CreateBackend, type Scene } from './scene.ts';
+import { describeAccept } from './topics/accept.ts';
+import { describeAdmission } from './topics/admission.ts';
+import { describeAudit } from './topics/audit.ts';
+import { describeCancel } from './topics/cancel.ts';
+import { describeCatalog } from './topics/catalog.ts';
+import { describeClaim } from './topics/claim.ts';
+import { describeDeadlines } from './topics/deadlines.ts';
+import { describeFairness } from './topics/fairness.ts';
+import { describeFleet } from './topics/fleet.ts';
+import { describeIncarnation } from './topics/incarnation.ts';
+import { describeModelBased } from './topics/model-based.ts';
+import { describeNested } from './topics/nested.ts';
+import { describePark } from './topics/park.ts';
+import { describePolicy } from './topics/policy.ts';
+import { describeRaces } from './topics/races.ts';
+import { describeRecover } from './topics/recover.ts';
+import { describeReplies } from './topics/replies.ts';
+import { describeSerial } from './topics/serial.ts';
+import { describeSessions } from './topics/sessions.ts';
+import { describeSettle } from './topics/settle.ts';
+import { describeStart } from './topics/start.ts';
+
+const TOPICS: Record<string, (scene: Scene) => void> = {
+  accept: describeAccept,
+  nested: describeNested,
+  admission: describeAdmission,
+  claim: describeClaim,
+  recover: describeRecover,
+  start: describeStart,
+  settle: describeSettle,
+  cancel: describeCancel,
+  park: describePark,
+  deadlines: describeDeadlines,
+  fairness: describeFairness,
+  serial: describeSerial,
+  sessions: describeSessions,
+  policy: describePolicy,
+  catalog: describeCatalog,
+  fleet: describeFleet,
+  replies: describeReplies,
+  audit: describeAudit,
+  incarnation: describeIncarnation,
+  races: describeRaces,
+  model: describeModelBased,
+};
+
+/** What every implementation of `Store` owes. Each test gets a backend of its own, so tests share nothing. */
+export function describeStoreContract(name: string, createBackend: CreateBackend): void {
+  describe(`${name} store`, () => {
+    const scene = prepareScene(createBackend);
+    for (const [topic, register] of Object.entries(TOPICS)) {
+      describe(`${topic}`, () => {
+        register(scene);
+      });
+    }
+  });
+}

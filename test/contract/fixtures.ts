@@ -1,0 +1,239 @@
+import { expect } from 'vitest';
+import { ENVELOPE_VERSION } from '../../src/domain/call.ts';
+import { toolId, type CallId, type RunId, type SessionId, type ToolId, type WorkerId } from '../../src/domain/ids.ts';
+import type { OutcomeKind } from '../../src/domain/outcome.ts';
+import type { Identity } from '../../src/domain/session.ts';
+import type {
+  AcceptRequest,
+  AdmissionLimits,
+  CancelRequest,
+  Delivery,
+  OwnedCall,
+  ParkRequest,
+  ReapRequest,
+  SettleRequest,
+  StartRequest,
+  Waiter,
+} from '../../src/ports/call-store.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { bodyDigest, sha256 } from '../../src/wire/digest.ts';
+import { encodeEnvelope } from '../../src/wire/envelope.ts';
+import {
+  callIdFor,
+  laneOfId,
+  newCallerId,
+  newRunId,
+  newSessionId,
+  newToken,
+  newWorkerId,
+  randomId,
+} from '../../src/wire/ids.ts';
+import { encodeOutcome } from '../../src/wire/outcome.ts';
+
+export const POOL = 'main';
+export const TOOL: ToolId = toolId('files', 'write');
+export const HOUR_MS = 3_600_000;
+
+export const ROOMY: AdmissionLimits = {
+  liveCalls: 10_000,
+  liveBytes: 256 * 1024 * 1024,
+  retainedBytes: 256 * 1024 * 1024,
+  subjectWindow: 64,
+  subjectBacklog: 10_000,
+};
+
+/** What the fairness tests use, and what a store is opened with that has to be told. */
+export const SMALL_WINDOW = 2;
+
+export interface TestSession {
+  readonly id: SessionId;
+  readonly run: RunId;
+  readonly lane: number;
+  readonly identity: Identity;
+  readonly tokenDigest: string;
+  readonly expiresAt: number;
+}
+
+export interface SessionOverrides extends Partial<Identity> {
+  /** Looks for a subject that lives there. */
+  readonly lane?: number;
+  readonly lifetimeMs?: number;
+  readonly idleMs?: number;
+}
+
+/** A session of a new subject, unless one is named. */
+export async function openSession(store: Store, overrides: SessionOverrides = {}): Promise<TestSession> {
+  const { lane, lifetimeMs = HOUR_MS, idleMs = HOUR_MS, ...named } = overrides;
+  const identity: Identity = { tenant: 'acme', subject: `user-${randomId()}`, agent: 'helper', ...named };
+  const id = newSessionId(identity.tenant, identity.subject, store.lanes);
+  if (lane !== undefined && laneOfId(id) !== lane) return openSession(store, overrides);
+  const run = newRunId();
+  const tokenDigest = sha256(newToken());
+  const { expiresAt } = await store.openSession({ id, run, identity, tokenDigest, lifetimeMs, idleMs });
+  return { id, run, lane: laneOfId(id), identity, tokenDigest, expiresAt };
+}
+
+export interface CallOverrides extends Partial<AcceptRequest> {
+  readonly key?: string;
+  readonly arguments?: string;
+}
+
+export function acceptRequest(session: TestSession, overrides: CallOverrides = {}): AcceptRequest {
+  const { key = randomId(), arguments: args = '{}', ...fields } = overrides;
+  const tool = fields.tool ?? TOOL;
+  const envelope = encodeEnvelope({
+    version: ENVELOPE_VERSION,
+    session: session.id,
+    run: session.run,
+    tool,
+    toolDigest: sha256(tool),
+    arguments: args,
+    key,
+    depth: 0,
+  });
+  return {
+    callId: callIdFor(session.id, key)!,
+    bodyDigest: bodyDigest(tool, args),
+    session: session.id,
+    run: session.run,
+    proof: { kind: 'token', tokenDigest: session.tokenDigest },
+    tool,
+    pool: POOL,
+    serial: false,
+    envelope,
+    deadlineMs: HOUR_MS,
+    admission: ROOMY,
+    ...fields,
+  };
+}
+
+/** Accepts a new call and insists that it was new. */
+export async function acceptOne(store: Store, session: TestSession, overrides: CallOverrides = {}): Promise<CallId> {
+  const answer = await store.acceptCall(acceptRequest(session, overrides));
+  if (answer.kind !== 'accepted') throw new Error(`Expected the call to be accepted, it was ${JSON.stringify(answer)}`);
+  return answer.callId;
+}
+
+/** In this order, which is the accept order. */
+export async function acceptMany(
+  store: Store,
+  session: TestSession,
+  count: number,
+  overrides: CallOverrides = {},
+): Promise<CallId[]> {
+  const ids: CallId[] = [];
+  for (let index = 0; index < count; index += 1) ids.push(await acceptOne(store, session, overrides));
+  return ids;
+}
+
+export function newWaiter(overrides: Partial<Waiter> = {}): Waiter {
+  return { callerId: newCallerId(), correlationId: randomId(), events: false, ...overrides };
+}
+
+export interface ClaimOverrides {
+  readonly lane?: number;
+  readonly pool?: string;
+  readonly workerId?: WorkerId;
+  readonly limit?: number;
+  readonly waitMs?: number;
+}
+
+/** What is there now, without waiting. */
+export async function claimMany(store: Store, overrides: ClaimOverrides = {}): Promise<readonly Delivery[]> {
+  const request = { lane: 0, pool: POOL, workerId: newWorkerId(), limit: 1_000, waitMs: 0, ...overrides };
+  return (await store.claimCalls(request)).deliveries;
+}
+
+/** The next call; fails when there is none. */
+export async function claimOne(store: Store, overrides: ClaimOverrides = {}): Promise<Delivery> {
+  const [delivery, ...others] = await claimMany(store, { limit: 1, ...overrides });
+  if (delivery === undefined) throw new Error('Expected a call to be claimable, there was none');
+  expect(others, 'more calls than asked for').toEqual([]);
+  return delivery;
+}
+
+/** Accepts one call and claims it. */
+export async function holdOne(store: Store, session: TestSession, overrides: CallOverrides = {}): Promise<Delivery> {
+  const callId = await acceptOne(store, session, overrides);
+  const delivery = await claimOne(store, { lane: session.lane, pool: overrides.pool ?? POOL });
+  expect(delivery.callId).toBe(callId);
+  return delivery;
+}
+
+export function callIds(deliveries: readonly Delivery[]): CallId[] {
+  return deliveries.map((delivery) => delivery.callId);
+}
+
+/** Only what names the lease; the rest of a delivery is not part of later requests. */
+export function ownedBy(delivery: OwnedCall): OwnedCall {
+  const { callId, pool, workerId, entryId, fence } = delivery;
+  return { callId, pool, workerId, entryId, fence };
+}
+
+export function settleRequest(
+  delivery: OwnedCall,
+  outcome: Uint8Array = encodedOutcome('ok'),
+  overrides: Partial<SettleRequest> = {},
+): SettleRequest {
+  return {
+    ...ownedBy(delivery),
+    outcome,
+    releaseKey: false,
+    audit: detail('settled'),
+    retentionMs: HOUR_MS,
+    ...overrides,
+  };
+}
+
+export function startRequest(delivery: OwnedCall, overrides: Partial<StartRequest> = {}): StartRequest {
+  return { ...ownedBy(delivery), effect: 'unsafe', maxAttempts: 3, ...overrides };
+}
+
+export function parkRequest(delivery: Delivery, overrides: Partial<ParkRequest> = {}): ParkRequest {
+  return { ...ownedBy(delivery), until: delivery.acceptedAt + 24 * HOUR_MS, audit: detail('parked'), ...overrides };
+}
+
+export const CANCELLED = encodedOutcome('cancelled', 'nothing ran');
+export const CANCELLED_IF_HELD = encodedOutcome('cancelled', 'may be running');
+
+export function cancelRequest(callId: CallId, overrides: Partial<CancelRequest> = {}): CancelRequest {
+  return {
+    callId,
+    outcome: CANCELLED,
+    outcomeIfHeld: CANCELLED_IF_HELD,
+    audit: detail('cancelled'),
+    retentionMs: HOUR_MS,
+    ...overrides,
+  };
+}
+
+export const EXPIRED = encodedOutcome('expired');
+export const TIMED_OUT = encodedOutcome('timed-out');
+export const MAY_HAVE_RUN = encodedOutcome('indeterminate');
+
+export function reapRequest(lane: number, overrides: Partial<ReapRequest> = {}): ReapRequest {
+  return {
+    lane,
+    pools: [POOL],
+    limit: 1_000,
+    overdueMs: HOUR_MS,
+    consumerIdleMs: HOUR_MS,
+    retentionMs: HOUR_MS,
+    expired: EXPIRED,
+    timedOut: TIMED_OUT,
+    mayHaveRun: MAY_HAVE_RUN,
+    bodyLost: encodedOutcome('indeterminate', 'body lost'),
+    audit: detail('reaped'),
+    ...overrides,
+  };
+}
+
+export function encodedOutcome(kind: OutcomeKind, text: string = kind): Uint8Array {
+  const executed = kind === 'ok' ? 'yes' : kind === 'indeterminate' ? 'unknown' : 'no';
+  return encodeOutcome({ kind, executed, retryable: false, content: [{ kind: 'text', text }] });
+}
+
+/** Bytes that are neither UTF-8 nor text, so that a store which treats them as a string is found out. */
+export function detail(label: string): Uint8Array {
+  return Uint8Array.from([0x00, 0xff, 0xc3, 0x28, 0x0a, ...Buffer.from(label)]);
+}

@@ -1,0 +1,52 @@
+import { expect } from 'vitest';
+import type { CallId } from '../../src/domain/ids.ts';
+import { CANCELLED, CANCELLED_IF_HELD } from './fixtures.ts';
+import { encodedLabel, type Real } from './model-commands.ts';
+import { RELEASING_OUTCOME, visibleStates, type Model, type ModelCall } from './model.ts';
+import { drainReplies, readWholeAudit, recordOf } from './observe.ts';
+
+const BYTES: Record<string, Uint8Array> = {
+  ok: encodedLabel('ok'),
+  failed: encodedLabel('failed'),
+  [RELEASING_OUTCOME]: encodedLabel(RELEASING_OUTCOME),
+  'cancelled, nothing ran': CANCELLED,
+  'cancelled, may be running': CANCELLED_IF_HELD,
+};
+
+const labelOf = (bytes: Uint8Array): string | undefined =>
+  Object.keys(BYTES).find((label) => Buffer.compare(BYTES[label]!, bytes) === 0);
+
+/** Records, replies and audit at the end of a run, against the model's. */
+export async function expectAgreement(model: Model, real: Real): Promise<void> {
+  const [store] = real.handles;
+  const replied = new Map(
+    (await drainReplies(store, real.session.lane, real.callerId)).map((item) => [item.correlationId, item]),
+  );
+  const audit = await readWholeAudit(store, real.session.lane);
+  for (const call of model.calls.values()) {
+    await expectSameRecord(call, real);
+    const endings = audit.filter((entry) => entry.callId === call.callId && entry.event !== 'call.parked');
+    const ending = call.cancelledByStore ? 'call.cancelled' : 'call.settled';
+    expect(endings.map((entry) => entry.event)).toEqual(call.state === 'settled' ? [ending] : []);
+    for (const waiter of call.waiters) {
+      const item = replied.get(waiter);
+      expect(item?.kind).toBe(call.state === 'settled' ? 'settled' : undefined);
+      if (item?.kind === 'settled') expect(call.outcomes).toContain(labelOf(item.outcome));
+    }
+  }
+}
+
+async function expectSameRecord(call: ModelCall, real: Real): Promise<void> {
+  const record = await recordOf(real.handles[1], call.callId as CallId);
+  expect(visibleStates(call)).toContain(record.state);
+  expect({ starts: record.starts, waiters: record.waiters }).toEqual({
+    starts: call.starts,
+    waiters: call.waiters.length,
+  });
+  if (call.state !== 'settled') {
+    expect(record.outcome).toBeUndefined();
+    expect(record.cancelRequested).toBe(call.cancelRequested);
+    return;
+  }
+  expect(call.outcomes).toContain(labelOf(record.outcome!));
+}

@@ -1,0 +1,194 @@
+import type { CallState } from '../../src/domain/call.ts';
+import type { Effect } from '../../src/domain/tool.ts';
+
+/**
+ * What a careful reader of the port expects of one subject's calls, without time, leases in milliseconds or bytes.
+ * Every question has a list of allowed answers: mostly one, more where the port leaves the choice to the store.
+ * Deliveries of a call are numbered from 1; `holder` is the number of the one that owns it now.
+ */
+export interface ModelCall {
+  readonly callId: string;
+  readonly body: string;
+  readonly effect: Effect;
+  state: 'queued' | 'held' | 'running' | 'parked' | 'settled';
+  deliveries: number;
+  holder: number | undefined;
+  starts: number;
+  /** The delivery under which the last start mark was written. */
+  markedBy: number | undefined;
+  /** What deliveries did with it that ended their ownership; asked again, they may be told the same again. */
+  endedBy: Map<number, PutAway | 'settled'>;
+  cancelRequested: boolean;
+  cancelledByStore: boolean;
+  waiters: string[];
+  outcomes: string[];
+}
+
+export interface Model {
+  /** All calls by id, older generations of released keys included. */
+  readonly calls: Map<string, ModelCall>;
+  /** The call a key stands for now. */
+  readonly current: Map<string, ModelCall>;
+  readonly generations: Map<string, number>;
+}
+
+export const MAX_ATTEMPTS = 3;
+/** A call that took two workers with it is not given a third. */
+const MOST_LOST_STARTS = 2;
+export const RELEASING_OUTCOME = 'stale';
+
+export function newModel(): Model {
+  return { calls: new Map(), current: new Map(), generations: new Map() };
+}
+
+export function visibleStates(call: ModelCall): CallState[] {
+  if (call.state !== 'held' && call.state !== 'queued') return [call.state];
+  // Whether a call keeps showing the start mark of a former owner is the store's choice.
+  return call.starts === 0 ? ['queued'] : ['queued', 'running'];
+}
+
+export interface Acceptance {
+  readonly kind: 'accepted' | 'attached' | 'replayed' | 'conflict';
+  readonly callId: string;
+}
+
+export function accept(
+  model: Model,
+  request: { key: string; baseId: string; body: string; effect: Effect; waiter: string },
+): Acceptance {
+  const known = model.current.get(request.key);
+  if (known !== undefined) {
+    if (known.body !== request.body) return { kind: 'conflict', callId: known.callId };
+    if (known.state === 'settled') return { kind: 'replayed', callId: known.callId };
+    known.waiters.push(request.waiter);
+    return { kind: 'attached', callId: known.callId };
+  }
+  const generation = (model.generations.get(request.key) ?? 0) + 1;
+  const callId = generation === 1 ? request.baseId : `${request.baseId}~${generation}`;
+  const call: ModelCall = {
+    callId,
+    body: request.body,
+    effect: request.effect,
+    state: 'queued',
+    deliveries: 0,
+    holder: undefined,
+    starts: 0,
+    markedBy: undefined,
+    endedBy: new Map(),
+    cancelRequested: false,
+    cancelledByStore: false,
+    waiters: [request.waiter],
+    outcomes: [],
+  };
+  model.generations.set(request.key, generation);
+  model.current.set(request.key, call);
+  model.calls.set(callId, call);
+  return { kind: 'accepted', callId };
+}
+
+export function claimable(model: Model): ModelCall[] {
+  return [...model.calls.values()].filter((call) => call.state === 'queued');
+}
+
+export function reclaimable(model: Model): ModelCall[] {
+  return [...model.calls.values()].filter((call) => call.state === 'held' || call.state === 'running');
+}
+
+export function deliver(call: ModelCall): void {
+  call.deliveries += 1;
+  call.holder = call.deliveries;
+  call.state = 'held';
+}
+
+const holds = (call: ModelCall, delivery: number): boolean => call.holder === delivery;
+
+export function startAnswers(call: ModelCall, delivery: number): string[] {
+  if (call.cancelledByStore) return ['fenced', 'cancelled'];
+  if (!holds(call, delivery)) return ['fenced'];
+  const { starts, effect, cancelRequested } = call;
+  if (call.markedBy === delivery) return cancelRequested ? [`started ${starts}`, 'cancelled'] : [`started ${starts}`];
+  const usedUp = starts >= Math.min(MAX_ATTEMPTS, MOST_LOST_STARTS);
+  const refusals = effect === 'unsafe' && starts > 0 ? ['may-have-run'] : usedUp ? [`used-up ${starts}`] : [];
+  if (cancelRequested) return ['cancelled', ...refusals];
+  return refusals.length > 0 ? refusals : [`started ${starts + 1}`];
+}
+
+export function applyStart(call: ModelCall, delivery: number, answer: string): void {
+  if (!answer.startsWith('started') || call.markedBy === delivery) return;
+  call.starts += 1;
+  call.markedBy = delivery;
+  call.state = 'running';
+}
+
+export function renewAnswers(call: ModelCall, delivery: number): string[] {
+  if (call.cancelledByStore) return ['fenced', 'cancel'];
+  if (!holds(call, delivery)) return ['fenced'];
+  return [call.cancelRequested ? 'cancel' : 'renewed'];
+}
+
+export function settleAnswers(call: ModelCall, delivery: number, outcome: string): string[] {
+  if (holds(call, delivery)) return ['settled'];
+  const repeated = call.endedBy.get(delivery) === 'settled' && call.outcomes.includes(outcome);
+  return [repeated ? 'settled' : 'fenced'];
+}
+
+export function applySettle(model: Model, call: ModelCall, delivery: number, outcome: string): void {
+  if (!holds(call, delivery)) return;
+  call.endedBy.set(delivery, 'settled');
+  end(call, [outcome]);
+  if (outcome !== RELEASING_OUTCOME) return;
+  for (const [key, current] of model.current) if (current === call) model.current.delete(key);
+}
+
+export type PutAway = 'parked' | 'abandoned';
+
+export function putAwayAnswers(call: ModelCall, delivery: number, how: PutAway): string[] {
+  if (holds(call, delivery)) return [how];
+  return call.endedBy.get(delivery) === how ? [how, 'fenced'] : ['fenced'];
+}
+
+export function applyPutAway(call: ModelCall, delivery: number, how: PutAway): void {
+  if (!holds(call, delivery)) return;
+  call.state = how === 'parked' ? 'parked' : 'queued';
+  call.holder = undefined;
+  call.endedBy.set(delivery, how);
+}
+
+export function resume(call: ModelCall): 'resumed' | 'not-parked' {
+  if (call.state !== 'parked') return 'not-parked';
+  call.state = 'queued';
+  return 'resumed';
+}
+
+export function cancelAnswers(call: ModelCall): string[] {
+  switch (call.state) {
+    case 'settled':
+      return call.cancelledByStore ? ['settled', 'cancelled'] : ['settled'];
+    case 'running':
+      return ['cancelling'];
+    case 'parked':
+      return ['cancelled'];
+    default:
+      // With a former owner's start mark, the end may be left to the next owner.
+      return call.starts === 0 ? ['cancelled'] : ['cancelled', 'cancelling'];
+  }
+}
+
+export function applyCancel(call: ModelCall, answer: string): void {
+  if (call.state === 'settled') return;
+  if (answer === 'cancelling') {
+    call.cancelRequested = true;
+    return;
+  }
+  const held = call.state === 'held';
+  const heldOutcome = 'cancelled, may be running';
+  const plainOutcome = 'cancelled, nothing ran';
+  call.cancelledByStore = true;
+  end(call, call.starts > 0 ? [heldOutcome, plainOutcome] : [held ? heldOutcome : plainOutcome]);
+}
+
+function end(call: ModelCall, outcomes: string[]): void {
+  call.state = 'settled';
+  call.holder = undefined;
+  call.outcomes = outcomes;
+}

@@ -1,0 +1,20 @@
+import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
+import { randomId } from '../../src/wire/ids.ts';
+import type { RedisServer } from '../support/redis-server.ts';
+import { SMALL_WINDOW } from './fixtures.ts';
+import type { Backend } from './scene.ts';
+
+/** A deployment of its own on a shared server: the name keeps it apart from every other test. */
+export async function createRedisBackend(server: RedisServer, { cluster = false } = {}): Promise<Backend> {
+  const name = `contract-${randomId()}`;
+  const place = cluster ? { cluster: [{ host: '127.0.0.1', port: server.port }], lanes: 16 } : { url: server.url };
+  return {
+    open: () => openRedisStore({ ...place, name, subjectWindow: SMALL_WINDOW }),
+    replaceData: async () => {
+      await server.cli('FLUSHALL');
+    },
+    destroy: async () => {
+      await server.cli('FLUSHALL');
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import type { WorkerEntry } from '../../../src/ports/fleet-registry.ts';
+import { newWorkerId } from '../../../src/wire/ids.ts';
+import { storeTimeAfter, storeTimePasses } from '../observe.ts';
+import { eventually } from '../../support/process.ts';
+import type { Scene } from '../scene.ts';
+
+const LONG_MS = 600_000;
+
+function workerEntry(overrides: Partial<WorkerEntry> = {}): WorkerEntry {
+  return {
+    workerId: newWorkerId(),
+    pool: 'main',
+    host: 'höst.example',
+    pid: 4711,
+    release: '0.1.0',
+    startedAt: 1_700_000_000_000,
+    state: 'serving',
+    concurrency: 16,
+    running: 3,
+    crashes: 0,
+    modules: [{ id: 'files', digest: 'a'.repeat(64) }],
+    toolDigests: ['b'.repeat(64)],
+    broken: [{ id: 'web', file: 'web.ts', reason: 'SyntaxError: "}"' }],
+    ...overrides,
+  };
+}
+
+const byId = (a: WorkerEntry, b: WorkerEntry) => a.workerId.localeCompare(b.workerId);
+
+export function describeFleet(scene: Scene): void {
+  it('registered workers are listed whole, on every connection', async () => {
+    const [store, other] = await scene.openPair();
+    expect(await store.listWorkers()).toEqual([]);
+    const workers = [workerEntry(), workerEntry({ pool: 'gpu', state: 'starting' })];
+    for (const worker of workers) await store.registerWorker({ worker, ttlMs: LONG_MS });
+    expect((await other.listWorkers()).sort(byId)).toEqual(workers.sort(byId));
+  });
+
+  it('a repeated registration replaces the entry', async () => {
+    const store = await scene.open();
+    const worker = workerEntry();
+    await store.registerWorker({ worker, ttlMs: LONG_MS });
+    const draining = { ...worker, state: 'draining', running: 1 } as const;
+    await store.registerWorker({ worker: draining, ttlMs: LONG_MS });
+    expect(await store.listWorkers()).toEqual([draining]);
+  });
+
+  it('deregister takes a worker off the list and leaves the others', async () => {
+    const store = await scene.open();
+    const [leaving, staying] = [workerEntry(), workerEntry()];
+    await store.registerWorker({ worker: leaving, ttlMs: LONG_MS });
+    await store.registerWorker({ worker: staying, ttlMs: LONG_MS });
+    await store.deregisterWorker(leaving.workerId);
+    await store.deregisterWorker(leaving.workerId);
+    expect(await store.listWorkers()).toEqual([staying]);
+  });
+
+  it('a worker without a heartbeat leaves the list', async () => {
+    const store = await scene.open();
+    const [silent, alive] = [workerEntry(), workerEntry()];
+    await store.registerWorker({ worker: silent, ttlMs: 50 });
+    await store.registerWorker({ worker: alive, ttlMs: LONG_MS });
+    await storeTimePasses(store, 50);
+    await eventually(async () => (await store.listWorkers()).length === 1, { what: 'the silent worker to leave' });
+    expect(await store.listWorkers()).toEqual([alive]);
+  });
+
+  it('a heartbeat prolongs the registration', async () => {
+    const store = await scene.open();
+    const worker = workerEntry();
+    await store.registerWorker({ worker, ttlMs: 100 });
+    const firstEnds = (await store.now()) + 100;
+    await store.registerWorker({ worker, ttlMs: LONG_MS });
+    await storeTimeAfter(store, firstEnds);
+    expect(await store.listWorkers()).toEqual([worker]);
+  });
+}

@@ -1,0 +1,68 @@
+import type { ModuleDefinition } from 'sallyport/tool';
+import { parseWith } from '../../src/authoring/standard-schema.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/tool.ts';
+import type { CallId, ToolId } from '../../src/domain/ids.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import type { Progress, RunEnding } from '../../src/ports/tool-runner.ts';
+import { runTool } from '../../src/runners/run-tool.ts';
+
+export interface ExampleRun {
+  readonly setup?: JsonObject;
+  readonly subject?: string;
+  readonly callId?: string;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+let calls = 0;
+
+/** Enters a tool as the runners do: schemas, defaults and the judgement of what it returns or throws apply. */
+export async function runExample(
+  module: ModuleDefinition,
+  tool: string,
+  args: JsonObject,
+  {
+    setup = {},
+    subject = 'ada',
+    callId,
+    signal = new AbortController().signal,
+    onProgress = () => {},
+  }: ExampleRun = {},
+): Promise<RunEnding> {
+  calls += 1;
+  const facts = {
+    toolId: `${module.id}.${tool}` as ToolId,
+    maxResultBytes: DEFAULT_LIMITS.maxResultBytes,
+    callId: (callId ?? `call-${calls}`) as CallId,
+    fence: 1,
+    identity: { tenant: 'default', subject, agent: 'main' },
+    untrusted: {},
+    arguments: args,
+    setup,
+    timeoutMs: 30_000,
+  };
+  const onNestedCall = () => Promise.reject(new Error('examples make no nested calls'));
+  const ending = await runTool(async () => module, tool, facts, { signal, onProgress, onLog: () => {}, onNestedCall });
+  if (ending.kind === 'returned') await mustMatch(module.tools[tool]?.output, ending.result.value);
+  return ending;
+}
+
+/** What the plane checks of a result before it is settled. */
+async function mustMatch(schema: unknown, value: unknown): Promise<void> {
+  const parsed = await parseWith(schema, value);
+  if (parsed.kind === 'issues')
+    throw new Error(`The result does not match the output schema: ${parsed.problems.join('; ')}`);
+}
+
+/** The value of a run that returned; anything else fails the test with what happened. */
+export async function valueOf<Value = JsonObject>(run: Promise<RunEnding>): Promise<Value> {
+  const ending = await run;
+  if (ending.kind !== 'returned') throw new Error(`The tool did not return: ${JSON.stringify(ending)}`);
+  return ending.result.value as Value;
+}
+
+/** `denied ADDRESS_REFUSED`, `failed NOT_FOUND`, or the kind of another ending. */
+export async function refusalOf(run: Promise<RunEnding>): Promise<string> {
+  const ending = await run;
+  return ending.kind === 'refused' ? `${ending.how} ${ending.code}` : `${ending.kind} ${JSON.stringify(ending)}`;
+}

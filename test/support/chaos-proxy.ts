@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { openLink, type ChaosLink } from './chaos-link.ts';
+import { ChaosControl, type ChaosCounts, type ChaosMode } from './chaos-mode.ts';
+import { freePort } from './process.ts';
+
+export interface ChaosProxy {
+  readonly port: number;
+  /** `redis://` address of the proxy. */
+  readonly url: string;
+  readonly counts: Readonly<ChaosCounts>;
+  readonly openConnections: number;
+  /** Holds for open and new connections from the next byte on. */
+  setMode(mode: ChaosMode): Promise<void>;
+  /** Closes every open connection; the mode stays. */
+  cut(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A TCP proxy before `target` that does to its connections what networks do. Knows nothing of the protocol. */
+export async function startChaosProxy(target: { port: number; host?: string }): Promise<ChaosProxy> {
+  const control = new ChaosControl();
+  const links = new Set<ChaosLink>();
+  const port = await freePort();
+
+  const listen = async (): Promise<Server> => {
+    const server = createServer({ allowHalfOpen: true }, (client) => {
+      control.counts.connections += 1;
+      const link = openLink(client, { host: target.host ?? '127.0.0.1', port: target.port }, control);
+      links.add(link);
+      void link.closed.then(() => links.delete(link));
+    });
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  let listening: Server | undefined = await listen();
+
+  const cut = async (): Promise<void> => {
+    const closed = [...links].map((link) => link.closed);
+    for (const link of links) link.cut();
+    await Promise.all(closed);
+  };
+  /** Only the door is closed: `close` leaves open connections alone, so its callback is not waited for. */
+  const stopListening = (): void => {
+    listening?.close();
+    listening = undefined;
+  };
+
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    counts: control.counts,
+    get openConnections() {
+      return links.size;
+    },
+    setMode: async (mode) => {
+      if (mode.kind === 'refuse') stopListening();
+      else listening ??= await listen();
+      control.change(mode);
+    },
+    cut,
+    stop: async () => {
+      stopListening();
+      control.change({ kind: 'pass' });
+      await cut();
+    },
+  };
+}

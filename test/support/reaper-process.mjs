@@ -1,0 +1,30 @@
+// Runs beside a test process and outlives it by a moment. Its standard input is a pipe held by the test process, so it
+// ends when that process is gone, however it went (SIGKILL included, where no exit handler runs). JavaScript, not
+// TypeScript, because Node 20 has to run it as it is.
+import { rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const pids = new Set();
+const folders = new Set();
+
+const lines = createInterface({ input: process.stdin });
+lines.on('line', (line) => {
+  const { verb, pid, folder } = JSON.parse(line);
+  const [set, item] = pid === undefined ? [folders, folder] : [pids, pid];
+  if (verb === 'watch') set.add(item);
+  else set.delete(item);
+});
+
+lines.on('close', () => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // Gone already: nothing leaked.
+    }
+  }
+  for (const folder of folders) {
+    // A server that was killed a moment ago may still have its last file open, so allow a few rounds.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+});
