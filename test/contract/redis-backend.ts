@@ -1,7 +1,6 @@
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { randomId } from '../../src/wire/ids.ts';
 import type { RedisServer } from '../support/redis-server.ts';
-import { SMALL_WINDOW } from './fixtures.ts';
 import type { Backend } from './scene.ts';
 
 /** A deployment of its own on a shared server: the name keeps it apart from every other test. */
@@ -9,7 +8,7 @@ export async function createRedisBackend(server: RedisServer, { cluster = false 
   const name = `contract-${randomId()}`;
   const place = cluster ? { cluster: [{ host: '127.0.0.1', port: server.port }], lanes: 16 } : { url: server.url };
   return {
-    open: () => openRedisStore({ ...place, name, subjectWindow: SMALL_WINDOW }),
+    open: () => openRedisStore({ ...place, name }),
     replaceData: async () => {
       await server.cli('FLUSHALL');
     },

@@ -22,7 +22,7 @@ function common(context: RedisContext, lane: number): NamedValues {
   return { incarnation: context.incarnation, lane: context.lane(lane).prefix };
 }
 
-export async function parkCall(context: RedisContext, window: number, request: ParkRequest): Promise<'parked' | 'fenced'> {
+export async function parkCall(context: RedisContext, request: ParkRequest): Promise<'parked' | 'fenced'> {
   const lane = laneOfCall(request.callId);
   const { meta, live, audit } = context.lane(lane);
   const answer = await context.fcall('park_call', {
@@ -30,7 +30,6 @@ export async function parkCall(context: RedisContext, window: number, request: P
     args: {
       ...common(context, lane),
       worker: request.workerId,
-      window,
       callId: request.callId,
       entry: request.entryId,
       fence: request.fence,
@@ -72,7 +71,7 @@ export async function abandonCall(context: RedisContext, request: AbandonRequest
   return translate({ ABANDONED: 'abandoned', FENCED: 'fenced' } as const, answer);
 }
 
-export async function cancelCall(context: RedisContext, window: number, request: CancelRequest): Promise<CancelAnswer> {
+export async function cancelCall(context: RedisContext, request: CancelRequest): Promise<CancelAnswer> {
   const lane = laneOfCall(request.callId);
   if (lane < 0 || lane >= context.lanes) return 'unknown';
   const { meta, live, audit } = context.lane(lane);
@@ -80,7 +79,6 @@ export async function cancelCall(context: RedisContext, window: number, request:
     keys: { meta, live, audit },
     args: {
       ...common(context, lane),
-      window,
       callId: request.callId,
       session: request.session?.id ?? '',
       tokenDigest: request.session?.tokenDigest ?? '',
@@ -94,13 +92,12 @@ export async function cancelCall(context: RedisContext, window: number, request:
   return translate<CancelAnswer>(words, answer);
 }
 
-export async function reapCalls(context: RedisContext, window: number, request: ReapRequest): Promise<ReapAnswer> {
+export async function reapCalls(context: RedisContext, request: ReapRequest): Promise<ReapAnswer> {
   const { meta, live, audit, stream } = context.lane(request.lane);
   const answer = await context.fcall('reap_calls', {
     keys: { meta, live, audit },
     args: {
       ...common(context, request.lane),
-      window,
       limit: request.limit,
       overdueMs: request.overdueMs,
       retentionMs: request.retentionMs,
@@ -112,7 +109,7 @@ export async function reapCalls(context: RedisContext, window: number, request: 
     },
   });
   for (const pool of request.pools) {
-    await context.fcall('reap_consumers', { keys: { stream: stream(pool) }, args: { idleMs: request.consumerIdleMs } });
+    await context.fcall('reap_consumers', { keys: { stream: stream(pool) }, args: { idleMs: request.consumerIdleMs, consumer: '' } });
   }
   const [, expired, overdue] = asList(answer);
   const toIds = (list: unknown): CallId[] => asList(list).map((id) => asText(id) as CallId);

@@ -94,6 +94,8 @@ export function createFleetRegistry(context: RedisContext): FleetRegistry {
       await context.command('SADD', workers, entry.workerId);
     },
     async deregisterWorker(workerId) {
+      const stored = await context.commandForBytes('GET', worker(workerId));
+      if (stored !== null) await forgetConsumer(context, decode(asBytes(stored)) as WorkerEntry);
       await context.command('DEL', worker(workerId));
       await context.command('SREM', workers, workerId);
     },
@@ -106,6 +108,16 @@ export function createFleetRegistry(context: RedisContext): FleetRegistry {
       return stored.filter((bytes) => bytes !== null).map((bytes) => decode(asBytes(bytes)) as WorkerEntry);
     },
   };
+}
+
+/** Only where it holds nothing: whatever it left is for others to recover. */
+async function forgetConsumer(context: RedisContext, { pool, workerId }: WorkerEntry): Promise<void> {
+  for (let lane = 0; lane < context.lanes; lane += 1) {
+    await context.fcall('reap_consumers', {
+      keys: { stream: context.lane(lane).stream(pool) },
+      args: { idleMs: 0, consumer: workerId },
+    });
+  }
 }
 
 /** Tidying up is a courtesy of the reader, not its job. */

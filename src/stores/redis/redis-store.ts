@@ -24,11 +24,9 @@ export interface RedisStoreOptions extends Partial<RedisConnectionOptions> {
   /** Only for a new store; an existing one keeps its number. */
   readonly lanes?: number;
   readonly patienceMs?: number;
-  readonly subjectWindow?: number;
 }
 
 const SCHEMA_VERSION = '1';
-const DEFAULT_WINDOW = 64;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
 
 export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
@@ -44,7 +42,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     await loadLibrary(commands, functions);
     const founded = await foundStore(commands, functions, name, options.lanes, facts.cluster);
     const context = createRedisContext({ name, ...founded, connection, commands, functions, patienceMs });
-    return createStore(context, options.subjectWindow ?? DEFAULT_WINDOW);
+    return createStore(context);
   } catch (error) {
     commands.disconnect();
     throw toPlaneError(error);
@@ -109,7 +107,7 @@ function batchPerLane<Request, Answer>(
   };
 }
 
-function createStore(context: RedisContext, window: number): Store {
+function createStore(context: RedisContext): Store {
   const watch: LaneWatch = new Map();
   const policies = createPolicyStore(context);
   const accepts = batchPerLane(
@@ -121,7 +119,7 @@ function createStore(context: RedisContext, window: number): Store {
     `${checkedLane(context, request.callId)}/${request.workerId}`;
   const settles = batchPerLane(
     byWorker,
-    (lane, requests: SettleRequest[]) => settleCalls(context, lane, window, requests),
+    (lane, requests: SettleRequest[]) => settleCalls(context, lane, requests),
     (request) => request.outcome.length,
   );
   const starts = batchPerLane(
@@ -139,13 +137,13 @@ function createStore(context: RedisContext, window: number): Store {
     renewCalls: (request) => renewCalls(context, request),
     startCall: (request) => starts.add(request),
     settleCall: (request) => settles.add(request),
-    parkCall: (request) => change.parkCall(context, window, request),
+    parkCall: (request) => change.parkCall(context, request),
     resumeCall: (request) => change.resumeCall(context, request),
     abandonCall: (request) => change.abandonCall(context, request),
-    cancelCall: (request) => change.cancelCall(context, window, request),
+    cancelCall: (request) => change.cancelCall(context, request),
     async reapCalls(request) {
       await policies.repairLanes();
-      return change.reapCalls(context, window, request);
+      return change.reapCalls(context, request);
     },
     notifyWaiters: (request) => change.notifyWaiters(context, request),
     resolveCall: (request) => change.resolveCall(context, request),

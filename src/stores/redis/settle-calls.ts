@@ -17,13 +17,12 @@ const RENEWED: Record<string, RenewAnswer> = { RENEWED: 'renewed', FENCED: 'fenc
 export async function settleCalls(
   context: RedisContext,
   lane: number,
-  window: number,
   requests: readonly SettleRequest[],
 ): Promise<SettleAnswer[]> {
   const keys = context.lane(lane);
   const answers = await context.fcall('settle_calls', {
     keys: { meta: keys.meta, live: keys.live, audit: keys.audit },
-    args: { incarnation: context.incarnation, lane: keys.prefix, worker: requests[0]!.workerId, window },
+    args: { incarnation: context.incarnation, lane: keys.prefix, worker: requests[0]!.workerId },
     each: requests.map((request) => ({
       callId: request.callId,
       pool: request.pool,

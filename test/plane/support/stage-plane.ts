@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connect, type Client, type CallAnswer, type SessionHandle } from '../../../src/exports/client.ts';
+import { connect, type Client, type CallAnswer, type ConnectOptions, type SessionHandle } from '../../../src/exports/client.ts';
 import type { Policy } from '../../../src/domain/policy.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openStore, type StoreOptions } from '../../../src/compose/open-store.ts';
@@ -39,6 +39,8 @@ export interface StagedPlane {
   readonly redis: RedisServer | undefined;
   readonly folder: string;
   openSession(subject?: string): Promise<SessionHandle>;
+  /** One more client; closed with the plane. */
+  connect(options?: Partial<ConnectOptions>): Promise<Client>;
   startWorker(options?: Partial<WorkerOptions>, crash?: string): Promise<PlaneWorker>;
   setPolicy(policy: Policy): Promise<void>;
   /** Lines the tools of `basic` wrote to the effect file. */
@@ -58,6 +60,7 @@ export async function stagePlane(backend: BackendName): Promise<StagedPlane> {
   const store = await openStore(storeOptions);
   const client = await connect(storeOptions);
   const workers: WatchedProcess[] = [];
+  const clients: Client[] = [client];
   const effectFile = join(folder.path, 'effects.txt');
 
   const plane: StagedPlane = {
@@ -74,14 +77,20 @@ export async function stagePlane(backend: BackendName): Promise<StagedPlane> {
         return [];
       }
     },
+    async connect(options = {}) {
+      const another = await connect({ ...storeOptions, ...options } as ConnectOptions);
+      clients.push(another);
+      return another;
+    },
     openSession: (subject = 'alice') => client.openSession({ subject, agent: 'main' }),
     async startWorker(options = {}, crash) {
       const full = { ...storeOptions, modules: BASIC_MODULES, leaseMs: LEASE_MS, ...options };
       const env = { ...process.env, WORKER: JSON.stringify(full), CRASH: crash };
       const worker = await spawnNode(WORKER_SCRIPT, [], { env });
       workers.push(worker);
-      const line = await worker.waitForLine(/^ready (\S+) (\S+)/, 30_000);
-      return { workerId: line[1]!, healthUrl: line[2]!, process: worker };
+      const line = await worker.waitForLine(/^ready \S+ \S+/, 30_000);
+      const [, workerId, healthUrl] = line.split(' ');
+      return { workerId: workerId!, healthUrl: healthUrl!, process: worker };
     },
     async setPolicy(policy) {
       const { version } = await store.readPolicy();
@@ -90,7 +99,7 @@ export async function stagePlane(backend: BackendName): Promise<StagedPlane> {
     },
     async stop() {
       await Promise.all(workers.map((worker) => worker.stop()));
-      await client.close();
+      await Promise.all(clients.map((each) => each.close()));
       await store.close();
       await redis?.stop();
       folder.remove();

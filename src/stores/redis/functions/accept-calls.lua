@@ -104,7 +104,7 @@ end
 
 local function enqueue(call, session)
   local record = { state = 'queued', digest = call.digest, pool = call.pool, group = call.group, serial = call.serial,
-    entry = '', base = '0', starts = '0', bytes = text(#call.envelope), waiters = {} }
+    window = text(call.limit), entry = '', base = '0', starts = '0', bytes = text(#call.envelope), waiters = {} }
   if call.caller ~= '' then record.waiters = { call.caller, call.correlation, call.events } end
   local deadline = now + tonumber(call.deadline_ms)
   record.meta = table.concat({ session.identity, call.session, epoch, text(session.expires_at), text(now), text(deadline),

@@ -2,12 +2,11 @@
   settle is fenced then, and nothing of an unsafe tool has run.
   FLAGS    allow-oom
   KEYS     meta, live, audit
-  ARGV     incarnation, lane, window, callId, session, tokenDigest, outcome, outcomeIfHeld, detail, retentionMs
+  ARGV     incarnation, lane, callId, session, tokenDigest, outcome, outcomeIfHeld, detail, retentionMs
   RETURNS  CANCELLED | CANCELLING | SETTLED | UNKNOWN ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
-local incarnation, lane, window, call_id, session, token_digest =
-  ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
-local outcome, outcome_if_held, detail, retention = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local incarnation, lane, call_id, session, token_digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local outcome, outcome_if_held, detail, retention = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 if session ~= '' then
@@ -26,7 +25,7 @@ else
   local settlement = new_settlement(lane, now_ms())
   settle_record(settlement, call_id, record, held and outcome_if_held or outcome,
     { event = 'call.cancelled', audit = detail, fence = '', release = '0', retention = retention })
-  write_settlement(settlement, meta, live, audit, window)
+  write_settlement(settlement, meta, live, audit)
 end
 if held or record.state == 'running' then redis.call('HINCRBY', meta, 'cancelSequence', 1) end
 return record.state == 'running' and 'CANCELLING' or 'CANCELLED'

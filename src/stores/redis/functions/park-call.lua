@@ -1,11 +1,11 @@
 --[[ Put a call aside with its exact bytes: no worker holds it, its subject's place is free, the old fence is dead.
   FLAGS    allow-oom
   KEYS     meta, live, audit
-  ARGV     incarnation, lane, worker, window, callId, entry, fence, untilMs, detail
+  ARGV     incarnation, lane, worker, callId, entry, fence, untilMs, detail
   RETURNS  PARKED | FENCED ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
-local incarnation, lane, worker, window, call_id, entry, fence, until_ms, detail =
-  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local incarnation, lane, worker, call_id, entry, fence, until_ms, detail =
+  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local record = load_record(lane, call_id)
@@ -17,7 +17,7 @@ redis.call('SET', body_key(lane, call_id), envelope)
 drop_entry(lane, record, tonumber(fence))
 if record.standing == '1' and record.serial ~= '1' then
   record.standing = nil
-  leave_window(lane, record.pool, record.group, 1, tonumber(window))
+  leave_window(lane, record.pool, record.group, 1, tonumber(record.window))
 end
 record.state, record.parkedFence = 'parked', fence
 save_record(lane, call_id, record)

@@ -1,12 +1,11 @@
 --[[ Settle what is past its deadline, and forget what has gone stale. Started calls get `overdueMs` more, for their worker to answer.
   FLAGS    allow-oom
   KEYS     meta, live, audit
-  ARGV     incarnation, lane, window, limit, overdueMs, retentionMs, expired, timedOut, mayHaveRun, bodyLost, detail
+  ARGV     incarnation, lane, limit, overdueMs, retentionMs, expired, timedOut, mayHaveRun, bodyLost, detail
   RETURNS  REAPED ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
-local incarnation, lane, window, limit, overdue_ms, retention =
-  ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), ARGV[6]
-local expired, timed_out, may_have_run, body_lost, detail = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local incarnation, lane, limit, overdue_ms, retention = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local expired, timed_out, may_have_run, body_lost, detail = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
@@ -43,7 +42,7 @@ for _, call_id in ipairs(redis.call('ZRANGEBYSCORE', live, '-inf', text(now), 'L
     end
   end
 end
-write_settlement(settlement, meta, live, audit, window)
+write_settlement(settlement, meta, live, audit)
 
 local retained, buckets = 0, redis.call('HGETALL', lane .. 'retained')
 for at = 1, #buckets, 2 do

@@ -1,15 +1,16 @@
 --[[ Delete consumers that are gone. Only without pending entries: deleting a consumer destroys what it still holds.
   FLAGS    allow-oom
   KEYS     stream
-  ARGV     idleMs
+  ARGV     idleMs, consumer
   RETURNS  REAPED ]]
-local stream, idle_ms = KEYS[1], tonumber(ARGV[1])
+local stream, idle_ms, only = KEYS[1], tonumber(ARGV[1]), ARGV[2]
 local reaped = { 'REAPED' }
 -- A pool that no worker has served yet has no group: an error, and so an empty list.
 for _, consumer in ipairs(redis.pcall('XINFO', 'CONSUMERS', stream, GROUP)) do
   local facts = {}
   for at = 1, #consumer, 2 do facts[consumer[at]] = consumer[at + 1] end
-  if facts.pending == 0 and facts.idle >= idle_ms then
+  local wanted = only == '' or only == facts.name
+  if wanted and facts.pending == 0 and facts.idle >= idle_ms then
     redis.call('XGROUP', 'DELCONSUMER', stream, GROUP, facts.name)
     reaped[#reaped + 1] = facts.name
   end

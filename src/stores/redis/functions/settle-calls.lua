@@ -2,12 +2,12 @@
   would run a tool again, or leave somebody waiting.
   FLAGS    allow-oom
   KEYS     meta, live, audit
-  ARGV     incarnation, lane, worker, window
+  ARGV     incarnation, lane, worker
   EACH     callId, pool, entry, fence, outcome, release, detail, retentionMs
   RETURNS  SETTLED | FENCED | ABSENT ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
-local incarnation, lane, worker, window = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local FIRST, STRIDE = 5, 8
+local incarnation, lane, worker = ARGV[1], ARGV[2], ARGV[3]
+local FIRST, STRIDE = 4, 8
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local keys = {}
@@ -38,5 +38,5 @@ for number = 1, #keys do
   end
   answers[number] = answer
 end
-write_settlement(settlement, meta, live, audit, window)
+write_settlement(settlement, meta, live, audit)
 return answers

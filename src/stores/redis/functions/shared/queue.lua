@@ -1,5 +1,5 @@
 --[[ Fairness. At most `window` entries of one group stand in a pool's stream; the rest waits, as call ids, in the group's backlog.
-  A group is a subject, or a subject and a serial tool (with a window of one). The window hash counts entries under the group's
+  A group is a subject, or a subject and a serial tool (with a window of one); the call that leaves knows its window. The window hash counts entries under the group's
   name and waiting calls under `b:` and the name. ]]
 local LARGE_BODY = 65536
 
@@ -21,11 +21,6 @@ local function add_entry(lane, call_id, record, envelope)
     fields[#fields + 1] = record.with
   end
   record.entry = redis.call('XADD', stream_key(lane, record.pool), '*', unpack(fields))
-end
-
-local function window_limit(record, window)
-  if record.serial == '1' then return 1 end
-  return window
 end
 
 -- Frees `count` places of a group and moves waiting calls up.

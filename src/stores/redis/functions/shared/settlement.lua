@@ -25,7 +25,7 @@ local function settle_record(settlement, call_id, record, outcome, options)
   end
   if record.standing == '1' then
     local name = pool .. '\n' .. group
-    local left = settlement.groups[name] or { pool = pool, group = group, count = 0, serial = record.serial }
+    local left = settlement.groups[name] or { pool = pool, group = group, count = 0, window = tonumber(record.window) }
     settlement.groups[name] = left
     left.count = left.count + 1
   end
@@ -61,7 +61,7 @@ local function settle_record(settlement, call_id, record, outcome, options)
   settlement.retained[bucket] = (settlement.retained[bucket] or 0) + #bytes
 end
 
-local function write_settlement(settlement, meta_key, live_key, audit_key, window)
+local function write_settlement(settlement, meta_key, live_key, audit_key)
   local lane = settlement.lane
   if #settlement.live == 0 then return end
   for pool, ids in pairs(settlement.entries) do
@@ -84,7 +84,7 @@ local function write_settlement(settlement, meta_key, live_key, audit_key, windo
   end
   if #settlement.bodies > 0 then redis.call('DEL', unpack(settlement.bodies)) end
   for _, left in pairs(settlement.groups) do
-    leave_window(lane, left.pool, left.group, left.count, window_limit(left, window))
+    leave_window(lane, left.pool, left.group, left.count, left.window)
   end
 end
 

@@ -1,0 +1,143 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CallOptions, Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
+import type { JsonObject } from '../../../src/domain/json.ts';
+import type { AuditEntry } from '../../../src/ports/call-store.ts';
+import { decode } from '../../../src/wire/message-pack.ts';
+import { randomId } from '../../../src/wire/ids.ts';
+import { eventually } from '../../support/process.ts';
+import { outcomeOf, type StagedPlane } from './stage-plane.ts';
+
+/** One line a tool of `scenario` wrote: S entered, E ended, A aborted, N its nested call answered. */
+export interface Mark {
+  readonly letter: string;
+  readonly label: string;
+  readonly callId: string;
+  readonly fence: number;
+  readonly pid: number;
+}
+
+/** All marks, or those of one letter, or those of one letter and label. */
+export function marksOf(plane: StagedPlane, letter?: string, label?: string): Mark[] {
+  return plane
+    .effects()
+    .map((line) => line.split(' '))
+    .map(([mark, name, callId, fence, pid]) => ({
+      letter: mark!,
+      label: name!,
+      callId: callId!,
+      fence: Number(fence),
+      pid: Number(pid),
+    }))
+    .filter((mark) => (letter ?? mark.letter) === mark.letter && (label ?? mark.label) === mark.label);
+}
+
+export function untilMarks(
+  plane: StagedPlane,
+  letter: string,
+  label: string | undefined,
+  count = 1,
+  timeoutMs = 30_000,
+): Promise<Mark[]> {
+  return eventually(
+    () => {
+      const marks = marksOf(plane, letter, label);
+      return marks.length >= count ? marks : undefined;
+    },
+    { timeoutMs, what: `${count} marks ${letter} ${label ?? ''}` },
+  );
+}
+
+/** Arguments of a held run, with the file that lets it go. */
+export interface HeldRun {
+  readonly label: string;
+  readonly args: JsonObject;
+  release(): void;
+}
+
+export function holdRun(plane: StagedPlane, label: string, more: JsonObject = {}): HeldRun {
+  const until = join(plane.folder, `${label}-${randomId()}.go`);
+  return {
+    label,
+    args: { file: plane.effectFile, label, until, ...more },
+    release: () => writeFileSync(until, ''),
+  };
+}
+
+/** Arguments of a run that ends at once. */
+export function runOnce(plane: StagedPlane, label: string): JsonObject {
+  return { file: plane.effectFile, label };
+}
+
+/** Calls and waits for the outcome, however long recovery takes. */
+export function callFor(
+  plane: StagedPlane,
+  session: SessionHandle,
+  tool: string,
+  args: JsonObject,
+  options: CallOptions & { client?: Client } = {},
+): Promise<Outcome> {
+  const { client = plane.client, ...rest } = options;
+  const calling = client
+    .call(session, tool, args, { waitMs: 40_000, deadlineMs: 120_000, ...rest })
+    .then((answer) => outcomeOf(plane, session, answer));
+  // A test that fails before it asks for the outcome has said enough.
+  calling.catch(() => undefined);
+  return calling;
+}
+
+export function audit(plane: StagedPlane): Promise<AuditEntry[]> {
+  return plane.store.readAudit({ lane: 0, fromSequence: 1, limit: 100_000 });
+}
+
+const TERMINAL: readonly string[] = ['call.settled', 'call.cancelled', 'call.expired'];
+
+/** What the audit says about how calls ended; all of them, or one. */
+export async function endingsOf(
+  plane: StagedPlane,
+  callId?: string,
+): Promise<{ callId: string; tool: string; outcome: string | undefined; code: string | undefined }[]> {
+  const entries = (await audit(plane)).filter(({ event }) => TERMINAL.includes(event));
+  return entries
+    .filter((entry) => (callId ?? entry.callId) === entry.callId)
+    .map((entry) => {
+      const detail = decode(entry.detail) as { outcome?: string; code?: string | null };
+      return { callId: entry.callId, tool: entry.tool, outcome: detail.outcome, code: detail.code ?? undefined };
+    });
+}
+
+/** Until the store's clock has moved on by so much: the only clock that leases and deadlines know. */
+export async function untilStoreTime(plane: StagedPlane, laterMs: number): Promise<void> {
+  const from = await plane.store.now();
+  await eventually(async () => (await plane.store.now()) >= from + laterMs, {
+    timeoutMs: laterMs + 20_000,
+    everyMs: 50,
+    what: `${laterMs} ms of store time`,
+  });
+}
+
+/** Until a worker says in the fleet registry that it drains. */
+export async function untilDraining(plane: StagedPlane, workerId: string): Promise<void> {
+  await eventually(
+    async () =>
+      (await plane.store.listWorkers()).some((worker) => worker.workerId === workerId && worker.state === 'draining'),
+    { timeoutMs: 20_000, what: `worker ${workerId} to drain` },
+  );
+}
+
+/** How many calls stand in queues, and how many are with a worker. */
+export async function queueCounts(plane: StagedPlane): Promise<{ queued: number; leased: number }> {
+  const states = await plane.store.queueState();
+  return {
+    queued: states.reduce((sum, state) => sum + state.queued, 0),
+    leased: states.reduce((sum, state) => sum + state.leased, 0),
+  };
+}
+
+/** Until so many calls are with a worker. */
+export async function untilLeased(plane: StagedPlane, count: number): Promise<void> {
+  await eventually(async () => (await queueCounts(plane)).leased === count, {
+    timeoutMs: 20_000,
+    what: `${count} leased calls`,
+  });
+}
