@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { importModule } from '../authoring/import-module.ts';
 import { createToolIndex, type ToolIndex } from '../catalog/tool-index.ts';
 import { loadModules } from '../catalog/load-modules.ts';
 import type { LoadResult } from '../catalog/loaded-module.ts';
@@ -84,6 +85,7 @@ export async function startWorker(
   const runners = { inline: new InlineRunner(), process: processes };
   const validators = createValidatorCache();
   let served = servedBy(loaded, pool);
+  await importInline(served);
   let index: ToolIndex = createToolIndex(served.modules, validators);
   const fleet = createFleetView(store, { workerId, pool });
 
@@ -166,7 +168,9 @@ export async function startWorker(
           current: loaded,
           async onReload(result) {
             const before = served.modules.map(({ declaration }) => declaration);
-            served = servedBy(result, pool);
+            const next = servedBy(result, pool);
+            await importInline(next);
+            served = next;
             index = createToolIndex(served.modules, validators);
             const now = new Set(served.modules.map(({ declaration }) => declaration.id));
             await publish(served, before.filter(({ id }) => !now.has(id)));
@@ -210,6 +214,12 @@ export async function startWorker(
 
 function servedBy({ modules, broken }: LoadResult, pool: string): LoadResult {
   return { modules: modules.filter(({ declaration }) => declaration.pool === pool), broken };
+}
+
+/** Imported before they are served: a first call does not pay for it, and a module that is kept needs its file no more. */
+async function importInline({ modules }: LoadResult): Promise<void> {
+  const inline = modules.filter(({ runner }) => runner === 'inline');
+  await Promise.all(inline.map(({ file, generation }) => importModule({ file, generation })));
 }
 
 /** Only what can be handed to a thread. The embedded store has one owner, so the supervisor connects to it. */

@@ -44,7 +44,10 @@ export interface CallStore {
   /** Outcome, replies to all waiters, audit record, end of lease, promotion of the subject's next call: one step. */
   settleCall(request: SettleRequest): Promise<SettleAnswer>;
 
-  /** Gives a call back so that another worker gets it at once. `handedBack` marks it, so that it happens once. */
+  /**
+   * Gives a call back so that another worker gets it at once. `handedBack` marks it, so that it happens once. A start by this very
+   * lease no longer counts, unless the tool is unsafe.
+   */
   abandonCall(request: AbandonRequest): Promise<'abandoned' | 'fenced'>;
 
   /** A call that has not started ends now; for a started one the owner is told to abort. */
@@ -237,7 +240,7 @@ export interface SettleRequest extends OwnedCall {
 export type SettleAnswer = 'settled' | 'fenced' | 'absent';
 
 export interface ParkRequest extends OwnedCall {
-  /** Opaque, kept with the call and given back with its next delivery's envelope. */
+  /** Store time at which the call expires unless it was resumed; replaces the deadline. */
   readonly until: number;
   readonly audit: Uint8Array;
 }

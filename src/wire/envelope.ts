@@ -1,4 +1,5 @@
 import { ENVELOPE_VERSION, LIMITS, type Envelope } from '../domain/call.ts';
+import { findMessagePackProblem } from './check-message-pack.ts';
 import { decode, encode } from './message-pack.ts';
 
 const FIELDS: Record<keyof Envelope, 'string' | 'number' | 'object'> = {
@@ -27,12 +28,9 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array {
 
 /** Unknown fields refuse the whole envelope: a field that is ignored here could mean something to the sender. */
 export function decodeEnvelope(bytes: Uint8Array): DecodedEnvelope {
-  let value: unknown;
-  try {
-    value = decode(bytes);
-  } catch {
-    return malformed('it is not MessagePack');
-  }
+  // Before decoding: extension types would make the decoder build other things than data.
+  if (findMessagePackProblem(bytes) !== undefined) return malformed('it is not plain MessagePack');
+  const value = decode(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return malformed('it is not a map');
   const fields = value as Record<string, unknown>;
   if (fields['version'] !== ENVELOPE_VERSION) {

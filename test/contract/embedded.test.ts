@@ -1,19 +1,4 @@
-import { rmSync } from 'node:fs';
-import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
-import { storeFile } from '../../src/stores/embedded/ownership.ts';
-import { temporaryFolder } from '../support/process.ts';
 import { describeStoreContract } from './contract.ts';
+import { createEmbeddedBackend } from './embedded-backend.ts';
 
-// The first connection owns the file, the others reach it over its socket, as other processes do.
-describeStoreContract('embedded', async () => {
-  const folder = temporaryFolder('sallyport-contract');
-  return {
-    open: () => openEmbeddedStore({ folder: folder.path }),
-    replaceData: async () => {
-      for (const ending of ['', '-wal', '-shm']) rmSync(`${storeFile(folder.path)}${ending}`, { force: true });
-    },
-    destroy: async () => {
-      folder.remove();
-    },
-  };
-});
+describeStoreContract('embedded', createEmbeddedBackend);

@@ -149,6 +149,8 @@ export function putAwayAnswers(call: ModelCall, delivery: number, how: PutAway):
 
 export function applyPutAway(call: ModelCall, delivery: number, how: PutAway): void {
   if (!holds(call, delivery)) return;
+  // Given back by the lease that started it, in good order: the start does not count. An unsafe one may have done something.
+  if (how === 'abandoned' && call.markedBy === delivery && call.effect !== 'unsafe') call.starts -= 1;
   call.state = how === 'parked' ? 'parked' : 'queued';
   call.holder = undefined;
   call.endedBy.set(delivery, how);

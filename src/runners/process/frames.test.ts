@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decode, encode } from '../../wire/message-pack.ts';
-import { findMessagePackProblem } from './check-message-pack.ts';
+import { findMessagePackProblem } from '../../wire/check-message-pack.ts';
 import { encodeFrame, FrameReader } from './frames.ts';
 
 const message = {

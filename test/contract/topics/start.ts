@@ -146,6 +146,18 @@ export function describeStart(scene: Scene): void {
     expect(await store.startCall(startRequest(given, request))).toEqual({ kind: 'used-up', starts: 2 });
   });
 
+  it('giving a started call back in good order uses nothing up', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const request = { effect: 'read', maxAttempts: 3 } as const;
+    let delivery = await holdOne(store, session);
+    for (let drained = 0; drained < 4; drained += 1) {
+      expect(await store.startCall(startRequest(delivery, request))).toEqual({ kind: 'started', starts: 1 });
+      await store.abandonCall({ ...ownedBy(delivery), handedBack: false });
+      delivery = await claimOne(store, { lane: session.lane });
+    }
+  });
+
   it('losing workers before the start mark uses nothing up', async () => {
     const store = await scene.open();
     let delivery = await holdOne(store, await openSession(store));

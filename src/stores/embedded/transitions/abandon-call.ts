@@ -3,8 +3,8 @@ import { poolTopic, type Transaction } from '../transaction.ts';
 import { findCall, isOwned } from './call-row.ts';
 
 /**
- * The call keeps its place, so it is the next to be claimed. A start mark stays too: whoever gets the call must know
- * that it was running, or an unsafe tool would be started twice.
+ * The call keeps its place, so it is the next to be claimed. A start by this very lease does not count: it was given back in
+ * good order. The mark of an unsafe tool stays, or it would be started twice.
  */
 export function abandonCall(transaction: Transaction, request: AbandonRequest): 'abandoned' | 'fenced' {
   const call = findCall(transaction, request.callId);
@@ -12,9 +12,13 @@ export function abandonCall(transaction: Transaction, request: AbandonRequest): 
   // A repeated request: this very fence became the base, and nobody has claimed the call since.
   if (call.entryId !== null && call.owner === null && call.base === request.fence) return 'abandoned';
   if (!isOwned(call, request)) return 'fenced';
+  const takesStartBack = call.startFence === request.fence && call.effect !== 'unsafe';
   transaction.database.run(
-    'UPDATE call SET base = base + deliveries, deliveries = 0, owner = NULL, handedBack = max(handedBack, ?) WHERE seq = ?',
+    `UPDATE call SET base = base + deliveries, deliveries = 0, owner = NULL, handedBack = max(handedBack, ?),
+       starts = starts - ?, state = iif(?, 'queued', state) WHERE seq = ?`,
     request.handedBack ? 1 : 0,
+    takesStartBack ? 1 : 0,
+    takesStartBack ? 1 : 0,
     call.seq,
   );
   transaction.wake(poolTopic(call.pool));

@@ -14,7 +14,11 @@ if not record or not owns(lane, record, worker, entry, fence) then return 'FENCE
 local envelope = read_envelope(lane, call_id, record)
 drop_entry(lane, record, tonumber(fence))
 record.abandonedFence = fence
--- The start marks stay: whoever gets the call next must know of them.
+-- Given back in good order by the lease that started it: not the call's fault, so the start does not count. An unsafe tool may
+-- have done something, so its mark stays.
+if record.startFence == fence and record.effect ~= 'unsafe' then
+  record.starts, record.startFence = text(tonumber(record.starts) - 1), nil
+end
 record.state = 'queued'
 if handed_back == '1' then record.handedBack = '1' end
 add_entry(lane, call_id, record, envelope)

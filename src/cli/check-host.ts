@@ -1,0 +1,37 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { Config } from '../config/config-schema.ts';
+import { unavailable } from './command-failure.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What this machine must have before a worker starts; each problem in words instead of in the middle of a start. */
+export async function checkHost(config: Config, terminal: Terminal): Promise<void> {
+  if (config.store === 'embedded') ensureFolder(config.folder);
+  const { enabled, host, port } = config.worker.health;
+  if (enabled && port !== undefined) await ensurePortIsFree(host, port);
+  if (process.getuid?.() === 0) terminal.warn('running as root: the tools have all its rights too');
+  if (Date.now() < Date.UTC(2025, 0, 1)) {
+    terminal.warn("this machine's clock is years behind; deadlines follow the store's clock");
+  }
+}
+
+function ensureFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw unavailable(`The folder ${folder} cannot be written (${code}).`, 'Name another with --folder.', error);
+  }
+}
+
+function ensurePortIsFree(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${error.code})`;
+      reject(unavailable(`The port ${port} on ${host} ${why}.`, 'Name another with --port.', error));
+    });
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { nearNames } from '../catalog/near-names.ts';
+import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
+import { ConfigOption } from './single-option.ts';
+import { createTerminal, type Terminal } from './terminal.ts';
+
+/** What a command works with. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  /** Everything given on the command line, by the flags' names. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Reads file, environment and flags again each time. With `file`, that one must still be there. */
+  loadConfig(file?: string): LoadedConfig;
+}
+
+type Handler<Args extends unknown[]> = (context: CommandContext, ...args: Args) => Promise<number | void>;
+
+/** Joins a command's handler to commander; what it returns is the exit code. */
+export function action<Args extends unknown[]>(handler: Handler<Args>): (...given: unknown[]) => Promise<void> {
+  return async (...given) => {
+    const command = given.at(-1) as Command;
+    const code = await handler(createContext(command), ...(given.slice(0, -2) as Args));
+    process.exitCode = code ?? 0;
+  };
+}
+
+function createContext(command: Command): CommandContext {
+  const options = command.optsWithGlobals<Record<string, unknown>>();
+  const terminal = createTerminal({ json: options['json'] === true, env: process.env });
+  const flags = configFlags(command);
+  if (typeof flags['redis.url'] === 'string' && /\/\/[^@/]*:[^@/]+@/.test(flags['redis.url'])) {
+    terminal.warn('the password in --redis can be seen by every user of this machine; use SALLYPORT_REDIS_URL');
+  }
+  return {
+    terminal,
+    options,
+    loadConfig: (file) =>
+      loadConfig({
+        env: process.env,
+        cwd: process.cwd(),
+        file: file ?? (options['config'] as string | undefined),
+        flags,
+        near: nearNames,
+      }),
+  };
+}
+
+function configFlags(command: Command): Record<string, unknown> {
+  const flags: Record<string, unknown> = {};
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    for (const option of at.options) {
+      if (option instanceof ConfigOption) flags[option.path] = at.getOptionValue(option.attributeName()) as unknown;
+    }
+  }
+  return flags;
+}

@@ -1,0 +1,28 @@
+import { EXIT } from './exit-codes.ts';
+
+/** A command that cannot go on, in words for its user. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+  readonly code: string;
+  readonly exitCode: number;
+  readonly fix: string | undefined;
+
+  constructor(code: string, exitCode: number, message: string, fix?: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.exitCode = exitCode;
+    this.fix = fix;
+  }
+}
+
+export function usage(message: string, fix?: string): CommandFailure {
+  return new CommandFailure('USAGE', EXIT.usage, message, fix);
+}
+
+export function unauthorised(message: string, fix?: string): CommandFailure {
+  return new CommandFailure('AUTH', EXIT.auth, message, fix);
+}
+
+export function unavailable(message: string, fix?: string, cause?: unknown): CommandFailure {
+  return new CommandFailure('UNAVAILABLE', EXIT.unavailable, message, fix, cause);
+}

@@ -1,0 +1,147 @@
+import { Command, Option } from 'commander';
+import { nearNames } from '../../catalog/near-names.ts';
+import type { CallAnswer, Client } from '../../client/client.ts';
+import { connect } from '../../compose/connect.ts';
+import type { CallEvent } from '../../domain/call-event.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { callIdFor, randomId } from '../../wire/ids.ts';
+import { action, type CommandContext } from '../command-context.ts';
+import { usage } from '../command-failure.ts';
+import { readDuration } from '../duration.ts';
+import { EXIT } from '../exit-codes.ts';
+import { onInterrupt } from '../on-interrupt.ts';
+import { readCallArguments } from '../read-call-arguments.ts';
+import { saveFiles } from '../save-files.ts';
+import { readKnownSession, type KnownSession } from '../session-of-call.ts';
+import { exitCodeOf, showOutcome } from '../show-outcome.ts';
+import { SingleOption } from '../single-option.ts';
+import { commandStoreOptions } from '../with-store.ts';
+
+const SESSION_MS = 10 * 60_000;
+
+interface CallFlags {
+  readonly args?: string;
+  readonly subject?: string;
+  readonly agent?: string;
+  readonly tenant?: string;
+  readonly key?: string;
+  readonly deadline?: number;
+  readonly wait?: number;
+  readonly detach?: boolean;
+  readonly progress?: boolean;
+  readonly raw?: boolean;
+  readonly save?: string;
+}
+
+export function callCommand(): Command {
+  return new Command('call')
+    .description('Call a tool and wait for its outcome')
+    .argument('<tool>', 'module.tool')
+    .argument('[arguments]', 'JSON object, @FILE, or @- for standard input')
+    .addOption(new SingleOption('--args <json>', 'the arguments, as a flag'))
+    .addOption(new SingleOption('--subject <name>', 'who the call is made for (default: local)'))
+    .addOption(new SingleOption('--agent <name>', 'the agent that calls (default: cli)'))
+    .addOption(new SingleOption('--tenant <name>', 'the tenant of the subject (default: default)'))
+    .addOption(new SingleOption('--session-file <path>', 'call with this session instead, as `sessions open --out` wrote it'))
+    .addOption(new SingleOption('--key <key>', 'the same key with the same arguments is the same call'))
+    .addOption(new SingleOption('--deadline <duration>', 'when the call ends, such as 30s', readDuration))
+    .addOption(new SingleOption('--wait <duration>', "how long to wait here (default: the tool's own)", readDuration))
+    .addOption(new Option('--detach', 'do not wait; print the call id').conflicts(['wait', 'save']))
+    .addOption(new Option('--progress', 'show progress also when it is not a terminal'))
+    .addOption(new SingleOption('--save <folder>', 'save the files the tool hands over'))
+    .addOption(new Option('--raw', 'print text as it is; not to a terminal').conflicts('json'))
+    .action(action(callTool));
+}
+
+async function callTool(context: CommandContext, tool: string, positional: string | undefined): Promise<number> {
+  const { terminal } = context;
+  const flags = context.options as CallFlags;
+  if (positional !== undefined && flags.args !== undefined) throw usage('The arguments are given twice.');
+  if (flags.raw === true && process.stdout.isTTY) throw usage('--raw does not print to a terminal.', 'Send it to a file or a pipe.');
+  const args = await readCallArguments(positional ?? flags.args ?? '{}');
+  const known = readKnownSession(context.options);
+  const loaded = context.loadConfig();
+  const client = await connect({
+    ...commandStoreOptions(loaded, { running: true }),
+    admission: loaded.config.admission,
+    retentionMs: loaded.config.worker.retentionMs,
+  });
+  try {
+    const session = known ?? (await openSession(client, flags));
+    const key = flags.key ?? randomId();
+    const calling = client.call(session, tool, args, {
+      key,
+      ...(flags.deadline === undefined ? {} : { deadlineMs: flags.deadline }),
+      ...(flags.detach === true ? { waitMs: 0 } : flags.wait === undefined ? {} : { waitMs: flags.wait }),
+      ...(terminal.interactive || flags.progress === true ? { onEvent: showEvents(context) } : {}),
+    });
+    const answer = await Promise.race([calling, onInterrupt()]);
+    terminal.showProgress('');
+    // The key names the call, so its id is known even when nothing was heard of it yet.
+    if (answer === 'interrupted') return showPending(context, callIdFor(session.id, key) ?? '', 'Stopped waiting; the call goes on');
+    return await showAnswer(context, client, tool, answer);
+  } finally {
+    await client.close();
+  }
+}
+
+function openSession(client: Client, flags: CallFlags): Promise<KnownSession> {
+  return client.openSession({
+    subject: flags.subject ?? 'local',
+    agent: flags.agent ?? 'cli',
+    ...(flags.tenant === undefined ? {} : { tenant: flags.tenant }),
+    lifetimeMs: Math.max(SESSION_MS, (flags.deadline ?? 0) + SESSION_MS),
+  });
+}
+
+function showEvents({ terminal, options }: CommandContext): (event: CallEvent) => void {
+  const show = options['progress'] === true ? (text: string) => terminal.note(text) : terminal.showProgress;
+  return (event) => {
+    if (event.kind === 'queued') show(`queued as ${event.callId}`);
+    else if (event.kind === 'started') show('started');
+    else if (event.kind === 'progress') {
+      const part = event.done === undefined ? '' : ` ${event.done}${event.total === undefined ? '' : ` of ${event.total}`}`;
+      show(`working${part}${event.message === undefined ? '' : `: ${event.message}`}`);
+    }
+  };
+}
+
+async function showAnswer(context: CommandContext, client: Client, tool: string, answer: CallAnswer): Promise<number> {
+  const { terminal, options } = context;
+  if (answer.kind === 'pending') {
+    const detached = options['detach'] === true;
+    showPending(context, answer.callId, detached ? 'Accepted' : 'The call goes on');
+    return detached ? EXIT.ok : EXIT.notOk;
+  }
+  const { outcome } = answer;
+  const folder = options['save'] as string | undefined;
+  const saved = folder === undefined ? [] : saveFiles(outcome.writeBacks?.files ?? [], folder);
+  if (terminal.json) {
+    const callId = answer.kind === 'settled' ? { callId: answer.callId } : {};
+    terminal.printJson({ ...callId, outcome, ...(folder === undefined ? {} : { saved }) });
+    return exitCodeOf(outcome);
+  }
+  const code = showOutcome(terminal, outcome, options);
+  for (const path of saved) terminal.note(`saved ${path}`);
+  if (answer.kind === 'settled' && outcome.kind !== 'ok') terminal.note(`call ${answer.callId}`);
+  if (outcome.kind === 'unknown-tool') await suggestTool(context, client, tool, outcome);
+  return code;
+}
+
+function showPending({ terminal }: CommandContext, callId: string, what: string): number {
+  if (terminal.json) terminal.printJson({ callId, pending: true });
+  else {
+    terminal.print(callId);
+    terminal.note(`${what}. Its outcome: sallyport calls wait ${callId}`);
+  }
+  return EXIT.notOk;
+}
+
+async function suggestTool({ terminal }: CommandContext, client: Client, tool: string, outcome: Outcome): Promise<void> {
+  const near = outcome.error?.facts?.['near'];
+  if (Array.isArray(near) && near.length > 0) return;
+  const { modules } = await client.catalog();
+  const known = modules.flatMap((module) => module.tools.map(({ id }) => id as string));
+  const guesses = nearNames(tool, known);
+  if (guesses.length > 0) terminal.note(`Did you mean ${guesses.join(', ')}?`);
+}

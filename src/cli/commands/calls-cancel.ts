@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import { cancelRequest } from '../../client/cancel-request.ts';
+import { planeError } from '../../domain/errors.ts';
+import { action } from '../command-context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { asCallId } from '../read-known-call.ts';
+import { withStore } from '../with-store.ts';
+
+const SAID = {
+  cancelled: 'The call is cancelled; nothing new of it will start.',
+  cancelling: 'The tool runs; it was told to stop.',
+  settled: 'The call has ended already; nothing was changed.',
+} as const;
+
+export function callsCancelCommand(): Command {
+  return new Command('cancel')
+    .description('Cancel a call')
+    .argument('<call>', 'its id')
+    .action(
+      action((context, id: string) =>
+        withStore(context, async (store, { config }) => {
+          const callId = asCallId(id);
+          const answer = await store.cancelCall(cancelRequest(callId, config.worker.retentionMs, 'operator'));
+          if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
+          if (context.terminal.json) context.terminal.printJson({ callId, answer });
+          else context.terminal.print(SAID[answer]);
+          return answer === 'settled' ? EXIT.notOk : EXIT.ok;
+        }),
+      ),
+    );
+}

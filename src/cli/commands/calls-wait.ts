@@ -1,0 +1,53 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command } from 'commander';
+import type { CallRecord } from '../../domain/call.ts';
+import type { Store } from '../../ports/store.ts';
+import { decodeOutcome } from '../../wire/outcome.ts';
+import { action } from '../command-context.ts';
+import { readDuration } from '../duration.ts';
+import { EXIT } from '../exit-codes.ts';
+import { onInterrupt } from '../on-interrupt.ts';
+import { readKnownCall } from '../read-known-call.ts';
+import { exitCodeOf, showOutcome } from '../show-outcome.ts';
+import { SingleOption } from '../single-option.ts';
+import { withStore } from '../with-store.ts';
+
+const FIRST_MS = 25;
+const MOST_MS = 500;
+
+export function callsWaitCommand(): Command {
+  return new Command('wait')
+    .description('Wait for the outcome of a call')
+    .argument('<call>', 'its id')
+    .addOption(new SingleOption('--wait <duration>', 'how long (default: until it ends)', readDuration))
+    .action(
+      action((context, id: string) =>
+        withStore(context, async (store) => {
+          const { terminal } = context;
+          const waitMs = (context.options['wait'] as number | undefined) ?? Number.POSITIVE_INFINITY;
+          const record = await Promise.race([untilSettled(store, id, waitMs), onInterrupt()]);
+          if (record === 'interrupted' || record?.outcome === undefined) {
+            if (terminal.json) terminal.printJson({ callId: id, pending: true });
+            else terminal.note(`${id} goes on.`);
+            return EXIT.notOk;
+          }
+          const outcome = decodeOutcome(record.outcome);
+          if (!terminal.json) return showOutcome(terminal, outcome);
+          terminal.printJson({ callId: record.callId, outcome });
+          return exitCodeOf(outcome);
+        }),
+      ),
+    );
+}
+
+/** An operator has no reply stream, so the record is looked at, ever less often. */
+async function untilSettled(store: Store, id: string, waitMs: number): Promise<CallRecord | undefined> {
+  const giveUpAt = performance.now() + waitMs;
+  for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MOST_MS)) {
+    const record = await readKnownCall(store, id);
+    const leftMs = giveUpAt - performance.now();
+    if (record.state === 'settled') return record;
+    if (leftMs <= 0) return undefined;
+    await pause(Math.min(pauseMs, leftMs));
+  }
+}

@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { nearNames } from '../../catalog/near-names.ts';
+import { indexTools } from '../../domain/catalog.ts';
+import type { ToolId } from '../../domain/ids.ts';
+import { action } from '../command-context.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { toSafeJson } from '../escape-text.ts';
+import { EXIT } from '../exit-codes.ts';
+import { withStore } from '../with-store.ts';
+
+export function catalogShowCommand(): Command {
+  return new Command('show')
+    .description('One tool as callers see it')
+    .argument('<tool>', 'module.tool')
+    .action(
+      action((context, name: string) =>
+        withStore(context, async (store) => {
+          const { terminal } = context;
+          const tools = indexTools(await store.readCatalog());
+          const found = tools.get(name as ToolId);
+          if (found === undefined) {
+            const near = nearNames(name, tools.keys());
+            const fix = near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'List the tools with: sallyport catalog';
+            throw new CommandFailure('TOOL_UNKNOWN', EXIT.notOk, `There is no tool "${name.slice(0, 130)}".`, fix);
+          }
+          const { tool, module } = found;
+          if (terminal.json) return terminal.printJson({ module: module.id, version: module.version, pool: module.pool, ...tool });
+          terminal.print(tool.id, 'bold');
+          terminal.print(tool.description);
+          terminal.print('');
+          terminal.printTable(
+            ['', ''],
+            [
+              ['module', `${module.id} ${module.version}, pool ${module.pool}`],
+              ['effect', tool.effect],
+              ['privileged', tool.privileged ? 'yes: closed unless the policy names it' : 'no'],
+              ['serial', tool.serial ? 'yes' : 'no'],
+              ['timeout', `${tool.limits.timeoutMs} ms`],
+              ['digest', tool.digest],
+            ],
+          );
+          terminal.print(`\ninput ${toSafeJson(tool.inputSchema)}`);
+          if (tool.outputSchema !== undefined) terminal.print(`output ${toSafeJson(tool.outputSchema)}`);
+        }),
+      ),
+    );
+}

@@ -1,0 +1,87 @@
+import { relative } from 'node:path';
+import { Command } from 'commander';
+import { nearNames } from '../../catalog/near-names.ts';
+import { RELEASE } from '../../compose/release.ts';
+import { runDev, type RunningDev } from '../../compose/run-dev.ts';
+import type { Config } from '../../config/config-schema.ts';
+import { readPolicyFile } from '../../config/policy-file.ts';
+import type { ToolDeclaration } from '../../domain/tool.ts';
+import { checkHost } from '../check-host.ts';
+import { action, type CommandContext } from '../command-context.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { EXIT } from '../exit-codes.ts';
+import { followConfig } from '../follow-config.ts';
+import { createLevelledLog, createReadableLog } from '../levelled-log.ts';
+import { ownCommand, shellWord } from '../own-command.ts';
+import { runUntilStopped } from '../run-until-stopped.ts';
+import { ConfigOption } from '../single-option.ts';
+import type { Terminal } from '../terminal.ts';
+
+const DEFAULT_MODULES = 'modules';
+
+export function devCommand(): Command {
+  const command = new Command('dev').description('Run the whole plane in this process, on one SQLite file, until Ctrl-C');
+  for (const path of ['worker.modules', 'worker.health.port', 'worker.concurrency', 'worker.watch', 'policyFile']) {
+    command.addOption(new ConfigOption(path));
+  }
+  return command.action(action(dev));
+}
+
+async function dev(context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const loaded = context.loadConfig();
+  const { config } = loaded;
+  if (config.store !== 'embedded') {
+    throw new CommandFailure('CONFIG_INVALID', EXIT.config, 'dev runs the embedded store, but the configuration says redis.', 'Use sallyport worker, or --store embedded.');
+  }
+  await checkHost(config, terminal);
+  const log = createLevelledLog(config.log.level ?? 'warn', createReadableLog(terminal));
+  const policyFile = config.policyFile === undefined ? undefined : readPolicyFile(config.policyFile, nearNames);
+  if (!terminal.json) terminal.note(`Sallyport ${RELEASE} is starting ...`);
+  const running = await runDev({ config, modules: config.worker.modules ?? DEFAULT_MODULES, policyFile, log });
+  const following = await followConfig(context, loaded, { log, defaultLevel: 'warn', applyPolicy: running.applyPolicy });
+  announce(terminal, running, config);
+  const { failed } = running.worker;
+  const drain = async (): Promise<void> => {
+    await following?.close();
+    await running.drain();
+  };
+  await runUntilStopped({ failed, drain }, () => terminal.note('\nWaiting for calls under way; again to end at once.'));
+}
+
+function announce(terminal: Terminal, { worker, policy, socket }: RunningDev, config: Config): void {
+  const { modules, broken } = worker.loaded;
+  const folder = relative(process.cwd(), config.folder) || '.';
+  const command = nextCommand(modules.flatMap(({ declaration }) => declaration.tools), folder);
+  if (terminal.json) {
+    const ids = modules.map(({ declaration }) => declaration.id);
+    return terminal.printJson({ pid: process.pid, folder: config.folder, socket, healthUrl: worker.healthUrl, policyVersion: policy.version, modules: ids, broken, try: command });
+  }
+  const shown = modules.map(({ declaration: { id, tools } }) => `${id} (${tools.length})`).join(', ');
+  terminal.print(`Sallyport ${RELEASE} is running, process ${process.pid}`, 'bold');
+  terminal.printTable(
+    ['', ''],
+    [
+      ['  tools', modules.length === 0 ? { text: 'none', style: 'yellow' } : shown],
+      ...broken.map(({ id, reason }) => ['  not loaded', { text: `${id}: ${reason}`, style: 'red' as const }]),
+      ['  store', `${folder}/store.sqlite`],
+      ['  policy', `version ${policy.version}${policy.version === 1 ? ': every tool is open, except privileged ones' : ''}`],
+      ['  socket', `${socket} (told in ${folder}/plane.json)`],
+      ['  health', worker.healthUrl === undefined ? 'off' : `${worker.healthUrl}/readyz`],
+    ],
+  );
+  terminal.print(`\nTry in a second terminal:\n\n  ${command}\n`);
+  terminal.note('Ctrl-C ends it.');
+}
+
+/** A tool that changes nothing and needs no arguments, if there is one. */
+function nextCommand(tools: readonly ToolDeclaration[], folder: string): string {
+  const program = ownCommand(process.argv[1] ?? 'sallyport', process.cwd());
+  const where = folder === '.sallyport' ? '' : ` --folder ${shellWord(folder)}`;
+  const simple = tools.filter(
+    ({ effect, privileged, inputSchema: { required } }) =>
+      effect === 'read' && !privileged && (!Array.isArray(required) || required.length === 0),
+  );
+  const tool = simple.find(({ id }) => (id as string) === 'clock.now') ?? simple[0];
+  return tool === undefined ? `${program} catalog${where}` : `${program} call ${tool.id} '{}'${where}`;
+}

@@ -1,0 +1,36 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { nearNames } from '../../catalog/near-names.ts';
+import { findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
+import { planeError } from '../../domain/errors.ts';
+import { action } from '../command-context.ts';
+import { SingleOption } from '../single-option.ts';
+import { withStore } from '../with-store.ts';
+
+export function policySetCommand(): Command {
+  return new Command('set')
+    .description('Replace the policy; it holds for every call that is claimed from now on')
+    .argument('<file>', 'JSON or YAML')
+    .addOption(new SingleOption('--expect <version>', 'refuse if the policy in force has another version', readVersion))
+    .action(
+      action((context, file: string) => {
+        const { policy } = readPolicyFile(file, nearNames);
+        return withStore(context, async (store) => {
+          const { terminal } = context;
+          const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
+          const warnings = findPolicyDoubts(policy, tools.length === 0 ? undefined : tools, nearNames);
+          const current = await store.readPolicy();
+          const expected = (context.options['expect'] as number | undefined) ?? current.version;
+          const written = await store.writePolicy({ expectedVersion: expected, policy });
+          if (written.kind === 'conflict') throw planeError('POLICY_CONFLICT', { expected, found: written.version });
+          for (const warning of warnings) terminal.warn(warning);
+          if (terminal.json) terminal.printJson({ version: written.version, warnings });
+          else terminal.print(`The policy is now version ${written.version}.`);
+        });
+      }),
+    );
+}
+
+function readVersion(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected the version that sallyport policy show told.');
+}

@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { openSession, type OpenSessionOptions } from '../../client/open-session.ts';
+import { action } from '../command-context.ts';
+import { unavailable, usage } from '../command-failure.ts';
+import { readDuration } from '../duration.ts';
+import { toSafeJson } from '../escape-text.ts';
+import { SingleOption } from '../single-option.ts';
+import { withStore } from '../with-store.ts';
+
+const IDENTITY = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
+
+export function sessionsOpenCommand(): Command {
+  const command = new Command('open').description('Open a session and print its id, run and token, once');
+  for (const name of IDENTITY) command.addOption(new SingleOption(`--${name} <text>`, `the ${name} of its calls`));
+  return command
+    .addOption(new SingleOption('--lifetime <duration>', 'when it ends at the latest (default: 1h)', readDuration))
+    .addOption(new SingleOption('--idle <duration>', 'when it ends without a call (default: its lifetime)', readDuration))
+    .addOption(new SingleOption('--out <path>', 'write it to a new file that only you can read, instead of printing it'))
+    .action(
+      action((context) => {
+        const { terminal, options } = context;
+        if (options['subject'] === undefined) throw usage('Say who the session is for: --subject NAME');
+        const { lifetime, idle, out } = options as { lifetime?: number; idle?: number; out?: string };
+        const identity = Object.fromEntries(
+          IDENTITY.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+        ) as unknown as OpenSessionOptions;
+        return withStore(context, async (store) => {
+          const session = await openSession(store, {
+            ...identity,
+            agent: identity.agent ?? 'cli',
+            ...(lifetime === undefined ? {} : { lifetimeMs: lifetime }),
+            ...(idle === undefined ? {} : { idleMs: idle }),
+          });
+          if (out === undefined) return terminal.printJson(session);
+          writeNew(out, toSafeJson(session));
+          const { token: _, ...shown } = session;
+          if (terminal.json) terminal.printJson({ ...shown, out });
+          else terminal.print(`${out}: session ${session.id}, until ${new Date(session.expiresAt).toISOString()}`);
+        });
+      }),
+    );
+}
+
+/** Made new and closed from the start: at no moment can somebody else open it. */
+function writeNew(path: string, text: string): void {
+  try {
+    writeFileSync(path, `${text}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw unavailable(`${path} cannot be written (${code}).`, 'Name a new file. The session was opened; it ends by itself.', error);
+  }
+}

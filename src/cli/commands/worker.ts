@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { storeOptionsOf, workerOptionsOf } from '../../compose/settings-from-config.ts';
+import { startWorker } from '../../compose/start-worker.ts';
+import { createLog } from '../../observe/log.ts';
+import { checkHost } from '../check-host.ts';
+import { action, type CommandContext } from '../command-context.ts';
+import { usage } from '../command-failure.ts';
+import { followConfig } from '../follow-config.ts';
+import { createLevelledLog } from '../levelled-log.ts';
+import { runUntilStopped } from '../run-until-stopped.ts';
+import { ConfigOption } from '../single-option.ts';
+import { passwordOf } from '../with-store.ts';
+
+const FLAGS = ['worker.modules', 'worker.pool', 'worker.concurrency', 'worker.health.port', 'worker.watch'];
+
+export function workerCommand(): Command {
+  const command = new Command('worker').description('Run tools for the calls of a store, until SIGTERM');
+  for (const path of FLAGS) command.addOption(new ConfigOption(path));
+  return command.action(action(work));
+}
+
+async function work(context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const loaded = context.loadConfig();
+  const { config } = loaded;
+  const { modules } = config.worker;
+  if (modules === undefined) throw usage('A worker needs modules.', 'Give --modules PATH, or worker.modules in the configuration.');
+  await checkHost(config, terminal);
+  const log = createLevelledLog(config.log.level ?? 'info', createLog('debug'));
+  const store = storeOptionsOf(config, { password: passwordOf(config) });
+  const worker = await startWorker(workerOptionsOf(config, store, { modules, watch: config.worker.watch ?? false, log }));
+  const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });
+  const { workerId, healthUrl, loaded: served } = worker;
+  const ids = served.modules.map(({ declaration }) => declaration.id);
+  if (terminal.json) terminal.printJson({ workerId, pid: process.pid, pool: config.worker.pool, healthUrl, modules: ids, broken: served.broken });
+  else {
+    terminal.print(`Worker ${workerId} serves ${ids.join(', ') || 'nothing'} in pool ${config.worker.pool}, process ${process.pid}`);
+    if (healthUrl !== undefined) terminal.print(`Health: ${healthUrl}/readyz`);
+  }
+  for (const { id, reason } of served.broken) log.error({ module: id, reason }, 'module not loaded; the others are served');
+  const drain = async (): Promise<void> => {
+    await following?.close();
+    await worker.drain();
+  };
+  await runUntilStopped({ failed: worker.failed, drain }, (signal) => log.info({ signal }, 'draining'));
+  log.info({}, 'drained');
+}

@@ -1,0 +1,77 @@
+import { CommanderError } from 'commander';
+import { PlaneError, type PlaneErrorCode } from '../domain/errors.ts';
+import { CommandFailure } from './command-failure.ts';
+import { EXIT } from './exit-codes.ts';
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string | undefined;
+  readonly exitCode: number;
+}
+
+const EXIT_OF: Record<PlaneErrorCode, number> = {
+  STORE_UNAVAILABLE: EXIT.unavailable,
+  STORE_UNSAFE: EXIT.config,
+  STORE_REPLACED: EXIT.unavailable,
+  STORE_LANES: EXIT.config,
+  STORE_VERSION: EXIT.unavailable,
+  STORE_OWNED: EXIT.unavailable,
+  STORE_FULL: EXIT.unavailable,
+  STORE_FAILED: EXIT.unavailable,
+  CALL_UNKNOWN: EXIT.notOk,
+  CALL_NOT_INDETERMINATE: EXIT.notOk,
+  POLICY_CONFLICT: EXIT.notOk,
+  POLICY_INVALID: EXIT.config,
+  SESSION_INVALID: EXIT.usage,
+  CONFIG_INVALID: EXIT.config,
+  MODULES_MISSING: EXIT.config,
+  CLIENT_CLOSED: EXIT.internal,
+  INTERNAL: EXIT.internal,
+};
+
+/** The server's words for "not you". */
+const LOGIN_REFUSED = /\b(WRONGPASS|NOAUTH|NOPERM)\b/;
+
+/** Any error in one line, with what to do about it and the exit code. Never a stack. */
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof CommandFailure) {
+    const { code, message, fix, exitCode } = error;
+    return { code, message, fix, exitCode };
+  }
+  if (error instanceof PlaneError) {
+    const refused = LOGIN_REFUSED.test(error.message);
+    const { code, message, fix } = error;
+    if (refused) return { code: 'AUTH', message, fix: 'Correct the user name and password.', exitCode: EXIT.auth };
+    return { code, message, fix, exitCode: EXIT_OF[code] };
+  }
+  if (error instanceof CommanderError) {
+    const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+    return { code: 'USAGE', message, fix: 'See sallyport --help', exitCode: EXIT.usage };
+  }
+  const known = describeSystemError(error);
+  if (known !== undefined) return known;
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return {
+    code: 'INTERNAL',
+    message: `Something is wrong in Sallyport itself: ${message}`,
+    fix: 'Please report it. --debug shows more.',
+    exitCode: EXIT.internal,
+  };
+}
+
+const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is taken',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'it is not allowed',
+  EPERM: 'it is not allowed',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EMFILE: 'too many files are open',
+};
+
+function describeSystemError(error: unknown): Failure | undefined {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code !== 'string' || typeof message !== 'string' || !Object.hasOwn(SYSTEM_ERRORS, code)) return undefined;
+  return { code, message: `${SYSTEM_ERRORS[code]} (${message})`, fix: undefined, exitCode: EXIT.unavailable };
+}

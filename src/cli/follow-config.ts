@@ -1,0 +1,44 @@
+import { nearNames } from '../catalog/near-names.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
+import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
+import { watchConfig, type ConfigWatch } from '../config/watch-config.ts';
+import type { CommandContext } from './command-context.ts';
+import { describeFailure } from './describe-failure.ts';
+import type { LevelledLog, LogLevel } from './levelled-log.ts';
+
+export interface Following {
+  readonly log: LevelledLog;
+  readonly defaultLevel: LogLevel;
+  /** Only `dev` writes policies from a file. */
+  readonly applyPolicy?: (file: PolicyFile) => Promise<{ readonly version: number; readonly changed: boolean }>;
+}
+
+/** Takes over from changed files what can change in a running process, and says what cannot. */
+export async function followConfig(
+  context: CommandContext,
+  loaded: LoadedConfig,
+  { log, defaultLevel, applyPolicy }: Following,
+): Promise<ConfigWatch | undefined> {
+  const policyFile = applyPolicy === undefined ? undefined : loaded.config.policyFile;
+  const files = [loaded.file, policyFile].filter((file) => file !== undefined);
+  if (files.length === 0) return undefined;
+  const watch = watchConfig(files, loaded, {
+    load: () => context.loadConfig(loaded.file),
+    async onChange({ next, live, waiting }) {
+      const { config } = next;
+      const policy =
+        applyPolicy === undefined || config.policyFile === undefined
+          ? undefined
+          : await applyPolicy(readPolicyFile(config.policyFile, nearNames));
+      log.level = config.log.level ?? defaultLevel;
+      // Told at the highest level: a lower one may just have been switched off.
+      if (live.length > 0) log.warn({ options: live }, 'configuration reloaded');
+      if (waiting.length > 0) log.warn({ options: waiting }, 'these options wait for a restart');
+      if (policy?.changed === true) log.warn({ version: policy.version }, 'policy reloaded');
+    },
+    onTrouble: (error) =>
+      log.error({ problem: describeFailure(error).message }, 'the new file is not used; the old configuration stays'),
+  });
+  await watch.ready;
+  return watch;
+}

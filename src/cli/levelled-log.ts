@@ -1,0 +1,46 @@
+import type { Log } from '../ports/log.ts';
+import type { Terminal } from './terminal.ts';
+import { toSafeJson } from './escape-text.ts';
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LEVELS)[number];
+
+export interface LevelledLog extends Log {
+  /** May be changed at any time. */
+  level: LogLevel;
+}
+
+/** A log whose level a new configuration can change while it is in use. */
+export function createLevelledLog(level: LogLevel, target: Log): LevelledLog {
+  const write =
+    (own: LogLevel) =>
+    (facts: object, message: string): void => {
+      if (LEVELS.indexOf(own) >= LEVELS.indexOf(log.level)) target[own](facts, message);
+    };
+  const log: LevelledLog = {
+    level,
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+  };
+  return log;
+}
+
+/** For a person who watches: one readable line each, on standard error. */
+export function createReadableLog(terminal: Terminal): Log {
+  const write =
+    (level: LogLevel) =>
+    (facts: object, message: string): void => {
+      const shown = Object.entries(facts).map(([name, value]) => `${name}=${describe(value)}`);
+      const line = `${new Date().toISOString().slice(11, 19)} ${level}: ${message} ${shown.join(' ')}`.trimEnd();
+      if (level === 'error' || level === 'warn') terminal.warn(line);
+      else terminal.note(line);
+    };
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+function describe(value: unknown): string {
+  if (value instanceof Error) return value.message;
+  return typeof value === 'string' ? value : toSafeJson(value).replaceAll(/\s+/g, ' ');
+}

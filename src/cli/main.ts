@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+import { inspect } from 'node:util';
+import { CommanderError } from 'commander';
+import { describeFailure } from './describe-failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { createProgram } from './program.ts';
+import { createTerminal } from './terminal.ts';
+
+/** Whoever reads our output may stop at any time (`| head`); that is no error. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    if (stream === process.stdout && !isLongRunning) process.exit(EXIT.ok);
+  });
+}
+const isLongRunning = process.argv.includes('dev') || process.argv.includes('worker');
+
+process.exit(await main(process.argv.slice(2)));
+
+async function main(args: readonly string[]): Promise<number> {
+  const program = createProgram();
+  try {
+    if (args.length === 0) program.help({ error: true });
+    await program.parseAsync([...args], { from: 'user' });
+    await flushed(process.stdout);
+    return Number(process.exitCode ?? EXIT.ok);
+  } catch (error) {
+    const code = report(error, args);
+    await flushed(process.stdout);
+    return code;
+  }
+}
+
+function report(error: unknown, args: readonly string[]): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+  const json = args.includes('--json');
+  const terminal = createTerminal({ json, env: process.env });
+  terminal.showProgress('');
+  const { code, message, fix, exitCode } = describeFailure(error);
+  if (json) terminal.printJson({ error: { code, message, ...(fix === undefined ? {} : { fix }) } });
+  terminal.fail(message, fix);
+  if (args.includes('--debug')) process.stderr.write(`${inspect(error, { depth: 6 })}\n`);
+  return exitCode;
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()));
+}

@@ -1,0 +1,79 @@
+import { Command, Option } from 'commander';
+import { RELEASE } from '../compose/release.ts';
+import { callCommand } from './commands/call.ts';
+import { callsCancelCommand } from './commands/calls-cancel.ts';
+import { callsListCommand } from './commands/calls-list.ts';
+import { callsResolveCommand } from './commands/calls-resolve.ts';
+import { callsShowCommand } from './commands/calls-show.ts';
+import { callsWaitCommand } from './commands/calls-wait.ts';
+import { catalogListCommand } from './commands/catalog-list.ts';
+import { catalogShowCommand } from './commands/catalog-show.ts';
+import { configShowCommand } from './commands/config-show.ts';
+import { devCommand } from './commands/dev.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { pauseCommand } from './commands/pause.ts';
+import { policyCheckCommand } from './commands/policy-check.ts';
+import { policySetCommand } from './commands/policy-set.ts';
+import { policyShowCommand } from './commands/policy-show.ts';
+import { sessionsListCommand } from './commands/sessions-list.ts';
+import { sessionsOpenCommand } from './commands/sessions-open.ts';
+import { sessionsRevokeCommand } from './commands/sessions-revoke.ts';
+import { workerCommand } from './commands/worker.ts';
+import { workersCommand } from './commands/workers.ts';
+import { usage } from './command-failure.ts';
+import { ConfigOption, SingleOption } from './single-option.ts';
+
+const EXIT_HELP = `
+Exit codes: 0 ok, 1 the call ended otherwise or nothing was done, 2 usage, 69 something is not available,
+77 not allowed, 78 configuration, 130 second Ctrl-C.`;
+
+/** The whole command line. Everything is parsed strictly; errors are thrown and told in one place. */
+export function createProgram(): Command {
+  const program = new Command('sallyport')
+    .description('A guarded door between AI agents and their tools.')
+    .version(RELEASE)
+    .addOption(new SingleOption('--config <path>', 'configuration file (default: sallyport.yaml, .yml or .json here)'))
+    .addOption(new Option('--json', 'print JSON, and only JSON, on standard output'))
+    .addOption(new Option('--debug', 'show the full cause of an error'))
+    .addOption(new SingleOption('--token <token>', '', refuseToken).hideHelp())
+    .addHelpText('after', EXIT_HELP);
+  for (const path of ['store', 'folder', 'redis.url', 'redis.name', 'log.level']) program.addOption(new ConfigOption(path));
+
+  add(program, [devCommand(), workerCommand(), callCommand()]);
+  addGroup(program, 'calls', 'Calls under way and their outcomes', [
+    callsListCommand(),
+    callsShowCommand(),
+    callsWaitCommand(),
+    callsCancelCommand(),
+    callsResolveCommand(),
+  ]);
+  addGroup(program, 'catalog', 'What is published', [catalogShowCommand()], catalogListCommand());
+  addGroup(program, 'sessions', 'Who calls are made for', [sessionsOpenCommand(), sessionsListCommand(), sessionsRevokeCommand()]);
+  addGroup(program, 'policy', 'Who may use which tool', [policyShowCommand(), policySetCommand(), policyCheckCommand()]);
+  add(program, [pauseCommand(), workersCommand(), doctorCommand()]);
+  addGroup(program, 'config', 'Options and where they come from', [configShowCommand()]);
+  quieten(program);
+  return program;
+}
+
+/** Arguments of a process can be read by everybody on the machine, and stay in the shell's history. */
+function refuseToken(): never {
+  throw usage('A token does not belong on the command line.', 'Put the session into a file: --session-file FILE');
+}
+
+function add(parent: Command, commands: readonly Command[]): void {
+  for (const command of commands) parent.addCommand(command);
+}
+
+function addGroup(program: Command, name: string, description: string, commands: readonly Command[], first?: Command): void {
+  const group = new Command(name).description(description);
+  if (first !== undefined) group.addCommand(first, { isDefault: true });
+  add(group, commands);
+  program.addCommand(group);
+}
+
+/** Commander throws instead of printing and ending the process; help is the only thing it prints. */
+function quieten(command: Command): void {
+  command.exitOverride().configureOutput({ writeErr: () => undefined });
+  for (const child of command.commands) quieten(child);
+}

@@ -1,0 +1,17 @@
+import { planeError } from '../domain/errors.ts';
+import type { CallRecord } from '../domain/call.ts';
+import { parseScopedId, type CallId } from '../domain/ids.ts';
+import type { Store } from '../ports/store.ts';
+
+/** Throws CALL_UNKNOWN for what is no call id at all, before the store is asked. */
+export function asCallId(text: string): CallId {
+  if (parseScopedId(text) === undefined) throw planeError('CALL_UNKNOWN', { callId: text.slice(0, 80) });
+  return text as CallId;
+}
+
+export async function readKnownCall(store: Store, asked: string): Promise<CallRecord> {
+  const callId = asCallId(asked);
+  const record = await store.readCall(callId);
+  if (record === undefined) throw planeError('CALL_UNKNOWN', { callId });
+  return record;
+}

@@ -1,0 +1,41 @@
+import { unavailable } from './command-failure.ts';
+import { describeFailure } from './describe-failure.ts';
+import { EXIT } from './exit-codes.ts';
+
+interface Stoppable {
+  drain(): Promise<void>;
+  /** Rejects when it cannot go on. */
+  readonly failed: Promise<never>;
+}
+
+/** npm and npx pass on a Ctrl-C that the terminal has sent us already. */
+const SAME_PRESS_MS = 300;
+/** A worker that cannot go on gets a moment to leave in order. */
+const FAILED_DRAIN_MS = 3000;
+
+/** Runs until the first SIGINT or SIGTERM, then drains. A second one ends at once. Throws when the worker fails. */
+export async function runUntilStopped(running: Stoppable, onDrain: (signal: NodeJS.Signals) => void): Promise<void> {
+  const throughNpm = process.env['npm_command'] !== undefined;
+  let firstAt: number | undefined;
+  const stopped = new Promise<NodeJS.Signals>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        const now = performance.now();
+        firstAt ??= now;
+        if (firstAt === now) resolve(signal);
+        else if (!throughNpm || now - firstAt > SAME_PRESS_MS) {
+          process.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
+        }
+      });
+    }
+  });
+  try {
+    onDrain(await Promise.race([stopped, running.failed]));
+  } catch (error) {
+    const { message, fix } = describeFailure(error);
+    const patience = new Promise<void>((resolve) => setTimeout(resolve, FAILED_DRAIN_MS).unref());
+    await Promise.race([running.drain().catch(() => undefined), patience]);
+    throw unavailable(`The worker cannot go on: ${message}`, fix, error);
+  }
+  await running.drain();
+}

@@ -1,0 +1,32 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { displayFileName } from '../authoring/shown-text.ts';
+import type { FileWriteBack } from '../domain/content.ts';
+import { unavailable } from './command-failure.ts';
+
+const MOST_NAMES = 1000;
+
+/**
+ * Writes files a tool handed over. The names are the tool's: only their last part is used, never a hidden one, and nothing that
+ * is there is overwritten or followed.
+ */
+export function saveFiles(files: readonly FileWriteBack[], folder: string): string[] {
+  mkdirSync(folder, { recursive: true });
+  return files.map(({ name, bytes }) => saveOne(folder, displayFileName(name).replace(/^\.+/, '_'), bytes));
+}
+
+function saveOne(folder: string, name: string, bytes: Uint8Array): string {
+  const ending = extname(name);
+  const stem = name.slice(0, name.length - ending.length);
+  for (let count = 1; count <= MOST_NAMES; count += 1) {
+    const path = join(folder, count === 1 ? name : `${stem}-${count}${ending}`);
+    try {
+      writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
+      return path;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'EEXIST') throw unavailable(`${path} cannot be written (${code}).`, undefined, error);
+    }
+  }
+  throw unavailable(`${folder} has too many files named like ${name}.`);
+}

@@ -1,0 +1,46 @@
+import type { ContentBlock } from '../domain/content.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import { toSafeJson } from './escape-text.ts';
+import { EXIT } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The result on standard output; what went wrong, and what to do about it, on standard error. Returns the exit code. */
+export function showOutcome(terminal: Terminal, outcome: Outcome, options: { readonly raw?: boolean } = {}): number {
+  const { error } = outcome;
+  for (const block of outcome.content) {
+    // The message of an error is told below.
+    if (error !== undefined && block.kind === 'text' && block.text === error.message) continue;
+    if (options.raw === true && block.kind === 'text') terminal.printRaw(`${block.text}\n`);
+    else terminal.print(describeBlock(block));
+  }
+  if (outcome.structured !== undefined && typeof outcome.structured !== 'string') {
+    terminal.print(toSafeJson(outcome.structured));
+  }
+  const { files = [], messages = [], injectedTools = [] } = outcome.writeBacks ?? {};
+  for (const { name, mediaType, bytes } of files) terminal.note(`file: ${name} (${mediaType}, ${bytes.byteLength} bytes)`);
+  for (const { format, body } of messages) terminal.note(`message: ${format} ${toSafeJson(body)}`);
+  for (const { tool } of injectedTools) terminal.note(`offered tool: ${tool}`);
+  if (error !== undefined) {
+    const ran = { no: 'it did not run', yes: 'it ran', unknown: 'it may have run' }[outcome.executed];
+    terminal.fail(`${outcome.kind} (${error.code}, ${ran}): ${error.message}`, error.fix);
+  }
+  return exitCodeOf(outcome);
+}
+
+export function exitCodeOf({ kind }: Outcome): number {
+  if (kind === 'ok') return EXIT.ok;
+  return kind === 'unauthenticated' ? EXIT.auth : EXIT.notOk;
+}
+
+function describeBlock(block: ContentBlock): string {
+  switch (block.kind) {
+    case 'text':
+      return block.text;
+    case 'structured':
+      return toSafeJson(block.value);
+    case 'file':
+      return `[file ${block.name}, ${block.mediaType}, ${block.bytes.byteLength} bytes]`;
+    default:
+      return `[${block.kind} ${block.mediaType}, ${block.bytes.byteLength} bytes]`;
+  }
+}

@@ -1,0 +1,38 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { OPTION_ROWS } from '../config/option-rows.ts';
+
+type Read = (text: string) => unknown;
+
+/** An option with one value, which is given once. A value that looks like a flag must be attached: `--key=--x`. */
+export class SingleOption extends Option {
+  constructor(flags: string, description: string, read: Read = (text) => text) {
+    super(flags, description);
+    let seen = false;
+    this.argParser((value: string) => {
+      if (seen) throw new InvalidArgumentError('It is given twice.');
+      seen = true;
+      if (value.startsWith('-') && !process.argv.includes(`${this.long}=${value}`)) {
+        throw new InvalidArgumentError(`A value is missing; if it really starts with "-", write ${this.long}=VALUE.`);
+      }
+      return read(value);
+    });
+  }
+}
+
+/** A flag of the configuration: its sentence, its type and what it sets come from the schema. */
+export class ConfigOption extends SingleOption {
+  readonly path: string;
+
+  constructor(path: string) {
+    const row = OPTION_ROWS.find((candidate) => candidate.path === path);
+    if (row?.flag === undefined) throw new TypeError(`${path} has no flag`);
+    const { flag, sentence, expects, schema } = row;
+    const word = row.isPath ? 'path' : path === 'redis.url' ? 'url' : 'value';
+    super(`${flag} <${word}>`, sentence, (text) => {
+      const value = row.read(text);
+      if (value === undefined || !schema.safeParse(value).success) throw new InvalidArgumentError(`Expected ${expects}.`);
+      return value;
+    });
+    this.path = path;
+  }
+}

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
+import { storeOptionsOf } from '../compose/settings-from-config.ts';
+import { openStore, type StoreOptions } from '../compose/open-store.ts';
+import type { Config } from '../config/config-schema.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
+import type { Store } from '../ports/store.ts';
+import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
+import type { CommandContext } from './command-context.ts';
+import { unavailable } from './command-failure.ts';
+import { readSecretFile } from './read-secret-file.ts';
+
+/** Somebody waits at the terminal: an unreachable server is given up sooner than by a worker. */
+const COMMAND_PATIENCE_MS = 5000;
+
+export function passwordOf(config: Config): string | undefined {
+  const { passwordFile } = config.redis;
+  return config.store === 'redis' && passwordFile !== undefined ? readSecretFile(passwordFile).trim() : undefined;
+}
+
+/** For one-shot commands: they never make a new embedded store, least of all in the wrong folder. */
+export function commandStoreOptions(
+  { config, sources }: LoadedConfig,
+  needs: { readonly running?: boolean } = {},
+): StoreOptions {
+  if (config.store === 'redis') {
+    const chosen = sources.get('redis.patienceMs')?.kind !== 'default';
+    return storeOptionsOf(config, {
+      password: passwordOf(config),
+      ...(chosen ? {} : { patienceMs: Math.min(config.redis.patienceMs, COMMAND_PATIENCE_MS) }),
+    });
+  }
+  const folder = relative(process.cwd(), config.folder) || '.';
+  if (!existsSync(storeFile(config.folder))) {
+    throw unavailable(`There is no store in ${folder}.`, 'Start one with: sallyport dev. Or name another with --folder.');
+  }
+  if (needs.running === true && readPlaneAddress(config.folder) === undefined) {
+    throw unavailable(`No plane is running in ${folder}.`, 'Start it with: sallyport dev');
+  }
+  return storeOptionsOf(config, { mode: needs.running === true ? 'connect' : 'auto' });
+}
+
+/** Opens the store for one command and closes it whatever happens. */
+export async function withStore<Result>(
+  context: CommandContext,
+  use: (store: Store, loaded: LoadedConfig) => Promise<Result>,
+): Promise<Result> {
+  const loaded = context.loadConfig();
+  const store = await openStore(commandStoreOptions(loaded));
+  try {
+    return await use(store, loaded);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,24 @@
+import { planeError } from '../domain/errors.ts';
+import type { Policy, PolicyRecord } from '../domain/policy.ts';
+import type { PolicyStore } from '../ports/policy-store.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
+
+const MOST_TRIES = 10;
+
+/** Reads, changes and writes the policy; tries again when somebody else was faster. Writes nothing if nothing changes. */
+export async function changePolicy(
+  store: PolicyStore,
+  change: (current: PolicyRecord) => Policy,
+): Promise<PolicyRecord & { readonly changed: boolean }> {
+  let current = await store.readPolicy();
+  for (let attempt = 1; ; attempt += 1) {
+    const policy = change(current);
+    if (canonicalJson(policy) === canonicalJson(current.policy)) return { ...current, changed: false };
+    const written = await store.writePolicy({ expectedVersion: current.version, policy });
+    if (written.kind === 'written') return { version: written.version, policy, changed: true };
+    if (attempt === MOST_TRIES) {
+      throw planeError('POLICY_CONFLICT', { expected: current.version, found: written.version });
+    }
+    current = await store.readPolicy();
+  }
+}

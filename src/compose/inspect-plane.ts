@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import type { Config } from '../config/config-schema.ts';
+import { PlaneError } from '../domain/errors.ts';
+import type { Store } from '../ports/store.ts';
+import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
+import { inspectRedis } from './inspect-redis.ts';
+import type { Check } from './check.ts';
+import { openStore, type StoreOptions } from './open-store.ts';
+
+/** Everything an operator should look at, in the order to look at it. Makes no new store. */
+export async function inspectPlane(config: Config, options: StoreOptions | undefined): Promise<Check[]> {
+  if (options?.store === 'redis') {
+    const { checks, usable } = await inspectRedis(options.redis);
+    return usable ? [...checks, ...(await inspectStore(options))] : checks;
+  }
+  const file = storeFile(config.folder);
+  if (options === undefined || !existsSync(file)) {
+    return [{ name: 'store', state: 'bad', found: `${file} does not exist`, fix: 'sallyport dev' }];
+  }
+  const owner = readPlaneAddress(config.folder);
+  const checks = await inspectStore(options);
+  return [
+    { name: 'durability', state: 'ok', found: 'embedded: kill -9 of any process and power loss lose nothing' },
+    {
+      name: 'owner',
+      state: 'ok',
+      found: owner === undefined ? 'nobody: the file is free' : `process ${owner.pid}, ${owner.socket}`,
+    },
+    ...checks,
+  ];
+}
+
+async function inspectStore(options: StoreOptions): Promise<Check[]> {
+  let store: Store;
+  try {
+    store = await openStore(options);
+  } catch (error) {
+    if (!(error instanceof PlaneError)) throw error;
+    return [{ name: 'store', state: 'bad', found: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) }];
+  }
+  try {
+    await store.checkIncarnation();
+    const { version } = await store.readPolicy();
+    return [
+      { name: 'store', state: 'ok', found: `reachable, ${store.lanes} ${store.lanes === 1 ? 'lane' : 'lanes'}, not replaced` },
+      version === 0
+        ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
+        : { name: 'policy', state: 'ok', found: `version ${version}` },
+      ...(await inspectFleet(store)),
+    ];
+  } finally {
+    await store.close();
+  }
+}
+
+async function inspectFleet(store: Store): Promise<Check[]> {
+  const workers = await store.listWorkers();
+  const states = await store.queueState();
+  const { modules } = await store.readCatalog();
+  const tools = modules.reduce((count, module) => count + module.tools.length, 0);
+  const [queued, leased] = [sum(states.map((state) => state.queued)), sum(states.map((state) => state.leased))];
+  const pools = new Set(workers.map(({ pool }) => pool));
+  const stranded = states.filter((state) => state.queued > 0 && !pools.has(state.pool)).map(({ pool }) => pool);
+  const broken = workers.flatMap(({ workerId, broken: list }) => list.map((module) => ({ workerId, ...module })));
+  return [
+    workers.length === 0
+      ? { name: 'workers', state: 'warn', found: 'none is alive', fix: 'sallyport worker --modules PATH, or sallyport dev' }
+      : { name: 'workers', state: 'ok', found: `${workers.length} alive in ${[...pools].sort().join(', ')}` },
+    stranded.length === 0
+      ? { name: 'queue', state: 'ok', found: `${queued} waiting, ${leased} with workers` }
+      : {
+          name: 'queue',
+          state: 'bad',
+          found: `${queued} waiting; nobody serves pool ${[...new Set(stranded)].join(', ')}`,
+          fix: `sallyport worker --pool ${stranded[0]!} --modules PATH`,
+        },
+    { name: 'catalog', state: tools === 0 ? 'warn' : 'ok', found: `${tools} tools of ${modules.length} modules published` },
+    ...broken.map(
+      ({ workerId, id, reason }): Check => ({
+        name: 'module',
+        state: 'bad',
+        found: `${id} is not loaded by worker ${workerId}: ${reason}`,
+        fix: 'Correct the module; a worker that watches loads it again.',
+      }),
+    ),
+  ];
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

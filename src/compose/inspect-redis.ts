@@ -1,0 +1,89 @@
+import { PlaneError } from '../domain/errors.ts';
+import { asList, asText } from '../stores/redis/answers.ts';
+import { openConnection, sendCommand, toPlaneError, untilReady, type Connection } from '../stores/redis/connection.ts';
+import { deploymentKeys } from '../stores/redis/keys.ts';
+import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
+import { inspectServer } from '../stores/redis/safety.ts';
+import type { Check } from './check.ts';
+
+const COMMAND_TIMEOUT_MS = 5000;
+
+/** Looks at the server itself, also at one that a worker would refuse. `usable`: a store is there and can be opened. */
+export async function inspectRedis(options: RedisStoreOptions): Promise<{ checks: Check[]; usable: boolean }> {
+  const connection = openConnection({ commandTimeoutMs: COMMAND_TIMEOUT_MS, ...options }, 'commands');
+  try {
+    await untilReady(connection, options.patienceMs ?? COMMAND_TIMEOUT_MS);
+    return await inspect(connection, options);
+  } catch (error) {
+    const { message, fix } = error instanceof PlaneError ? error : toPlaneError(error);
+    const check: Check = { name: 'server', state: 'bad', found: message, ...(fix === undefined ? {} : { fix }) };
+    return { checks: [check], usable: false };
+  } finally {
+    connection.disconnect();
+  }
+}
+
+async function inspect(connection: Connection, options: RedisStoreOptions): Promise<{ checks: Check[]; usable: boolean }> {
+  const { findings, facts } = await inspectServer(connection);
+  const cli = commandLine(options);
+  const settings = ['version', 'maxmemory-policy', 'appendonly'];
+  const checks: Check[] = [
+    { name: 'server', state: 'ok', found: `version ${facts.version}${facts.cluster ? ', cluster' : ''}` },
+    ...settings.map((setting): Check => {
+      const finding = findings.find((candidate) => candidate.setting === setting);
+      if (finding === undefined) return { name: setting, state: 'ok', found: 'as needed' };
+      const fix = finding.fix.startsWith('CONFIG ') ? `${cli} ${finding.fix} && ${cli} CONFIG REWRITE` : finding.fix;
+      return { name: setting, state: finding.fatal ? 'bad' : 'warn', found: `${finding.found}, needed ${finding.needed}`, fix };
+    }),
+    ...(await inspectDurability(connection, cli)),
+  ];
+  const name = options.name ?? 'sallyport';
+  const founded = (await sendCommand(connection, 'EXISTS', [deploymentKeys(name).incarnation])) === 1;
+  if (!founded) checks.push({ name: 'store', state: 'warn', found: `nothing is stored under the name ${name} yet` });
+  return { checks, usable: founded && findings.every(({ fatal }) => !fatal) };
+}
+
+/** Which column of the durability table applies. Managed servers may not tell. */
+async function inspectDurability(connection: Connection, cli: string): Promise<Check[]> {
+  const fsync = await sendCommand(connection, 'CONFIG', ['GET', 'appendfsync']).then(
+    (answer) => asText(asList(answer)[1] ?? ''),
+    () => '',
+  );
+  const checks: Check[] = [];
+  if (fsync === 'always') {
+    checks.push({ name: 'durability', state: 'ok', found: 'AOF always: kill -9 and power loss lose nothing' });
+  } else if (fsync === 'everysec') {
+    checks.push({
+      name: 'durability',
+      state: 'ok',
+      found: 'AOF everysec: kill -9 loses nothing; power loss can lose the last second, and an unsafe tool can start twice',
+    });
+  } else {
+    checks.push({
+      name: 'durability',
+      state: 'warn',
+      found: fsync === '' ? 'unknown: the server does not tell appendfsync' : `appendfsync ${fsync}: power loss can lose minutes`,
+      ...(fsync === '' ? {} : { fix: `${cli} CONFIG SET appendfsync everysec && ${cli} CONFIG REWRITE` }),
+    });
+  }
+  const replication = asText(await sendCommand(connection, 'INFO', ['replication']));
+  if (/^role:slave/m.test(replication)) {
+    checks.push({ name: 'replication', state: 'bad', found: 'this is a replica', fix: 'Connect to the primary.' });
+  } else if (/^connected_slaves:[1-9]/m.test(replication)) {
+    checks.push({
+      name: 'replication',
+      state: 'warn',
+      found: 'replicas are not waited for: when one is promoted, accepted calls can be lost and unsafe tools can start twice',
+    });
+  }
+  return checks;
+}
+
+/** redis-cli with the address and without the password. */
+function commandLine({ url, cluster, tls }: RedisStoreOptions): string {
+  const encrypted = tls === undefined ? '' : ' --tls';
+  if (cluster !== undefined) return `redis-cli${encrypted} -h ${cluster[0]!.host} -p ${cluster[0]!.port}`;
+  if (url === undefined) return `redis-cli${encrypted}`;
+  const { protocol, hostname, port } = new URL(url);
+  return `redis-cli${protocol === 'rediss:' ? ' --tls' : ''} -h ${hostname} -p ${port === '' ? '6379' : port}`;
+}

@@ -1,0 +1,56 @@
+import type { Config } from '../config/config-schema.ts';
+import type { Log } from '../ports/log.ts';
+import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
+import type { StoreOptions } from './open-store.ts';
+import type { WorkerOptions } from './start-worker.ts';
+
+/** What the configuration does not hold: the content of a password file, and how this process uses the store. */
+export interface StoreUse {
+  readonly password?: string | undefined;
+  readonly mode?: 'own' | 'connect' | 'auto';
+  readonly patienceMs?: number;
+}
+
+export function storeOptionsOf(config: Config, use: StoreUse = {}): StoreOptions {
+  if (config.store === 'redis') return { store: 'redis', redis: redisOptionsOf(config, use) };
+  return { store: 'embedded', folder: config.folder, mode: use.mode ?? 'auto' };
+}
+
+export function redisOptionsOf({ redis }: Config, use: StoreUse = {}): RedisStoreOptions {
+  const { tls, passwordFile: _, patienceMs, password = use.password, ...rest } = redis;
+  const { enabled, ...files } = defined(tls);
+  const encrypted = enabled || Object.keys(files).length > 0;
+  return {
+    ...defined(rest),
+    ...(password === undefined ? {} : { password }),
+    ...(encrypted ? { tls: files } : {}),
+    patienceMs: use.patienceMs ?? patienceMs,
+  };
+}
+
+export function workerOptionsOf(
+  config: Config,
+  store: StoreOptions,
+  more: { readonly modules: string; readonly watch: boolean; readonly log: Log },
+): WorkerOptions {
+  const { pool, concurrency, leaseMs, heartbeatMs, graceMs, retentionMs, health } = config.worker;
+  return {
+    ...store,
+    ...more,
+    pool,
+    concurrency,
+    leaseMs,
+    ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+    graceMs,
+    retentionMs,
+    health: health.enabled ? { host: health.host, port: health.port ?? 0 } : false,
+    admission: config.admission,
+  };
+}
+
+type Defined<Given> = { [Name in keyof Given]: Exclude<Given[Name], undefined> };
+
+/** Absent and undefined mean the same in a configuration, but not in options. */
+function defined<Given extends object>(given: Given): Defined<Given> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<Given>;
+}

@@ -1,0 +1,71 @@
+import { LEAST_LIVE_BYTES, LEAST_RETENTION_MS, type Config } from './config-schema.ts';
+import type { Source } from './config-source.ts';
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
+
+/** Values that are fine alone and impossible together; each problem names both numbers. */
+export function findImpossible(config: Config, sourceOf: (path: string) => Source): string[] {
+  const problems: string[] = [];
+  const at = (path: string): string => {
+    const { where } = sourceOf(path);
+    return where === '' ? path : `${where}: ${path}`;
+  };
+  const { worker, admission } = config;
+  const third = Math.floor(worker.leaseMs / 3);
+  if (worker.heartbeatMs !== undefined && worker.heartbeatMs > third) {
+    problems.push(`${at('worker.heartbeatMs')} ${worker.heartbeatMs} must be ≤ leaseMs/3 (${third})`);
+  }
+  if (worker.retentionMs < LEAST_RETENTION_MS) {
+    problems.push(`${at('worker.retentionMs')} ${worker.retentionMs} must be ≥ 24 hours (${LEAST_RETENTION_MS})`);
+  }
+  if (admission.liveBytes < LEAST_LIVE_BYTES) {
+    problems.push(
+      `${at('admission.liveBytes')} ${admission.liveBytes} must be ≥ the arguments of one call (${LEAST_LIVE_BYTES})`,
+    );
+  }
+  if (admission.subjectWindow > admission.liveCalls) {
+    problems.push(
+      `${at('admission.subjectWindow')} ${admission.subjectWindow} must be ≤ liveCalls (${admission.liveCalls})`,
+    );
+  }
+  const { host, open, enabled } = worker.health;
+  if (enabled && !open && !LOOPBACK.test(host)) {
+    problems.push(
+      `${at('worker.health.host')} ${host} can be reached from outside and has no login; set worker.health.open: true if that is meant`,
+    );
+  }
+  return [...problems, ...findImpossibleRedis(config, sourceOf, at)];
+}
+
+function findImpossibleRedis(
+  { store, redis }: Config,
+  sourceOf: (path: string) => Source,
+  at: (path: string) => string,
+): string[] {
+  const problems: string[] = [];
+  const ways = (['url', 'cluster', 'sentinels'] as const).filter((name) => redis[name] !== undefined);
+  if (store === 'embedded' && ways[0] !== undefined && sourceOf('store').kind === 'default') {
+    problems.push(`${at(`redis.${ways[0]}`)} is given, but the store is embedded; set store: redis`);
+  }
+  if (ways.length > 1) problems.push(`${at(`redis.${ways[0]!}`)} and redis.${ways[1]!} exclude each other`);
+  if (redis.sentinels !== undefined && redis.sentinelName === undefined) {
+    problems.push(`${at('redis.sentinels')} needs redis.sentinelName`);
+  }
+  if (redis.sentinelName !== undefined && redis.sentinels === undefined) {
+    problems.push(`${at('redis.sentinelName')} needs redis.sentinels`);
+  }
+  const inUrl = redis.url !== undefined && /^\w+:\/\/[^@/]*:[^@/]+@/.test(redis.url);
+  const passwords = [redis.password, redis.passwordFile, inUrl || undefined].filter((given) => given !== undefined);
+  if (passwords.length > 1) {
+    problems.push('redis.password, redis.passwordFile and a password in redis.url exclude each other');
+  }
+  const { tls } = redis;
+  if ((tls.certFile === undefined) !== (tls.keyFile === undefined)) {
+    problems.push('redis.tls.certFile and redis.tls.keyFile need each other');
+  }
+  const files = [tls.caFile, tls.certFile, tls.keyFile].some((file) => file !== undefined);
+  if (redis.url?.startsWith('redis://') === true && (tls.enabled || files)) {
+    problems.push(`${at('redis.url')} is redis://, but redis.tls is given; write rediss://`);
+  }
+  return problems;
+}

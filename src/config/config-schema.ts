@@ -1,0 +1,124 @@
+import type { z } from 'zod';
+import { LIMITS } from '../domain/call.ts';
+import {
+  addresses,
+  bytes,
+  filePath,
+  group,
+  milliseconds,
+  oneOf,
+  option,
+  optional,
+  text,
+  wholeNumber,
+  yesOrNo,
+} from './option.ts';
+
+const SECOND = 1000;
+const HOUR = 60 * 60 * SECOND;
+const DAY = 24 * HOUR;
+const MIB = 1024 * 1024;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const STORE_NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
+
+/** Outcomes and keys outlive their call by at least this; a caller may repeat a call within it. */
+export const LEAST_RETENTION_MS = DAY;
+
+const redis = group({
+  url: optional(text('a redis:// or rediss:// address', /^rediss?:\/\/\S+$/), 'Address of one Redis or Valkey server.', {
+    flag: '--redis',
+    otherwise: 'redis://127.0.0.1:6379, unless cluster or sentinels are given',
+  }),
+  cluster: optional(addresses, 'Nodes of a Redis Cluster; some of them are enough.'),
+  sentinels: optional(addresses, 'Sentinels that know the current primary.'),
+  sentinelName: optional(text('a name'), 'Name of the primary among the sentinels.'),
+  username: optional(text('a user name'), 'User to log in as.'),
+  password: optional(text('a password'), 'Password to log in with. In a file only as a ${NAME} placeholder.', {
+    secret: true,
+  }),
+  passwordFile: optional(filePath, 'File that holds the password; readable by its owner only.'),
+  tls: group({
+    enabled: option(yesOrNo, false, 'Encrypt the connection. A rediss:// address does so by itself.'),
+    caFile: optional(filePath, 'Certificate authority to trust, PEM.', { otherwise: "the system's" }),
+    certFile: optional(filePath, 'Client certificate, PEM.'),
+    keyFile: optional(filePath, 'Key of the client certificate, PEM.'),
+  }).prefault({}),
+  name: option(text('letters, digits, _ : . -', STORE_NAME), 'sallyport', 'Deployments with different names share a server.', {
+    flag: '--redis-name',
+  }),
+  lanes: optional(wholeNumber(1, 1024), 'Shards of a new store; an existing one keeps its number.', {
+    otherwise: '1, and 16 on a cluster',
+  }),
+  commandTimeoutMs: option(
+    milliseconds(100, 10 * 60 * SECOND),
+    10 * SECOND,
+    'A command without an answer for so long is given up.',
+  ),
+  patienceMs: option(
+    milliseconds(0, HOUR),
+    15 * SECOND,
+    'How long an unreachable server is waited for. One-shot commands wait at most 5 seconds unless this is given.',
+  ),
+});
+
+const worker = group({
+  modules: optional(filePath, 'A folder of modules, or a manifest.', { flag: '--modules' }),
+  pool: option(text('a name', NAME), 'default', 'The pool whose calls this worker takes.', { flag: '--pool' }),
+  concurrency: option(wholeNumber(1, 4096), 64, 'Calls that run at the same time.', { flag: '--concurrency' }),
+  leaseMs: option(
+    milliseconds(300, HOUR),
+    15 * SECOND,
+    'A worker that is silent for so long has lost its calls.',
+  ),
+  heartbeatMs: optional(milliseconds(50, HOUR), 'How often leases are renewed; at most a third of leaseMs.', {
+    otherwise: 'a third of leaseMs',
+  }),
+  graceMs: option(milliseconds(0, DAY), 30 * SECOND, 'How long a drain waits for calls under way.'),
+  retentionMs: option(milliseconds(1, 365 * DAY), DAY, 'How long outcomes and keys are kept; at least 24 hours.'),
+  health: group({
+    enabled: option(yesOrNo, true, 'Serve /healthz and /readyz.'),
+    host: option(text('a host name or address', /^[A-Za-z0-9._:-]{1,255}$/), '127.0.0.1', 'Where they are served.'),
+    port: optional(wholeNumber(1, 65_535), 'Port they are served on.', { flag: '--port', otherwise: 'a free one' }),
+    open: option(yesOrNo, false, 'Allow a host that others than this machine can reach. There is no login.'),
+  }).prefault({}),
+  watch: optional(yesOrNo, 'Load modules again when their files change.', {
+    flag: '--watch',
+    otherwise: 'true in dev, false in worker',
+  }),
+});
+
+const admission = group({
+  liveCalls: option(wholeNumber(1, 10_000_000), 100_000, 'Calls that are not settled yet.'),
+  liveBytes: option(bytes(1, 1024 * 1024 * MIB), 256 * MIB, 'Their size together.'),
+  retainedBytes: option(bytes(1, 1024 * 1024 * MIB), 1024 * MIB, 'Size of all kept outcomes together.'),
+  subjectWindow: option(wholeNumber(1, 10_000), 64, "One subject's calls that stand in a pool's queue at once."),
+  subjectBacklog: option(wholeNumber(0, 10_000_000), 20_000, "One subject's calls that wait behind them."),
+});
+
+/** Every option of the plane: type, default, unit and one sentence. `docs/config.md` is generated from it. */
+export const configSchema = group({
+  store: option(oneOf('embedded', 'redis'), 'embedded', 'Where everything durable is: one SQLite file, or Redis.', {
+    flag: '--store',
+  }),
+  folder: option(filePath, '.sallyport', 'Folder of the embedded store.', { flag: '--folder' }),
+  redis: redis.prefault({}),
+  worker: worker.prefault({}),
+  admission: admission.prefault({}),
+  policyFile: optional(filePath, 'Roles and permissions that `dev` writes at its start and when the file changes.', {
+    flag: '--policy',
+    otherwise: 'a new embedded store is open to everybody, except for privileged tools',
+    live: true,
+  }),
+  log: group({
+    level: optional(oneOf('debug', 'info', 'warn', 'error'), 'The least important lines that are logged.', {
+      flag: '--log-level',
+      otherwise: 'warn in dev, info in worker',
+      live: true,
+    }),
+  }).prefault({}),
+});
+
+export type Config = z.output<typeof configSchema>;
+
+/** The largest single call must fit, or nothing would ever be accepted. */
+export const LEAST_LIVE_BYTES = LIMITS.argumentsBytes;

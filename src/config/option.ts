@@ -1,0 +1,120 @@
+import { z } from 'zod';
+
+/** What an option is besides its type. Docs, environment names, flags and messages come from here. */
+export interface OptionFacts {
+  readonly sentence: string;
+  /** Completes "expected …". */
+  readonly expects: string;
+  /** The value written as text, in the environment or after a flag; undefined when it is not such a value. */
+  readonly read: (text: string) => unknown;
+  readonly flag?: string;
+  /** What holds when it is not given and has no plain default. */
+  readonly otherwise?: string;
+  /** Never printed, and never in clear in a file. */
+  readonly secret?: boolean;
+  /** A path: relative to the file that names it, or to the working directory. */
+  readonly isPath?: boolean;
+  /** A running process takes a new value without a restart. */
+  readonly live?: boolean;
+}
+
+type MoreFacts = Pick<OptionFacts, 'flag' | 'otherwise' | 'secret' | 'live'>;
+
+/** A type of option: how it is checked, how it is read from text, and how it is named. */
+interface Kind<Schema extends z.ZodType> {
+  readonly schema: Schema;
+  readonly expects: string;
+  readonly read: (text: string) => unknown;
+  readonly isPath?: boolean;
+}
+
+const facts = z.registry<OptionFacts>();
+
+export function factsOf(schema: z.ZodType): OptionFacts | undefined {
+  return facts.get(schema);
+}
+
+/** An option with a default. */
+export function option<Schema extends z.ZodType>(
+  kind: Kind<Schema>,
+  fallback: z.core.util.NoUndefined<z.output<Schema>>,
+  sentence: string,
+  more: MoreFacts = {},
+): z.ZodDefault<Schema> {
+  return register(kind.schema.default(fallback), kind, sentence, more);
+}
+
+/** An option that may be absent. */
+export function optional<Schema extends z.ZodType>(
+  kind: Kind<Schema>,
+  sentence: string,
+  more: MoreFacts = {},
+): z.ZodOptional<Schema> {
+  return register(kind.schema.optional(), kind, sentence, more);
+}
+
+function register<Schema extends z.ZodType>(schema: Schema, kind: Kind<z.ZodType>, sentence: string, more: MoreFacts) {
+  const { expects, read, isPath = false } = kind;
+  facts.add(schema, { sentence, expects, read, isPath, ...more });
+  return schema;
+}
+
+/** Options that belong together. Unknown keys are refused; a missing group has its defaults. */
+export function group<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.strictObject(shape);
+}
+
+export function wholeNumber(least: number, most: number, unit?: string): Kind<z.ZodInt> {
+  const what = unit === undefined ? 'a whole number' : `a whole number of ${unit}`;
+  return {
+    schema: z.int().min(least).max(most),
+    expects: `${what} from ${least} to ${most}`,
+    read: (text) => (/^\d{1,16}$/.test(text) ? Number(text) : undefined),
+  };
+}
+
+export function milliseconds(least: number, most: number): Kind<z.ZodInt> {
+  return wholeNumber(least, most, 'milliseconds');
+}
+
+export function bytes(least: number, most: number): Kind<z.ZodInt> {
+  return wholeNumber(least, most, 'bytes');
+}
+
+export const yesOrNo: Kind<z.ZodBoolean> = {
+  schema: z.boolean(),
+  expects: 'true or false',
+  read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+};
+
+export function oneOf<const Words extends readonly [string, ...string[]]>(...words: Words) {
+  return {
+    schema: z.enum(words),
+    expects: `one of ${words.join(', ')}`,
+    read: (text: string) => (words.includes(text) ? text : undefined),
+  };
+}
+
+const LONGEST_TEXT = 4096;
+
+export function text(expects: string, pattern = /^[^\p{Cc}]+$/u): Kind<z.ZodString> {
+  return { schema: z.string().min(1).max(LONGEST_TEXT).regex(pattern), expects, read: (given) => given };
+}
+
+export const filePath: Kind<z.ZodString> = { ...text('a path'), isPath: true };
+
+const address = z.strictObject({
+  host: z.string().regex(/^[A-Za-z0-9._:-]{1,255}$/),
+  port: z.int().min(1).max(65_535),
+});
+
+/** In text: `host:port,host:port`. */
+export const addresses: Kind<z.ZodArray<typeof address>> = {
+  schema: z.array(address).min(1).max(64),
+  expects: 'a list of { host, port }',
+  read(given) {
+    const parts = given.split(',').map((part) => /^\s*(\S+):(\d{1,5})\s*$/.exec(part));
+    if (parts.includes(null)) return undefined;
+    return parts.map((part) => ({ host: part![1]!, port: Number(part![2]) }));
+  },
+};

@@ -1,0 +1,61 @@
+import { watch } from 'chokidar';
+import type { LoadedConfig } from './load-config.ts';
+import { OPTION_ROWS } from './option-rows.ts';
+import { showConfig } from './show-config.ts';
+
+export interface ConfigChange {
+  readonly next: LoadedConfig;
+  /** Options whose new value holds from now on. */
+  readonly live: readonly string[];
+  /** Options whose new value waits for a restart. */
+  readonly waiting: readonly string[];
+}
+
+export interface ConfigWatch {
+  readonly ready: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Reads the files again when they change. A bad new one changes nothing: `onTrouble` is told, the old one stays. */
+export function watchConfig(
+  files: readonly string[],
+  current: LoadedConfig,
+  on: {
+    readonly load: () => LoadedConfig;
+    readonly onChange: (change: ConfigChange) => void | Promise<void>;
+    readonly onTrouble: (error: unknown) => void;
+  },
+): ConfigWatch {
+  let known = current;
+  let turn = Promise.resolve();
+  const watcher = watch([...files], {
+    ignoreInitial: true,
+    awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 },
+  });
+  const reload = async (): Promise<void> => {
+    try {
+      const next = on.load();
+      const { live, waiting } = compare(known, next);
+      await on.onChange({ next, live, waiting });
+      known = next;
+    } catch (error) {
+      on.onTrouble(error);
+    }
+  };
+  watcher.on('all', () => void (turn = turn.then(reload)));
+  watcher.on('error', on.onTrouble);
+  return {
+    ready: new Promise((resolve) => watcher.once('ready', resolve)),
+    async close() {
+      await watcher.close();
+      await turn;
+    },
+  };
+}
+
+function compare(before: LoadedConfig, after: LoadedConfig): Pick<ConfigChange, 'live' | 'waiting'> {
+  const [old, now] = [showConfig(before), showConfig(after)];
+  const changed = OPTION_ROWS.filter((_, index) => JSON.stringify(old[index]!.value) !== JSON.stringify(now[index]!.value));
+  const paths = (live: boolean): string[] => changed.filter((row) => (row.live ?? false) === live).map((row) => row.path);
+  return { live: paths(true), waiting: paths(false) };
+}
