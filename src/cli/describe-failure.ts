@@ -10,6 +10,8 @@ export interface Failure {
   readonly exitCode: number;
 }
 
+const LONGEST = 400;
+
 const EXIT_OF: Record<PlaneErrorCode, number> = {
   STORE_UNAVAILABLE: EXIT.unavailable,
   STORE_UNSAFE: EXIT.config,
@@ -30,6 +32,12 @@ const EXIT_OF: Record<PlaneErrorCode, number> = {
   INTERNAL: EXIT.internal,
 };
 
+/** Where the table speaks to a programmer, and here somebody sits at a terminal. */
+const FIXES: Partial<Record<PlaneErrorCode, string>> = {
+  STORE_OWNED: 'Use that process, stop it, or name another folder with --folder.',
+  CALL_UNKNOWN: 'List the calls under way with: sallyport calls list',
+};
+
 /** The server's words for "not you". */
 const LOGIN_REFUSED = /\b(WRONGPASS|NOAUTH|NOPERM)\b/;
 
@@ -43,11 +51,12 @@ export function describeFailure(error: unknown): Failure {
     const refused = LOGIN_REFUSED.test(error.message);
     const { code, message, fix } = error;
     if (refused) return { code: 'AUTH', message, fix: 'Correct the user name and password.', exitCode: EXIT.auth };
-    return { code, message, fix, exitCode: EXIT_OF[code] };
+    return { code, message, fix: FIXES[code] ?? fix, exitCode: EXIT_OF[code] };
   }
   if (error instanceof CommanderError) {
-    const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-    return { code: 'USAGE', message, fix: 'See sallyport --help', exitCode: EXIT.usage };
+    // A value attached to a mistyped flag may be a secret.
+    const message = error.message.replace(/^error: /, '').replace(/'(--[^=']+)=.*'/s, "'$1'");
+    return { code: 'USAGE', message: message.slice(0, LONGEST), fix: 'See sallyport --help', exitCode: EXIT.usage };
   }
   const known = describeSystemError(error);
   if (known !== undefined) return known;

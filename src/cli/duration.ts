@@ -8,7 +8,9 @@ export function readDuration(text: string): number {
   const match = /^(\d{1,10})(ms|s|m|h|d)$/.exec(text);
   const ms = match === null ? Number.NaN : Number(match[1]) * UNITS[match[2]!]!;
   if (ms >= 1 && ms <= MOST_MS) return ms;
-  throw new InvalidArgumentError('Give a duration with its unit, above 0 and at most 30d, such as 500ms, 30s, 10m or 2h.');
+  throw new InvalidArgumentError(
+    'Give a duration with its unit, above 0 and at most 30d, such as 500ms, 30s, 10m or 2h.',
+  );
 }
 
 /** In the largest unit that reads well. */

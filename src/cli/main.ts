@@ -6,6 +6,8 @@ import { EXIT } from './exit-codes.ts';
 import { createProgram } from './program.ts';
 import { createTerminal } from './terminal.ts';
 
+const isLongRunning = process.argv.includes('dev') || process.argv.includes('worker');
+
 /** Whoever reads our output may stop at any time (`| head`); that is no error. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -13,7 +15,6 @@ for (const stream of [process.stdout, process.stderr]) {
     if (stream === process.stdout && !isLongRunning) process.exit(EXIT.ok);
   });
 }
-const isLongRunning = process.argv.includes('dev') || process.argv.includes('worker');
 
 process.exit(await main(process.argv.slice(2)));
 
@@ -33,6 +34,8 @@ async function main(args: readonly string[]): Promise<number> {
 
 function report(error: unknown, args: readonly string[]): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+  // The help it printed says it all.
+  if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.usage;
   const json = args.includes('--json');
   const terminal = createTerminal({ json, env: process.env });
   terminal.showProgress('');

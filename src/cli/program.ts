@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { nearNames } from '../catalog/near-names.ts';
 import { RELEASE } from '../compose/release.ts';
 import { callCommand } from './commands/call.ts';
 import { callsCancelCommand } from './commands/calls-cancel.ts';
@@ -37,7 +38,8 @@ export function createProgram(): Command {
     .addOption(new Option('--debug', 'show the full cause of an error'))
     .addOption(new SingleOption('--token <token>', '', refuseToken).hideHelp())
     .addHelpText('after', EXIT_HELP);
-  for (const path of ['store', 'folder', 'redis.url', 'redis.name', 'log.level']) program.addOption(new ConfigOption(path));
+  for (const path of ['store', 'folder', 'redis.url', 'redis.name', 'log.level'])
+    program.addOption(new ConfigOption(path));
 
   add(program, [devCommand(), workerCommand(), callCommand()]);
   addGroup(program, 'calls', 'Calls under way and their outcomes', [
@@ -48,8 +50,16 @@ export function createProgram(): Command {
     callsResolveCommand(),
   ]);
   addGroup(program, 'catalog', 'What is published', [catalogShowCommand()], catalogListCommand());
-  addGroup(program, 'sessions', 'Who calls are made for', [sessionsOpenCommand(), sessionsListCommand(), sessionsRevokeCommand()]);
-  addGroup(program, 'policy', 'Who may use which tool', [policyShowCommand(), policySetCommand(), policyCheckCommand()]);
+  addGroup(program, 'sessions', 'Who calls are made for', [
+    sessionsOpenCommand(),
+    sessionsListCommand(),
+    sessionsRevokeCommand(),
+  ]);
+  addGroup(program, 'policy', 'Who may use which tool', [
+    policyShowCommand(),
+    policySetCommand(),
+    policyCheckCommand(),
+  ]);
   add(program, [pauseCommand(), workersCommand(), doctorCommand()]);
   addGroup(program, 'config', 'Options and where they come from', [configShowCommand()]);
   quieten(program);
@@ -65,15 +75,39 @@ function add(parent: Command, commands: readonly Command[]): void {
   for (const command of commands) parent.addCommand(command);
 }
 
-function addGroup(program: Command, name: string, description: string, commands: readonly Command[], first?: Command): void {
+function addGroup(
+  program: Command,
+  name: string,
+  description: string,
+  commands: readonly Command[],
+  first?: Command,
+): void {
   const group = new Command(name).description(description);
-  if (first !== undefined) group.addCommand(first, { isDefault: true });
   add(group, commands);
+  if (first !== undefined) addDefault(group, first);
   program.addCommand(group);
+}
+
+/** `catalog` means `catalog list`; a mistyped subcommand must not be taken for its argument. */
+function addDefault(group: Command, first: Command): void {
+  group.addCommand(first, { isDefault: true });
+  first.allowExcessArguments().hook('preAction', () => {
+    const [word] = first.args;
+    if (word === undefined) return;
+    const [near] = nearNames(
+      word,
+      group.commands.map((command) => command.name()),
+      1,
+    );
+    throw usage(
+      `unknown command '${word.slice(0, 80)}'`,
+      near === undefined ? 'See sallyport --help' : `Did you mean ${near}?`,
+    );
+  });
 }
 
 /** Commander throws instead of printing and ending the process; help is the only thing it prints. */
 function quieten(command: Command): void {
-  command.exitOverride().configureOutput({ writeErr: () => undefined });
+  command.exitOverride().configureOutput({ outputError: () => undefined });
   for (const child of command.commands) quieten(child);
 }

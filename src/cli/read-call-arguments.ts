@@ -12,7 +12,10 @@ export async function readCallArguments(given: string): Promise<JsonObject> {
   const parsed = parseStrictJson(source);
   if (!parsed.ok) {
     const { problem, position } = parsed.error;
-    throw usage(`The arguments cannot be used: ${problem}${position === undefined ? '' : ` (character ${position + 1})`}.`, FIX);
+    throw usage(
+      `The arguments cannot be used: ${problem}${position === undefined ? '' : ` (character ${position + 1})`}.`,
+      FIX,
+    );
   }
   if (!isJsonObject(parsed.value)) throw usage('The arguments must be a JSON object.', FIX);
   return parsed.value;
@@ -41,10 +44,14 @@ function tooLarge(what: string): Error {
 }
 
 async function readStandardInput(): Promise<Uint8Array> {
-  if (process.stdin.isTTY) throw usage('Standard input is a terminal.', 'Pipe the arguments in, or give them directly.');
+  if (process.stdin.isTTY)
+    throw usage('Standard input is a terminal.', 'Pipe the arguments in, or give them directly.');
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const slow = setTimeout(() => process.stdin.destroy(usage(`Standard input did not end within ${STDIN_WITHIN_MS / 1000} s.`)), STDIN_WITHIN_MS);
+  const slow = setTimeout(
+    () => process.stdin.destroy(usage(`Standard input did not end within ${STDIN_WITHIN_MS / 1000} s.`)),
+    STDIN_WITHIN_MS,
+  );
   try {
     for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
       bytes += chunk.byteLength;

@@ -15,7 +15,8 @@ export function readKnownSession(options: Readonly<Record<string, unknown>>): Kn
   const text = file === undefined ? process.env[TEXT_ENV] || undefined : readSecretFile(file);
   if (text === undefined) return undefined;
   for (const name of ['subject', 'agent', 'tenant']) {
-    if (options[name] !== undefined) throw usage(`--${name} cannot be used with a session; the session says who calls.`);
+    if (options[name] !== undefined)
+      throw usage(`--${name} cannot be used with a session; the session says who calls.`);
   }
   const parsed = parseStrictJson(text);
   const { id, token, run } = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};

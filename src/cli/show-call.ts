@@ -41,7 +41,7 @@ export function showCall(terminal: Terminal, call: ShownCall, now: number): void
     ['fix', outcome?.error?.fix?.replace('<id>', call.callId)],
   ];
   terminal.printTable(
-    ['', ''],
+    undefined,
     facts.flatMap(([name, value]) => (value === undefined ? [] : [[{ text: name, style: 'dim' as const }, value]])),
   );
 }

@@ -17,7 +17,8 @@ export function showOutcome(terminal: Terminal, outcome: Outcome, options: { rea
     terminal.print(toSafeJson(outcome.structured));
   }
   const { files = [], messages = [], injectedTools = [] } = outcome.writeBacks ?? {};
-  for (const { name, mediaType, bytes } of files) terminal.note(`file: ${name} (${mediaType}, ${bytes.byteLength} bytes)`);
+  for (const { name, mediaType, bytes } of files)
+    terminal.note(`file: ${name} (${mediaType}, ${bytes.byteLength} bytes)`);
   for (const { format, body } of messages) terminal.note(`message: ${format} ${toSafeJson(body)}`);
   for (const { tool } of injectedTools) terminal.note(`offered tool: ${tool}`);
   if (error !== undefined) {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { OPTION_ROWS } from '../config/option-rows.ts';
+import { usage } from './command-failure.ts';
 
 type Read = (text: string) => unknown;
 
@@ -9,13 +10,23 @@ export class SingleOption extends Option {
     super(flags, description);
     let seen = false;
     this.argParser((value: string) => {
-      if (seen) throw new InvalidArgumentError('It is given twice.');
+      if (seen) throw usage(`${this.long} is given twice.`);
       seen = true;
       if (value.startsWith('-') && !process.argv.includes(`${this.long}=${value}`)) {
-        throw new InvalidArgumentError(`A value is missing; if it really starts with "-", write ${this.long}=VALUE.`);
+        throw usage(`${this.long} has no value.`, `If it really starts with "-", write ${this.long}=VALUE.`);
       }
-      return read(value);
+      return this.#read(value, read);
     });
+  }
+
+  /** Commander's own message would quote the value, which may be a password. */
+  #read(value: string, read: Read): unknown {
+    try {
+      return read(value);
+    } catch (error) {
+      if (error instanceof InvalidArgumentError) throw usage(`${this.long}: ${error.message}`);
+      throw error;
+    }
   }
 }
 
@@ -30,7 +41,8 @@ export class ConfigOption extends SingleOption {
     const word = row.isPath ? 'path' : path === 'redis.url' ? 'url' : 'value';
     super(`${flag} <${word}>`, sentence, (text) => {
       const value = row.read(text);
-      if (value === undefined || !schema.safeParse(value).success) throw new InvalidArgumentError(`Expected ${expects}.`);
+      if (value === undefined || !schema.safeParse(value).success)
+        throw new InvalidArgumentError(`Expected ${expects}.`);
       return value;
     });
     this.path = path;

@@ -17,7 +17,8 @@ export interface Terminal {
   /** As it is; refused by `call` when standard output is a terminal. */
   printRaw(text: string): void;
   printJson(value: unknown): void;
-  printTable(head: readonly string[], rows: readonly (readonly Cell[])[]): void;
+  /** Without a head: facts, indented. */
+  printTable(head: readonly string[] | undefined, rows: readonly (readonly Cell[])[]): void;
   /** A remark; not shown with --json. */
   note(text: string): void;
   warn(text: string): void;
@@ -76,7 +77,7 @@ export function createTerminal(options: { readonly json: boolean; readonly env: 
       const table = new Table({
         chars: NO_LINES,
         style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
-        head: head.map((text) => paint(outColors!, text, 'bold')),
+        head: (head ?? []).map((text) => paint(outColors!, text, 'bold')),
       });
       const cell = (content: Cell): string =>
         typeof content === 'string'
@@ -84,7 +85,8 @@ export function createTerminal(options: { readonly json: boolean; readonly env: 
           : paint(outColors!, own(escapeLine(content.text)), content.style);
       for (const row of rows) table.push(row.map(cell));
       const lines = table.toString().split('\n');
-      write(process.stdout, lines.map((line) => line.trimEnd()).join('\n'));
+      const indent = head === undefined ? '  ' : '';
+      write(process.stdout, lines.map((line) => indent + line.trimEnd()).join('\n'));
     },
     note: (text) => (json ? undefined : write(process.stderr, paint(errColors!, own(escapeText(text)), 'dim'))),
     warn: (text) => write(process.stderr, `${paint(errColors!, 'warning:', 'yellow')} ${own(escapeLine(text))}`),
@@ -115,5 +117,8 @@ function isAsciiOnly(env: Environment): boolean {
 const ASCII: Readonly<Record<string, string>> = { '≤': '<=', '≥': '>=', '…': '...', '–': '-', '→': '->', '·': '-' };
 
 function toAscii(text: string): string {
-  return text.replaceAll(/[^\n\t\u0020-\u007e]/gu, (character) => ASCII[character] ?? `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  return text.replaceAll(
+    /[^\n\t\u0020-\u007e]/gu,
+    (character) => ASCII[character] ?? `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
 }

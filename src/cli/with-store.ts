@@ -32,7 +32,10 @@ export function commandStoreOptions(
   }
   const folder = relative(process.cwd(), config.folder) || '.';
   if (!existsSync(storeFile(config.folder))) {
-    throw unavailable(`There is no store in ${folder}.`, 'Start one with: sallyport dev. Or name another with --folder.');
+    throw unavailable(
+      `There is no store in ${folder}.`,
+      'Start one with: sallyport dev. Or name another with --folder.',
+    );
   }
   if (needs.running === true && readPlaneAddress(config.folder) === undefined) {
     throw unavailable(`No plane is running in ${folder}.`, 'Start it with: sallyport dev');

@@ -36,13 +36,19 @@ async function inspectStore(options: StoreOptions): Promise<Check[]> {
     store = await openStore(options);
   } catch (error) {
     if (!(error instanceof PlaneError)) throw error;
-    return [{ name: 'store', state: 'bad', found: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) }];
+    return [
+      { name: 'store', state: 'bad', found: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) },
+    ];
   }
   try {
     await store.checkIncarnation();
     const { version } = await store.readPolicy();
     return [
-      { name: 'store', state: 'ok', found: `reachable, ${store.lanes} ${store.lanes === 1 ? 'lane' : 'lanes'}, not replaced` },
+      {
+        name: 'store',
+        state: 'ok',
+        found: `reachable, ${store.lanes} ${store.lanes === 1 ? 'lane' : 'lanes'}, not replaced`,
+      },
       version === 0
         ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
         : { name: 'policy', state: 'ok', found: `version ${version}` },
@@ -64,7 +70,12 @@ async function inspectFleet(store: Store): Promise<Check[]> {
   const broken = workers.flatMap(({ workerId, broken: list }) => list.map((module) => ({ workerId, ...module })));
   return [
     workers.length === 0
-      ? { name: 'workers', state: 'warn', found: 'none is alive', fix: 'sallyport worker --modules PATH, or sallyport dev' }
+      ? {
+          name: 'workers',
+          state: 'warn',
+          found: 'none is alive',
+          fix: 'sallyport worker --modules PATH, or sallyport dev',
+        }
       : { name: 'workers', state: 'ok', found: `${workers.length} alive in ${[...pools].sort().join(', ')}` },
     stranded.length === 0
       ? { name: 'queue', state: 'ok', found: `${queued} waiting, ${leased} with workers` }
@@ -74,15 +85,17 @@ async function inspectFleet(store: Store): Promise<Check[]> {
           found: `${queued} waiting; nobody serves pool ${[...new Set(stranded)].join(', ')}`,
           fix: `sallyport worker --pool ${stranded[0]!} --modules PATH`,
         },
-    { name: 'catalog', state: tools === 0 ? 'warn' : 'ok', found: `${tools} tools of ${modules.length} modules published` },
-    ...broken.map(
-      ({ workerId, id, reason }): Check => ({
-        name: 'module',
-        state: 'bad',
-        found: `${id} is not loaded by worker ${workerId}: ${reason}`,
-        fix: 'Correct the module; a worker that watches loads it again.',
-      }),
-    ),
+    {
+      name: 'catalog',
+      state: tools === 0 ? 'warn' : 'ok',
+      found: `${tools} tools of ${modules.length} modules published`,
+    },
+    ...broken.map(({ workerId, id, reason }): Check => ({
+      name: 'module',
+      state: 'bad',
+      found: `${id} is not loaded by worker ${workerId}: ${reason}`,
+      fix: 'Correct the module; a worker that watches loads it again.',
+    })),
   ];
 }
 

@@ -23,7 +23,10 @@ export async function inspectRedis(options: RedisStoreOptions): Promise<{ checks
   }
 }
 
-async function inspect(connection: Connection, options: RedisStoreOptions): Promise<{ checks: Check[]; usable: boolean }> {
+async function inspect(
+  connection: Connection,
+  options: RedisStoreOptions,
+): Promise<{ checks: Check[]; usable: boolean }> {
   const { findings, facts } = await inspectServer(connection);
   const cli = commandLine(options);
   const settings = ['version', 'maxmemory-policy', 'appendonly'];
@@ -33,7 +36,12 @@ async function inspect(connection: Connection, options: RedisStoreOptions): Prom
       const finding = findings.find((candidate) => candidate.setting === setting);
       if (finding === undefined) return { name: setting, state: 'ok', found: 'as needed' };
       const fix = finding.fix.startsWith('CONFIG ') ? `${cli} ${finding.fix} && ${cli} CONFIG REWRITE` : finding.fix;
-      return { name: setting, state: finding.fatal ? 'bad' : 'warn', found: `${finding.found}, needed ${finding.needed}`, fix };
+      return {
+        name: setting,
+        state: finding.fatal ? 'bad' : 'warn',
+        found: `${finding.found}, needed ${finding.needed}`,
+        fix,
+      };
     }),
     ...(await inspectDurability(connection, cli)),
   ];
@@ -56,13 +64,17 @@ async function inspectDurability(connection: Connection, cli: string): Promise<C
     checks.push({
       name: 'durability',
       state: 'ok',
-      found: 'AOF everysec: kill -9 loses nothing; power loss can lose the last second, and an unsafe tool can start twice',
+      found:
+        'AOF everysec: kill -9 loses nothing; power loss can lose the last second, and an unsafe tool can start twice',
     });
   } else {
     checks.push({
       name: 'durability',
       state: 'warn',
-      found: fsync === '' ? 'unknown: the server does not tell appendfsync' : `appendfsync ${fsync}: power loss can lose minutes`,
+      found:
+        fsync === ''
+          ? 'unknown: the server does not tell appendfsync'
+          : `appendfsync ${fsync}: power loss can lose minutes`,
       ...(fsync === '' ? {} : { fix: `${cli} CONFIG SET appendfsync everysec && ${cli} CONFIG REWRITE` }),
     });
   }
@@ -73,7 +85,8 @@ async function inspectDurability(connection: Connection, cli: string): Promise<C
     checks.push({
       name: 'replication',
       state: 'warn',
-      found: 'replicas are not waited for: when one is promoted, accepted calls can be lost and unsafe tools can start twice',
+      found:
+        'replicas are not waited for: when one is promoted, accepted calls can be lost and unsafe tools can start twice',
     });
   }
   return checks;

@@ -25,10 +25,14 @@ const STORE_NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
 export const LEAST_RETENTION_MS = DAY;
 
 const redis = group({
-  url: optional(text('a redis:// or rediss:// address', /^rediss?:\/\/\S+$/), 'Address of one Redis or Valkey server.', {
-    flag: '--redis',
-    otherwise: 'redis://127.0.0.1:6379, unless cluster or sentinels are given',
-  }),
+  url: optional(
+    text('a redis:// or rediss:// address', /^rediss?:\/\/\S+$/),
+    'Address of one Redis or Valkey server.',
+    {
+      flag: '--redis',
+      otherwise: 'redis://127.0.0.1:6379, unless cluster or sentinels are given',
+    },
+  ),
   cluster: optional(addresses, 'Nodes of a Redis Cluster; some of them are enough.'),
   sentinels: optional(addresses, 'Sentinels that know the current primary.'),
   sentinelName: optional(text('a name'), 'Name of the primary among the sentinels.'),
@@ -43,9 +47,14 @@ const redis = group({
     certFile: optional(filePath, 'Client certificate, PEM.'),
     keyFile: optional(filePath, 'Key of the client certificate, PEM.'),
   }).prefault({}),
-  name: option(text('letters, digits, _ : . -', STORE_NAME), 'sallyport', 'Deployments with different names share a server.', {
-    flag: '--redis-name',
-  }),
+  name: option(
+    text('letters, digits, _ : . -', STORE_NAME),
+    'sallyport',
+    'Deployments with different names share a server.',
+    {
+      flag: '--redis-name',
+    },
+  ),
   lanes: optional(wholeNumber(1, 1024), 'Shards of a new store; an existing one keeps its number.', {
     otherwise: '1, and 16 on a cluster',
   }),
@@ -65,11 +74,7 @@ const worker = group({
   modules: optional(filePath, 'A folder of modules, or a manifest.', { flag: '--modules' }),
   pool: option(text('a name', NAME), 'default', 'The pool whose calls this worker takes.', { flag: '--pool' }),
   concurrency: option(wholeNumber(1, 4096), 64, 'Calls that run at the same time.', { flag: '--concurrency' }),
-  leaseMs: option(
-    milliseconds(300, HOUR),
-    15 * SECOND,
-    'A worker that is silent for so long has lost its calls.',
-  ),
+  leaseMs: option(milliseconds(300, HOUR), 15 * SECOND, 'A worker that is silent for so long has lost its calls.'),
   heartbeatMs: optional(milliseconds(50, HOUR), 'How often leases are renewed; at most a third of leaseMs.', {
     otherwise: 'a third of leaseMs',
   }),

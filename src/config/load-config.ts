@@ -57,7 +57,8 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
     return values.get(row?.path ?? '')?.source.where ?? 'configuration';
   };
   const parsed = configSchema.safeParse(nest(values));
-  if (!parsed.success) refuse(parsed.error.issues.flatMap((issue) => describeIssue(issue, needs(placeOf, request.near))));
+  if (!parsed.success)
+    refuse(parsed.error.issues.flatMap((issue) => describeIssue(issue, needs(placeOf, request.near))));
   const found = parsed.data!;
   const config = { ...found, folder: resolve(request.cwd, found.folder) };
   const sources = new Map(

@@ -74,7 +74,8 @@ export function findPolicyDoubts(
   for (const [entry, { allow = [], deny = [] }] of Object.entries(policy.permissions)) {
     const both = allow.filter((name) => deny.includes(name));
     if (both.length > 0) doubts.push(`permissions.${entry} allows and denies ${both.join(', ')}; deny wins`);
-    if (deny.includes('*') && allow.length > 0) doubts.push(`permissions.${entry} denies everybody; its allow list has no effect`);
+    if (deny.includes('*') && allow.length > 0)
+      doubts.push(`permissions.${entry} denies everybody; its allow list has no effect`);
     for (const name of [...allow, ...deny]) {
       if (name.startsWith('role:') && !Object.hasOwn(policy.roles, name.slice('role:'.length))) {
         doubts.push(`permissions.${entry} names ${name}, which is not among the roles`);
@@ -102,5 +103,7 @@ function findClosedDoubts(
 ): string[] {
   if (entry === '*' || !allow.includes('*')) return [];
   const closed = (tools ?? []).filter(({ id, privileged }) => privileged && toolPatternMatches(entry, id));
-  return closed.map(({ id }) => `permissions.${entry} allows *, but ${id} is privileged and stays closed without names`);
+  return closed.map(
+    ({ id }) => `permissions.${entry} allows *, but ${id} is privileged and stays closed without names`,
+  );
 }

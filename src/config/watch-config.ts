@@ -55,7 +55,10 @@ export function watchConfig(
 
 function compare(before: LoadedConfig, after: LoadedConfig): Pick<ConfigChange, 'live' | 'waiting'> {
   const [old, now] = [showConfig(before), showConfig(after)];
-  const changed = OPTION_ROWS.filter((_, index) => JSON.stringify(old[index]!.value) !== JSON.stringify(now[index]!.value));
-  const paths = (live: boolean): string[] => changed.filter((row) => (row.live ?? false) === live).map((row) => row.path);
+  const changed = OPTION_ROWS.filter(
+    (_, index) => JSON.stringify(old[index]!.value) !== JSON.stringify(now[index]!.value),
+  );
+  const paths = (live: boolean): string[] =>
+    changed.filter((row) => (row.live ?? false) === live).map((row) => row.path);
   return { live: paths(true), waiting: paths(false) };
 }

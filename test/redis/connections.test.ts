@@ -38,6 +38,8 @@ describe('the Redis store behind Sentinel', () => {
     const store = await openRedisStore({ sentinels: group.sentinels, sentinelName: group.name, patienceMs: 30_000 });
     try {
       await roundTrip(store);
+      // Replication is asynchronous; what the replica does not have yet would be lost, and DESIGN says so.
+      expect(await group.firstPrimary.cli('WAIT', '1', '5000')).toBe('1');
       const before = await group.currentPrimary();
       await group.killPrimary();
       const session = openSession(store);
@@ -49,6 +51,18 @@ describe('the Redis store behind Sentinel', () => {
       await store.close();
       await group.stop();
     }
+  });
+});
+
+describe('a flushed function library', () => {
+  it('is loaded again by whoever needs it', async () => {
+    const server = await startRedis();
+    const store = await openRedisStore({ url: server.url });
+    await roundTrip(store);
+    await server.cli('FUNCTION', 'FLUSH');
+    await roundTrip(store);
+    await store.close();
+    await server.stop();
   });
 });
 

@@ -42,7 +42,9 @@ export function callCommand(): Command {
     .addOption(new SingleOption('--subject <name>', 'who the call is made for (default: local)'))
     .addOption(new SingleOption('--agent <name>', 'the agent that calls (default: cli)'))
     .addOption(new SingleOption('--tenant <name>', 'the tenant of the subject (default: default)'))
-    .addOption(new SingleOption('--session-file <path>', 'call with this session instead, as `sessions open --out` wrote it'))
+    .addOption(
+      new SingleOption('--session-file <path>', 'call with this session instead, as `sessions open --out` wrote it'),
+    )
     .addOption(new SingleOption('--key <key>', 'the same key with the same arguments is the same call'))
     .addOption(new SingleOption('--deadline <duration>', 'when the call ends, such as 30s', readDuration))
     .addOption(new SingleOption('--wait <duration>', "how long to wait here (default: the tool's own)", readDuration))
@@ -57,7 +59,8 @@ async function callTool(context: CommandContext, tool: string, positional: strin
   const { terminal } = context;
   const flags = context.options as CallFlags;
   if (positional !== undefined && flags.args !== undefined) throw usage('The arguments are given twice.');
-  if (flags.raw === true && process.stdout.isTTY) throw usage('--raw does not print to a terminal.', 'Send it to a file or a pipe.');
+  if (flags.raw === true && process.stdout.isTTY)
+    throw usage('--raw does not print to a terminal.', 'Send it to a file or a pipe.');
   const args = await readCallArguments(positional ?? flags.args ?? '{}');
   const known = readKnownSession(context.options);
   const loaded = context.loadConfig();
@@ -78,7 +81,8 @@ async function callTool(context: CommandContext, tool: string, positional: strin
     const answer = await Promise.race([calling, onInterrupt()]);
     terminal.showProgress('');
     // The key names the call, so its id is known even when nothing was heard of it yet.
-    if (answer === 'interrupted') return showPending(context, callIdFor(session.id, key) ?? '', 'Stopped waiting; the call goes on');
+    if (answer === 'interrupted')
+      return showPending(context, callIdFor(session.id, key) ?? '', 'Stopped waiting; the call goes on');
     return await showAnswer(context, client, tool, answer);
   } finally {
     await client.close();
@@ -100,7 +104,8 @@ function showEvents({ terminal, options }: CommandContext): (event: CallEvent) =
     if (event.kind === 'queued') show(`queued as ${event.callId}`);
     else if (event.kind === 'started') show('started');
     else if (event.kind === 'progress') {
-      const part = event.done === undefined ? '' : ` ${event.done}${event.total === undefined ? '' : ` of ${event.total}`}`;
+      const part =
+        event.done === undefined ? '' : ` ${event.done}${event.total === undefined ? '' : ` of ${event.total}`}`;
       show(`working${part}${event.message === undefined ? '' : `: ${event.message}`}`);
     }
   };
@@ -137,7 +142,12 @@ function showPending({ terminal }: CommandContext, callId: string, what: string)
   return EXIT.notOk;
 }
 
-async function suggestTool({ terminal }: CommandContext, client: Client, tool: string, outcome: Outcome): Promise<void> {
+async function suggestTool(
+  { terminal }: CommandContext,
+  client: Client,
+  tool: string,
+  outcome: Outcome,
+): Promise<void> {
   const near = outcome.error?.facts?.['near'];
   if (Array.isArray(near) && near.length > 0) return;
   const { modules } = await client.catalog();

@@ -23,11 +23,15 @@ export function callsResolveCommand(): Command {
           if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
           if (answer === 'not-indeterminate') {
             const record = await store.readCall(callId);
-            const state = record?.resolution === undefined ? (record?.state ?? 'gone') : `already resolved: ${record.resolution}`;
+            const state =
+              record?.resolution === undefined ? (record?.state ?? 'gone') : `already resolved: ${record.resolution}`;
             throw planeError('CALL_NOT_INDETERMINATE', { callId, state });
           }
           if (context.terminal.json) context.terminal.printJson({ callId, resolution });
-          else context.terminal.print(`Written down: ${resolution}. The outcome stays indeterminate; the record has both.`);
+          else
+            context.terminal.print(
+              `Written down: ${resolution}. The outcome stays indeterminate; the record has both.`,
+            );
         });
       }),
     );

@@ -12,7 +12,8 @@ export function catalogListCommand(): Command {
         const { sequence, digest, modules } = await store.readCatalog();
         if (terminal.json) return terminal.printJson({ sequence, digest, modules });
         const tools = modules.flatMap((module) => module.tools.map((tool) => ({ module, tool })));
-        if (tools.length === 0) return terminal.note('Nothing is published. A worker publishes its modules when it starts.');
+        if (tools.length === 0)
+          return terminal.note('Nothing is published. A worker publishes its modules when it starts.');
         terminal.printTable(
           ['TOOL', 'EFFECT', 'MARKS', 'POOL', 'DESCRIPTION'],
           tools.map(({ module, tool }) => [

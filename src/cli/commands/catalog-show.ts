@@ -24,21 +24,19 @@ export function catalogShowCommand(): Command {
             throw new CommandFailure('TOOL_UNKNOWN', EXIT.notOk, `There is no tool "${name.slice(0, 130)}".`, fix);
           }
           const { tool, module } = found;
-          if (terminal.json) return terminal.printJson({ module: module.id, version: module.version, pool: module.pool, ...tool });
+          if (terminal.json)
+            return terminal.printJson({ module: module.id, version: module.version, pool: module.pool, ...tool });
           terminal.print(tool.id, 'bold');
           terminal.print(tool.description);
           terminal.print('');
-          terminal.printTable(
-            ['', ''],
-            [
-              ['module', `${module.id} ${module.version}, pool ${module.pool}`],
-              ['effect', tool.effect],
-              ['privileged', tool.privileged ? 'yes: closed unless the policy names it' : 'no'],
-              ['serial', tool.serial ? 'yes' : 'no'],
-              ['timeout', `${tool.limits.timeoutMs} ms`],
-              ['digest', tool.digest],
-            ],
-          );
+          terminal.printTable(undefined, [
+            ['module', `${module.id} ${module.version}, pool ${module.pool}`],
+            ['effect', tool.effect],
+            ['privileged', tool.privileged ? 'yes: closed unless the policy names it' : 'no'],
+            ['serial', tool.serial ? 'yes' : 'no'],
+            ['timeout', `${tool.limits.timeoutMs} ms`],
+            ['digest', tool.digest],
+          ]);
           terminal.print(`\ninput ${toSafeJson(tool.inputSchema)}`);
           if (tool.outputSchema !== undefined) terminal.print(`output ${toSafeJson(tool.outputSchema)}`);
         }),

@@ -11,7 +11,9 @@ export function configShowCommand(): Command {
       const loaded = context.loadConfig();
       const options = showConfig(loaded);
       if (terminal.json) return terminal.printJson({ file: loaded.file ?? null, options });
-      terminal.note(loaded.file === undefined ? 'No configuration file; defaults hold.' : `File: ${shorten(loaded.file)}`);
+      terminal.note(
+        loaded.file === undefined ? 'No configuration file; defaults hold.' : `File: ${shorten(loaded.file)}`,
+      );
       terminal.printTable(
         ['OPTION', 'VALUE', 'FROM'],
         options.map(({ option, value, otherwise, source }) => [
@@ -21,7 +23,9 @@ export function configShowCommand(): Command {
             : typeof value === 'string'
               ? value
               : toSafeJson(value),
-          source.kind === 'default' ? { text: 'default', style: 'dim' as const } : `${source.kind} ${shorten(source.where)}`,
+          source.kind === 'default'
+            ? { text: 'default', style: 'dim' as const }
+            : `${source.kind} ${shorten(source.where)}`,
         ]),
       );
     }),

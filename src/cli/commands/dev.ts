@@ -20,7 +20,9 @@ import type { Terminal } from '../terminal.ts';
 const DEFAULT_MODULES = 'modules';
 
 export function devCommand(): Command {
-  const command = new Command('dev').description('Run the whole plane in this process, on one SQLite file, until Ctrl-C');
+  const command = new Command('dev').description(
+    'Run the whole plane in this process, on one SQLite file, until Ctrl-C',
+  );
   for (const path of ['worker.modules', 'worker.health.port', 'worker.concurrency', 'worker.watch', 'policyFile']) {
     command.addOption(new ConfigOption(path));
   }
@@ -32,14 +34,23 @@ async function dev(context: CommandContext): Promise<void> {
   const loaded = context.loadConfig();
   const { config } = loaded;
   if (config.store !== 'embedded') {
-    throw new CommandFailure('CONFIG_INVALID', EXIT.config, 'dev runs the embedded store, but the configuration says redis.', 'Use sallyport worker, or --store embedded.');
+    throw new CommandFailure(
+      'CONFIG_INVALID',
+      EXIT.config,
+      'dev runs the embedded store, but the configuration says redis.',
+      'Use sallyport worker, or --store embedded.',
+    );
   }
   await checkHost(config, terminal);
   const log = createLevelledLog(config.log.level ?? 'warn', createReadableLog(terminal));
   const policyFile = config.policyFile === undefined ? undefined : readPolicyFile(config.policyFile, nearNames);
   if (!terminal.json) terminal.note(`Sallyport ${RELEASE} is starting ...`);
   const running = await runDev({ config, modules: config.worker.modules ?? DEFAULT_MODULES, policyFile, log });
-  const following = await followConfig(context, loaded, { log, defaultLevel: 'warn', applyPolicy: running.applyPolicy });
+  const following = await followConfig(context, loaded, {
+    log,
+    defaultLevel: 'warn',
+    applyPolicy: running.applyPolicy,
+  });
   announce(terminal, running, config);
   const { failed } = running.worker;
   const drain = async (): Promise<void> => {
@@ -52,24 +63,34 @@ async function dev(context: CommandContext): Promise<void> {
 function announce(terminal: Terminal, { worker, policy, socket }: RunningDev, config: Config): void {
   const { modules, broken } = worker.loaded;
   const folder = relative(process.cwd(), config.folder) || '.';
-  const command = nextCommand(modules.flatMap(({ declaration }) => declaration.tools), folder);
+  const command = nextCommand(
+    modules.flatMap(({ declaration }) => declaration.tools),
+    folder,
+  );
   if (terminal.json) {
     const ids = modules.map(({ declaration }) => declaration.id);
-    return terminal.printJson({ pid: process.pid, folder: config.folder, socket, healthUrl: worker.healthUrl, policyVersion: policy.version, modules: ids, broken, try: command });
+    return terminal.printJson({
+      pid: process.pid,
+      folder: config.folder,
+      socket,
+      healthUrl: worker.healthUrl,
+      policyVersion: policy.version,
+      modules: ids,
+      broken,
+      try: command,
+    });
   }
+  const open = policy.policy.permissions['*']?.allow?.includes('*') === true;
   const shown = modules.map(({ declaration: { id, tools } }) => `${id} (${tools.length})`).join(', ');
   terminal.print(`Sallyport ${RELEASE} is running, process ${process.pid}`, 'bold');
-  terminal.printTable(
-    ['', ''],
-    [
-      ['  tools', modules.length === 0 ? { text: 'none', style: 'yellow' } : shown],
-      ...broken.map(({ id, reason }) => ['  not loaded', { text: `${id}: ${reason}`, style: 'red' as const }]),
-      ['  store', `${folder}/store.sqlite`],
-      ['  policy', `version ${policy.version}${policy.version === 1 ? ': every tool is open, except privileged ones' : ''}`],
-      ['  socket', `${socket} (told in ${folder}/plane.json)`],
-      ['  health', worker.healthUrl === undefined ? 'off' : `${worker.healthUrl}/readyz`],
-    ],
-  );
+  terminal.printTable(undefined, [
+    ['tools', modules.length === 0 ? { text: 'none', style: 'yellow' } : shown],
+    ...broken.map(({ id, reason }) => ['not loaded', { text: `${id}: ${reason}`, style: 'red' as const }]),
+    ['store', `${folder}/store.sqlite`],
+    ['policy', `version ${policy.version}${open ? ': every tool is open, except privileged ones' : ''}`],
+    ['socket', `${socket} (told in ${folder}/plane.json)`],
+    ['health', worker.healthUrl === undefined ? 'off' : `${worker.healthUrl}/readyz`],
+  ]);
   terminal.print(`\nTry in a second terminal:\n\n  ${command}\n`);
   terminal.note('Ctrl-C ends it.');
 }

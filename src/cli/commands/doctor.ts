@@ -11,27 +11,29 @@ import { commandStoreOptions } from '../with-store.ts';
 const STYLES: Record<Check['state'], Style> = { ok: 'green', warn: 'yellow', bad: 'red' };
 
 export function doctorCommand(): Command {
-  return new Command('doctor').description('Look at store, settings, workers and queues, and say what to change').action(
-    action(async (context) => {
-      const { terminal } = context;
-      const loaded = context.loadConfig();
-      if (terminal.interactive) terminal.showProgress('looking ...');
-      const checks = [describeSources(loaded), ...(await inspectPlane(loaded.config, reachableStore(loaded)))];
-      terminal.showProgress('');
-      const bad = checks.some(({ state }) => state === 'bad');
-      if (terminal.json) terminal.printJson({ healthy: !bad, checks });
-      else {
-        terminal.printTable(
-          ['', 'CHECK', 'FOUND'],
-          checks.flatMap(({ name, state, found, fix }) => [
-            [{ text: state, style: STYLES[state] }, name, found],
-            ...(fix === undefined ? [] : [['', '', `fix: ${fix}`]]),
-          ]),
-        );
-      }
-      return bad ? EXIT.notOk : EXIT.ok;
-    }),
-  );
+  return new Command('doctor')
+    .description('Look at store, settings, workers and queues, and say what to change')
+    .action(
+      action(async (context) => {
+        const { terminal } = context;
+        const loaded = context.loadConfig();
+        if (terminal.interactive) terminal.showProgress('looking ...');
+        const checks = [describeSources(loaded), ...(await inspectPlane(loaded.config, reachableStore(loaded)))];
+        terminal.showProgress('');
+        const bad = checks.some(({ state }) => state === 'bad');
+        if (terminal.json) terminal.printJson({ healthy: !bad, checks });
+        else {
+          terminal.printTable(
+            ['', 'CHECK', 'FOUND'],
+            checks.flatMap(({ name, state, found, fix }) => [
+              [{ text: state, style: STYLES[state] }, name, found],
+              ...(fix === undefined ? [] : [['', '', `fix: ${fix}`]]),
+            ]),
+          );
+        }
+        return bad ? EXIT.notOk : EXIT.ok;
+      }),
+    );
 }
 
 function reachableStore(loaded: LoadedConfig) {
@@ -47,5 +49,9 @@ function describeSources({ file, sources }: LoadedConfig): Check {
   const given = [...sources].filter(([, { kind }]) => kind !== 'default');
   const parts = given.map(([path, { kind, where }]) => (kind === 'file' ? path : `${path} (${where})`));
   const from = file ?? 'no file';
-  return { name: 'config', state: 'ok', found: parts.length === 0 ? `${from}, defaults` : `${from}: ${parts.join(', ')}` };
+  return {
+    name: 'config',
+    state: 'ok',
+    found: parts.length === 0 ? `${from}, defaults` : `${from}: ${parts.join(', ')}`,
+  };
 }

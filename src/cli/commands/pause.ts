@@ -12,7 +12,9 @@ type Target = 'agent' | 'tool' | 'all';
 
 export function pauseCommand(): Command {
   return new Command('pause')
-    .description('Refuse calls of an agent, of a tool, or all calls, until resumed; without a target: show what is paused')
+    .description(
+      'Refuse calls of an agent, of a tool, or all calls, until resumed; without a target: show what is paused',
+    )
     .addArgument(new Argument('[what]', 'what to pause').choices(['agent', 'tool', 'all']))
     .argument('[name]', 'name of the agent; module.tool or module.* for a tool')
     .addOption(new Option('--resume', 'take it back; without a target: resume everything'))

@@ -12,7 +12,9 @@ export function policyShowCommand(): Command {
         if (terminal.json) return terminal.printJson(record);
         terminal.print(toSafeJson(record.policy));
         const closed = record.version === 0 ? ' Nobody has set one yet: every tool is closed.' : '';
-        terminal.note(`Version ${record.version}.${closed} To change it: sallyport policy set FILE --expect ${record.version}`);
+        terminal.note(
+          `Version ${record.version}.${closed} To change it: sallyport policy set FILE --expect ${record.version}`,
+        );
       }),
     ),
   );

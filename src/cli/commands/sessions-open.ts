@@ -15,8 +15,12 @@ export function sessionsOpenCommand(): Command {
   for (const name of IDENTITY) command.addOption(new SingleOption(`--${name} <text>`, `the ${name} of its calls`));
   return command
     .addOption(new SingleOption('--lifetime <duration>', 'when it ends at the latest (default: 1h)', readDuration))
-    .addOption(new SingleOption('--idle <duration>', 'when it ends without a call (default: its lifetime)', readDuration))
-    .addOption(new SingleOption('--out <path>', 'write it to a new file that only you can read, instead of printing it'))
+    .addOption(
+      new SingleOption('--idle <duration>', 'when it ends without a call (default: its lifetime)', readDuration),
+    )
+    .addOption(
+      new SingleOption('--out <path>', 'write it to a new file that only you can read, instead of printing it'),
+    )
     .action(
       action((context) => {
         const { terminal, options } = context;
@@ -48,6 +52,10 @@ function writeNew(path: string, text: string): void {
     writeFileSync(path, `${text}\n`, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw unavailable(`${path} cannot be written (${code}).`, 'Name a new file. The session was opened; it ends by itself.', error);
+    throw unavailable(
+      `${path} cannot be written (${code}).`,
+      'Name a new file. The session was opened; it ends by itself.',
+      error,
+    );
   }
 }

@@ -14,7 +14,12 @@ export function sessionsRevokeCommand(): Command {
         withStore(context, async (store) => {
           const answer = parseScopedId(id) === undefined ? 'unknown' : await store.revokeSession(id as SessionId);
           if (answer === 'unknown') {
-            throw new CommandFailure('SESSION_UNKNOWN', EXIT.notOk, `There is no session ${id.slice(0, 80)}.`, 'List them with: sallyport sessions list');
+            throw new CommandFailure(
+              'SESSION_UNKNOWN',
+              EXIT.notOk,
+              `There is no session ${id.slice(0, 80)}.`,
+              'List them with: sallyport sessions list',
+            );
           }
           if (context.terminal.json) context.terminal.printJson({ session: id, revoked: true });
           else context.terminal.print('Revoked. Calls of it that have not started will be denied.');

@@ -24,20 +24,34 @@ async function work(context: CommandContext): Promise<void> {
   const loaded = context.loadConfig();
   const { config } = loaded;
   const { modules } = config.worker;
-  if (modules === undefined) throw usage('A worker needs modules.', 'Give --modules PATH, or worker.modules in the configuration.');
+  if (modules === undefined)
+    throw usage('A worker needs modules.', 'Give --modules PATH, or worker.modules in the configuration.');
   await checkHost(config, terminal);
   const log = createLevelledLog(config.log.level ?? 'info', createLog('debug'));
   const store = storeOptionsOf(config, { password: passwordOf(config) });
-  const worker = await startWorker(workerOptionsOf(config, store, { modules, watch: config.worker.watch ?? false, log }));
+  const worker = await startWorker(
+    workerOptionsOf(config, store, { modules, watch: config.worker.watch ?? false, log }),
+  );
   const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });
   const { workerId, healthUrl, loaded: served } = worker;
   const ids = served.modules.map(({ declaration }) => declaration.id);
-  if (terminal.json) terminal.printJson({ workerId, pid: process.pid, pool: config.worker.pool, healthUrl, modules: ids, broken: served.broken });
+  if (terminal.json)
+    terminal.printJson({
+      workerId,
+      pid: process.pid,
+      pool: config.worker.pool,
+      healthUrl,
+      modules: ids,
+      broken: served.broken,
+    });
   else {
-    terminal.print(`Worker ${workerId} serves ${ids.join(', ') || 'nothing'} in pool ${config.worker.pool}, process ${process.pid}`);
+    terminal.print(
+      `Worker ${workerId} serves ${ids.join(', ') || 'nothing'} in pool ${config.worker.pool}, process ${process.pid}`,
+    );
     if (healthUrl !== undefined) terminal.print(`Health: ${healthUrl}/readyz`);
   }
-  for (const { id, reason } of served.broken) log.error({ module: id, reason }, 'module not loaded; the others are served');
+  for (const { id, reason } of served.broken)
+    log.error({ module: id, reason }, 'module not loaded; the others are served');
   const drain = async (): Promise<void> => {
     await following?.close();
     await worker.drain();

@@ -28,6 +28,7 @@ export function openConnection(options: RedisConnectionOptions, use: 'commands' 
   const common: PlainOptions = {
     protocol: 2,
     replyMapping: 'legacy',
+    disableClientInfo: true,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     enableOfflineQueue: false,
@@ -56,7 +57,8 @@ function connect(options: RedisConnectionOptions, common: PlainOptions): Connect
       clusterRetryStrategy: (attempt) => Math.min(50 * attempt, 1000),
       // A command for a moved slot was refused, so sending it on is no repetition.
       maxRedirections: 8,
-      retryDelayOnFailover: 100,
+      // Anything but 0 makes the library run a command again after a lost connection.
+      retryDelayOnFailover: 0,
     };
     return new Cluster([...options.cluster], cluster);
   }
@@ -131,20 +133,22 @@ function withoutCredentials(text: string): string {
 }
 
 /** Answers of the server start with a word in capitals; everything else is the connection's trouble and may be tried again. */
-export function toPlaneError(error: unknown): PlaneError {
-  if (error instanceof PlaneError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+export function toPlaneError(thrown: unknown): PlaneError {
+  if (thrown instanceof PlaneError) return thrown;
+  const message = withoutCredentials(thrown instanceof Error ? thrown.message : String(thrown));
+  // The library's own error carries the whole command, arguments included; those must not reach a log.
+  const error = new Error(message);
   const word = /^([A-Z]+)\b/.exec(message)?.[1];
   if (word === 'REPLACED' || word === 'NOGROUP') {
     return planeError('STORE_REPLACED', { expected: 'the one at start', found: 'another' }, error);
   }
   if (word === 'OOM' || word === 'MISCONF' || word === 'NOREPLICAS') {
-    return planeError('STORE_FULL', { problem: withoutCredentials(message) }, error);
+    return planeError('STORE_FULL', { problem: message }, error);
   }
   if (word !== undefined && !RETRYABLE_WORDS.includes(word)) {
-    return planeError('STORE_FAILED', { problem: withoutCredentials(message) }, error);
+    return planeError('STORE_FAILED', { problem: message }, error);
   }
-  return planeError('STORE_UNAVAILABLE', { problem: withoutCredentials(message) }, error);
+  return planeError('STORE_UNAVAILABLE', { problem: message }, error);
 }
 
 const RETRYABLE_WORDS = ['LOADING', 'BUSY', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'READONLY', 'UNBLOCKED', 'ECONNREFUSED', 'ECONNRESET'];

@@ -1,4 +1,4 @@
-import { planeError } from '../../domain/errors.ts';
+import { planeError, type PlaneError } from '../../domain/errors.ts';
 import {
   openConnection,
   sendCommand,
@@ -9,7 +9,7 @@ import {
   type Connection,
   type RedisConnectionOptions,
 } from './connection.ts';
-import { callFunction, functionCommand, type FunctionCall, type StoreFunction } from './function-library.ts';
+import { callFunction, functionCommand, loadLibrary, type FunctionCall, type StoreFunction } from './function-library.ts';
 import { deploymentKeys, laneKeys, type DeploymentKeys, type LaneKeys } from './keys.ts';
 
 type Argument = string | Buffer;
@@ -59,6 +59,11 @@ export function createRedisContext(options: ContextOptions): RedisContext {
       } catch (error) {
         const plane = toPlaneError(error);
         const timeLeftMs = giveUpAt - performance.now();
+        // Flushed, or a replica took over that had not got it yet. The data itself is checked by the function's first line.
+        if (isFunctionMissing(plane) && attempt === 1) {
+          await loadLibrary(commands, functions);
+          continue;
+        }
         if (closed || plane.code !== 'STORE_UNAVAILABLE' || timeLeftMs <= 0) throw plane;
         await untilReady(commands, timeLeftMs);
         // The server answers but says "not now" (loading, fail-over): do not hammer it.
@@ -115,6 +120,10 @@ export function createRedisContext(options: ContextOptions): RedisContext {
       for (const connection of [commands, ...blocking.values()]) connection.disconnect();
     },
   };
+}
+
+function isFunctionMissing(error: PlaneError): boolean {
+  return error.code === 'STORE_FAILED' && error.message.includes('Function not found');
 }
 
 function pause(ms: number): Promise<void> {
