@@ -22,7 +22,11 @@ const SWAPPER = `
       } catch (error) {
         // A writer made a new folder in the gap.
         if (!['EISDIR', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
-        rmSync(to, { recursive: true, force: true, maxRetries: 10 });
+        try {
+          rmSync(to, { recursive: true, force: true });
+        } catch {
+          // It is being written to: the next round takes it.
+        }
       }
     }
   }

@@ -237,7 +237,8 @@ describe('shell.run killing', () => {
   });
 
   test('a worker that is killed takes children and grandchildren with it', async () => {
-    const host = await startHost(folder.path, ['sh', '-c', FAMILY]);
+    // The input comes after the guard was told, so that the test does not race with the start.
+    const host = await startHost(folder.path, ['sh', '-c', `read -r go; ${FAMILY}`]);
     await eventually(() => isWritten('child') && isWritten('grandchild'));
     process.kill(host, 'SIGKILL');
     expect(await eventually(allDead)).toBe(true);
@@ -266,7 +267,7 @@ async function startHost(place: string, command: readonly string[]): Promise<num
     command,
     cwd: place,
     env: { PATH: '/usr/bin:/bin' },
-    stdin: '',
+    stdin: 'go\n',
     timeoutMs: 60_000,
     maxOutputBytes: 1024,
   };

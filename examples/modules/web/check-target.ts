@@ -1,0 +1,63 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { denied, ToolFailure } from 'sallyport/tool';
+import { isPublicAddress } from './public-address.ts';
+
+export interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+export interface WebRules {
+  /** `host:port` the operator opens although it is not public. */
+  readonly allow: readonly string[];
+  readonly resolve?: (host: string) => Promise<readonly Address[]>;
+  readonly isPublic?: (address: string) => boolean;
+}
+
+/** Refuses what cannot be a public web page by its URL alone. The parser turns 0x7f.1, 2130706433 and ①②⑦.0.0.1 into 127.0.0.1. */
+export function parseWebUrl(text: string, base?: string): URL {
+  const url = URL.canParse(text, base) ? new URL(text, base) : undefined;
+  if (url === undefined) throw new ToolFailure('This is not a URL.', { code: 'URL_INVALID' });
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    denied('Only http and https URLs can be fetched.', { code: 'URL_REFUSED' });
+  }
+  // http://public.example@internal/ reads as the one and goes to the other.
+  if (url.username !== '' || url.password !== '') {
+    denied('A URL with a user name or a password is not fetched.', { code: 'URL_REFUSED' });
+  }
+  return url;
+}
+
+/**
+ * The addresses to connect to. Every one of them must be public: a name with a public and a private address would be
+ * connected to either. The message does not tell addresses, or this tool would map the inner network.
+ */
+export async function checkTarget(url: URL, rules: WebRules): Promise<readonly Address[]> {
+  const { resolve = resolveWithSystem, isPublic = isPublicAddress } = rules;
+  const host = url.hostname.replace(/^\[|\]$/gu, '');
+  const family = isIP(host);
+  const addresses = family === 0 ? await resolveName(host, resolve) : [{ address: host, family }];
+  if (!isAllowed(url, rules.allow) && !addresses.every(({ address }) => isPublic(address))) {
+    denied(`${url.host} is not on the public internet; only public pages can be fetched.`, { code: 'ADDRESS_REFUSED' });
+  }
+  return addresses;
+}
+
+function isAllowed(url: URL, allow: readonly string[]): boolean {
+  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+  return allow.includes(`${url.hostname}:${port}`);
+}
+
+async function resolveName(host: string, resolve: NonNullable<WebRules['resolve']>): Promise<readonly Address[]> {
+  const addresses = await resolve(host).catch((error: unknown) => noAddress(host, error));
+  return addresses.length === 0 ? noAddress(host) : addresses;
+}
+
+function noAddress(host: string, cause?: unknown): never {
+  throw new ToolFailure(`The host ${host} is not known.`, { code: 'HOST_UNKNOWN', cause });
+}
+
+function resolveWithSystem(host: string): Promise<readonly Address[]> {
+  return lookup(host, { all: true });
+}

@@ -1,0 +1,131 @@
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { ToolFailure } from 'sallyport/tool';
+import { checkTarget, parseWebUrl, type Address, type WebRules } from './check-target.ts';
+import { readBody } from './read-body.ts';
+
+export interface WebRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+export interface WebResponse {
+  /** Where the last redirect led. */
+  readonly url: string;
+  readonly httpStatus: number;
+  readonly contentType: string;
+  readonly bytes: Buffer;
+  /** There was more than `maxBytes`. */
+  readonly cut: boolean;
+}
+
+interface Hop extends Omit<WebRequest, 'url'> {
+  readonly url: URL;
+}
+
+const MOST_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+const OWN_HEADERS = { 'user-agent': 'sallyport-example-web/1.0', 'accept-encoding': 'gzip, deflate, br' };
+
+/** One request and its redirects. Each hop is checked as if it were the first. Throws ToolFailure for what the model can act on. */
+export async function guardedRequest(
+  request: WebRequest,
+  rules: WebRules & { readonly maxBytes: number },
+  signal: AbortSignal,
+): Promise<WebResponse> {
+  let hop: Hop = { ...request, url: parseWebUrl(request.url) };
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+    const addresses = await unlessAborted(checkTarget(hop.url, rules), signal);
+    const response = await send(hop, addresses, signal);
+    try {
+      const next = redirectOf(hop, response);
+      if (next === undefined) return await finish(hop, response, rules.maxBytes, signal);
+      hop = next;
+    } finally {
+      response.destroy();
+    }
+  }
+  throw new ToolFailure(`The page redirected more than ${MOST_REDIRECTS} times.`, { code: 'TOO_MANY_REDIRECTS' });
+}
+
+function send(hop: Hop, addresses: readonly Address[], signal: AbortSignal): Promise<IncomingMessage> {
+  const start = hop.url.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const outgoing = start(hop.url, {
+      method: hop.method,
+      headers: { ...hop.headers, ...OWN_HEADERS },
+      lookup: pinTo(addresses),
+      signal,
+      // An agent of its own: no connection made for somebody else, no proxy from the environment.
+      agent: false,
+    });
+    outgoing.once('response', resolve);
+    // Stays: after the response, a broken connection is reported here too.
+    outgoing.on('error', reject);
+    outgoing.end(hop.body);
+  }).catch((error: unknown) => unreachable(hop.url, error, signal));
+}
+
+/** Connects to the addresses that were checked. The attack: a name that has a public address when asked first, and a private one when asked again. */
+export function pinTo(addresses: readonly Address[]): LookupFunction {
+  return (_host, options, callback) => {
+    const [first] = addresses;
+    if (options.all === true) callback(null, [...addresses]);
+    else if (first === undefined) callback(new Error('no address'), '', 0);
+    else callback(null, first.address, first.family);
+  };
+}
+
+function redirectOf(hop: Hop, { statusCode = 0, headers }: IncomingMessage): Hop | undefined {
+  if (!REDIRECTS.includes(statusCode) || headers.location === undefined) return undefined;
+  const url = parseWebUrl(headers.location, hop.url.href);
+  const sameOrigin = url.origin === hop.url.origin;
+  const becomesGet = statusCode === 303 || (statusCode < 303 && hop.method === 'POST');
+  if (hop.body !== undefined && !becomesGet && !sameOrigin) {
+    // Sending the body on would hand it to whoever the first server names.
+    throw new ToolFailure(`The server wants the data sent to ${url.origin} instead; it was not sent there.`, {
+      code: 'REDIRECT_REFUSED',
+    });
+  }
+  const kept = sameOrigin ? withoutBodyHeaders(hop.headers, becomesGet) : {};
+  return becomesGet ? { url, method: 'GET', headers: kept } : { ...hop, url, headers: kept };
+}
+
+function withoutBodyHeaders(headers: WebRequest['headers'], becomesGet: boolean): WebRequest['headers'] {
+  if (!becomesGet) return headers;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.toLowerCase().startsWith('content-')));
+}
+
+async function finish(
+  hop: Hop,
+  response: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<WebResponse> {
+  const { bytes, cut } = await readBody(response, maxBytes).catch((error: unknown) =>
+    unreachable(hop.url, error, signal),
+  );
+  const contentType = response.headers['content-type'] ?? '';
+  return { url: hop.url.href, httpStatus: response.statusCode ?? 0, contentType, bytes, cut };
+}
+
+function unreachable(url: URL, error: unknown, signal: AbortSignal): never {
+  // An aborted call ends as aborted, whatever the broken connection says.
+  signal.throwIfAborted();
+  const { code = 'no code' } = error as NodeJS.ErrnoException;
+  throw new ToolFailure(`${url.host} gave no usable answer (${code}).`, { code: 'NO_ANSWER', cause: error });
+}
+
+/** The system's resolver cannot be interrupted; the call need not wait for it. */
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  let onAbort = (): void => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+}
