@@ -1,0 +1,83 @@
+import { fileURLToPath } from 'node:url';
+import { startWorker } from 'sallyport';
+import { connect, type Client } from 'sallyport/client';
+import { openStore, type StoreOptions } from 'sallyport/testing';
+import type { BenchReply, BenchRequest, CallerSide, Place, Variant, WorkerSide } from '../variant.ts';
+
+const MODULES = fileURLToPath(new URL('../modules', import.meta.url));
+const CONCURRENCY = 128;
+/** Of one subject at most 64 calls stand in the queue at once; 1024 in flight need more than one. */
+const SESSIONS = 32;
+
+const ABOUT = `worker concurrency ${CONCURRENCY}, ${SESSIONS} sessions of different subjects`;
+const onRedis = ({ redisUrl }: Place): StoreOptions => ({ store: 'redis', redis: { url: redisUrl } });
+const onFile = ({ folder }: Place): StoreOptions => ({ store: 'embedded', folder });
+
+/** The delivery is the claim: two scripts per call. */
+export const sallyportRead: Variant = {
+  about: `the plane on Redis with a \`read\` tool, ${ABOUT}`,
+  openWorker: (place) => serve(onRedis(place)),
+  openCaller: (place) => openCaller(onRedis(place), 'bench.read'),
+};
+
+/** One script more: the start mark that keeps it from running twice. */
+export const sallyportUnsafe: Variant = {
+  about: `the plane on Redis with an \`unsafe\` tool, ${ABOUT}`,
+  openWorker: (place) => serve(onRedis(place)),
+  openCaller: (place) => openCaller(onRedis(place), 'bench.unsafe'),
+};
+
+/** Caller, worker and store are one process; every commit is on the disk. */
+export const embedded: Variant = {
+  about: `the plane on its SQLite file with a \`read\` tool, one process, ${ABOUT}`,
+  async openCaller(place) {
+    const worker = await serve(onFile(place));
+    const caller = await openCaller(onFile(place), 'bench.read');
+    return {
+      call: (request) => caller.call(request),
+      async close() {
+        await caller.close();
+        await worker.close();
+      },
+    };
+  },
+};
+
+async function serve(store: StoreOptions): Promise<WorkerSide> {
+  await openTheTools(store);
+  const worker = await startWorker({ ...store, modules: MODULES, concurrency: CONCURRENCY, health: false });
+  const [broken] = worker.loaded.broken;
+  if (broken !== undefined) throw new Error(`the module of the bench is not served: ${broken.reason}`);
+  return { close: () => worker.drain() };
+}
+
+async function openTheTools(options: StoreOptions): Promise<void> {
+  const store = await openStore(options);
+  const { version, policy } = await store.readPolicy();
+  await store.writePolicy({
+    expectedVersion: version,
+    policy: { ...policy, permissions: { 'bench.*': { allow: ['*'] } } },
+  });
+  await store.close();
+}
+
+async function openCaller(store: StoreOptions, tool: string): Promise<CallerSide> {
+  const client = await connect(store);
+  const sessions = await Promise.all(
+    Array.from({ length: SESSIONS }, (_, index) => client.openSession({ subject: `subject-${index}`, agent: 'bench' })),
+  );
+  return {
+    call: (request) => call(client, sessions[request.id % SESSIONS]!, tool, request),
+    close: () => client.close(),
+  };
+}
+
+type Session = Awaited<ReturnType<Client['openSession']>>;
+
+async function call(client: Client, session: Session, tool: string, { id, text }: BenchRequest): Promise<BenchReply> {
+  const answer = await client.call(session, tool, { id, text }, { waitMs: 60_000 });
+  if (answer.kind !== 'settled' || answer.outcome.kind !== 'ok') {
+    throw new Error(`request ${id} ended as ${JSON.stringify(answer)}`);
+  }
+  return answer.outcome.structured as unknown as BenchReply;
+}
