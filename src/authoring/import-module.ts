@@ -6,11 +6,21 @@ export function moduleUrl(source: { readonly file: string; readonly generation: 
   return `${pathToFileURL(source.file).href}?${encodeURIComponent(source.generation)}`;
 }
 
+/** By the object that names the source: a reload makes another one. Spares every call the way through the module loader. */
+const imported = new WeakMap<object, Promise<ModuleDefinition>>();
+
 /** Runs the module file. It may throw whatever its code throws, and take as long as its top-level awaits do. */
-export async function importModule(source: {
-  readonly file: string;
-  readonly generation: string;
-}): Promise<ModuleDefinition> {
+export function importModule(source: { readonly file: string; readonly generation: string }): Promise<ModuleDefinition> {
+  let module = imported.get(source);
+  if (module === undefined) {
+    module = importOnce(source);
+    imported.set(source, module);
+    module.catch(() => imported.delete(source));
+  }
+  return module;
+}
+
+async function importOnce(source: { readonly file: string; readonly generation: string }): Promise<ModuleDefinition> {
   const { default: exported } = (await import(moduleUrl(source))) as { default?: unknown };
   if (typeof exported !== 'object' || exported === null) throw new TypeError('the module file has no default export');
   return exported as ModuleDefinition;

@@ -104,7 +104,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     if (prepared.kind === 'refused') return prepared;
     const { request } = prepared;
     const lane = parseScopedId(request.callId)!.lane;
-    const expected = replies.expect(lane, randomId(), eventListener(options.onEvent));
+    const expected = replies.expect(lane, eventListener(options.onEvent));
     const waiter = { callerId, correlationId: expected.correlationId, events: options.onEvent !== undefined };
     try {
       const acceptance = await acceptCall(request, waiter, { store });

@@ -31,7 +31,7 @@ export interface RunRequest {
   readonly arguments: JsonObject;
   readonly untrusted: JsonObject;
   readonly setup: JsonObject;
-  readonly trace?: string;
+  readonly trace?: string | undefined;
   /** How long the run may take, the smaller of the tool's timeout and what is left of the deadline. */
   readonly timeoutMs: number;
   /** Cancelled, lease lost or draining. The runner aborts the tool and, where it can, kills it after its grace. */

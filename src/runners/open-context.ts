@@ -6,7 +6,7 @@ import type { NestedCallRequest, RunRequest } from '../ports/tool-runner.ts';
 import { capLog, saneLogLine } from './cap-log.ts';
 import { WriteBackCollector } from './collect-write-backs.ts';
 import { copyJson } from './copy-json.ts';
-import { limitProgress } from './limit-progress.ts';
+import { limitProgress, type ProgressLimiter } from './limit-progress.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
 
 /** What a run is told; crosses into a tool's process as it is. */
@@ -19,7 +19,12 @@ export interface RunFacts extends Pick<
 }
 
 /** What a run can reach. */
-export type RunHost = Pick<RunRequest, 'signal' | 'onProgress' | 'onLog' | 'onNestedCall'>;
+export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog' | 'onNestedCall'> {
+  /** May be made when it is first read: most tools never look at it. */
+  readonly signal: AbortSignal;
+  /** The same question without making a signal. */
+  throwIfAborted(): void;
+}
 
 export interface OpenContext {
   readonly context: ToolContext<unknown>;
@@ -28,32 +33,41 @@ export interface OpenContext {
   readonly close: () => void;
 }
 
+/** What most tools never touch is made when it is first read: a context is opened for every call. */
 export function openContext(facts: RunFacts, setup: unknown, host: RunHost): OpenContext {
   const endsAt = performance.now() + facts.timeoutMs;
   const writeBacks = new WriteBackCollector(facts.maxResultBytes);
-  const progress = limitProgress(host.onProgress);
-  const log = capLog(host.onLog);
+  let progress: ProgressLimiter | undefined;
+  let log: ToolLog | undefined;
+  let untrusted: JsonObject | undefined;
   let open = true;
   const mustBeOpen = (): void => {
     if (!open) throw new Error('This call has ended.');
   };
-  const write = (level: keyof ToolLog) => (message: string, data?: Record<string, unknown>) => {
-    if (open) log(saneLogLine(level, message, data));
-  };
 
   const context: ToolContext<unknown> = {
-    identity: Object.freeze({ ...facts.identity }),
-    untrusted: copyJson(facts.untrusted),
+    identity: facts.identity,
+    get untrusted() {
+      return (untrusted ??= copyJson(facts.untrusted) as JsonObject);
+    },
     setup,
     callId: facts.callId,
     fence: facts.fence,
-    signal: host.signal,
+    get signal() {
+      return host.signal;
+    },
     timeLeftMs: () => Math.max(0, Math.round(endsAt - performance.now())),
-    progress: (report) => progress.report(report),
-    log: Object.freeze({ debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }),
+    progress: (report) => {
+      if (!open) return;
+      progress ??= limitProgress(host.onProgress);
+      progress.report(report);
+    },
+    get log() {
+      return (log ??= openLog(host, () => open));
+    },
     call: async (tool, args, options = {}) => {
       mustBeOpen();
-      host.signal.throwIfAborted();
+      host.throwIfAborted();
       return host.onNestedCall(nestedRequest(tool, args, options));
     },
     sendFile: (file) => (mustBeOpen(), writeBacks.sendFile(file)),
@@ -65,9 +79,17 @@ export function openContext(facts: RunFacts, setup: unknown, host: RunHost): Ope
     writeBacks,
     close: () => {
       open = false;
-      progress.close();
+      progress?.close();
     },
   };
+}
+
+function openLog(host: RunHost, isOpen: () => boolean): ToolLog {
+  const log = capLog(host.onLog);
+  const write = (level: keyof ToolLog) => (message: string, data?: Record<string, unknown>) => {
+    if (isOpen()) log(saneLogLine(level, message, data));
+  };
+  return Object.freeze({ debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') });
 }
 
 /** Throws TypeError: a wrong tool id is the author's mistake, not the model's. Also used on what a process sends. */

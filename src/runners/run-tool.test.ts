@@ -48,6 +48,7 @@ async function enter(
     { ...facts, ...change.facts },
     {
       signal: change.signal ?? new AbortController().signal,
+      throwIfAborted: () => change.signal?.throwIfAborted(),
       onProgress: (progress) => seen.progress.push(progress),
       onLog: (line) => seen.log.push(line),
       onNestedCall: (request) => (seen.nested.push(request), Promise.resolve(answered)),

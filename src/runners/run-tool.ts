@@ -43,7 +43,7 @@ export async function runTool(
     const args = await parseWith(definition.input, copyJson(facts.arguments));
     if (args.kind === 'issues') return wrongArguments(facts, args.problems);
     // Loading and parsing took time; a run that was stopped meanwhile must not begin.
-    host.signal.throwIfAborted();
+    host.throwIfAborted();
     return await enter(definition, args.value, setup.value, facts, host);
   } catch (thrown) {
     return { kind: 'threw', ...describeThrown(thrown) };

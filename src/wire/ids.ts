@@ -1,10 +1,21 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import { parseScopedId, type CallerId, type CallId, type RunId, type SessionId, type WorkerId } from '../domain/ids.ts';
 import { keyDigest, laneOf, subjectScope } from './digest.ts';
 
+const ID_BYTES = 16;
+/** Fetched from the system for many ids at once: asking for 16 bytes each time costs more than the rest of an accept. */
+const random = Buffer.allocUnsafe(ID_BYTES * 256);
+let used = random.length;
+
 /** 128 bits, 22 characters. */
 export function randomId(): string {
-  return randomBytes(16).toString('base64url');
+  if (used === random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  const id = random.toString('base64url', used, used + ID_BYTES);
+  used += ID_BYTES;
+  return id;
 }
 
 export function newSessionId(tenant: string, subject: string, lanes: number): SessionId {

@@ -14,7 +14,11 @@ export interface InFlight {
   idle(waitMs: number): Promise<boolean>;
 }
 
+/** Making a signal is the dearest part of a short call, so those that were never used are used again. */
+const MOST_SPARE = 256;
+
 export function createInFlight(held: HeldCalls): InFlight {
+  const spare: AbortController[] = [];
   const calls = new Map<string, AbortController>();
   const onIdle = new Set<() => void>();
   const nameOf = (callId: CallId, entryId: string): string => `${callId}/${entryId}`;
@@ -22,7 +26,7 @@ export function createInFlight(held: HeldCalls): InFlight {
   return {
     begin(delivery) {
       const name = nameOf(delivery.callId, delivery.entryId);
-      const controller = new AbortController();
+      const controller = spare.pop() ?? new AbortController();
       const slot = held.hold(delivery, delivery.lane);
       calls.set(name, controller);
       return {
@@ -30,6 +34,7 @@ export function createInFlight(held: HeldCalls): InFlight {
         end() {
           held.release(slot);
           calls.delete(name);
+          if (!controller.signal.aborted && spare.length < MOST_SPARE) spare.push(controller);
           if (calls.size === 0) for (const resolve of onIdle) resolve();
         },
       };

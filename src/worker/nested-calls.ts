@@ -8,7 +8,7 @@ import type { Store } from '../ports/store.ts';
 import { call } from '../stages/call/call.ts';
 import { prepareCall } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
-import { newCallerId, randomId } from '../wire/ids.ts';
+import { newCallerId } from '../wire/ids.ts';
 import { encode } from '../wire/message-pack.ts';
 import { decodeOutcome, encodeOutcome } from '../wire/outcome.ts';
 import type { Slots } from './slots.ts';
@@ -64,7 +64,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
       });
       if (prepared.kind === 'refused') return prepared.outcome;
       const lane = parseScopedId(prepared.request.callId)!.lane;
-      const expected = replies.expect(lane, randomId());
+      const expected = replies.expect(lane);
       const waiter = { callerId, correlationId: expected.correlationId, events: false };
       slots.release(1);
       try {

@@ -42,7 +42,9 @@ export async function runExample(
     timeoutMs: 30_000,
   };
   const onNestedCall = () => Promise.reject(new Error('examples make no nested calls'));
-  const ending = await runTool(async () => module, tool, facts, { signal, onProgress, onLog: () => {}, onNestedCall });
+  const throwIfAborted = (): void => signal.throwIfAborted();
+  const host = { signal, throwIfAborted, onProgress, onLog: () => {}, onNestedCall };
+  const ending = await runTool(async () => module, tool, facts, host);
   if (ending.kind === 'returned') await mustMatch(module.tools[tool]?.output, ending.result.value);
   return ending;
 }

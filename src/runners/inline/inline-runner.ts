@@ -44,7 +44,7 @@ export class InlineRunner implements ToolRunner {
   async close(): Promise<void> {}
 
   #start(request: RunRequest, resolve: (ending: RunEnding) => void): void {
-    const controller = new AbortController();
+    let controller: AbortController | undefined;
     let stoppedFor: AbortReason | undefined;
     let answered = false;
     let graceTimer: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ export class InlineRunner implements ToolRunner {
     };
     const stop = (why: AbortReason): void => {
       stoppedFor ??= why;
-      controller.abort(abortError(why));
+      controller?.abort(abortError(stoppedFor));
     };
     const onAbort = (): void => {
       stop('aborted');
@@ -73,7 +73,14 @@ export class InlineRunner implements ToolRunner {
 
     this.#running += 1;
     const host: RunHost = {
-      signal: controller.signal,
+      get signal() {
+        controller ??= new AbortController();
+        if (stoppedFor !== undefined) controller.abort(abortError(stoppedFor));
+        return controller.signal;
+      },
+      throwIfAborted() {
+        if (stoppedFor !== undefined) throw abortError(stoppedFor);
+      },
       onProgress: (progress) => answered || request.onProgress(progress),
       onLog: (line) => answered || request.onLog(line),
       onNestedCall: (nested) => request.onNestedCall(nested),

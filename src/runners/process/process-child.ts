@@ -77,6 +77,7 @@ function endOf(run: number): (ending: RunEnding) => void {
 function hostOf(run: number, signal: AbortSignal): RunHost {
   return {
     signal,
+    throwIfAborted: () => signal.throwIfAborted(),
     onProgress: (progress) => void send({ type: 'progress', run, progress }),
     onLog: (line) => void send({ type: 'log', run, line }),
     onNestedCall: (request) =>

@@ -43,5 +43,6 @@ export async function claim(
   }
   if (now >= delivery.deadline) return ended(trouble('DEADLINE_PASSED', {}));
   const { version, policy } = await needs.policies.atLeast(lane.policyVersion);
-  return { ...delivered, kind: 'claimed', policy, policyVersion: version, now };
+  const { arrivedAt, signal } = delivered;
+  return { kind: 'claimed', delivery, lane, arrivedAt, signal, policy, policyVersion: version, now };
 }

@@ -10,7 +10,7 @@ export interface EndedCall {
   readonly tool: ToolId;
   readonly timeoutMs: number;
   /** Against the output schema; present when the tool declares one. An empty list means it matches. */
-  readonly validateOutput?: (value: JsonValue) => readonly string[];
+  readonly validateOutput?: ((value: JsonValue) => readonly string[]) | undefined;
   /** RE2 patterns for bare strings that mean a denial. */
   readonly denials: readonly string[];
 }

@@ -8,7 +8,7 @@ import { endingToOutcome } from './ending-to-outcome.ts';
 export interface ExecutableCall extends RunRequest {
   readonly runner: RunnerName;
   /** Present when the tool declares an output schema. */
-  readonly validateOutput?: (value: JsonValue) => readonly string[];
+  readonly validateOutput?: ((value: JsonValue) => readonly string[]) | undefined;
   readonly denials: readonly string[];
 }
 
@@ -18,15 +18,10 @@ export interface ExecuteNeeds {
 
 /** Runs the tool and judges what it did. The cause of an exception goes to the call's log, never into the outcome. */
 export async function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): Promise<Outcome> {
-  const { runner, validateOutput, denials, ...request } = call;
-  const ending = await needs.runners[runner].run(request);
+  const ending = await needs.runners[call.runner].run(call);
   if (ending.kind === 'threw') {
     call.onLog({ level: 'error', message: `The tool threw ${ending.type}.`, data: { cause: ending.cause } });
   }
-  return endingToOutcome(ending, {
-    tool: call.tool.id,
-    timeoutMs: call.timeoutMs,
-    denials,
-    ...(validateOutput === undefined ? {} : { validateOutput }),
-  });
+  const { timeoutMs, denials, validateOutput } = call;
+  return endingToOutcome(ending, { tool: call.tool.id, timeoutMs, denials, validateOutput });
 }

@@ -2,11 +2,12 @@ import type { Envelope } from '../../domain/call.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { checkPermission, type Policy } from '../../domain/policy.ts';
+import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
+import { decidePermission } from './decide-permission.ts';
 import { parseIdentity } from './parse-identity.ts';
 
 /** Who calls which tool with what, all of it checked. */
@@ -34,8 +35,8 @@ export async function identify<Call extends Claimed>(claimed: Call, needs: Needs
   const tool = needs.tools().find(envelope.tool);
   if (tool?.declaration.digest !== envelope.toolDigest) return misplaced(claimed, envelope, tool, needs);
 
-  const { id, privileged } = tool.declaration;
-  const permission = checkPermission(claimed.policy, { id, privileged }, identity);
+  const { id } = tool.declaration;
+  const permission = decidePermission(claimed.policy, tool.declaration, identity);
   if (!permission.allowed) {
     if (permission.reason === 'paused') return ended(trouble('PAUSED', { tool: id, agent: identity.agent }));
     const reason = permission.entry === undefined ? 'no permission names them' : `denied by "${permission.entry}"`;

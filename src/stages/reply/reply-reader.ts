@@ -14,7 +14,7 @@ export interface ExpectedReply {
 
 export interface ReplyReader {
   readonly callerId: CallerId;
-  expect(lane: number, correlationId: string, onEvent?: (event: Uint8Array) => void): ExpectedReply;
+  expect(lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply;
   close(): void;
 }
 
@@ -40,6 +40,7 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
   const lanes = new Map<number, Map<string, Waiting>>();
   const reading = new Set<number>();
   let closed = false;
+  let expected = 0;
 
   async function readLane(lane: number, waiting: Map<string, Waiting>): Promise<void> {
     let acknowledged: string[] = [];
@@ -101,7 +102,9 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
 
   return {
     callerId,
-    expect(lane, correlationId, onEvent) {
+    expect(lane, onEvent) {
+      // Unique among this caller's, which is all it has to be.
+      const correlationId = (expected += 1).toString(36);
       const waiting = lanes.get(lane) ?? new Map<string, Waiting>();
       lanes.set(lane, waiting);
       let waiter!: Waiting;

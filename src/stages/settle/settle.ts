@@ -29,11 +29,24 @@ export async function settle(
 ): Promise<SettledCall> {
   const durationMs = Math.round(performance.now() - delivered.arrivedAt);
   const { encoded, sent } = encodeSafely(delivered, outcome);
+  const { callId, pool, workerId, entryId, fence } = delivered.delivery;
   const answer = await needs.store.settleCall({
-    ...delivered.delivery,
+    callId,
+    pool,
+    workerId,
+    entryId,
+    fence,
     outcome: encoded,
     releaseKey: releasesKey(sent.kind),
-    audit: encode({ outcome: sent.kind, executed: sent.executed, code: sent.error?.code ?? null, durationMs, ...facts }),
+    audit: encode({
+      outcome: sent.kind,
+      executed: sent.executed,
+      code: sent.error?.code ?? null,
+      durationMs,
+      toolDigest: facts.toolDigest ?? null,
+      policyVersion: facts.policyVersion ?? null,
+      permission: facts.permission ?? null,
+    }),
     retentionMs: needs.settings.retentionMs,
   });
   return { delivered, outcome: sent, answer, durationMs };

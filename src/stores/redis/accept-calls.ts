@@ -42,22 +42,17 @@ export async function acceptCalls(
   }
 }
 
+/** Equal texts are looked at once per batch, so what most calls share is put into one text each. */
 function toArguments(request: AcceptRequest): NamedValues {
+  const { waiter } = request;
   return {
     callId: request.callId,
     digest: request.bodyDigest,
-    session: request.session,
-    run: request.run,
-    proof: request.proof.kind,
-    vouches: vouches(request.proof),
-    tool: request.tool,
-    pool: request.pool,
-    serial: request.serial,
+    who: `${request.session}\n${request.run}\n${request.proof.kind}\n${vouches(request.proof)}`,
+    where: `${request.pool}\n${request.serial ? '1' : '0'}\n${request.tool}`,
     envelope: request.envelope,
     deadlineMs: request.deadlineMs,
-    caller: request.waiter?.callerId ?? '',
-    correlation: request.waiter?.correlationId ?? '',
-    events: request.waiter?.events ?? false,
+    waiter: waiter === undefined ? '' : `${waiter.callerId}\n${waiter.correlationId}\n${waiter.events ? '1' : '0'}`,
   };
 }
 

@@ -48,7 +48,7 @@ export interface EntryOwner {
   readonly workerId: WorkerId;
 }
 
-/** One stream entry: `c` call id, `m` meta, `e` envelope, `f` base of the fence, `x` flags, `s` earlier starts, `w` what it was resumed with. */
+/** One stream entry: `c` call id, `m` meta, `e` envelope, `x` flags, `s` base of the fence and earlier starts, `w` what it was resumed with. */
 export function decodeEntry(
   entryId: string,
   rawFields: unknown,
@@ -60,10 +60,11 @@ export function decodeEntry(
   const list = asList(rawFields);
   for (let at = 0; at + 1 < list.length; at += 2) fields.set(asText(list[at]), asBytes(list[at + 1]));
   const meta = parseMeta(fields.get('m')?.toString('utf8') ?? '');
-  const base = Number(fields.get('f')?.toString('latin1') ?? '0');
+  const before = fields.get('s')?.toString('latin1').split(',');
+  const base = Number(before?.[0] ?? '0');
   const flags = fields.get('x')?.toString('latin1') ?? '00';
   const resumedWith = fields.get('w');
-  const known = recovered ?? requeued(fields.get('s'));
+  const known = recovered ?? requeued(before);
   return {
     byReference: flags[0] === '1',
     delivery: {
@@ -90,9 +91,9 @@ export function decodeEntry(
 }
 
 /** A call that was given back or resumed was somebody's before: it takes the scripted start like a recovered one. */
-function requeued(facts: Buffer | undefined): RecoveredCall | undefined {
-  if (facts === undefined) return undefined;
-  const [starts, effect, cancel] = facts.toString('latin1').split(',');
+function requeued(before: readonly string[] | undefined): RecoveredCall | undefined {
+  if (before === undefined) return undefined;
+  const [, starts, effect, cancel] = before;
   return {
     starts: Number(starts),
     wasRunning: false,
@@ -103,19 +104,24 @@ function requeued(facts: Buffer | undefined): RecoveredCall | undefined {
 
 /** Fields of a record as the scripts write them; see `shared/record.lua`. */
 interface StoredRecord {
-  state: CallState;
-  meta: string;
-  pool: string;
-  starts: string;
-  effect?: Effect;
-  cancel?: string;
-  settledAt?: string;
-  resolution?: 'ran' | 'not-ran';
-  waiters: unknown[] | Record<string, never>;
+  readonly state: CallState;
+  readonly meta: string;
+  readonly pool: string;
+  readonly starts?: string;
+  readonly effect?: Effect;
+  readonly cancel?: string;
+  readonly waiters: string;
+}
+
+/** Behind the record once it is settled; the outcome follows. */
+interface StoredEnding {
+  readonly at: string;
+  readonly resolution?: 'ran' | 'not-ran';
 }
 
 export function decodeRecord(callId: CallId, bytes: Buffer): CallRecord {
-  const [stored, outcomeStart] = splitRecord(bytes);
+  const first = decodeFirst(bytes);
+  const stored = first.value as StoredRecord;
   const meta = parseMeta(stored.meta);
   return {
     callId,
@@ -128,32 +134,23 @@ export function decodeRecord(callId: CallId, bytes: Buffer): CallRecord {
     identity: JSON.parse(meta.identity) as Identity,
     acceptedAt: meta.acceptedAt,
     deadline: meta.deadline,
-    starts: Number(stored.starts),
+    starts: Number(stored.starts ?? '0'),
     cancelRequested: stored.cancel === '1',
-    waiters: Array.isArray(stored.waiters) ? stored.waiters.length / 3 : 0,
+    waiters: stored.waiters === '' ? 0 : stored.waiters.split('\n').length / 3,
     ...(stored.effect === undefined ? {} : { effect: stored.effect }),
-    ...(stored.settledAt === undefined ? {} : { settledAt: Number(stored.settledAt) }),
-    ...(stored.resolution === undefined ? {} : { resolution: stored.resolution }),
-    ...(stored.state === 'settled' ? { outcome: outcomeStart } : {}),
+    ...(first.end < bytes.length ? decodeEnding(bytes.subarray(first.end)) : {}),
   };
 }
 
-function splitRecord(bytes: Buffer): [StoredRecord, Buffer] {
+function decodeEnding(bytes: Buffer): Pick<CallRecord, 'state' | 'settledAt' | 'resolution' | 'outcome'> {
   const { value, end } = decodeFirst(bytes);
-  return [value as StoredRecord, bytes.subarray(end)];
-}
-
-export interface StoredAudit {
-  readonly event: string;
-  readonly callId: CallId;
-  readonly meta: Meta;
-  readonly detail: Buffer;
-}
-
-export function decodeAudit(bytes: Buffer): StoredAudit {
-  const { value, end } = decodeFirst(bytes);
-  const [event, callId, meta] = value as [string, CallId, string];
-  return { event, callId, meta: parseMeta(meta), detail: bytes.subarray(end) };
+  const { at, resolution } = value as StoredEnding;
+  return {
+    state: 'settled',
+    settledAt: Number(at),
+    outcome: bytes.subarray(end),
+    ...(resolution === undefined ? {} : { resolution }),
+  };
 }
 
 export function laneOfCall(callId: CallId): number {

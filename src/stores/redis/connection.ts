@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { planeError, PlaneError } from '../../domain/errors.ts';
+import { encodeCommand } from './encode-command.ts';
 
 export interface RedisConnectionOptions {
   /** `redis://` or `rediss://`, with user and password if needed. */
@@ -105,8 +106,16 @@ export function sendCommand(connection: Connection, name: string, args: readonly
   return connection.call(name, [...args]);
 }
 
+/** The library makes a buffer of every argument as soon as one is bytes; a batch has hundreds. */
+class BatchCommand extends Command {
+  override toWritable(): Buffer {
+    return encodeCommand(this.name, this.args as Argument[]);
+  }
+}
+
 export function sendForBytes(connection: Connection, name: string, args: readonly Argument[]): Promise<unknown> {
-  return connection.callBuffer(name, [...args]);
+  const command = new BatchCommand(name, args as string[], { replyEncoding: null });
+  return connection.sendCommand(command) as Promise<unknown>;
 }
 
 /** Several commands in one write; answers as bytes. The first error is thrown. */

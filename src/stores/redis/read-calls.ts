@@ -11,7 +11,7 @@ import type {
   TakeRepliesRequest,
 } from '../../ports/call-store.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
-import { decodeAudit, decodeRecord, laneOfCall } from './call-codec.ts';
+import { decodeRecord, laneOfCall, parseMeta } from './call-codec.ts';
 import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -83,22 +83,23 @@ export async function readAudit(context: RedisContext, request: ReadAuditRequest
   return entries.filter(({ sequence }) => sequence >= request.fromSequence).slice(0, request.limit);
 }
 
+/** `t` and the time, then for each record: event and call id, `m` and meta, `d` and detail. */
 function toAuditEntries(lane: number, first: number, fields: unknown[]): AuditEntry[] {
   const at = asNumber(fields[1]);
   const entries: AuditEntry[] = [];
-  for (let index = 3; index < fields.length; index += 2) {
-    const { event, callId, meta, detail } = decodeAudit(asBytes(fields[index]));
+  for (let index = 2; index + 5 < fields.length; index += 6) {
+    const meta = parseMeta(asText(fields[index + 3]));
     entries.push({
       lane,
       sequence: first + entries.length,
       at,
-      event: event as AuditEvent,
-      callId,
+      event: asText(fields[index]) as AuditEvent,
+      callId: asText(fields[index + 1]) as CallId,
       tool: meta.tool,
       session: meta.session,
       bodyDigest: meta.digest,
       identity: meta.identity,
-      detail,
+      detail: asBytes(fields[index + 5]),
     });
   }
   return entries;

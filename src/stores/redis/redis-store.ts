@@ -118,7 +118,7 @@ function createStore(context: RedisContext): Store {
   const byWorker = (request: { callId: SettleRequest['callId']; workerId: string }): string =>
     `${checkedLane(context, request.callId)}/${request.workerId}`;
   const settles = batchPerLane(
-    byWorker,
+    (request: SettleRequest) => `${byWorker(request)}/${request.retentionMs}`,
     (lane, requests: SettleRequest[]) => settleCalls(context, lane, requests),
     (request) => request.outcome.length,
   );

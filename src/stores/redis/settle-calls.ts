@@ -13,7 +13,7 @@ import type { RedisContext } from './redis-context.ts';
 const SETTLED: Record<string, SettleAnswer> = { SETTLED: 'settled', FENCED: 'fenced', ABSENT: 'absent' };
 const RENEWED: Record<string, RenewAnswer> = { RENEWED: 'renewed', FENCED: 'fenced', CANCEL: 'cancel' };
 
-/** All requests are of one lane and one worker. */
+/** All requests are of one lane, one worker and one retention. */
 export async function settleCalls(
   context: RedisContext,
   lane: number,
@@ -22,16 +22,14 @@ export async function settleCalls(
   const keys = context.lane(lane);
   const answers = await context.fcall('settle_calls', {
     keys: { meta: keys.meta, live: keys.live, audit: keys.audit },
-    args: { incarnation: context.incarnation, lane: keys.prefix, worker: requests[0]!.workerId },
+    args: { incarnation: context.incarnation, lane: keys.prefix, worker: requests[0]!.workerId, retentionMs: requests[0]!.retentionMs },
     each: requests.map((request) => ({
       callId: request.callId,
-      pool: request.pool,
       entry: request.entryId,
       fence: request.fence,
       outcome: request.outcome,
       release: request.releaseKey,
       detail: request.audit,
-      retentionMs: request.retentionMs,
     })),
   });
   return asList(answers).map((answer) => translate(SETTLED, answer));

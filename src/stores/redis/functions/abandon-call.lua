@@ -17,7 +17,8 @@ record.abandonedFence = fence
 -- Given back in good order by the lease that started it: not the call's fault, so the start does not count. An unsafe tool may
 -- have done something, so its mark stays.
 if record.startFence == fence and record.effect ~= 'unsafe' then
-  record.starts, record.startFence = text(tonumber(record.starts) - 1), nil
+  local starts = tonumber(record.starts) - 1
+  record.starts, record.startFence = starts > 0 and text(starts) or nil, nil
 end
 record.state = 'queued'
 if handed_back == '1' then record.handedBack = '1' end

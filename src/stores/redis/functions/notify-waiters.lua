@@ -8,10 +8,10 @@ local incarnation, lane, worker, call_id, entry, fence, event = ARGV[1], ARGV[2]
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local record = load_record(lane, call_id)
 if not record or not owns(lane, record, worker, entry, fence) then return 'FENCED' end
-for at = 1, #record.waiters, 3 do
-  if record.waiters[at + 2] == '1' then
-    local key = reply_key(lane, record.waiters[at])
-    redis.call('XADD', key, '*', 'e' .. record.waiters[at + 1], event)
+for caller, correlation, events in string.gmatch(record.waiters, '([^\n]+)\n([^\n]*)\n([^\n]*)') do
+  if events == '1' then
+    local key = reply_key(lane, caller)
+    redis.call('XADD', key, '*', 'e' .. correlation, event)
     redis.call('PEXPIRE', key, REPLY_LEASE_MS)
   end
 end

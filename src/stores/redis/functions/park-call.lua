@@ -15,12 +15,14 @@ local now = now_ms()
 local envelope = read_envelope(lane, call_id, record)
 redis.call('SET', body_key(lane, call_id), envelope)
 drop_entry(lane, record, tonumber(fence))
-if record.standing == '1' and record.serial ~= '1' then
+if record.standing and not record.serial then
   record.standing = nil
   leave_window(lane, record.pool, record.group, 1, tonumber(record.window))
 end
 record.state, record.parkedFence = 'parked', fence
 save_record(lane, call_id, record)
 redis.call('ZADD', live, until_ms, call_id)
-append_audit(meta, audit, now, 'call.parked', call_id, record, detail)
+local records = {}
+add_audit(records, 'call.parked', call_id, record, detail)
+write_audit(meta, audit, text(now), records)
 return 'PARKED'

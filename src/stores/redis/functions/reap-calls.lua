@@ -20,8 +20,8 @@ local function outcome_of(record)
   if record.state ~= 'parked' and body_is_gone(record) then return body_lost end
   local held = record.state ~= 'parked' and holder(lane, record) ~= nil
   if held and now < tonumber(meta_field(record, 'deadline')) + overdue_ms then return nil end
-  if record.starts ~= '0' and record.effect == 'unsafe' then return may_have_run end
-  if held or record.starts ~= '0' then return timed_out end
+  if record.starts and record.effect == 'unsafe' then return may_have_run end
+  if held or record.starts then return timed_out end
   return expired
 end
 

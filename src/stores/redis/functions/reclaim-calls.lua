@@ -15,7 +15,7 @@ for _, pending in ipairs(redis.call('XPENDING', stream, GROUP, 'IDLE', lease, '-
     local fields = entry[2]
     local record = load_record(lane, fields[2])
     if record and record.entry == pending[1] and record.state ~= 'settled' then
-      taken[#taken + 1] = { entry[1], fields, text(tonumber(pending[4]) + 1), record.starts,
+      taken[#taken + 1] = { entry[1], fields, text(tonumber(pending[4]) + 1), record.starts or '0',
         record.state == 'running' and '1' or '0', record.effect or '', record.cancel or '0' }
     else
       -- Nobody waits for it: left over by hand, or written by somebody who is not us.

@@ -8,13 +8,14 @@ local incarnation, lane, call_id, indeterminate, resolution, detail = ARGV[1], A
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local bytes = redis.call('GET', call_key(lane, call_id))
 if not bytes then return 'UNKNOWN' end
-local record, offset = read_record(bytes)
+local record, ending, outcome_at = read_record(bytes)
+if not ending then return 'NOT_INDETERMINATE' end
+if ending.resolution == resolution then return 'RESOLVED' end
 -- The caller looked at the outcome; it is immutable once settled.
-if record.state ~= 'settled' or indeterminate ~= '1' or record.resolution then
-  if record.resolution == resolution then return 'RESOLVED' end
-  return 'NOT_INDETERMINATE'
-end
-record.resolution = resolution
-redis.call('SET', call_key(lane, call_id), cmsgpack.pack(record) .. string.sub(bytes, offset + 1), 'KEEPTTL')
-append_audit(meta, audit, now_ms(), 'call.resolved', call_id, record, detail)
+if indeterminate ~= '1' or ending.resolution then return 'NOT_INDETERMINATE' end
+ending.resolution = resolution
+redis.call('SET', call_key(lane, call_id), with_ending(bytes, ending, outcome_at), 'KEEPTTL')
+local records = {}
+add_audit(records, 'call.resolved', call_id, record, detail)
+write_audit(meta, audit, text(now_ms()), records)
 return 'RESOLVED'

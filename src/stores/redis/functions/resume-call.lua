@@ -15,9 +15,9 @@ local deadline = text(now_ms() + tonumber(deadline_ms))
 record.state = 'queued'
 if with ~= '' then record.with = with end
 record.meta = with_meta_field(record.meta, 'deadline', deadline)
-if record.standing ~= '1' then
+if not record.standing then
   record.standing = '1'
-  enter_window(lane, record.pool, record.group)
+  enter_window(lane, record.pool, record.group, 1)
 end
 redis.call('DEL', body_key(lane, call_id))
 add_entry(lane, call_id, record, envelope)

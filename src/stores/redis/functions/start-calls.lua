@@ -17,7 +17,7 @@ local answers, intents = {}, {}
 local function start(call)
   local record = load_record(lane, call.id)
   if not record or not owns(lane, record, worker, call.entry, call.fence) then return { 'FENCED' } end
-  local starts = tonumber(record.starts)
+  local starts = tonumber(record.starts) or 0
   if record.startFence == call.fence then return { 'STARTED', record.starts } end
   if starts > 0 and (record.effect == 'unsafe' or call.effect == 'unsafe') then return { 'MAY_HAVE_RUN' } end
   if record.cancel == '1' then return { 'CANCELLED' } end
@@ -29,8 +29,7 @@ local function start(call)
   record.startFence, record.effect = call.fence, call.effect
   save_record(lane, call.id, record)
   if call.intent ~= '' then
-    intents[#intents + 1] = 'r'
-    intents[#intents + 1] = cmsgpack.pack({ 'call.intended', call.id, record.meta }) .. call.intent
+    add_audit(intents, 'call.intended', call.id, record, call.intent)
   end
   return { 'STARTED', record.starts }
 end
@@ -39,9 +38,5 @@ for at = FIRST, #ARGV, STRIDE do
   answers[#answers + 1] = start({ id = ARGV[at], entry = ARGV[at + 1], fence = ARGV[at + 2], effect = ARGV[at + 3],
     max_attempts = tonumber(ARGV[at + 4]), intent = ARGV[at + 5] })
 end
-if #intents > 0 then
-  local count = #intents / 2
-  local last = redis.call('HINCRBY', meta, 'auditSequence', count)
-  redis.call('XADD', audit, text(last - count + 1) .. '-0', 't', text(now), unpack(intents))
-end
+if #intents > 0 then write_audit(meta, audit, text(now), intents) end
 return answers

@@ -10,11 +10,11 @@ local function add_entry(lane, call_id, record, envelope)
     body, by_reference = '', '1'
     record.large = '1'
   end
-  local fields = { 'c', call_id, 'm', record.meta, 'e', body, 'f', record.base, 'x', by_reference .. (record.handedBack or '0') }
-  if record.base ~= '0' then
+  local fields = { 'c', call_id, 'm', record.meta, 'e', body, 'x', by_reference .. (record.handedBack or '0') }
+  if record.base then
     -- Somebody's before: the next owner is told what is known about it.
     fields[#fields + 1] = 's'
-    fields[#fields + 1] = table.concat({ record.starts, record.effect or '', record.cancel or '0' }, ',')
+    fields[#fields + 1] = table.concat({ record.base, record.starts or '0', record.effect or '', record.cancel or '0' }, ',')
   end
   if record.with then
     fields[#fields + 1] = 'w'
@@ -60,13 +60,13 @@ local function leave_backlog(lane, pool, group, call_id)
   end
 end
 
-local function enter_window(lane, pool, group)
-  redis.call('HINCRBY', window_key(lane, pool), group, 1)
+local function enter_window(lane, pool, group, count)
+  redis.call('HINCRBY', window_key(lane, pool), group, count)
 end
 
 -- The envelope of a call that stands in a stream.
 local function read_envelope(lane, call_id, record)
-  if record.large == '1' then return redis.call('GET', body_key(lane, call_id)) end
+  if record.large then return redis.call('GET', body_key(lane, call_id)) end
   local entry = redis.call('XRANGE', stream_key(lane, record.pool), record.entry, record.entry)[1]
   return entry[2][6]
 end

@@ -1,11 +1,16 @@
---[[ A call's record is MessagePack: one map of strings, followed by the outcome's own bytes once settled.
-  `meta` is what an entry carries beside the envelope; whatever a caller chose stands last, behind what the store vouches for. ]]
+--[[ A call's record is a sequence of MessagePack values: a map of strings, and once settled a second map (the ending) with the
+  outcome's own bytes behind it. Settling only appends. `meta` is what an entry carries beside the envelope, one line each; whatever
+  a caller chose stands last, behind what the store vouches for. Waiters are lines too: caller, correlation, events. ]]
 local META = { identity = 1, session = 2, epoch = 3, sessionExpiresAt = 4, acceptedAt = 5, deadline = 6, events = 7,
   run = 8, digest = 9, tool = 10 }
 
+-- Returns the record, its ending if it is settled, and where the outcome starts.
 local function read_record(bytes)
   local offset, record = cmsgpack.unpack_one(bytes)
-  return record, offset
+  if offset == -1 then return record end
+  local outcome_at, ending = cmsgpack.unpack_one(bytes, offset)
+  record.state = 'settled'
+  return record, ending, outcome_at
 end
 
 local function load_record(lane, call_id)
@@ -16,6 +21,12 @@ end
 
 local function save_record(lane, call_id, record)
   redis.call('SET', call_key(lane, call_id), cmsgpack.pack(record))
+end
+
+-- The bytes of a settled call with another ending. The record and the outcome stay as they are.
+local function with_ending(bytes, ending, outcome_at)
+  local offset = cmsgpack.unpack_one(bytes)
+  return string.sub(bytes, 1, offset) .. cmsgpack.pack(ending) .. string.sub(bytes, outcome_at + 1)
 end
 
 local function meta_field(record, name)
@@ -46,5 +57,5 @@ end
 local function owns(lane, record, worker, entry, fence)
   if record.state == 'settled' or record.state == 'parked' or record.entry ~= entry then return false end
   local owner, deliveries = holder(lane, record)
-  return owner == worker and tonumber(record.base) + deliveries == tonumber(fence)
+  return owner == worker and (tonumber(record.base) or 0) + deliveries == tonumber(fence)
 end

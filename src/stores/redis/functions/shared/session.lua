@@ -5,7 +5,7 @@ local function live_session(lane, session_id, run, now)
   if not fields[1] then return nil, 'unknown' end
   local idle_at = tonumber(fields[5]) + tonumber(fields[4])
   local session = { identity = fields[1], token = fields[2],
-    expires_at = math.min(tonumber(fields[3]), idle_at), idle_ms = tonumber(fields[4]), absolute = tonumber(fields[3]) }
+    expires_at = math.min(tonumber(fields[3]), idle_at), idle_ms = tonumber(fields[4]), seen_at = tonumber(fields[5]) }
   if fields[6] == '1' then return session, 'revoked' end
   if now >= session.expires_at then return session, 'expired' end
   if not fields[7] then return session, 'run-unknown' end

@@ -1,6 +1,6 @@
 -- Numbers travel as text: tostring() of a large number loses digits, and replies truncate floats.
 local function text(number)
-  return string.format('%.0f', number)
+  return string.format('%d', number)
 end
 
 local function now_ms()
