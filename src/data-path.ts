@@ -26,6 +26,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         toolDigest: identified.tool.declaration.digest,
         policyVersion: identified.claimed.policyVersion,
         permission: identified.permission,
+        effect: identified.tool.declaration.effect,
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);
   reply(settled, plane);

@@ -1,5 +1,6 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { dirname } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { unavailable } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
@@ -15,13 +16,16 @@ export async function checkHost(config: Config, terminal: Terminal): Promise<voi
   }
 }
 
+/** Looks at the folder, or at the one it would be made in, and makes nothing: the start may still fail for other reasons. */
 function ensureFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    let place = folder;
+    while (statSync(place, { throwIfNoEntry: false }) === undefined && place !== dirname(place)) place = dirname(place);
+    if (!statSync(place).isDirectory()) throw Object.assign(new Error(`${place} is no folder`), { code: 'ENOTDIR' });
+    accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw unavailable(`The folder ${folder} cannot be written (${code}).`, 'Name another with --folder.', error);
+    throw unavailable(`The folder ${folder} cannot be used (${code}).`, 'Name another with --folder.', error);
   }
 }
 

@@ -12,7 +12,8 @@ export interface Failure {
 
 const LONGEST = 400;
 
-const EXIT_OF: Record<PlaneErrorCode, number> = {
+/** The exit code a command ends with when the plane is in trouble; in docs/errors.md too. @public */
+export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   STORE_UNAVAILABLE: EXIT.unavailable,
   STORE_UNSAFE: EXIT.config,
   STORE_REPLACED: EXIT.unavailable,

@@ -2,8 +2,8 @@
  * Characters that act on a terminal instead of being shown, or that nobody sees. The attack: a tool's result that clears the
  * screen, writes the clipboard (OSC 52), or shows its text in another order than it is read.
  */
-const ACTING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
-const ACTING_IN_JSON = /(?!\n)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const ACTING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2060-\u206f\u{e0000}-\u{e0fff}]/gu;
+const ACTING_IN_JSON = /(?!\n)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2060-\u206f\u{e0000}-\u{e0fff}]/gu;
 
 /** Untrusted text, fit for a terminal. Line breaks and tabs stay. */
 export function escapeText(text: string): string {

@@ -65,6 +65,8 @@ export interface ClientSettings {
   readonly retentionMs: number;
 }
 
+/** A timer beyond this fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const POLL_FIRST_MS = 25;
 const POLL_MOST_MS = 500;
 
@@ -84,6 +86,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
   }
 
   async function callOnce(session: Caller, tool: string, args: JsonObject, options: CallOptions): Promise<CallAnswer> {
+    if (options.signal?.aborted === true) return { kind: 'refused', outcome: trouble('CALL_CANCELLED', {}) };
     const published = await catalog.find(tool);
     if (published === undefined) {
       return { kind: 'refused', outcome: trouble('TOOL_UNKNOWN', { tool: tool.slice(0, 130), near: [] }) };
@@ -135,7 +138,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     options.signal?.addEventListener('abort', onAbort, { once: true });
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, options.waitMs, undefined);
+      timer = setTimeout(resolve, Math.min(options.waitMs, LONGEST_TIMER_MS), undefined);
     });
     try {
       const bytes = await Promise.race([expected.outcome, patience]);
@@ -162,7 +165,18 @@ export function createClient(store: Store, settings: ClientSettings): Client {
   }
 
   async function result(session: Caller, asked: string): Promise<CallAnswer> {
-    const callId = ownCallId(session, asked);
+    await prove(session);
+    return read(ownCallId(session, asked));
+  }
+
+  async function prove(session: Caller): Promise<void> {
+    const ending = await store.proveSession({ session: session.id, tokenDigest: tokenDigest(session.token) });
+    if (ending === undefined) return;
+    const problem = ending === 'unknown' ? 'there is no such session, or the token is wrong' : `it is ${ending}`;
+    throw planeError('SESSION_INVALID', { problem });
+  }
+
+  async function read(callId: CallId): Promise<CallAnswer> {
     const record = await store.readCall(callId);
     if (record === undefined) throw planeError('CALL_UNKNOWN', { callId });
     if (record.outcome === undefined) return { kind: 'pending', callId };
@@ -183,10 +197,12 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     call,
     result,
     cancel,
-    async wait(session, callId, options = {}) {
+    async wait(session, asked, options = {}) {
+      await prove(session);
+      const callId = ownCallId(session, asked);
       const giveUpAt = performance.now() + (options.waitMs ?? 60_000);
       for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MOST_MS)) {
-        const answer = await result(session, callId);
+        const answer = await read(callId);
         const leftMs = giveUpAt - performance.now();
         if (answer.kind === 'settled' || leftMs <= 0 || options.signal?.aborted === true) return answer;
         await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, leftMs)));

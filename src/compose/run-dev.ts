@@ -22,7 +22,7 @@ export interface RunningDev {
   /** Where other processes reach the store. */
   readonly socket: string;
   /** Writes what the file says; what is paused stays paused unless the file speaks of it. */
-  applyPolicy(file: PolicyFile): Promise<PolicyRecord & { readonly changed: boolean }>;
+  readonly applyPolicy: (file: PolicyFile) => Promise<PolicyRecord & { readonly changed: boolean }>;
   drain(): Promise<void>;
 }
 

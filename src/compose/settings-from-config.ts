@@ -16,7 +16,7 @@ export function storeOptionsOf(config: Config, use: StoreUse = {}): StoreOptions
   return { store: 'embedded', folder: config.folder, mode: use.mode ?? 'auto' };
 }
 
-export function redisOptionsOf({ redis }: Config, use: StoreUse = {}): RedisStoreOptions {
+function redisOptionsOf({ redis }: Config, use: StoreUse = {}): RedisStoreOptions {
   const { tls, passwordFile: _, patienceMs, password = use.password, ...rest } = redis;
   const { enabled, ...files } = defined(tls);
   const encrypted = enabled || Object.keys(files).length > 0;

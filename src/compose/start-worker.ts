@@ -6,6 +6,7 @@ import type { LoadResult } from '../catalog/loaded-module.ts';
 import { publishModules, type PublishRequest } from '../catalog/publish-catalog.ts';
 import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { watchModules, type ModuleWatch } from '../catalog/watch-modules.ts';
+import { LIMITS } from '../domain/call.ts';
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN, type WorkerId } from '../domain/ids.ts';
 import { createLog } from '../observe/log.ts';
@@ -75,7 +76,8 @@ export async function startWorker(
   const store = await parts.openStore(options);
   const startedAt = await store.now();
 
-  const held = createHeldCalls(settings.concurrency * 2 + 64);
+  // Calls under way, each level of nested calls again, and what recovery and further lanes add.
+  const held = createHeldCalls(settings.concurrency * (LIMITS.nestedDepth + 1) + store.lanes + 64);
   const vitals = createVitalSigns();
   const inFlight = createInFlight(held);
   const slots = createSlots(settings.concurrency);
@@ -118,7 +120,7 @@ export async function startWorker(
       health: options.health === false ? undefined : { host: '127.0.0.1', port: 0, ...options.health },
     },
     {
-      stop: ({ callId, entryId, why }) => inFlight.stop(callId, entryId, why),
+      stop: (order) => inFlight.stop(order, order.why),
       trouble: (problem) => log.warn({ problem }, 'the supervisor cannot reach the store'),
     },
   );
@@ -152,7 +154,7 @@ export async function startWorker(
   await register('serving');
   const consumer = consume(
     { workerId, pool, concurrency: settings.concurrency, leaseMs: settings.leaseMs },
-    { store, plane, slots, inFlight, vitals, log },
+    { store, plane, slots, inFlight, vitals, log, onNestedWait: nested.onWait },
   );
   vitals.state = 'serving';
 

@@ -23,6 +23,10 @@ export function describeIssue(issue: z.core.$ZodIssue, needs: IssueNeeds): strin
       return `${needs.placeOf(issue.path, key)}: unknown key ${shown}${path === '' ? '' : ` in ${path}`}${hint}`;
     });
   }
+  if (issue.code === 'invalid_key') {
+    const place = needs.placeOf(issue.path.slice(0, -1), String(issue.path.at(-1)));
+    return [`${place}: ${path}: ${issue.issues[0]?.message ?? issue.message}`];
+  }
   const expected = needs.expects(path);
   const found = issue.code === 'invalid_type' ? `, found ${typeName(issue.input)}` : '';
   const text = expected === undefined ? issue.message.slice(0, 160) : `expected ${expected}${found}`;

@@ -32,7 +32,7 @@ export interface LoadedConfig {
 
 const DEFAULT_NAMES = ['sallyport.yaml', 'sallyport.yml', 'sallyport.json'];
 const MOST_PROBLEMS = 8;
-export const CONFIG_FILE_ENV = 'SALLYPORT_CONFIG';
+const CONFIG_FILE_ENV = 'SALLYPORT_CONFIG';
 
 /** Flags win over the environment, that over the file, that over the defaults. Throws CONFIG_INVALID with every problem. */
 export function loadConfig(request: ConfigRequest): LoadedConfig {

@@ -7,7 +7,7 @@ export interface SettingsFile {
   readonly path: string;
   readonly value: unknown;
   /** `file:line:column` of a member; with `key`, of that key in it. */
-  placeOf(path: readonly PropertyKey[], key?: string): string;
+  readonly placeOf: (path: readonly PropertyKey[], key?: string) => string;
 }
 
 export type ReadSettings =

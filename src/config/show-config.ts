@@ -24,6 +24,6 @@ export function showConfig({ config, sources }: LoadedConfig): ShownOption[] {
   });
 }
 
-export function withoutPassword(value: unknown): unknown {
+function withoutPassword(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll(/\/\/([^:@/\s]*):[^@/\s]*@/g, '//$1:***@') : value;
 }

@@ -67,6 +67,9 @@ export const LIMITS = Object.freeze({
   keyLength: 255,
   untrustedBytes: 16 * 1024,
   nestedDepth: 8,
+  traceLength: 256,
+  /** Somebody who waits for the same call again and again must not make its settlement grow without bound. */
+  waitersPerCall: 1000,
   inlineOutcomeBytes: 16 * 1024,
   maxDeadlineMs: 7 * 24 * 60 * 60 * 1000,
 });

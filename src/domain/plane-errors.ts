@@ -79,7 +79,7 @@ export const PLANE_ERRORS = {
   SESSION_INVALID: entry({
     stage: 'operate',
     retry: 'never',
-    say: (d: { problem: string }) => `The session cannot be opened: ${d.problem}.`,
+    say: (d: { problem: string }) => `The session cannot be used: ${d.problem}.`,
   }),
   CONFIG_INVALID: entry({
     stage: 'operate',

@@ -1,7 +1,10 @@
 import { splitToolId } from './ids.ts';
 import type { Identity } from './session.ts';
 
-/** Who may call a tool: subjects, `role:NAME`, or `*` for everybody. Deny beats allow. */
+/**
+ * Who may call a tool: subjects, `role:NAME`, or `*` for everybody. A plain name is a subject of the tenant `default`;
+ * `TENANT/NAME` names one of another tenant, `TENANT/*` all of them. Deny beats allow.
+ */
 export interface Permission {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
@@ -44,14 +47,14 @@ export function checkPermission(policy: Policy, tool: AskedTool, identity: Ident
   if (isPaused(policy.paused, tool.id, identity.agent)) return { allowed: false, reason: 'paused' };
   const entries = matchingEntries(policy, tool.id);
   for (const [entry, permission] of entries) {
-    if (findSubject(policy, permission.deny ?? [], identity.subject) !== undefined) {
+    if (findSubject(policy, permission.deny ?? [], identity) !== undefined) {
       return { allowed: false, reason: 'denied', entry };
     }
   }
   for (const [entry, permission] of entries) {
     // A privileged tool is opened by name only: neither "all tools" nor "everybody" reaches it.
     if (tool.privileged && entry === '*') continue;
-    const grantedTo = findSubject(policy, permission.allow ?? [], identity.subject, tool.privileged);
+    const grantedTo = findSubject(policy, permission.allow ?? [], identity, tool.privileged);
     if (grantedTo !== undefined) return { allowed: true, entry, grantedTo };
   }
   return { allowed: false, reason: 'not-granted' };
@@ -77,11 +80,16 @@ export function toolPatternMatches(pattern: string, tool: string): boolean {
   return pattern.endsWith('.*') && tool.startsWith(pattern.slice(0, -1));
 }
 
-function findSubject(policy: Policy, names: readonly string[], subject: string, named = false): string | undefined {
+function findSubject(policy: Policy, names: readonly string[], identity: Identity, named = false): string | undefined {
   return names.find((name) => {
-    if (name === '*') return !named;
-    if (!name.startsWith('role:')) return name === subject;
+    if (name === '*' || name === `${identity.tenant}/*`) return !named;
+    if (!name.startsWith('role:')) return isSubject(name, identity);
     const role = name.slice('role:'.length);
-    return Object.hasOwn(policy.roles, role) && policy.roles[role]!.includes(subject);
+    return Object.hasOwn(policy.roles, role) && policy.roles[role]!.some((member) => isSubject(member, identity));
   });
+}
+
+/** The same name in two tenants is two people. */
+function isSubject(name: string, { tenant, subject }: Identity): boolean {
+  return name === (tenant === 'default' ? subject : `${tenant}/${subject}`);
 }

@@ -43,12 +43,7 @@ export interface Plane {
   tools(): ServedTools;
   /** Another live worker of this pool serves this digest. */
   servedElsewhere(toolDigest: string): Promise<boolean>;
-  readonly nested: (
-    parent: Delivery,
-    depth: number,
-    request: NestedCallRequest,
-    signal: AbortSignal,
-  ) => Promise<Outcome>;
+  readonly nested: (parent: Delivery, frame: NestedFrame, request: NestedCallRequest) => Promise<Outcome>;
   /** Told of every settled call, for counting. */
   readonly onSettled: (outcome: OutcomeKind) => void;
   readonly settings: PlaneSettings;
@@ -59,6 +54,13 @@ export interface PlaneSettings {
   readonly retentionMs: number;
   /** A call held longer than this before its start is checked again. */
   readonly trustSnapshotMs: number;
+}
+
+/** What a nested call inherits: it ends with its parent at the latest. */
+export interface NestedFrame {
+  readonly depth: number;
+  readonly timeLeftMs: number;
+  readonly signal: AbortSignal;
 }
 
 /** A delivery, what its lane looked like right after it, and when that was on this process's own monotonic clock. */

@@ -1,5 +1,5 @@
 import type { RunId, SessionId } from '../domain/ids.ts';
-import type { Identity, Session } from '../domain/session.ts';
+import type { Identity, Session, SessionEnding } from '../domain/session.ts';
 
 /** Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. */
 export interface SessionStore {
@@ -10,6 +10,8 @@ export interface SessionStore {
   revokeSession(session: SessionId): Promise<'revoked' | 'unknown'>;
   openRun(request: { session: SessionId; run: RunId }): Promise<'opened' | 'ended'>;
   endRun(request: { session: SessionId; run: RunId }): Promise<void>;
+  /** Whether this token belongs to this session and the session lives; undefined means yes. */
+  proveSession(request: { session: SessionId; tokenDigest: string }): Promise<SessionEnding | undefined>;
   readSession(session: SessionId): Promise<Session | undefined>;
   listSessions(limit: number): Promise<Session[]>;
 }

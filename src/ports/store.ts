@@ -41,6 +41,7 @@ export const STORE_METHODS = [
   'revokeSession',
   'openRun',
   'endRun',
+  'proveSession',
   'readSession',
   'listSessions',
   'readPolicy',

@@ -38,8 +38,8 @@ export interface RunRequest {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
   readonly onLog: (line: ToolLogLine) => void;
-  /** A nested call: the same path, with this call as its parent. */
-  readonly onNestedCall: (request: NestedCallRequest) => Promise<Outcome>;
+  /** A nested call: the same path, with this call as its parent. `signal` ends with the run, however that ends. */
+  readonly onNestedCall: (request: NestedCallRequest, signal: AbortSignal) => Promise<Outcome>;
 }
 
 export interface Progress {
@@ -72,6 +72,8 @@ export type RunEnding =
       readonly code?: string;
       readonly writeBacks: WriteBacks;
     }
+  /** The arguments passed the published schema but not the tool's own check. Its code was not entered. */
+  | { readonly kind: 'invalid-arguments'; readonly problems: readonly string[] }
   /** It threw something else. The cause is for the operator's log only. */
   | { readonly kind: 'threw'; readonly type: string; readonly cause: string }
   | { readonly kind: 'timed-out' }

@@ -2,6 +2,7 @@ import type { ToolContext, ToolLog } from '../authoring/tool-context.ts';
 import { splitToolId, type ToolId } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { LIMITS } from '../domain/call.ts';
+import type { Outcome } from '../domain/outcome.ts';
 import type { NestedCallRequest, RunRequest } from '../ports/tool-runner.ts';
 import { capLog, saneLogLine } from './cap-log.ts';
 import { WriteBackCollector } from './collect-write-backs.ts';
@@ -19,7 +20,8 @@ export interface RunFacts extends Pick<
 }
 
 /** What a run can reach. */
-export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog' | 'onNestedCall'> {
+export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
+  onNestedCall(request: NestedCallRequest): Promise<Outcome>;
   /** May be made when it is first read: most tools never look at it. */
   readonly signal: AbortSignal;
   /** The same question without making a signal. */

@@ -109,11 +109,8 @@ describe('runTool', () => {
       .object({ from: z.number(), to: z.number() })
       .refine(({ from, to }) => from <= to, { message: 'from is after to', path: ['from'] });
     expect(await endingOf(() => 'ran', { tool: { input }, facts: { arguments: { from: 2, to: 1 } } })).toEqual({
-      kind: 'refused',
-      how: 'failed',
-      code: 'ARGUMENTS_INVALID',
-      message: 'Wrong arguments for m.t: from: from is after to.',
-      writeBacks: NO_WRITE_BACKS,
+      kind: 'invalid-arguments',
+      problems: ['from: from is after to'],
     });
   });
 

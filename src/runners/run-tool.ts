@@ -1,7 +1,6 @@
 import type { ModuleDefinition, ToolDefinition } from '../authoring/define-module.ts';
 import { parseWith } from '../authoring/standard-schema.ts';
 import { readToolFailure } from '../authoring/tool-failure.ts';
-import { NO_WRITE_BACKS } from '../domain/content.ts';
 import type { RunEnding, RunRequest } from '../ports/tool-runner.ts';
 import { copyJson } from './copy-json.ts';
 import { describeThrown } from './describe-thrown.ts';
@@ -41,7 +40,7 @@ export async function runTool(
     const setup = await parseWith(module.setup, copyJson(facts.setup));
     if (setup.kind === 'issues') return threw('SetupInvalid', setup.problems.join('; '));
     const args = await parseWith(definition.input, copyJson(facts.arguments));
-    if (args.kind === 'issues') return wrongArguments(facts, args.problems);
+    if (args.kind === 'issues') return { kind: 'invalid-arguments', problems: args.problems };
     // Loading and parsing took time; a run that was stopped meanwhile must not begin.
     host.throwIfAborted();
     return await enter(definition, args.value, setup.value, facts, host);
@@ -69,11 +68,6 @@ async function enter(
   } finally {
     close();
   }
-}
-
-function wrongArguments(facts: RunFacts, problems: readonly string[]): RunEnding {
-  const message = `Wrong arguments for ${facts.toolId}: ${problems.join('; ')}.`;
-  return { kind: 'refused', how: 'failed', message, code: 'ARGUMENTS_INVALID', writeBacks: NO_WRITE_BACKS };
 }
 
 function threw(type: string, cause: string): RunEnding {

@@ -6,6 +6,7 @@ import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Slots } from './slots.ts';
+import { createStoreAge } from './store-age.ts';
 import { createToolLimiter } from './tool-limiter.ts';
 import type { VitalSigns } from './vital-signs.ts';
 
@@ -22,6 +23,8 @@ export interface ConsumerNeeds {
   readonly slots: Slots;
   readonly inFlight: InFlight;
   readonly vitals: VitalSigns;
+  /** Calls back when this call waits for one of its own. Returns how to stop listening. */
+  readonly onNestedWait: (parent: Delivery, listener: () => void) => () => void;
   readonly log: Log;
 }
 
@@ -41,41 +44,68 @@ const PAUSE_AFTER_TROUBLE_MS = 250;
 export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consumer {
   const { store, slots, inFlight, vitals, log } = needs;
   const { workerId, pool, leaseMs } = settings;
-  const limiter = createToolLimiter();
-  const share = Math.max(1, Math.floor(settings.concurrency / store.lanes));
+  const limiter = createToolLimiter(slots);
+  const age = createStoreAge();
   let stopping = false;
   let halt!: (error: unknown) => void;
   const halted = new Promise<never>((_, reject) => (halt = reject));
   halted.catch(() => undefined);
 
-  async function runOne(delivery: Delivery, lane: LaneState, arrivedAt: number): Promise<void> {
-    const { signal, end } = inFlight.begin(delivery);
-    vitals.running = inFlight.size;
+  async function runOne(delivery: Delivery, lane: LaneState): Promise<void> {
+    const arrivedAt = performance.now() - age.of(lane.now);
+    let end: (() => void) | undefined;
     try {
-      await limiter.run(delivery.tool, needs.plane, () => runClaimed({ delivery, lane, arrivedAt, signal }, needs.plane));
+      const begun = inFlight.begin(delivery);
+      end = begun.end;
+      vitals.running = inFlight.size;
+      const delivered = { delivery, lane, arrivedAt, signal: begun.signal };
+      await limiter.run(delivery.tool, needs.plane, () => runClaimed(delivered, needs.plane));
     } catch (error) {
       // Nothing was settled: the lease runs out and the call is recovered, here or elsewhere.
       log.error({ stage: 'claim', callId: delivery.callId, tool: delivery.tool, error }, 'call left for recovery');
     } finally {
-      end();
+      end?.();
       vitals.running = inFlight.size;
     }
   }
 
+  function runAll({ deliveries, lane }: ClaimAnswer): void {
+    for (const delivery of deliveries) void runOne(delivery, lane).finally(() => slots.release(1));
+  }
+
+  const claim = (lane: number, limit: number, waitMs: number): Promise<ClaimAnswer | undefined> =>
+    readOnce(() => store.claimCalls({ lane, pool, workerId, limit, waitMs: stopping ? 0 : waitMs }));
+
+  /** The only lane: what is reserved is read for, however long it takes. */
+  async function readOnlyLane(): Promise<void> {
+    while (!stopping) {
+      vitals.beat();
+      const reserved = await slots.reserve(MOST_AT_ONCE, SLOT_WAIT_MS);
+      if (reserved === 0) continue;
+      const answer = await claim(0, reserved, READ_WAIT_MS);
+      slots.release(reserved - (answer?.deliveries.length ?? 0));
+      if (answer !== undefined) runAll(answer);
+    }
+  }
+
+  /**
+   * One of several lanes: an idle one must hold no slot that a busy one could use. So it waits for one call without a slot (each lane
+   * can exceed the bound by that one), and only then takes what more it finds, as far as slots are free.
+   */
   async function readLane(lane: number): Promise<void> {
     while (!stopping) {
       vitals.beat();
-      const reserved = await slots.reserve(Math.min(share, MOST_AT_ONCE), SLOT_WAIT_MS);
+      if ((await slots.reserve(1, SLOT_WAIT_MS)) === 0) continue;
+      slots.release(1);
+      const first = await claim(lane, 1, READ_WAIT_MS);
+      if (first === undefined || first.deliveries.length === 0) continue;
+      slots.retake();
+      runAll(first);
+      const reserved = await slots.reserve(MOST_AT_ONCE, 0);
       if (reserved === 0) continue;
-      const answer = await readOnce(() =>
-        store.claimCalls({ lane, pool, workerId, limit: reserved, waitMs: stopping ? 0 : READ_WAIT_MS }),
-      );
-      const deliveries = answer?.deliveries ?? [];
-      slots.release(reserved - deliveries.length);
-      const arrivedAt = performance.now();
-      for (const delivery of deliveries) {
-        void runOne(delivery, answer!.lane, arrivedAt).finally(() => slots.release(1));
-      }
+      const more = await claim(lane, reserved, 0);
+      slots.release(reserved - (more?.deliveries.length ?? 0));
+      if (more !== undefined) runAll(more);
     }
   }
 
@@ -85,11 +115,25 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     while (!stopping) {
       const answer = await readOnce(() => store.reclaimCalls({ lane, pool, workerId, limit: 1, leaseMs }));
       const delivery = answer?.deliveries[0];
-      if (delivery === undefined) return;
+      if (answer === undefined || delivery === undefined) return;
+      if (stopping) return void (await store.abandonCall({ ...delivery, handedBack: false }));
       const { callId, tool, fence } = delivery;
       log.warn({ stage: 'claim', callId, tool, fence }, 'call recovered');
-      await runOne(delivery, answer!.lane, performance.now());
+      await runRecovered(delivery, answer.lane);
     }
+  }
+
+  /** A call that waits for one of its own gives its turn away: the other may be the next to be recovered. */
+  function runRecovered(delivery: Delivery, lane: LaneState): Promise<void> {
+    slots.retake();
+    return new Promise((resolve) => {
+      const forget = needs.onNestedWait(delivery, resolve);
+      void runOne(delivery, lane).finally(() => {
+        forget();
+        slots.release(1);
+        resolve();
+      });
+    });
   }
 
   async function readOnce(read: () => Promise<ClaimAnswer>): Promise<ClaimAnswer | undefined> {
@@ -109,16 +153,15 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   }
 
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
-  const reading = Promise.all(lanes.map(readLane));
-  const recovery = setInterval(() => void recover(), Math.max(50, leaseMs / 3));
+  const reading = lanes.length === 1 ? readOnlyLane() : Promise.all(lanes.map(readLane)).then(() => undefined);
   let recovering: Promise<void> | undefined;
-
-  function recover(): void {
+  const recovery = setInterval(() => {
     if (stopping) return;
     recovering ??= lanes
       .reduce((before, lane) => before.then(() => recoverLane(lane)), Promise.resolve())
+      .catch((error: unknown) => log.warn({ stage: 'claim', error }, 'recovery interrupted'))
       .finally(() => (recovering = undefined));
-  }
+  }, Math.max(50, leaseMs / 3));
 
   return {
     halted,
@@ -126,6 +169,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       stopping = true;
       clearInterval(recovery);
       await reading;
+      await recovering;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { planeError } from '../domain/errors.ts';
 import type { CallId, WorkerId } from '../domain/ids.ts';
 import type { OwnedCall } from '../ports/call-store.ts';
 
@@ -28,12 +29,12 @@ export function createHeldCalls(slots: number): HeldCalls {
     shared,
     hold(call, lane) {
       const slot = free.pop();
-      if (slot === undefined) return -1;
+      // A call that is not in the table would silently lose its lease; better it is not begun.
+      if (slot === undefined) throw planeError('INTERNAL', { problem: `more than ${slots} calls are held at once` });
       view.write(slot, call, lane);
       return slot;
     },
     release(slot) {
-      if (slot < 0) return;
       view.clear(slot);
       free.push(slot);
     },

@@ -1,5 +1,4 @@
-import type { CallId } from '../domain/ids.ts';
-import type { Delivery } from '../ports/call-store.ts';
+import type { Delivery, OwnedCall } from '../ports/call-store.ts';
 import type { HeldCalls } from './held-calls.ts';
 
 export type StopReason = 'lost' | 'cancelled' | 'draining';
@@ -7,12 +6,15 @@ export type StopReason = 'lost' | 'cancelled' | 'draining';
 /** Calls under way in this worker, each with its lease in the shared table and the signal that stops it. */
 export interface InFlight {
   begin(delivery: Delivery): { signal: AbortSignal; end: () => void };
-  stop(callId: CallId, entryId: string, why: StopReason): void;
+  stop(lease: LeaseName, why: StopReason): void;
   stopAll(why: StopReason): void;
   readonly size: number;
   /** Resolves when nothing is under way, or after `waitMs`. */
   idle(waitMs: number): Promise<boolean>;
 }
+
+/** A worker can meet its own call again after a pause; the fence tells the two leases apart. */
+export type LeaseName = Pick<OwnedCall, 'callId' | 'fence'>;
 
 /** Making a signal is the dearest part of a short call, so those that were never used are used again. */
 const MOST_SPARE = 256;
@@ -21,14 +23,16 @@ export function createInFlight(held: HeldCalls): InFlight {
   const spare: AbortController[] = [];
   const calls = new Map<string, AbortController>();
   const onIdle = new Set<() => void>();
-  const nameOf = (callId: CallId, entryId: string): string => `${callId}/${entryId}`;
+  const nameOf = ({ callId, fence }: LeaseName): string => `${callId}/${fence}`;
 
   return {
     begin(delivery) {
-      const name = nameOf(delivery.callId, delivery.entryId);
-      const controller = spare.pop() ?? new AbortController();
       const slot = held.hold(delivery, delivery.lane);
+      const name = nameOf(delivery);
+      const controller = spare.pop() ?? new AbortController();
       calls.set(name, controller);
+      // Our own call under an older fence: that run has lost it.
+      if (delivery.fence > 1) calls.get(nameOf({ callId: delivery.callId, fence: delivery.fence - 1 }))?.abort('lost');
       return {
         signal: controller.signal,
         end() {
@@ -39,8 +43,8 @@ export function createInFlight(held: HeldCalls): InFlight {
         },
       };
     },
-    stop(callId, entryId, why) {
-      calls.get(nameOf(callId, entryId))?.abort(why);
+    stop(lease, why) {
+      calls.get(nameOf(lease))?.abort(why);
     },
     stopAll(why) {
       for (const controller of calls.values()) controller.abort(why);

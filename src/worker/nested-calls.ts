@@ -15,6 +15,8 @@ import type { Slots } from './slots.ts';
 
 export interface NestedCalls {
   readonly run: Plane['nested'];
+  /** Calls back when this call first waits for one of its own. Returns how to stop listening. */
+  onWait(parent: Delivery, listener: () => void): () => void;
   close(): void;
 }
 
@@ -35,6 +37,25 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
   const replies = createReplyReader(store, callerId);
   let tools: ReadonlyMap<ToolId, PublishedTool> = new Map();
   let sequence = -1;
+  /** How many calls of its own a parent waits for. */
+  const waiting = new Map<string, number>();
+  const listeners = new Map<string, () => void>();
+  const nameOf = ({ callId, fence }: Delivery): string => `${callId}/${fence}`;
+
+  /** However many calls a parent makes at once, it has one slot to lend. */
+  function beginWait(delivery: Delivery): () => void {
+    const name = nameOf(delivery);
+    const before = waiting.get(name) ?? 0;
+    waiting.set(name, before + 1);
+    if (before === 0) slots.release(1);
+    listeners.get(name)?.();
+    return () => {
+      const left = (waiting.get(name) ?? 1) - 1;
+      if (left > 0) return void waiting.set(name, left);
+      waiting.delete(name);
+      slots.retake();
+    };
+  }
 
   async function find(tool: ToolId): Promise<PublishedTool | undefined> {
     const newer = await store.watchCatalog({ after: sequence, waitMs: 0 });
@@ -46,7 +67,11 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
   }
 
   return {
-    async run(parent, depth, request, signal) {
+    onWait(delivery, listener) {
+      listeners.set(nameOf(delivery), listener);
+      return () => void listeners.delete(nameOf(delivery));
+    },
+    async run(parent, { depth, timeLeftMs, signal }, request) {
       const tool = await find(request.tool);
       if (tool === undefined) return trouble('TOOL_UNKNOWN', { tool: request.tool, near: [] });
       const prepared = prepareCall({
@@ -57,7 +82,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         arguments: request.arguments,
         // Scoped to the parent, so that a parent that is run again meets the outcome of its first nested call.
         key: request.key === undefined ? undefined : `${parent.callId}:${request.key}`,
-        deadlineMs: request.deadlineMs,
+        deadlineMs: Math.max(1, Math.min(request.deadlineMs ?? Number.POSITIVE_INFINITY, timeLeftMs)),
         parent: parent.callId,
         depth,
         admission: needs.admission,
@@ -66,7 +91,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
       const lane = parseScopedId(prepared.request.callId)!.lane;
       const expected = replies.expect(lane);
       const waiter = { callerId, correlationId: expected.correlationId, events: false };
-      slots.release(1);
+      const endWait = beginWait(parent);
       try {
         const acceptance = await call(prepared.request, waiter, { store });
         if (acceptance.kind !== 'under-way') return acceptance.outcome;
@@ -82,7 +107,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         );
       } finally {
         expected.forget();
-        slots.retake();
+        endWait();
       }
     },
     close: () => replies.close(),

@@ -1,3 +1,4 @@
+import { planeError } from '../domain/errors.ts';
 import type { PolicyRecord } from '../domain/policy.ts';
 import type { PolicySource } from '../ports/plane.ts';
 import type { PolicyStore } from '../ports/policy-store.ts';
@@ -6,14 +7,24 @@ import type { PolicyStore } from '../ports/policy-store.ts';
 export function createPolicyCache(store: Pick<PolicyStore, 'readPolicy'>): PolicySource {
   let known: PolicyRecord | undefined;
   let reading: Promise<PolicyRecord> | undefined;
+
+  /** Shared by whoever comes while it is under way. */
+  function read(): Promise<PolicyRecord> {
+    reading ??= store.readPolicy().finally(() => (reading = undefined));
+    return reading;
+  }
+
   return {
     async atLeast(version) {
-      while (known === undefined || known.version < version) {
-        reading ??= store.readPolicy().finally(() => (reading = undefined));
-        const read = await reading;
-        if (known === undefined || read.version > known.version) known = read;
+      // A read that was under way may have begun before the version was written; the next one has not.
+      for (let attempt = 0; attempt < 2 && (known === undefined || known.version < version); attempt += 1) {
+        const found = await read();
+        if (known === undefined || found.version > known.version) known = found;
+      }
+      if (known === undefined || known.version < version) {
         // The lanes are told after the record is written; a record behind its lane was replaced.
-        if (read.version < version) throw new Error(`policy version ${version} expected, ${read.version} found`);
+        const found = `policy version ${known?.version ?? 0}`;
+        throw planeError('STORE_REPLACED', { expected: `policy version ${version}`, found });
       }
       return known;
     },

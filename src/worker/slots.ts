@@ -1,46 +1,58 @@
 /** How many calls may run at once. Readers reserve before they read, so that a worker never takes more than it can run. */
 export interface Slots {
   readonly free: number;
-  /** Takes 1 to `most` slots, or 0 when none became free within `waitMs`. */
+  /** Takes 1 to `most` slots, or 0 when none became free within `waitMs`. First come, first served. */
   reserve(most: number, waitMs: number): Promise<number>;
   release(count: number): void;
-  /** Takes a lent slot back at once, even if none is free: whoever waited for a nested call has waited enough. */
+  /** Takes a slot at once, even if none is free: for what is here already. */
   retake(): void;
+}
+
+interface Waiting {
+  readonly most: number;
+  readonly take: (count: number) => void;
 }
 
 export function createSlots(total: number): Slots {
   let free = total;
-  const waiting: (() => void)[] = [];
-  const take = (most: number): number => {
-    const count = Math.min(free, most);
+  const waiting: Waiting[] = [];
+
+  function grant(most: number): number {
+    const count = Math.max(0, Math.min(free, most));
     free -= count;
     return count;
-  };
+  }
+
   return {
     get free() {
       return free;
     },
     async reserve(most, waitMs) {
-      if (free <= 0) await waitForOne(waitMs);
-      return free > 0 ? take(most) : 0;
+      if (free > 0 && waiting.length === 0) return grant(most);
+      if (waitMs <= 0) return 0;
+      return new Promise((resolve) => {
+        const entry: Waiting = {
+          most,
+          take(count) {
+            clearTimeout(timer);
+            resolve(count);
+          },
+        };
+        const timer = setTimeout(() => {
+          waiting.splice(waiting.indexOf(entry), 1);
+          resolve(0);
+        }, waitMs);
+        waiting.push(entry);
+      });
     },
-    retake: () => void (free -= 1),
+    // Given to whoever waits longest, here and now: whoever released could otherwise take it again before them.
     release(count) {
       free += count;
-      while (free > 0 && waiting.length > 0) waiting.shift()!();
+      while (free > 0 && waiting.length > 0) {
+        const next = waiting.shift()!;
+        next.take(grant(next.most));
+      }
     },
+    retake: () => void (free -= 1),
   };
-
-  function waitForOne(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        clearTimeout(timer);
-        const at = waiting.indexOf(finish);
-        if (at >= 0) waiting.splice(at, 1);
-        resolve();
-      };
-      const timer = setTimeout(finish, waitMs);
-      waiting.push(finish);
-    });
-  }
 }

@@ -17,7 +17,7 @@ export interface SupervisorSettings {
 /** A call of this worker that it must stop: its lease is gone, or somebody cancelled it. */
 export interface StopOrder {
   readonly callId: CallId;
-  readonly entryId: string;
+  readonly fence: number;
   readonly why: 'lost' | 'cancelled';
 }
 
@@ -27,6 +27,13 @@ const REAP_EVERY_MS = 1000;
 const REAP_AT_ONCE = 100;
 const CONSUMER_IDLE_MS = 10 * 60 * 1000;
 const RENEW_AT_ONCE = 200;
+const MOST_PAGES = 50;
+
+interface LaneCare {
+  renewedAt: number;
+  reapedAt: number;
+  cancelSequence: string | undefined;
+}
 
 export interface Supervision {
   /** Resolves when the round under way has ended. */
@@ -43,32 +50,50 @@ export function supervise(
   onStop: (order: StopOrder) => void,
   onTrouble: (error: unknown) => void,
 ): Supervision {
-  const cancelSequences = new Map<number, string>();
-  let renewedAt = performance.now();
-  let reapedAt = performance.now();
+  const lanes = new Map<number, LaneCare>();
   let storeSeenAt = performance.now();
   let stopping = false;
 
+  /** Lanes are looked after side by side: one that does not answer must not cost the others their leases. */
   async function round(): Promise<void> {
-    const calls = readHeldCalls(held, settings.workerId);
-    const due = performance.now() - renewedAt >= settings.heartbeatMs;
-    if (due) renewedAt = performance.now();
-    for (const [lane, ofLane] of byLane(calls, store.lanes)) {
-      const cancelled = await cancelSequenceMoved(lane);
-      if ((due || cancelled) && ofLane.length > 0) await renew(lane, ofLane);
-    }
-    if (performance.now() - reapedAt >= REAP_EVERY_MS) {
-      reapedAt = performance.now();
-      for (let lane = 0; lane < store.lanes; lane += 1) await store.reapCalls(reapRequest(lane, settings));
-    }
-    storeSeenAt = performance.now();
+    const calls = byLane(readHeldCalls(held, settings.workerId), store.lanes);
+    const rounds = await Promise.allSettled([...calls].map(([lane, ofLane]) => lookAfter(lane, ofLane)));
+    for (const result of rounds) if (result.status === 'rejected') onTrouble(result.reason);
+    if (rounds.every(({ status }) => status === 'fulfilled')) storeSeenAt = performance.now();
   }
 
-  async function cancelSequenceMoved(lane: number): Promise<boolean> {
-    const state = (await store.recheckSessions({ lane, sessions: [] })).lane;
-    const moved = cancelSequences.has(lane) && cancelSequences.get(lane) !== state.cancelSequence;
-    cancelSequences.set(lane, state.cancelSequence);
-    return moved;
+  async function lookAfter(lane: number, calls: readonly HeldCall[]): Promise<void> {
+    const care = careOf(lane);
+    const { cancelSequence } = (await store.recheckSessions({ lane, sessions: [] })).lane;
+    const cancelled = care.cancelSequence !== undefined && care.cancelSequence !== cancelSequence;
+    const now = performance.now();
+    if (cancelled || now - care.renewedAt >= settings.heartbeatMs) {
+      await renew(lane, calls);
+      care.renewedAt = now;
+    }
+    // Only now: a renewal that failed must be tried again in the next round.
+    care.cancelSequence = cancelSequence;
+    if (now - care.reapedAt < REAP_EVERY_MS) return;
+    care.reapedAt = now;
+    await reap(lane);
+  }
+
+  /** Page after page, so that a crowd of expired calls is answered in time. */
+  async function reap(lane: number): Promise<void> {
+    for (let page = 0; page < MOST_PAGES && !stopping; page += 1) {
+      const { expired, overdue } = await store.reapCalls(reapRequest(lane, settings));
+      if (expired.length + overdue.length < REAP_AT_ONCE) return;
+    }
+  }
+
+  function careOf(lane: number): LaneCare {
+    let care = lanes.get(lane);
+    if (care === undefined) {
+      const now = performance.now();
+      care = { renewedAt: now, reapedAt: now, cancelSequence: undefined };
+      lanes.set(lane, care);
+    }
+    return care;
   }
 
   async function renew(lane: number, calls: readonly HeldCall[]): Promise<void> {
@@ -77,8 +102,8 @@ export function supervise(
       const answers = await store.renewCalls({ lane, calls: some });
       answers.forEach((answer, index) => {
         if (answer === 'renewed') return;
-        const { callId, entryId } = some[index]!;
-        onStop({ callId, entryId, why: answer === 'fenced' ? 'lost' : 'cancelled' });
+        const { callId, fence } = some[index]!;
+        onStop({ callId, fence, why: answer === 'fenced' ? 'lost' : 'cancelled' });
       });
     }
   }

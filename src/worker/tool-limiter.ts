@@ -1,11 +1,15 @@
 import type { Plane } from '../ports/plane.ts';
+import type { Slots } from './slots.ts';
 
 /** Bounds how many runs of one tool go on at once in this worker, where the tool asks for a bound. First come, first served. */
 export interface ToolLimiter {
   run(tool: string, plane: Pick<Plane, 'tools'>, work: () => Promise<void>): Promise<void>;
 }
 
-export function createToolLimiter(): ToolLimiter {
+/** So many calls of one tool wait without a slot; more keep theirs, or a slow tool would draw the whole queue into memory. */
+const MOST_WITHOUT_SLOT = 32;
+
+export function createToolLimiter(slots: Slots): ToolLimiter {
   const running = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
 
@@ -17,17 +21,24 @@ export function createToolLimiter(): ToolLimiter {
     else running.delete(tool);
   }
 
+  /** While it waits, its slot serves other tools. */
+  async function waitForTurn(tool: string): Promise<void> {
+    const queue = waiting.get(tool) ?? [];
+    waiting.set(tool, queue);
+    const lends = queue.length < MOST_WITHOUT_SLOT;
+    if (lends) slots.release(1);
+    await new Promise<void>((resolve) => queue.push(resolve));
+    if (queue.length === 0) waiting.delete(tool);
+    if (lends) slots.retake();
+  }
+
   return {
     async run(tool, plane, work) {
       const limit = plane.tools().find(tool)?.declaration.limits.concurrency;
       if (limit === undefined) return work();
       const count = running.get(tool) ?? 0;
       if (count >= limit) {
-        await new Promise<void>((resolve) => {
-          const queue = waiting.get(tool) ?? [];
-          waiting.set(tool, queue);
-          queue.push(resolve);
-        });
+        await waitForTurn(tool);
       } else {
         running.set(tool, count + 1);
       }

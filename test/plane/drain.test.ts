@@ -36,7 +36,9 @@ describe.each(BACKENDS)('a worker drained on %s', (backend) => {
     }
     const ranBy = (pid: number): number => marksOf(plane, 'E').filter((mark) => mark.pid === pid).length;
     expect([ranBy(first.process.pid), ranBy(second.process.pid)]).toStrictEqual([20, 20]);
-    expect((await endingsOf(plane)).map(({ outcome }) => outcome)).toStrictEqual(Array.from({ length: 40 }, () => 'ok'));
+    expect((await endingsOf(plane)).map(({ outcome }) => outcome)).toStrictEqual(
+      Array.from({ length: 40 }, () => 'ok'),
+    );
     expect((await plane.store.listWorkers()).map(({ workerId }) => workerId)).toStrictEqual([second.workerId]);
   });
 
@@ -52,12 +54,20 @@ describe.each(BACKENDS)('a worker drained on %s', (backend) => {
     first.process.kill('SIGTERM');
 
     expect(await reading).toMatchObject({ kind: 'ok', executed: 'yes' });
-    expect(await writing).toMatchObject({ kind: 'indeterminate', executed: 'unknown', error: { code: 'MAY_HAVE_RUN' } });
+    expect(await writing).toMatchObject({
+      kind: 'indeterminate',
+      executed: 'unknown',
+      error: { code: 'MAY_HAVE_RUN' },
+    });
     expect((await first.process.exited).code).toBe(0);
     expect(first.process.stdout).toMatch(/^drained$/m);
     expect(marksOf(plane, 'S', 'read').map(({ pid }) => pid)).toStrictEqual([first.process.pid, second.process.pid]);
     expect(marksOf(plane, 'S', 'write').map(({ pid }) => pid)).toStrictEqual([first.process.pid]);
-    expect(marksOf(plane, 'A').map(({ label }) => label).toSorted()).toStrictEqual(['read', 'write']);
+    expect(
+      marksOf(plane, 'A')
+        .map(({ label }) => label)
+        .toSorted(),
+    ).toStrictEqual(['read', 'write']);
     expect(await endingsOf(plane)).toHaveLength(2);
   });
 

@@ -63,7 +63,7 @@ describe('a worker that loses redis after its claim', () => {
 
   it('at each answer of the way runs an unsafe tool once and answers once', async () => {
     const session = await plane.openSession();
-    await plane.startWorker({ ...throughProxy(), leaseMs: 30_000 });
+    await plane.startWorker({ ...throughProxy(), leaseMs: 30_000, heartbeatMs: 500 });
     // Each request took effect in the store, and the worker did not hear of it.
     for (const request of ['start_calls', 'settle_calls', 'renew_calls']) {
       const run = holdRun(plane, request);

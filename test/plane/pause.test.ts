@@ -64,6 +64,28 @@ describe.each(BACKENDS)('a worker paused past its lease on %s', (backend) => {
     expect((await callFor(plane, session, 'scenario.write', runOnce(plane, 'afterwards'))).kind).toBe('ok');
     expect(await queueCounts(plane)).toStrictEqual({ queued: 0, leased: 0 });
   });
+
+  it('cannot settle a call that its new owner still runs', async () => {
+    const session = await plane.openSession();
+    const paused = await plane.startWorker();
+    const second = holdRun(plane, 'second');
+    const first = holdRun(plane, 'first', { thenUntil: second.args['until']! });
+    const calling = callFor(plane, session, 'scenario.stubbornRead', first.args);
+    await untilMarks(plane, 'S', 'first');
+    paused.process.kill('SIGSTOP');
+    const other = await plane.startWorker();
+    const [, recovered] = await untilMarks(plane, 'S', 'first', 2);
+    expect(recovered).toMatchObject({ pid: other.process.pid, fence: 2 });
+
+    first.release();
+    paused.process.kill('SIGCONT');
+    await untilMarks(plane, 'E', 'first');
+    await paused.process.waitForLine(/outcome dropped/, 20_000);
+    expect(await endingsOf(plane)).toStrictEqual([]);
+    second.release();
+    expect(await calling).toMatchObject({ kind: 'ok', structured: { fence: 2 } });
+    expect(await endingsOf(plane)).toHaveLength(1);
+  });
 });
 
 /** The first owner's starts, in the order in which the calls are listed above. */

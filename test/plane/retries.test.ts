@@ -4,7 +4,16 @@ import type { CallId } from '../../src/domain/ids.ts';
 import { callIdFor } from '../../src/wire/ids.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, LEASE_MS, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';
-import { callFor, endingsOf, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
+import {
+  callFor,
+  endingsOf,
+  holdRun,
+  marksOf,
+  releaseRuns,
+  runOnce,
+  untilMarks,
+  untilStoreTime,
+} from './support/watch-plane.ts';
 
 async function untilWaiters(plane: StagedPlane, callId: CallId, count: number): Promise<void> {
   await eventually(async () => (await plane.store.readCall(callId))?.waiters === count, {
@@ -24,6 +33,7 @@ describe.each(BACKENDS)('a call made again on %s', (backend) => {
     other = await plane.connect();
     worker = await plane.startWorker();
   });
+  afterEach(releaseRuns);
   afterAll(() => plane.stop());
 
   it('under the same key while it runs is one run with an answer for each waiter', async () => {
@@ -108,7 +118,9 @@ describe.each(BACKENDS)('a call made again on %s', (backend) => {
     expect(await Promise.all([long, retried, busy])).toMatchObject([{ kind: 'ok' }, { kind: 'ok' }, { kind: 'ok' }]);
     expect(marksOf(plane, 'S', 'long')).toMatchObject([{ fence: 1 }]);
     expect(marksOf(plane, 'S', 'busy')).toMatchObject([{ fence: 1 }]);
-    expect(await callFor(plane, session, 'scenario.write', runOnce(plane, 'early'), { key: 'early' })).toStrictEqual(early);
+    expect(await callFor(plane, session, 'scenario.write', runOnce(plane, 'early'), { key: 'early' })).toStrictEqual(
+      early,
+    );
     expect(marksOf(plane, 'S', 'early')).toHaveLength(1);
     await sweeping.process.stop();
   });

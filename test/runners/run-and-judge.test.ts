@@ -53,10 +53,11 @@ describe.each(['inline', 'process'] as const)('execute with the %s runner', (run
     ]);
   });
 
-  test('answers failed for wrong arguments that only the tool can see', async () => {
+  test('answers invalid, not executed, for arguments that only the tool itself can judge', async () => {
     expect(await call('friendly.greet', { args: { name: 5 } }).outcome).toMatchObject({
-      kind: 'failed',
-      error: { code: 'TOOL_FAILED', facts: { code: 'ARGUMENTS_INVALID' } },
+      kind: 'invalid',
+      executed: 'no',
+      error: { code: 'ARGUMENTS_INVALID' },
     });
   });
 

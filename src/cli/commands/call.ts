@@ -99,7 +99,8 @@ function openSession(client: Client, flags: CallFlags): Promise<KnownSession> {
 }
 
 function showEvents({ terminal, options }: CommandContext): (event: CallEvent) => void {
-  const show = options['progress'] === true ? (text: string) => terminal.note(text) : terminal.showProgress;
+  const show = (text: string): void =>
+    options['progress'] === true ? terminal.note(text) : terminal.showProgress(text);
   return (event) => {
     if (event.kind === 'queued') show(`queued as ${event.callId}`);
     else if (event.kind === 'started') show('started');

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { openSession, type OpenSessionOptions } from '../../client/open-session.ts';
 import { action } from '../command-context.ts';
@@ -30,14 +30,17 @@ export function sessionsOpenCommand(): Command {
           IDENTITY.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
         ) as unknown as OpenSessionOptions;
         return withStore(context, async (store) => {
+          // Before the session: one whose token nobody got would be of no use.
+          const file = out === undefined ? undefined : openNew(out);
           const session = await openSession(store, {
             ...identity,
             agent: identity.agent ?? 'cli',
             ...(lifetime === undefined ? {} : { lifetimeMs: lifetime }),
             ...(idle === undefined ? {} : { idleMs: idle }),
           });
-          if (out === undefined) return terminal.printJson(session);
-          writeNew(out, toSafeJson(session));
+          if (file === undefined) return terminal.printJson(session);
+          writeFileSync(file, `${toSafeJson(session)}\n`);
+          closeSync(file);
           const { token: _, ...shown } = session;
           if (terminal.json) terminal.printJson({ ...shown, out });
           else terminal.print(`${out}: session ${session.id}, until ${new Date(session.expiresAt).toISOString()}`);
@@ -47,15 +50,11 @@ export function sessionsOpenCommand(): Command {
 }
 
 /** Made new and closed from the start: at no moment can somebody else open it. */
-function writeNew(path: string, text: string): void {
+function openNew(path: string): number {
   try {
-    writeFileSync(path, `${text}\n`, { flag: 'wx', mode: 0o600 });
+    return openSync(path, 'wx', 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw unavailable(
-      `${path} cannot be written (${code}).`,
-      'Name a new file. The session was opened; it ends by itself.',
-      error,
-    );
+    throw unavailable(`${path} cannot be written (${code}).`, 'Name a new file.', error);
   }
 }

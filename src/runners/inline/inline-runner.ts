@@ -55,6 +55,8 @@ export class InlineRunner implements ToolRunner {
       clearTimeout(timer);
       clearTimeout(graceTimer);
       request.signal.removeEventListener('abort', onAbort);
+      // Nobody waits for it any more: what it left running should end, nested calls above all.
+      if (controller !== undefined && !controller.signal.aborted) controller.abort(abortError('aborted'));
       resolve(ending);
     };
     const stop = (why: AbortReason): void => {
@@ -83,7 +85,7 @@ export class InlineRunner implements ToolRunner {
       },
       onProgress: (progress) => answered || request.onProgress(progress),
       onLog: (line) => answered || request.onLog(line),
-      onNestedCall: (nested) => request.onNestedCall(nested),
+      onNestedCall: (nested) => request.onNestedCall(nested, host.signal),
     };
     void this.#enter(request, host).then((ending) => {
       this.#running -= 1;

@@ -18,6 +18,8 @@ export function readEnding(received: unknown, maxBytes: number): RunEnding | und
       return endingOfReceived(fields['result'], fields['writeBacks'], maxBytes);
     case 'refused':
       return readRefused(fields, maxBytes);
+    case 'invalid-arguments':
+      return { kind: 'invalid-arguments', problems: textsOf(fields['problems']) };
     case 'threw':
       return { kind: 'threw', type: typeOf(fields['type']), cause: textOf(fields['cause']) };
     case 'unserialisable':
@@ -34,6 +36,12 @@ function readRefused(fields: Record<string, unknown>, maxBytes: number): RunEndi
   if (failure === undefined) return undefined;
   const carried = endingOfReceived({}, fields['writeBacks'] ?? NO_WRITE_BACKS, maxBytes);
   return carried.kind === 'returned' ? { kind: 'refused', ...failure, writeBacks: carried.writeBacks } : carried;
+}
+
+const MAX_PROBLEMS = 8;
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.slice(0, MAX_PROBLEMS).map((one) => textOf(one).slice(0, 300)) : [];
 }
 
 function typeOf(value: unknown): string {

@@ -45,6 +45,8 @@ class ProcessRun implements ProcessUser {
   #frames = 0;
   #sideBytes = 0;
   #openNestedCalls = 0;
+  /** Ends with the run, so that nested calls do. */
+  readonly #ended = new AbortController();
 
   constructor(target: ToolProcess, order: ProcessRunOrder, resolve: (ending: ProcessRunEnding) => void) {
     const { request } = order;
@@ -121,7 +123,7 @@ class ProcessRun implements ProcessUser {
       if (this.#openNestedCalls > MAX_OPEN_NESTED_CALLS)
         throw new Error(`Not more than ${MAX_OPEN_NESTED_CALLS} nested calls at a time.`);
       const { tool, arguments: args, ...options } = (asked ?? {}) as Record<string, unknown>;
-      const outcome: Outcome = await request.onNestedCall(nestedRequest(tool, args, options));
+      const outcome: Outcome = await request.onNestedCall(nestedRequest(tool, args, options), this.#ended.signal);
       if (!this.#finished) this.#target.send({ type: 'nested-answer', run, id, outcome });
     } catch (error) {
       const problem = error instanceof Error ? error.message : 'The nested call failed.';
@@ -135,6 +137,7 @@ class ProcessRun implements ProcessUser {
   #stop(why: AbortReason): void {
     if (this.#stoppedFor !== undefined || this.#finished) return;
     this.#stoppedFor = why;
+    this.#ended.abort();
     this.#target.send({ type: 'abort', run: this.#order.run, why });
     this.#timers.push(
       setTimeout(() => {
@@ -151,6 +154,7 @@ class ProcessRun implements ProcessUser {
   #finish(ending: ProcessRunEnding): void {
     if (this.#finished) return;
     this.#finished = true;
+    this.#ended.abort();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#progress.close();
     this.#order.request.signal.removeEventListener('abort', this.#onAbort);

@@ -55,6 +55,9 @@ export function prepareCall(order: CallOrder): PreparedCall {
   if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > LIMITS.maxDeadlineMs) {
     return refused(trouble('DEADLINE_INVALID', { limitMs: LIMITS.maxDeadlineMs }));
   }
+  if (order.trace !== undefined && (typeof order.trace !== 'string' || order.trace.length > LIMITS.traceLength)) {
+    return refused(trouble('ENVELOPE_INVALID', { problem: `trace must be text of at most ${LIMITS.traceLength} characters` }));
+  }
   const untrusted = checkUntrusted(order.untrusted);
   if (untrusted !== undefined) return refused(untrusted);
   const callId = callIdFor(order.session, key);

@@ -15,12 +15,16 @@ export interface BeginningCall {
  * that was delivered before. The first run of a `read` or `idempotent` tool needs none: losing it means running it again.
  */
 export async function begin(call: BeginningCall, needs: Pick<Plane, 'store'>): Promise<{ kind: 'begun' } | Ending> {
-  const { delivery, signal } = call.delivered;
+  const { delivery } = call.delivered;
   const { id, digest, effect, privileged, limits } = call.tool.declaration;
   const mustMark =
-    effect === 'unsafe' || privileged || delivery.recovered !== undefined || delivery.resumedWith !== undefined;
+    effect === 'unsafe' ||
+    privileged ||
+    // "Starts in all" is one: the first must be known.
+    limits.maxAttempts === 1 ||
+    delivery.recovered !== undefined ||
+    delivery.resumedWith !== undefined;
   if (!mustMark) return { kind: 'begun' };
-  if (signal.aborted) return { kind: 'lost' };
   const intent = privileged ? { intent: encode({ toolDigest: digest, subject: call.identity.subject }) } : {};
   const maxAttempts = effect === 'unsafe' ? 1 : limits.maxAttempts;
   const answer = await needs.store.startCall({ ...delivery, effect, maxAttempts, ...intent });

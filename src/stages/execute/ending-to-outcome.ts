@@ -26,6 +26,8 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
       return returnedOutcome(ending.result, ending.writeBacks, call);
     case 'refused':
       return refusedOutcome(ending);
+    case 'invalid-arguments':
+      return trouble('ARGUMENTS_INVALID', { tool, problems: [...ending.problems] });
     case 'threw':
       return trouble('TOOL_THREW', { tool, type: ending.type }, { executed: 'yes' });
     case 'timed-out':

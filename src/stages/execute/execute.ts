@@ -23,12 +23,15 @@ type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log'>;
 export async function execute(verdict: { readonly call: AllowedCall }, needs: Needs): Promise<Ending> {
   const { call } = verdict;
   const { delivery, signal } = call.claimed;
+  if (signal.aborted) return stopped(call, 'no', needs);
   const begun = await begin({ delivered: call.claimed, tool: call.tool, identity: call.identity }, needs);
   if (begun.kind !== 'begun') return begun;
 
   const tell = (event: CallEvent): void => notify(call, event, needs);
   tell({ kind: 'started' });
   const { declaration, source, setup, runner, denialPatterns, validateOutput } = call.tool;
+  const timeoutMs = Math.max(1, Math.round(Math.min(declaration.limits.timeoutMs, delivery.deadline - call.claimed.now)));
+  const startedAt = performance.now();
   const outcome = await runAndJudge(
     {
       tool: declaration,
@@ -45,26 +48,29 @@ export async function execute(verdict: { readonly call: AllowedCall }, needs: Ne
       arguments: call.arguments,
       untrusted: call.envelope.untrusted ?? {},
       trace: call.envelope.trace,
-      timeoutMs: Math.max(1, Math.min(declaration.limits.timeoutMs, delivery.deadline - call.claimed.now)),
+      timeoutMs,
       signal,
       onProgress: (progress) => tell({ kind: 'progress', ...progress }),
       onLog: (line) =>
-        needs.log[line.level]({ callId: delivery.callId, tool: delivery.tool, ...line.data }, line.message),
-      onNestedCall: (request) => needs.nested(delivery, call.envelope.depth + 1, request, signal),
+        needs.log[line.level]({ ...line.data, callId: delivery.callId, tool: delivery.tool }, line.message),
+      onNestedCall: (request, ended) => {
+        const timeLeftMs = Math.round(timeoutMs - (performance.now() - startedAt));
+        return needs.nested(delivery, { depth: call.envelope.depth + 1, timeLeftMs, signal: ended }, request);
+      },
     },
     needs,
   );
   if (!signal.aborted || outcome.kind !== 'cancelled') return ended(outcome);
-  return stopped(call, needs);
+  return stopped(call, 'unknown', needs);
 }
 
-/** The run was aborted by us. Why decides what the call's ending is. */
-async function stopped(call: AllowedCall, needs: Needs): Promise<Ending> {
+/** We aborted the call, before or while its tool ran. Why decides what its ending is. */
+async function stopped(call: AllowedCall, executed: 'no' | 'unknown', needs: Needs): Promise<Ending> {
   const { delivery, signal } = call.claimed;
   if (signal.reason === 'lost') return { kind: 'lost' };
-  if (signal.reason !== 'draining') return ended(trouble('CALL_CANCELLED', {}, { executed: 'unknown' }));
-  if (call.tool.declaration.effect === 'unsafe') {
-    return ended(trouble('MAY_HAVE_RUN', { tool: delivery.tool }, { executed: 'unknown' }));
+  if (signal.reason !== 'draining') return ended(trouble('CALL_CANCELLED', {}, { executed }));
+  if (executed !== 'no' && call.tool.declaration.effect === 'unsafe') {
+    return ended(trouble('MAY_HAVE_RUN', { tool: delivery.tool }, { executed }));
   }
   const answer = await needs.store.abandonCall({ ...delivery, handedBack: false });
   return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };

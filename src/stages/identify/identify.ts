@@ -83,14 +83,15 @@ async function misplaced(
   needs: Needs,
 ): Promise<Ending> {
   const { delivery } = claimed;
-  if (!delivery.handedBack && (await needs.servedElsewhere(envelope.toolDigest))) {
+  const servedElsewhere = await needs.servedElsewhere(envelope.toolDigest);
+  if (servedElsewhere && !delivery.handedBack) {
     const answer = await needs.store.abandonCall({ ...delivery, handedBack: true });
     return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };
   }
-  if (tool === undefined) {
+  if (tool === undefined && !servedElsewhere) {
     return ended(trouble('TOOL_UNKNOWN', { tool: envelope.tool, near: needs.tools().near(envelope.tool) }));
   }
-  return ended(trouble('TOOL_STALE', { tool: envelope.tool, current: tool.declaration.digest }));
+  return ended(trouble('TOOL_STALE', { tool: envelope.tool, current: tool?.declaration.digest ?? envelope.toolDigest }));
 }
 
 function checkArguments(tool: ServedTool, text: string): { kind: 'checked'; arguments: JsonObject } | Ending {

@@ -25,6 +25,8 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
   readonly onEvent: ((event: Uint8Array) => void) | undefined;
   callId: CallId | undefined;
+  /** The outcome is there and has to be fetched. */
+  settled: boolean;
 }
 
 const WAIT_MS = 5000;
@@ -44,18 +46,20 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
 
   async function readLane(lane: number, waiting: Map<string, Waiting>): Promise<void> {
     let acknowledged: string[] = [];
+    let fetchedAt = performance.now();
     while (!closed) {
       try {
         const replies = await store.takeReplies({ lane, callerId, acknowledged, waitMs: WAIT_MS });
         acknowledged = replies.map(({ replyId }) => replyId);
         for (const { items } of replies) for (const item of items) dispatch(waiting, item);
-        if (replies.length > 0) continue;
-        if (waiting.size === 0) break;
+        if (replies.length > 0 && performance.now() - fetchedAt < WAIT_MS) continue;
+        if (waiting.size === 0 && replies.length === 0) break;
       } catch (error) {
         if (closed) break;
         if (isFinal(error)) return rejectAll(waiting, error);
         await pause(PAUSE_AFTER_TROUBLE_MS);
       }
+      fetchedAt = performance.now();
       await fetchMissed(waiting);
     }
     reading.delete(lane);
@@ -71,12 +75,22 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
   function dispatch(waiting: Map<string, Waiting>, item: ReplyItem): void {
     const waiter = waiting.get(item.correlationId);
     if (waiter === undefined) return;
-    if (item.kind === 'event') return waiter.onEvent?.(item.event);
+    if (item.kind === 'event') return hear(waiter, item.event);
     if (item.kind === 'settled') {
       waiting.delete(item.correlationId);
       waiter.resolve(item.outcome);
     } else {
+      waiter.settled = true;
       void fetch(waiting, waiter);
+    }
+  }
+
+  /** A listener's mistake is its own: it must not cost other waiters their replies. */
+  function hear(waiter: Waiting, event: Uint8Array): void {
+    try {
+      waiter.onEvent?.(event);
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error));
     }
   }
 
@@ -109,7 +123,7 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
       lanes.set(lane, waiting);
       let waiter!: Waiting;
       const outcome = new Promise<Uint8Array>((resolve, reject) => {
-        waiter = { correlationId, since: performance.now(), resolve, reject, onEvent, callId: undefined };
+        waiter = { correlationId, since: performance.now(), resolve, reject, onEvent, callId: undefined, settled: false };
       });
       // Nobody may be listening when the reader is closed.
       outcome.catch(() => undefined);
@@ -119,7 +133,11 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
       return {
         correlationId,
         outcome,
-        accepted: (callId) => void (waiter.callId = callId),
+        accepted(callId) {
+          waiter.callId = callId;
+          // The reply can overtake the answer to accept.
+          if (waiter.settled) void fetch(waiting, waiter);
+        },
         forget: () => void waiting.delete(correlationId),
       };
     },

@@ -1,6 +1,7 @@
-import { trouble } from '../../domain/errors.ts';
+import { PlaneError, trouble } from '../../domain/errors.ts';
 import { releasesKey, type Outcome } from '../../domain/outcome.ts';
-import type { SettleAnswer } from '../../ports/call-store.ts';
+import type { Effect } from '../../domain/tool.ts';
+import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
@@ -17,9 +18,10 @@ export interface SettlementFacts {
   readonly toolDigest?: string;
   readonly policyVersion?: number;
   readonly permission?: string;
+  readonly effect?: Effect;
 }
 
-type Needs = Pick<Plane, 'store' | 'settings' | 'workerId'>;
+type Needs = Pick<Plane, 'store' | 'settings' | 'log'>;
 
 export async function settle(
   delivered: DeliveredCall,
@@ -28,9 +30,9 @@ export async function settle(
   needs: Needs,
 ): Promise<SettledCall> {
   const durationMs = Math.round(performance.now() - delivered.arrivedAt);
-  const { encoded, sent } = encodeSafely(delivered, outcome);
+  const { encoded, sent } = encodeSafely(delivered, honest(delivered, outcome, facts));
   const { callId, pool, workerId, entryId, fence } = delivered.delivery;
-  const answer = await needs.store.settleCall({
+  const answer = await settlePatiently(delivered, needs, {
     callId,
     pool,
     workerId,
@@ -51,6 +53,35 @@ export async function settle(
   });
   return { delivered, outcome: sent, answer, durationMs };
 }
+
+/**
+ * A call that was somebody's before may have run there without a start mark, as `read` and `idempotent` tools do. Only of an unsafe
+ * tool without a mark is it known that it did not.
+ */
+function honest(delivered: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {
+  const { recovered } = delivered.delivery;
+  if (recovered === undefined || outcome.executed !== 'no') return outcome;
+  if (effect === 'unsafe' && recovered.starts === 0) return outcome;
+  return { ...outcome, executed: 'unknown' };
+}
+
+const TRY_AGAIN_MS = 250;
+
+/** An outcome that is known must not be thrown away because the store has a bad moment: the call is ours until somebody fences it. */
+async function settlePatiently(delivered: DeliveredCall, needs: Needs, request: SettleRequest): Promise<SettleAnswer> {
+  for (;;) {
+    try {
+      return await needs.store.settleCall(request);
+    } catch (error) {
+      const isOver = delivered.signal.aborted && delivered.signal.reason !== 'cancelled';
+      if (isOver || !(error instanceof PlaneError) || !PASSING_TROUBLE.includes(error.code)) throw error;
+      needs.log.warn({ stage: 'settle', callId: request.callId, error }, 'not settled yet; trying again');
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+    }
+  }
+}
+
+const PASSING_TROUBLE: readonly string[] = ['STORE_UNAVAILABLE', 'STORE_FULL', 'STORE_FAILED'];
 
 /** Whatever a tool handed over, the call gets its one answer: an outcome that cannot be written becomes one that says so. */
 function encodeSafely(delivered: DeliveredCall, outcome: Outcome): { encoded: Uint8Array; sent: Outcome } {

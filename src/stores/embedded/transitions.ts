@@ -21,6 +21,7 @@ import { resolveCall } from './transitions/resolve-call.ts';
 import { resumeCall } from './transitions/resume-call.ts';
 import {
   endRun,
+  proveSession,
   listSessions,
   openRun,
   openSession,
@@ -66,6 +67,7 @@ export const transitions: Transitions = {
   revokeSession,
   openRun,
   endRun,
+  proveSession,
   readSession,
   listSessions,
   readPolicy,

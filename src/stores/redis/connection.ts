@@ -43,13 +43,13 @@ export function openConnection(options: RedisConnectionOptions, use: 'commands' 
     ...(options.password === undefined ? {} : { password: options.password }),
     ...(tls === undefined ? {} : { tls }),
   };
-  const connection = connect(options, common);
+  const connection = connect(options, common, tls);
   // Without a listener an unreachable server would end the process; the commands themselves report the trouble.
   connection.on('error', () => undefined);
   return connection;
 }
 
-function connect(options: RedisConnectionOptions, common: PlainOptions): Connection {
+function connect(options: RedisConnectionOptions, common: PlainOptions, tls: RedisOptions['tls']): Connection {
   if (options.cluster !== undefined) {
     const cluster: ClusterOptions & { redisOptions: PlainOptions } = {
       redisOptions: common,
@@ -64,7 +64,14 @@ function connect(options: RedisConnectionOptions, common: PlainOptions): Connect
     return new Cluster([...options.cluster], cluster);
   }
   if (options.sentinels !== undefined) {
-    return new Redis({ ...common, sentinels: [...options.sentinels], name: options.sentinelName ?? 'mymaster' });
+    return new Redis({
+      ...common,
+      sentinels: [...options.sentinels],
+      name: options.sentinelName ?? 'mymaster',
+      // Without these the library would speak in the clear, whatever `tls` says.
+      enableTLSForSentinelMode: tls !== undefined,
+      ...(tls === undefined ? {} : { sentinelTLS: tls }),
+    });
   }
   return new Redis(options.url ?? 'redis://127.0.0.1:6379', common);
 }

@@ -15,6 +15,8 @@ const WATCH_EVERY_MS = 500;
 
 export function createPolicyStore(context: RedisContext): PolicyStore & { repairLanes(): Promise<void> } {
   const key = context.deployment.policy;
+  /** The version all lanes are known to have. */
+  let repaired = 0;
 
   async function tellLanes(version: number): Promise<void> {
     for (let lane = 0; lane < context.lanes; lane += 1) {
@@ -44,7 +46,9 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
     /** A writer that died between the record and the lanes leaves lanes behind; whoever comes next finishes its work. */
     async repairLanes() {
       const version = await context.command('HGET', key, 'version');
-      if (version !== null) await tellLanes(asNumber(version));
+      if (version === null || asNumber(version) === repaired) return;
+      await tellLanes(asNumber(version));
+      repaired = asNumber(version);
     },
   };
 }
@@ -89,9 +93,10 @@ export function createFleetRegistry(context: RedisContext): FleetRegistry {
   const { workers, worker } = context.deployment;
   return {
     async registerWorker({ worker: entry, ttlMs }) {
-      const bytes = Buffer.from(encode(entry));
-      await context.commandForBytes('SET', worker(entry.workerId), bytes, 'PX', String(ttlMs));
-      await context.command('SADD', workers, entry.workerId);
+      await context.fcall('register_worker', {
+        keys: { worker: worker(entry.workerId), workers },
+        args: { workerId: entry.workerId, entry: encode(entry), ttlMs },
+      });
     },
     async deregisterWorker(workerId) {
       const stored = await context.commandForBytes('GET', worker(workerId));

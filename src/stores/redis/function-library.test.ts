@@ -28,13 +28,13 @@ describe.each([...functions.values()])('store function $name', (found) => {
     const words = [...found.source.matchAll(/'([A-Z_]{4,})'/g)].map((match) => match[1]!);
     const commands = ['XPENDING', 'XCLAIM', 'XACK', 'XDEL', 'XADD', 'XINFO', 'XGROUP', 'DELCONSUMER', 'CONSUMERS', 'IDLE', 'JUSTID'];
     const more = ['HMGET', 'HGET', 'HSET', 'HSETNX', 'HDEL', 'HINCRBY', 'HGETALL', 'ZCARD', 'ZADD', 'ZREM', 'MGET', 'KEEPTTL'];
-    const rest = ['RPUSH', 'EXISTS', 'PEXPIRE', 'PEXPIREAT', 'ZRANGEBYSCORE', 'ZREMRANGEBYSCORE', 'LIMIT', 'XRANGE'];
+    const rest = ['RPUSH', 'SADD', 'EXISTS', 'PEXPIRE', 'PEXPIREAT', 'ZRANGEBYSCORE', 'ZREMRANGEBYSCORE', 'LIMIT', 'XRANGE'];
     const answers = words.filter((word) => ![...commands, ...more, ...rest].includes(word));
     expect([...new Set(answers)].sort()).toEqual([...found.returns].sort());
   });
 
   it('stays small enough to be read at one sitting', () => {
-    expect(found.source.split('\n').length).toBeLessThan(200);
+    expect(found.source.split('\n').length).toBeLessThan(160);
   });
 });
 

@@ -60,7 +60,7 @@ export function createRedisContext(options: ContextOptions): RedisContext {
         const plane = toPlaneError(error);
         const timeLeftMs = giveUpAt - performance.now();
         // Flushed, or a replica took over that had not got it yet. The data itself is checked by the function's first line.
-        if (isFunctionMissing(plane) && attempt === 1) {
+        if (isFunctionMissing(plane) && timeLeftMs > 0) {
           await loadLibrary(commands, functions);
           continue;
         }

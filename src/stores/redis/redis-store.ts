@@ -142,7 +142,7 @@ function createStore(context: RedisContext): Store {
     abandonCall: (request) => change.abandonCall(context, request),
     cancelCall: (request) => change.cancelCall(context, request),
     async reapCalls(request) {
-      await policies.repairLanes();
+      if (request.lane === 0) await policies.repairLanes();
       return change.reapCalls(context, request);
     },
     notifyWaiters: (request) => change.notifyWaiters(context, request),

@@ -1,5 +1,5 @@
 import { parseScopedId, type RunId, type SessionId } from '../../domain/ids.ts';
-import type { Identity, Session } from '../../domain/session.ts';
+import type { Identity, Session, SessionEnding } from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { asList, asNumber, asText, wordOf } from './answers.ts';
@@ -50,6 +50,15 @@ export function createSessionStore(context: RedisContext): SessionStore {
     openRun: async ({ session, run }) => ((await change(session, 'open-run', run)) === 'CHANGED' ? 'opened' : 'ended'),
     async endRun({ session, run }) {
       await change(session, 'end-run', run);
+    },
+    async proveSession({ session, tokenDigest }) {
+      if (!isHere(session)) return 'unknown';
+      const keys = context.lane(laneOf(session));
+      const answer = await context.fcall('prove_session', {
+        keys: { meta: keys.meta },
+        args: { incarnation: context.incarnation, lane: keys.prefix, session, tokenDigest },
+      });
+      return wordOf(answer) === 'LIVE' ? undefined : (asText(asList(answer)[1]) as SessionEnding);
     },
     readSession,
     async listSessions(limit) {

@@ -55,13 +55,25 @@ export interface HeldRun {
   release(): void;
 }
 
+const heldRuns = new Set<HeldRun>();
+
 export function holdRun(plane: StagedPlane, label: string, more: JsonObject = {}): HeldRun {
   const until = join(plane.folder, `${label}-${randomId()}.go`);
-  return {
+  const run: HeldRun = {
     label,
     args: { file: plane.effectFile, label, until, ...more },
-    release: () => writeFileSync(until, ''),
+    release() {
+      heldRuns.delete(run);
+      writeFileSync(until, '');
+    },
   };
+  heldRuns.add(run);
+  return run;
+}
+
+/** After a test that failed half-way: what it still holds must not stand in the way of the next one. */
+export function releaseRuns(): void {
+  for (const run of heldRuns) run.release();
 }
 
 /** Arguments of a run that ends at once. */

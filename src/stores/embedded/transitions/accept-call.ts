@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../domain/call.ts';
 import { parseScopedId } from '../../../domain/ids.ts';
 import type { AcceptAnswer, AcceptRequest, CallProof } from '../../../ports/call-store.ts';
 import type { SessionEnding } from '../../../domain/session.ts';
@@ -75,6 +76,9 @@ function joinCall(
   const known = waiters.some(
     (other) => other.callerId === waiter?.callerId && other.correlationId === waiter.correlationId,
   );
+  if (waiter !== undefined && !known && waiters.length >= LIMITS.waitersPerCall) {
+    return { kind: 'overloaded', what: 'waiters of this call', retryAfterMs: 1000 };
+  }
   if (waiter !== undefined && !known) {
     database.run('UPDATE call SET waiters = ? WHERE seq = ?', encodeWaiters([...waiters, waiter]), call.seq);
   }

@@ -23,9 +23,10 @@ export function reapCalls(transaction: Transaction, request: ReapRequest): ReapA
   return { expired: expired.map(callIdOf), overdue: overdue.map(callIdOf) };
 }
 
-/** A start mark is never forgotten, wherever the call has gone since: of an unsafe one nobody may say that nothing ran. */
+/** A lost first run leaves no mark: only of a call that was never anybody's is it known that nothing ran. */
 function mayRun(call: CallRow): boolean {
-  return call.state === 'running' || (call.starts > 0 && call.effect === 'unsafe');
+  if (call.state === 'running' || call.starts > 0) return true;
+  return call.state !== 'parked' && (call.base > 0 || call.owner !== null);
 }
 
 function chooseOutcome(transaction: Transaction, call: CallRow, request: ReapRequest): Uint8Array {

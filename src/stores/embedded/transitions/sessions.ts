@@ -1,6 +1,6 @@
 import { planeError } from '../../../domain/errors.ts';
 import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
-import type { Identity, Session } from '../../../domain/session.ts';
+import type { Identity, Session, SessionEnding } from '../../../domain/session.ts';
 import type { OpenSessionRequest } from '../../../ports/session-store.ts';
 import type { Transaction } from '../transaction.ts';
 import { findSession, hashToken, isTokenOf, markSeen, sessionEnding, type SessionRow } from './session-row.ts';
@@ -48,6 +48,15 @@ export function revokeSession(transaction: Transaction, id: SessionId): 'revoked
     transaction.lane.raiseEpoch();
   }
   return 'revoked';
+}
+
+export function proveSession(
+  transaction: Transaction,
+  { session: id, tokenDigest }: { readonly session: SessionId; readonly tokenDigest: string },
+): SessionEnding | undefined {
+  const session = findSession(transaction, id);
+  if (session === undefined || !isTokenOf(session, tokenDigest)) return 'unknown';
+  return sessionEnding(transaction, session);
 }
 
 interface RunRequest {

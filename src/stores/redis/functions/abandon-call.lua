@@ -12,6 +12,8 @@ local record = load_record(lane, call_id)
 if record and record.abandonedFence == fence then return 'ABANDONED' end
 if not record or not owns(lane, record, worker, entry, fence) then return 'FENCED' end
 local envelope = read_envelope(lane, call_id, record)
+-- Its body is gone: nothing is given back, and the call ends at its deadline.
+if not envelope then return 'FENCED' end
 drop_entry(lane, record, tonumber(fence))
 record.abandonedFence = fence
 -- Given back in good order by the lease that started it: not the call's fault, so the start does not count. An unsafe tool may

@@ -10,6 +10,7 @@ local incarnation, lane = ARGV[1], ARGV[2]
 local limits = { calls = tonumber(ARGV[3]), bytes = tonumber(ARGV[4]), retained = tonumber(ARGV[5]) }
 local window, backlog = tonumber(ARGV[6]), tonumber(ARGV[7])
 local FIRST, STRIDE = 8, 7
+local MOST_WAITERS = 1000
 
 local facts = redis.call('HMGET', meta, 'incarnation', 'epoch', 'liveBytes', 'retainedBytes')
 if facts[1] ~= incarnation then return REPLACED end
@@ -27,69 +28,22 @@ local callers, places, known_calls, groups = {}, {}, {}, {}
 local answers, deadlines = {}, {}
 local added_bytes = 0
 
--- A nested call: whoever holds the running parent vouches for it, in the parent's session only.
-local function parent_vouches(session_id, vouches)
-  local parent_id, worker, entry, fence = string.match(vouches, '^(.-)\n(.-)\n(.-)\n(.-)$')
-  local parent = parent_id and load_record(lane, parent_id)
-  return parent and meta_field(parent, 'session') == session_id and owns(lane, parent, worker, entry, fence)
-end
-
-local function authenticate(who)
-  local session_id, run, proof, vouches = string.match(who, '^(.-)\n(.-)\n(.-)\n(.*)$')
-  local session, ending = live_session(lane, session_id, run, now)
-  local caller = { session_id = session_id, run = run, nested = proof ~= 'token', ending = ending }
-  if not session then return caller end
-  local vouched
-  if proof == 'token' then
-    vouched = redis.sha1hex(vouches) == session.token
-  else
-    vouched = parent_vouches(session_id, vouches)
-  end
-  if not vouched then
-    caller.ending = 'unknown'
-    return caller
-  end
-  caller.prefix, caller.seen_at, caller.idle_ms = scope_prefix(session_id), session.seen_at, session.idle_ms
-  caller.scope = string.match(session_id, '^%d+%.([^.]+)%.')
-  -- What every call of this caller carries, up to what differs from call to call.
-  caller.trusted = table.concat({ session.identity, session_id, epoch, text(session.expires_at), now_text }, '\n') .. '\n'
-  return caller
-end
-
 local function place_of(where)
   local pool, serial, tool = string.match(where, '^(.-)\n(.-)\n(.*)$')
   return { pool = pool, serial = serial == '1', tool = tool }
 end
 
--- A released key continues under the next generation of its id; the first generation knows the latest one.
-local function find_call(call, bytes)
-  if not bytes then return nil end
-  local record, ending, outcome_at = read_record(bytes)
-  local found = { id = call.id, record = record, outcome = ending and string.sub(bytes, outcome_at + 1) }
-  if not ending or ending.released ~= '1' then return found end
-  local latest = tonumber(ending.next or '1')
-  if latest > 1 then
-    call.id = call.asked .. '~' .. text(latest)
-    local latest_bytes = redis.call('GET', call_key(lane, call.id))
-    if latest_bytes then
-      local latest_record, latest_ending, latest_at = read_record(latest_bytes)
-      if not latest_ending or latest_ending.released ~= '1' then
-        return { id = call.id, record = latest_record, outcome = latest_ending and string.sub(latest_bytes, latest_at + 1) }
-      end
-    end
-  end
-  call.id = call.asked .. '~' .. text(latest + 1)
-  ending.next = text(latest + 1)
-  call.continues = with_ending(bytes, ending, outcome_at)
-end
-
+-- False when the call has as many waiters as it may have.
 local function attach(call, found)
-  if call.waiter == '' then return end
+  if call.waiter == '' then return true end
   local known = '\n' .. found.record.waiters
   local who_waits = string.match(call.waiter, '^(.*\n)') or call.waiter
-  if string.find(known, '\n' .. who_waits, 1, true) then return end
+  if string.find(known, '\n' .. who_waits, 1, true) then return true end
+  local _, lines = string.gsub(found.record.waiters, '\n', '\n')
+  if lines + 1 >= MOST_WAITERS * 3 then return false end
   found.record.waiters = found.record.waiters == '' and call.waiter or (found.record.waiters .. '\n' .. call.waiter)
   save_record(lane, found.id, found.record)
+  return true
 end
 
 local function group_of(call)
@@ -146,7 +100,7 @@ end
 local window_text = text(window)
 
 local function accept(call, who, where, bytes)
-  call.caller = callers[who] or authenticate(who)
+  call.caller = callers[who] or authenticate(lane, who, now, epoch)
   callers[who] = call.caller
   if call.caller.ending then return { 'UNAUTHENTICATED', call.caller.ending } end
   -- The key belongs to this subject, or nobody's business is touched.
@@ -154,13 +108,13 @@ local function accept(call, who, where, bytes)
   if not prefix or string.sub(call.id, 1, #prefix) ~= prefix then return { 'UNAUTHENTICATED', 'unknown' } end
   local known = known_calls[call.asked]
   if not known then
-    known = find_call(call, bytes)
+    known = find_call(lane, call, bytes)
     known_calls[call.asked] = known
   end
   if known then
     if meta_field(known.record, 'digest') ~= call.digest then return { 'CONFLICT', known.id } end
     if known.outcome then return { 'REPLAYED', known.id, known.outcome } end
-    attach(call, known)
+    if not attach(call, known) then return { 'OVERLOADED', 'waiters of this call' } end
     return { 'ATTACHED', known.id, known.record.state }
   end
   call.place = places[where] or place_of(where)

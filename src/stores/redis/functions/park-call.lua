@@ -13,6 +13,7 @@ if record and record.state == 'parked' and record.parkedFence == fence then retu
 if not record or not owns(lane, record, worker, entry, fence) then return 'FENCED' end
 local now = now_ms()
 local envelope = read_envelope(lane, call_id, record)
+if not envelope then return 'FENCED' end
 redis.call('SET', body_key(lane, call_id), envelope)
 drop_entry(lane, record, tonumber(fence))
 if record.standing and not record.serial then

@@ -21,7 +21,8 @@ local function outcome_of(record)
   local held = record.state ~= 'parked' and holder(lane, record) ~= nil
   if held and now < tonumber(meta_field(record, 'deadline')) + overdue_ms then return nil end
   if record.starts and record.effect == 'unsafe' then return may_have_run end
-  if held or record.starts then return timed_out end
+  -- A lost first run leaves no mark: only of a call that was never anybody's is it known that nothing ran.
+  if held or record.starts or (record.base and record.state ~= 'parked') then return timed_out end
   return expired
 end
 

@@ -1,4 +1,5 @@
---[[ Compare-and-set of a versioned record: the policy, the catalog.
+--[[ Compare-and-set of a versioned record: the policy, the catalog. Works at the memory limit: the kill switch is a policy.
+  FLAGS    allow-oom
   KEYS     record
   ARGV     expected, digest, body
   RETURNS  WRITTEN | CONFLICT ]]

@@ -68,7 +68,7 @@ end
 local function read_envelope(lane, call_id, record)
   if record.large then return redis.call('GET', body_key(lane, call_id)) end
   local entry = redis.call('XRANGE', stream_key(lane, record.pool), record.entry, record.entry)[1]
-  return entry[2][6]
+  return entry and entry[2][6]
 end
 
 -- Takes a call off its stream and raises the base to `fence`: no fence given out so far is valid any more.

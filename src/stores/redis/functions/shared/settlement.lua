@@ -3,6 +3,7 @@
 local INLINE_OUTCOME = 16384
 local REPLY_LEASE_MS = 60000
 local RETAINED_BUCKET_MS = 600000
+local MOST_REPLY_FIELDS = 1000
 
 local function new_settlement(lane, now)
   return { lane = lane, now = now, now_text = text(now), entries = {}, groups = {}, replies = {}, audit = {}, live = {},
@@ -78,7 +79,10 @@ local function write_settlement(settlement, meta_key, live_key, audit_key)
   write_audit(meta_key, audit_key, settlement.now_text, settlement.audit)
   for caller, fields in pairs(settlement.replies) do
     local key = reply_key(lane, caller)
-    redis.call('XADD', key, '*', unpack(fields))
+    -- In parts: a call of a script takes only so many arguments.
+    for first = 1, #fields, MOST_REPLY_FIELDS do
+      redis.call('XADD', key, '*', unpack(fields, first, math.min(first + MOST_REPLY_FIELDS - 1, #fields)))
+    end
     redis.call('PEXPIRE', key, REPLY_LEASE_MS)
   end
   redis.call('ZREM', live_key, unpack(settlement.live))

@@ -1,0 +1,9 @@
+import { connect } from 'sallyport/client';
+
+const client = await connect({ store: 'embedded', mode: 'connect' });
+const session = await client.openSession({ subject: 'ada', agent: 'assistant' });
+const answer = await client.call(session, 'clock.now', { timeZone: 'Europe/Paris' });
+if (answer.kind === 'pending') console.log('still running:', answer.callId);
+else if (answer.outcome.kind === 'ok') console.log(answer.outcome.structured);
+else console.error(answer.outcome.error?.message);
+await client.close();

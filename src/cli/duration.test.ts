@@ -1,0 +1,34 @@
+import { InvalidArgumentError } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { readDuration, showDuration } from './duration.ts';
+
+describe('readDuration', () => {
+  it.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['10m', 600_000],
+    ['2h', 7_200_000],
+    ['30d', 2_592_000_000],
+  ])('reads %s', (text, ms) => {
+    expect(readDuration(text)).toBe(ms);
+  });
+
+  it.each(['0s', '-1s', '30', 'abc', '1e99s', '10years', '31d', '1.5s', '', '9999999999d', ' 1s'])(
+    'refuses %j',
+    (text) => {
+      expect(() => readDuration(text)).toThrow(InvalidArgumentError);
+    },
+  );
+});
+
+describe('showDuration', () => {
+  it.each([
+    [12, '12 ms'],
+    [1500, '1.5 s'],
+    [600_000, '10 min'],
+    [10_800_000, '3 h'],
+    [604_800_000, '7 days'],
+  ])('shows %d ms as %s', (ms, shown) => {
+    expect(showDuration(ms)).toBe(shown);
+  });
+});

@@ -1,0 +1,9 @@
+--[[ Note that a worker is alive. Works at the memory limit: a fleet that vanishes then helps nobody.
+  FLAGS    allow-oom
+  KEYS     worker, workers
+  ARGV     workerId, entry, ttlMs
+  RETURNS  REGISTERED ]]
+local worker, workers = KEYS[1], KEYS[2]
+redis.call('SET', worker, ARGV[2], 'PX', ARGV[3])
+redis.call('SADD', workers, ARGV[1])
+return 'REGISTERED'

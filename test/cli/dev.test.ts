@@ -1,0 +1,283 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/process.ts';
+import { failOnLeaks } from '../support/reaper.ts';
+import type { WatchedProcess } from '../support/watched-process.ts';
+import { planeFolder, type PlaneFolder } from './plane-folder.ts';
+import { jsonOf, MAIN } from './run-cli.ts';
+
+let plane: PlaneFolder;
+let dev: WatchedProcess;
+beforeAll(async () => {
+  plane = planeFolder();
+  dev = await plane.start('dev');
+});
+afterAll(async () => {
+  await dev.stop();
+  plane.remove();
+  failOnLeaks();
+});
+
+describe('sallyport dev', () => {
+  it('says what it serves, where it listens and what to try next', async () => {
+    expect(dev.stdout).toMatch(/tools +basic \(\d+\), odd \(2\)/);
+    expect(dev.stdout).toContain('policy  version 1: every tool is open, except privileged ones');
+    const health = /health +(http:\/\/127\.0\.0\.1:\d+)\/readyz/.exec(dev.stdout)?.[1];
+    const ready = await fetch(`${health}/readyz`);
+    expect(ready.status).toBe(200);
+    const { socket, pid } = JSON.parse(readFileSync(plane.file('.sallyport/plane.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >;
+    expect(pid).toBe(dev.pid);
+    expect(dev.stdout).toContain(String(socket));
+  });
+
+  it('suggests a command that works when it is typed', async () => {
+    const command = /^ {2}(node .*main\.js call .*)$/m.exec(dev.stdout)?.[1];
+    expect(await plane.shell(command!)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('answers a call from a second process', async () => {
+    const result = await plane.call('basic.echo', { text: 'hello' });
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonOf(result)).toStrictEqual({ text: 'hello' });
+  });
+
+  it('L23 is refused in a folder that another process owns', async () => {
+    const second = await plane.cli('dev', '--modules', plane.modules);
+    expect(second).toMatchObject({ code: 69, stdout: '' });
+    expect(second.stderr).toContain(`store.sqlite is in use by process ${dev.pid}.`);
+    expect((await plane.call('basic.echo', { text: 'still here' })).code).toBe(0);
+  });
+
+  it('F12 is refused on a port that is taken', async () => {
+    const port = Number(new URL(/(http:\S+)\/readyz/.exec(dev.stdout)![1]!).port);
+    const result = await plane.cli('dev', '--modules', plane.modules, '--folder', 'other', '--port', String(port));
+    expect(result.code).toBe(69);
+    expect(result.stderr).toContain(`The port ${port} on 127.0.0.1 is taken.`);
+  });
+
+  it('keeps privileged tools closed', async () => {
+    const result = await plane.call('basic.privileged', {});
+    expect(result).toMatchObject({ code: 1, stdout: '' });
+    expect(result.stderr).toMatch(/^sallyport: denied \(PERMISSION_DENIED, it did not run\): /);
+  });
+
+  it('is found healthy by doctor', async () => {
+    const result = await plane.cli('doctor', '--json');
+    expect(jsonOf(result)).toMatchObject({ healthy: true });
+    expect(result.code).toBe(0);
+    const { checks } = jsonOf(result) as { checks: { name: string; found: string }[] };
+    const found = Object.fromEntries(checks.map((check) => [check.name, check.found]));
+    expect(found).toMatchObject({
+      durability: expect.stringContaining('embedded') as string,
+      store: 'reachable, 1 lane, not replaced',
+      workers: '1 alive in default',
+      queue: '0 waiting, 0 with workers',
+    });
+  });
+
+  it('is listed among the workers', async () => {
+    const workers = (await plane.json('workers')) as unknown as { pid: number; state: string }[];
+    expect(workers).toMatchObject([{ pid: dev.pid, state: 'serving', pool: 'default' }]);
+  });
+});
+
+describe('sallyport call', () => {
+  it.each([
+    ['failure', 1, /failed \(TOOL_FAILED, it ran\): The mailbox is full\./],
+    ['denied', 1, /denied \(TOOL_DENIED, it ran\): Not on Sundays\./],
+    ['throw', 1, /exception \(TOOL_THREW, it ran\): /],
+  ])('ends with 1 and names the outcome of a %s', async (how, code, says) => {
+    const result = await plane.call('basic.fails', { how });
+    expect(result.code).toBe(code);
+    expect(result.stderr).toMatch(says);
+    expect(result.stderr).not.toContain('secret detail');
+  });
+
+  it('suggests tools for a mistyped one', async () => {
+    const result = await plane.call('basic.ecco', {});
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/unknown-tool .*Did you mean basic\.echo/s);
+  });
+
+  it('refuses wrong arguments with their path', async () => {
+    const result = await plane.call('basic.echo', { text: 1 });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/invalid \(ARGUMENTS_INVALID, it did not run\).*text/);
+  });
+
+  it('prints JSON and nothing else with --json, also for what is refused', async () => {
+    const ended = await plane.json('call', 'basic.fails', '{"how":"failure"}');
+    expect(ended).toMatchObject({ callId: expect.any(String) as string, outcome: { kind: 'failed', executed: 'yes' } });
+    const refused = await plane.json('call', 'basic.none', '{}');
+    expect(refused).toMatchObject({ outcome: { kind: 'unknown-tool', executed: 'no' } });
+  });
+
+  it('is the same call under the same key', async () => {
+    const args = JSON.stringify({ file: plane.file('once.txt'), line: 'x' });
+    const ids = new Set<unknown>();
+    for (let time = 0; time < 2; time += 1) {
+      ids.add((await plane.json('call', 'basic.write', args, '--key', 'once'))['callId']);
+    }
+    expect(ids.size).toBe(1);
+    expect(readFileSync(plane.file('once.txt'), 'utf8').trim().split('\n')).toHaveLength(1);
+    const other = await plane.call('basic.echo', { text: 'x' }, '--key', 'once');
+    expect(other.stderr).toContain('conflict (KEY_CONFLICT, it did not run)');
+  });
+
+  it('shows progress when asked to', async () => {
+    const result = await plane.call('basic.progress', {}, '--progress');
+    expect(result.code).toBe(0);
+    expect(result.stderr).toMatch(/queued as .*working \d of 3/s);
+  });
+
+  it('L21 prints nothing that acts on a terminal', async () => {
+    const result = await plane.call('odd.text', {});
+    expect(result.stdout).toBe('red \\u{1b}[31m clipboard \\u{1b}]52;c;eA==\\u{7} order \\u{202e} end\n\n');
+    const raw = await plane.call('odd.text', {}, '--raw');
+    expect(raw.stdout).toContain('\u001b]52;c;eA==\u0007');
+  });
+
+  it('saves files only when asked to, under safe names, and overwrites nothing', async () => {
+    const args = { name: '../../.bashrc' };
+    expect((await plane.call('odd.file', args)).stderr).toContain('file: ');
+    const flags = ['--save', 'saved', '--json'];
+    const first = jsonOf(await plane.call('odd.file', args, ...flags));
+    const second = jsonOf(await plane.call('odd.file', args, ...flags));
+    expect([first['saved'], second['saved']]).toStrictEqual([['saved/_bashrc'], ['saved/_bashrc-2']]);
+    for (const name of ['saved/_bashrc', 'saved/_bashrc-2']) {
+      expect([...readFileSync(plane.file(name))]).toStrictEqual([0, 1, 2, 255]);
+    }
+  });
+
+  it('L17 stops waiting on Ctrl-C, says the id, and the call goes on', async () => {
+    const file = plane.file('interrupted.txt');
+    const args = JSON.stringify({ file, line: 'x', ms: 1500 });
+    const waiting = await plane.startWaiting('call', 'basic.slowRead', args, '--wait', '1m');
+    await plane.untilWritten('interrupted.txt', 'S');
+    waiting.kill('SIGINT');
+    const { code } = await waiting.exited;
+    const callId = waiting.stdout.trim();
+    expect(code).toBe(1);
+    expect(waiting.stderr).toContain(`sallyport calls wait ${callId}`);
+    const ended = await plane.cli('calls', 'wait', callId, '--json');
+    expect(ended.code).toBe(0);
+    expect(jsonOf(ended)).toMatchObject({ callId, outcome: { kind: 'ok' } });
+  });
+
+  it('L18 ends quietly when its reader has enough', async () => {
+    const result = await plane.shell(
+      `node '${MAIN}' call odd.text '{"times":20000}' | head -c 1; echo " \${PIPESTATUS[0]}"`,
+    );
+    expect(result).toMatchObject({ code: 0, stdout: 'r 0\n', stderr: '' });
+  });
+
+  it('L05 refuses to read arguments from a terminal', async () => {
+    const result = await plane.terminal(`node '${MAIN}' call basic.echo @-; echo "exit $?"`);
+    expect(result.stdout).toMatch(/Standard input is a terminal\..*exit 2/s);
+  });
+
+  it('L21 refuses raw text to a terminal', async () => {
+    const result = await plane.terminal(`node '${MAIN}' call odd.text --raw; echo "exit $?"`);
+    expect(result.stdout).toMatch(/--raw does not print to a terminal\..*exit 2/s);
+  });
+});
+
+describe('sallyport calls', () => {
+  it('lists, shows and cancels a call that goes on', async () => {
+    const args = { file: plane.file('cancelled.txt'), line: 'x', ms: 60_000 };
+    const detached = await plane.call('basic.slowWrite', args, '--detach');
+    expect(detached.code).toBe(0);
+    const callId = detached.stdout.trim();
+    await plane.untilWritten('cancelled.txt', 'S');
+    const listed = (await plane.json('calls', 'list')) as unknown as { callId: string }[];
+    expect(listed).toContainEqual(expect.objectContaining({ callId, tool: 'basic.slowWrite', state: 'running' }));
+    expect((await plane.cli('calls', 'list')).stdout).toContain(callId);
+    expect((await plane.cli('calls', 'cancel', callId)).stdout).toContain('it was told to stop');
+    const ended = await plane.cli('calls', 'wait', callId, '--wait', '30s');
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.stderr).toContain('cancelled (CALL_CANCELLED');
+    const shown = await plane.cli('calls', 'show', callId);
+    expect(shown.stdout).toMatch(/state +settled/);
+    expect(shown.stdout).toMatch(/subject +local \(tenant default\)/);
+    expect(shown.stdout).toMatch(/outcome +cancelled, executed: unknown/);
+    expect((await plane.cli('calls', 'cancel', callId)).code).toBe(1);
+  });
+
+  it.each([['show'], ['wait'], ['cancel'], ['resolve', '--ran']])(
+    '%s knows no call that is not there',
+    async (verb, ...flags) => {
+      for (const id of ['nonsense', '0.aaaaaaaaaaaa.aaaaaaaaaaaaaaaaaaaaaa']) {
+        const result = await plane.cli('calls', verb, id, ...flags);
+        expect(result).toMatchObject({ code: 1, stdout: '' });
+        expect(result.stderr).toContain(`There is no call ${id}`);
+      }
+    },
+  );
+
+  it('resolve refuses a call that is not indeterminate', async () => {
+    const { callId } = await plane.json('call', 'basic.echo', '{"text":"x"}');
+    const result = await plane.cli('calls', 'resolve', String(callId), '--ran');
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain('only an indeterminate call can be resolved');
+  });
+});
+
+describe('sallyport sessions', () => {
+  it('opens a session into a closed file, calls with it, and revokes it', async () => {
+    const opened = await plane.cli('sessions', 'open', '--subject', 'ann', '--agent', 'helper', '--out', 'ann.json');
+    expect(opened.code).toBe(0);
+    expect(statSync(plane.file('ann.json')).mode & 0o777).toBe(0o600);
+    const { id, token } = JSON.parse(readFileSync(plane.file('ann.json'), 'utf8')) as Record<string, string>;
+    expect(`${opened.stdout}${opened.stderr}`).not.toContain(token);
+    const called = await plane.json('call', 'basic.echo', '{"text":"x"}', '--session-file', 'ann.json');
+    const shown = await plane.json('calls', 'show', String(called['callId']));
+    expect(shown).toMatchObject({ session: id, identity: { subject: 'ann', agent: 'helper' } });
+    expect((await plane.cli('sessions', 'list')).stdout).toMatch(new RegExp(`${id} +ann +helper`));
+    expect((await plane.cli('sessions', 'revoke', id!)).code).toBe(0);
+    const refused = await plane.call('basic.echo', { text: 'x' }, '--session-file', 'ann.json');
+    expect(refused.code).toBe(77);
+    expect(refused.stderr).toContain('unauthenticated (SESSION_REVOKED');
+    expect((await plane.cli('sessions', 'revoke', 'nonsense')).code).toBe(1);
+  });
+
+  it('does not overwrite a file', async () => {
+    writeFileSync(plane.file('taken.json'), 'x');
+    const result = await plane.cli('sessions', 'open', '--subject', 'ann', '--out', 'taken.json');
+    expect(result.code).toBe(69);
+    expect(readFileSync(plane.file('taken.json'), 'utf8')).toBe('x');
+  });
+});
+
+describe('sallyport catalog', () => {
+  it('lists tools, and shows one with its schema', async () => {
+    expect((await plane.cli('catalog')).stdout).toMatch(/basic\.privileged +unsafe +privileged/);
+    const shown = await plane.json('catalog', 'show', 'basic.echo');
+    expect(shown).toMatchObject({ id: 'basic.echo', effect: 'read', inputSchema: { type: 'object' } });
+    const unknown = await plane.cli('catalog', 'show', 'basic.ecco');
+    expect(unknown).toMatchObject({ code: 1, stdout: '' });
+    expect(unknown.stderr).toContain('Did you mean basic.echo');
+  });
+});
+
+describe('sallyport dev on its own', () => {
+  it('F21 warns of modules that cannot be loaded, and doctor turns red', async () => {
+    const other = planeFolder();
+    const manifest = JSON.parse(readFileSync(other.modules, 'utf8')) as { modules: object[] };
+    manifest.modules.push({ file: other.file('missing.mjs') });
+    writeFileSync(other.modules, JSON.stringify(manifest));
+    const started = await other.start('dev', ['--port', String(await freePort())]);
+    try {
+      expect(started.stdout).toMatch(/not loaded +missing: The file does not exist\./);
+      expect((await other.call('basic.echo', { text: 'x' })).code).toBe(0);
+      const doctor = await other.cli('doctor');
+      expect(doctor.code).toBe(1);
+      expect(doctor.stdout).toMatch(/bad +module +missing is not loaded/);
+    } finally {
+      await started.stop();
+      other.remove();
+    }
+  });
+});

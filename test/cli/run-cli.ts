@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { reapAfterExit } from '../support/reaper.ts';
+import { startProgram, type WatchedProcess } from '../support/watched-process.ts';
+
+/** The real program, as users run it. */
+export const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** A manifest of the modules the tests call. */
+export function writeManifest(folder: string): string {
+  const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+  const path = join(folder, 'modules.json');
+  const modules = [
+    { file: file('../fixtures/plane/basic.mjs') },
+    { file: file('./modules/odd.mjs'), runner: 'process' },
+  ];
+  writeFileSync(path, JSON.stringify({ modules }));
+  return path;
+}
+
+export interface CliOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What is piped into standard input. */
+  readonly input?: string | Uint8Array;
+}
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Nothing of the machine that runs the tests decides how they end. */
+function cleanEnvironment(more: CliOptions['env'] = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('SALLYPORT_') && !name.startsWith('npm_') && !name.startsWith('LC_'),
+  );
+  const env = { ...Object.fromEntries(inherited), NO_COLOR: undefined, LANG: 'C.UTF-8', ...more };
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
+}
+
+/** Runs one command to its end. */
+export function runCli(args: readonly string[], { cwd, env, input }: CliOptions): Promise<CliResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd,
+      env: cleanEnvironment(env),
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+    const release = child.pid === undefined ? () => undefined : reapAfterExit({ pid: child.pid, what: args.join(' ') });
+    const text = { stdout: '', stderr: '' };
+    child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (text.stdout += chunk));
+    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (text.stderr += chunk));
+    // A program that refuses early does not read the rest.
+    child.stdin?.on('error', () => undefined);
+    if (input !== undefined) child.stdin?.end(input);
+    child.once('error', reject);
+    child.once('close', (code) => {
+      release();
+      child.stdin?.destroy();
+      resolve({ code, ...text });
+    });
+  });
+}
+
+/** Starts a command that goes on: `dev`, `worker`, a long wait. */
+export function startCli(args: readonly string[], { cwd, env }: Omit<CliOptions, 'input'>): Promise<WatchedProcess> {
+  const inherited = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
+  return startProgram(process.execPath, [MAIN, ...args], { cwd, env: { ...inherited, ...cleanEnvironment(env) } });
+}
+
+export function jsonOf(result: CliResult): Record<string, unknown> {
+  try {
+    return JSON.parse(result.stdout) as Record<string, unknown>;
+  } catch (error) {
+    throw new Error(`Not JSON (exit ${result.code}): ${result.stdout}\n${result.stderr}`, { cause: error });
+  }
+}

@@ -1,0 +1,62 @@
+import type { Command, Option } from 'commander';
+import { codeBlocks, inlineCode, type Page } from './pages.ts';
+
+/** A command line of ours that a page shows. */
+export interface ShownCommand {
+  readonly place: string;
+  readonly line: string;
+  /** In a block a reader copies it; in the running text it may be only a name. */
+  readonly whole: boolean;
+}
+
+const PROGRAM = /^(?:npx )?sallyport(?:\s+|$)|^node dist\/cli\/main\.js(?:\s+|$)/;
+
+export function shownCommands(page: Page): ShownCommand[] {
+  const blocks = codeBlocks(page)
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ place, text }) => text.split('\n').map((line) => ({ place, line: line.trim(), whole: true })));
+  const inline = inlineCode(page).map(({ place, code }) => ({ place, line: code, whole: false }));
+  return [...blocks, ...inline].filter(
+    ({ line }) => PROGRAM.test(line) && line !== 'sallyport' && line !== 'npx sallyport',
+  );
+}
+
+/** Why a reader who types it would be refused; undefined when the line can be understood. */
+export function problemOf({ line, whole }: ShownCommand, program: Command): string | undefined {
+  const words = splitWords(line.replace(PROGRAM, ''));
+  let command = program;
+  const known: Option[] = [...program.options];
+  const given: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at]!;
+    if (word === '--help') continue;
+    if (word.startsWith('-')) {
+      const option = known.find(({ long, short }) => long === word || short === word);
+      if (option === undefined) return `${command.name()} has no ${word}`;
+      if (option.required) at += 1;
+      continue;
+    }
+    const child: Command | undefined =
+      given.length === 0 ? command.commands.find((candidate) => candidate.name() === word) : undefined;
+    if (child !== undefined) {
+      command = child;
+      known.push(...child.options);
+    } else if (command.commands.length > 0) return `${command.name()} has no command ${word}`;
+    else given.push(word);
+  }
+  return whole ? argumentProblem(command, given) : undefined;
+}
+
+function argumentProblem(command: Command, given: readonly string[]): string | undefined {
+  const { registeredArguments } = command;
+  const needed = registeredArguments.filter(({ required }) => required).length;
+  if (given.length < needed) return `${command.name()} needs ${needed} arguments`;
+  return given.length > registeredArguments.length ? `${command.name()} takes no ${given.at(-1)}` : undefined;
+}
+
+/** As a shell does, for what the pages use: quotes, comments, redirections. */
+function splitWords(line: string): string[] {
+  const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
+  const end = words.findIndex((word) => word === '#' || word.startsWith('#') || word === '>' || word === '|');
+  return end < 0 ? words : words.slice(0, end);
+}

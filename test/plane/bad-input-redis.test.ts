@@ -1,0 +1,290 @@
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SessionHandle } from '../../src/exports/client.ts';
+import type { CallId } from '../../src/domain/ids.ts';
+import { GROUP, laneKeys } from '../../src/stores/redis/keys.ts';
+import { bodyDigest } from '../../src/wire/digest.ts';
+import { callIdFor, randomId } from '../../src/wire/ids.ts';
+import { encode } from '../../src/wire/message-pack.ts';
+import { eventually } from '../support/process.ts';
+import { LEASE_MS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
+import { audit, callFor, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
+
+/** Written past the functions, as somebody with the server's password could: nothing of it may run, stop a worker or stay. */
+const KEYS = laneKeys('sallyport', 0);
+const STREAM = KEYS.stream('default');
+const JUNK_GOES_WITHIN_MS = 30_000;
+const TWENTY_MB = Buffer.alloc(20_000_000, 0x78);
+
+type Fields = Readonly<Record<string, string | Uint8Array>>;
+
+let plane: StagedPlane;
+let raw: Redis;
+let session: SessionHandle;
+beforeEach(async () => {
+  plane = await stagePlane('redis');
+  raw = new Redis(plane.redis!.url);
+  session = await plane.openSession();
+});
+afterEach(async () => {
+  raw.disconnect();
+  await plane.stop();
+});
+
+function add(fields: Fields, id = '*'): Promise<string> {
+  const list = Object.entries(fields).flatMap(([name, value]) => [name, typeof value === 'string' ? value : Buffer.from(value)]);
+  return raw.xadd(STREAM, id, ...list) as Promise<string>;
+}
+
+/** Neither in the stream nor in anybody's pending list. */
+async function isGone(id: string): Promise<boolean> {
+  const entries = await raw.xrange(STREAM, id, id);
+  const pending = (await raw.xpending(STREAM, GROUP, id, id, 1)) as unknown[];
+  return entries.length === 0 && pending.length === 0;
+}
+
+async function stillThere(added: ReadonlyMap<string, string>): Promise<string[]> {
+  const left: string[] = [];
+  for (const [id, what] of added) if (!(await isGone(id))) left.push(what);
+  return left;
+}
+
+async function untilGone(added: ReadonlyMap<string, string>, timeoutMs = JUNK_GOES_WITHIN_MS): Promise<void> {
+  let left = [...added.values()];
+  await eventually(async () => (left = await stillThere(added)).length === 0, {
+    timeoutMs,
+    everyMs: 250,
+    what: 'the junk to be cleared away',
+  }).catch(() => expect(left, 'entries that nobody cleared away').toStrictEqual([]));
+}
+
+function serves(label: string): Promise<unknown> {
+  return callFor(plane, session, 'scenario.write', runOnce(plane, label)).then((outcome) => expect(outcome.kind).toBe('ok'));
+}
+
+/** An entry as accept would have written it, for a call that was never accepted. */
+async function forgedEntry(tool: string, args: object, given: { callId?: string; subject?: string } = {}): Promise<Fields> {
+  const text = JSON.stringify(args);
+  const { modules } = await plane.client.catalog();
+  const toolDigest = modules.flatMap(({ tools }) => tools).find(({ id }) => id === tool)!.digest;
+  const digest = bodyDigest(tool, text);
+  const now = await plane.store.now();
+  const epoch = await raw.hget(KEYS.meta, 'epoch');
+  const identity = JSON.stringify({ tenant: 'default', subject: given.subject ?? 'alice', agent: 'main' });
+  const key = randomId();
+  const meta = [identity, session.id, epoch, now + 60_000, now, now + 60_000, '0', session.run, digest, tool];
+  const envelope = { version: 1, session: session.id, run: session.run, tool, toolDigest, arguments: text, key, depth: 0 };
+  return { c: given.callId ?? callIdFor(session.id, key)!, m: meta.join('\n'), e: encode(envelope), f: '0', x: '00' };
+}
+
+describe('an entry that nobody accepted', () => {
+  it('is never run, leaves no call and no audit, and is cleared away', async () => {
+    const worker = await plane.startWorker();
+    const written = await forgedEntry('scenario.write', runOnce(plane, 'forged'), { subject: 'operator' });
+    const unknown = callIdFor(session.id, 'never-accepted')!;
+    const rows: readonly (readonly [string, Fields])[] = [
+      ['B01 no call id', { x: '1' }],
+      ['B01 an empty call id', { ...written, c: '' }],
+      ['B02 junk fields before the call id', { evil: '1', ...written }],
+      ['B02 junk fields behind it', { ...written, fence: '9', approval_id: 'x', lease: '1' }],
+      ['B03 an unknown call id alone', { c: unknown }],
+      ['B03 an unknown call id with everything', written],
+      ['B06 a call id with a newline', { ...written, c: `${unknown}\n1` }],
+      ['B06 a call id with braces', { ...written, c: '{sallyport:1}:meta' }],
+      ['B06 a call id of 256 characters', { ...written, c: 'x'.repeat(256) }],
+      ['B06 a call id of another lane', { ...written, c: unknown.replace(/^0/, '7') }],
+      ['B20 a call id of 20 MB', { ...written, c: TWENTY_MB }],
+      ['B20 an envelope of 20 MB', { ...written, e: TWENTY_MB }],
+      ['B20 a junk field of 20 MB', { ...written, junk: TWENTY_MB }],
+      ['B22 fence "NaN"', { ...written, f: 'NaN' }],
+      ['B22 fence "-1"', { ...written, f: '-1' }],
+      ['B22 fence "1e9"', { ...written, f: '1e9' }],
+      ['B23 bytes that are no UTF-8', { ...written, m: Buffer.from('c328c328', 'hex') }],
+      ['B24 an envelope that is none', { ...written, e: Buffer.from('c1', 'hex') }],
+      ['B17 a body that is not there', { ...written, e: '', x: '10' }],
+      ['forged meta of three lines', { ...written, m: 'a\nb\nc' }],
+      ['a forged identity that is no JSON', { ...written, m: String(written['m']).replace(/^.*\n/, 'operator\n') }],
+      ['forged facts of earlier starts', { ...written, s: 'many,harmless,maybe' }],
+      ['a forged decision', { ...written, w: encode({ approved: true }) }],
+      ['a privileged tool with a forged identity', await forgedEntry('basic.privileged', {}, { subject: 'operator' })],
+    ];
+    await serves('before');
+    const before = { keys: await raw.keys('*'), audited: (await audit(plane)).length };
+    const added = new Map<string, string>();
+    for (const [what, fields] of rows) added.set(await add(fields), what);
+    await serves('during');
+    await untilGone(added);
+
+    expect(marksOf(plane, 'S').map(({ label }) => label)).toStrictEqual(['before', 'during']);
+    expect(await audit(plane)).toHaveLength(before.audited + 1);
+    const good = KEYS.call(marksOf(plane, 'S', 'during')[0]!.callId);
+    expect((await raw.keys('*')).filter((key) => !before.keys.includes(key))).toStrictEqual([good]);
+    expect(await plane.store.listCalls({ limit: 10 })).toStrictEqual([]);
+    expect(worker.process.exit).toBeUndefined();
+    await serves('afterwards');
+  });
+
+  it('of a read tool may run, by the word of whoever holds the password, but answers nobody', async () => {
+    await plane.startWorker();
+    const fields = await forgedEntry('scenario.read', runOnce(plane, 'forged-read'));
+    const added = new Map([[await add(fields), 'forged read']]);
+    await untilGone(added);
+    expect(marksOf(plane, 'S', 'forged-read').length).toBeLessThanOrEqual(1);
+    expect(await audit(plane)).toStrictEqual([]);
+    expect(await plane.store.readCall(String(fields['c']) as CallId)).toBeUndefined();
+  });
+
+  it('with an endless call id does not cost its neighbours their leases', async () => {
+    await plane.startWorker();
+    const neighbour = holdRun(plane, 'neighbour');
+    const calling = callFor(plane, session, 'scenario.write', neighbour.args);
+    await untilMarks(plane, 'S', 'neighbour');
+    const forged = holdRun(plane, 'endless');
+    await add(await forgedEntry('scenario.read', forged.args, { callId: 'x'.repeat(300) }));
+    await untilMarks(plane, 'S', 'endless');
+    await untilStoreTime(plane, 2 * LEASE_MS);
+    neighbour.release();
+    forged.release();
+    expect((await calling).kind).toBe('ok');
+    expect(marksOf(plane, 'A', 'neighbour')).toStrictEqual([]);
+  });
+
+  it('in a thousand copies neither stops the worker nor stands before the recovery of lost calls', async () => {
+    const lost = await plane.startWorker();
+    for (let index = 0; index < 1000; index += 1) await add({ c: `junk-${index}`, m: 'a\nb' });
+    const read = holdRun(plane, 'lost', { firstOnly: true });
+    const calling = callFor(plane, session, 'scenario.read', read.args, { deadlineMs: 20_000 });
+    await untilMarks(plane, 'S', 'lost');
+    lost.process.kill('SIGKILL');
+    const heir = await plane.startWorker();
+    await serves('beside-junk');
+    expect(await calling).toMatchObject({ kind: 'ok' });
+    expect(heir.process.exit).toBeUndefined();
+  });
+
+  it('with an id from the far future is cleared away, and the calls behind it are served', async () => {
+    await plane.startWorker();
+    const id = await add({ c: 'junk' }, '9999999999999-0');
+    await serves('behind');
+    await untilGone(new Map([[id, 'future']]));
+  });
+});
+
+describe('an entry whose record or body is not what it should be', () => {
+  const wrongRecords: readonly (readonly [string, (key: string) => Promise<unknown>])[] = [
+    ['a list', (key) => raw.rpush(key, 'x')],
+    ['text that is no record', (key) => raw.set(key, 'junk')],
+    ['a number', (key) => raw.set(key, Buffer.from([7]))],
+    ['a record without fields', (key) => raw.set(key, Buffer.from(encode({})))],
+  ];
+  it('B04: a record of another kind: cleared away, and neighbours are started and recovered', async () => {
+    const worker = await plane.startWorker();
+    const added = new Map<string, string>();
+    for (const [what, write] of wrongRecords) {
+      const fields = await forgedEntry('scenario.write', runOnce(plane, 'forged'));
+      await write(KEYS.call(String(fields['c'])));
+      added.set(await add(fields), what);
+    }
+    await serves('beside');
+    await untilGone(added, 15_000);
+    expect(marksOf(plane, 'S').map(({ label }) => label)).toStrictEqual(['beside']);
+    expect(worker.process.exit).toBeUndefined();
+  });
+
+  it('a body by reference that is of another type does not take its neighbours along', async () => {
+    const worker = await plane.startWorker();
+    worker.process.kill('SIGSTOP');
+    const fields = await forgedEntry('scenario.write', runOnce(plane, 'forged'));
+    await raw.rpush(KEYS.body(String(fields['c'])), 'x');
+    // The read that waits takes the first entry alone; the next read takes all others together.
+    const first = await add({ c: 'junk' });
+    const id = await add({ ...fields, e: '', x: '10' });
+    const neighbours = ['one', 'two', 'three'].map((label) => serves(label));
+    await eventually(async () => (await raw.xlen(STREAM)) === 5);
+    worker.process.kill('SIGCONT');
+    await Promise.all(neighbours);
+    await untilGone(new Map([[first, 'the first entry'], [id, 'the entry']]), 15_000);
+    // Taken in the same read, so not lost with it: each is somebody's first delivery.
+    expect(marksOf(plane, 'S').map(({ fence }) => fence)).toStrictEqual([1, 1, 1]);
+  });
+});
+
+describe('an entry of a call that was accepted', () => {
+  it('B08: queued twice is started once, and the copy is cleared away', async () => {
+    const worker = await plane.startWorker();
+    worker.process.kill('SIGSTOP');
+    const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'twice'));
+    await eventually(async () => (await raw.xlen(STREAM)) === 1);
+    const [[, fields]] = (await raw.xrangeBuffer(STREAM, '-', '+')) as unknown as [[Buffer, Buffer[]]];
+    const copy = (await raw.xadd(STREAM, '*', ...fields)) as string;
+    worker.process.kill('SIGCONT');
+    expect((await calling).kind).toBe('ok');
+    await untilGone(new Map([[copy, 'the copy']]));
+    expect(marksOf(plane, 'S', 'twice')).toHaveLength(1);
+    expect(await audit(plane)).toHaveLength(1);
+  });
+
+  it('B07: of a settled call is not started, and its outcome stays', async () => {
+    const worker = await plane.startWorker();
+    worker.process.kill('SIGSTOP');
+    const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'settled'), { key: 'settled' });
+    await eventually(async () => (await raw.xlen(STREAM)) === 1);
+    const [[, fields]] = (await raw.xrangeBuffer(STREAM, '-', '+')) as unknown as [[Buffer, Buffer[]]];
+    worker.process.kill('SIGCONT');
+    await calling;
+    const record = await plane.store.readCall(callIdFor(session.id, 'settled')!);
+    const late = (await raw.xadd(STREAM, '*', ...fields)) as string;
+    await untilGone(new Map([[late, 'the late entry']]));
+    expect(marksOf(plane, 'S', 'settled')).toHaveLength(1);
+    expect(await plane.store.readCall(callIdFor(session.id, 'settled')!)).toStrictEqual(record);
+    expect(await audit(plane)).toHaveLength(1);
+  });
+
+  it.each(['queued', 'held by a lost worker'])('B18: deleted by hand while %s, ends as BODY_LOST at its deadline', async (state) => {
+    const dying = await plane.startWorker({}, state === 'queued' ? undefined : 'after claimCalls');
+    if (state === 'queued') await dying.process.stop(10_000);
+    const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'trimmed'), { deadlineMs: 3000 });
+    if (state !== 'queued') await dying.process.exited;
+    const [[id]] = (await eventually(async () => {
+      const entries = await raw.xrange(STREAM, '-', '+');
+      return entries.length > 0 ? entries : undefined;
+    })) as [[string, string[]]];
+    await raw.xdel(STREAM, id);
+    await plane.startWorker();
+    expect(await calling).toMatchObject({ kind: 'indeterminate', error: { code: 'BODY_LOST' } });
+    expect(marksOf(plane, 'S', 'trimmed')).toStrictEqual([]);
+    expect(await audit(plane)).toHaveLength(1);
+    expect(await raw.hgetall(`${KEYS.prefix}window:default`)).toStrictEqual({});
+    await untilGone(new Map([[id, 'the trimmed entry']]));
+    await serves('afterwards');
+  });
+
+  it('B17: with a large body deleted by hand ends as BODY_LOST', async () => {
+    const worker = await plane.startWorker();
+    worker.process.kill('SIGSTOP');
+    const args = { file: plane.effectFile, label: 'x'.repeat(100_000) };
+    const calling = callFor(plane, session, 'scenario.write', args, { key: 'large' });
+    const body = KEYS.body(callIdFor(session.id, 'large')!);
+    await eventually(async () => (await raw.exists(body)) === 1);
+    await raw.del(body);
+    worker.process.kill('SIGCONT');
+    expect(await calling).toMatchObject({ kind: 'indeterminate', error: { code: 'BODY_LOST' } });
+    expect(plane.effects()).toStrictEqual([]);
+    await serves('afterwards');
+  });
+});
+
+describe('a pool that was taken away', () => {
+  const ways: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['its group', () => raw.xgroup('DESTROY', STREAM, GROUP)],
+    ['its stream', () => raw.del(STREAM)],
+    ['its stream, with text in its place', () => raw.multi().del(STREAM).set(STREAM, 'x').exec()],
+  ];
+  it.each(ways)('B27: without %s the worker stops and says why', async (_, take) => {
+    const worker = await plane.startWorker();
+    await serves('before');
+    await take();
+    const { code } = await eventually(() => worker.process.exit, { timeoutMs: 10_000, what: 'the worker to stop' });
+    expect({ code, said: worker.process.stdout }).toMatchObject({ code: 70, said: expect.stringContaining('failed STORE_REPLACED') });
+  });
+});

@@ -1,0 +1,217 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect, type Client, type Outcome, type SessionHandle } from '../../src/exports/client.ts';
+import { openStore } from '../../src/compose/open-store.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { EmbeddedStoreOptions } from '../../src/stores/embedded/embedded-store.ts';
+import { callIdFor } from '../../src/wire/ids.ts';
+import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+import type { WatchedProcess } from '../support/watched-process.ts';
+import { BASIC_MODULES, LEASE_MS } from './support/stage-plane.ts';
+
+const OWNER_SCRIPT = fileURLToPath(new URL('support/owner-process.mjs', import.meta.url));
+const CALLS = 200;
+
+let folder: TemporaryFolder;
+let owners: WatchedProcess[];
+let clients: Client[];
+let stores: Store[];
+beforeEach(() => {
+  folder = temporaryFolder('sallyport-owner');
+  owners = [];
+  clients = [];
+  stores = [];
+});
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await Promise.all(stores.map((store) => store.close()));
+  await Promise.all(owners.map((owner) => owner.stop()));
+  folder.remove();
+});
+
+const storeFolder = (): string => join(folder.path, 'store');
+const effectFile = (): string => join(folder.path, 'effects.txt');
+
+async function spawnOwner(more: { mode?: EmbeddedStoreOptions['mode'] } = {}): Promise<WatchedProcess> {
+  const options = { folder: storeFolder(), modules: BASIC_MODULES, leaseMs: LEASE_MS, concurrency: 16, ...more };
+  // A killed owner leaves its socket behind; here it goes with the test's folder.
+  const env = { OWNER: JSON.stringify(options), XDG_RUNTIME_DIR: folder.path };
+  const owner = await spawnNode(OWNER_SCRIPT, [], { env });
+  owners.push(owner);
+  return owner;
+}
+
+async function startOwner(more: { mode?: EmbeddedStoreOptions['mode'] } = {}): Promise<WatchedProcess> {
+  const owner = await spawnOwner(more);
+  await owner.waitForLine(/^ready /, 30_000);
+  return owner;
+}
+
+async function connectClient(mode: NonNullable<EmbeddedStoreOptions['mode']>): Promise<Client> {
+  const client = await connect({ store: 'embedded', folder: storeFolder(), mode });
+  clients.push(client);
+  return client;
+}
+
+async function look(): Promise<Store> {
+  const store = await openStore({ store: 'embedded', folder: storeFolder(), mode: 'connect' });
+  stores.push(store);
+  return store;
+}
+
+/** Lines of the effect file as [mark, key of the call]. */
+function marks(): (readonly [mark: string, key: string])[] {
+  try {
+    const lines = readFileSync(effectFile(), 'utf8').split('\n').filter(Boolean);
+    return lines.map((line) => line.split(' ') as [string, string, string, string]).map(([mark, key]) => [mark, key]);
+  } catch {
+    return [];
+  }
+}
+
+const countOf = (mark: string, key: string): number => marks().filter(([letter, name]) => letter === mark && name === key).length;
+
+function untilStarts(count: number): Promise<unknown> {
+  return eventually(() => marks().filter(([mark]) => mark === 'S').length >= count, { timeoutMs: 30_000, what: `${count} starts` });
+}
+
+interface Asked {
+  readonly key: string;
+  readonly effect: 'read' | 'unsafe';
+}
+
+const ASKED: readonly Asked[] = Array.from({ length: CALLS }, (_, index) => ({
+  key: `call-${index}`,
+  effect: index % 2 === 0 ? 'unsafe' : 'read',
+}));
+
+function ask(client: Client, session: SessionHandle, { key, effect }: Asked): Promise<Outcome> {
+  const tool = effect === 'read' ? 'basic.slowRead' : 'basic.slowWrite';
+  const args = { file: effectFile(), line: key, ms: 40 };
+  const calling = client.call(session, tool, args, { key, waitMs: 60_000, deadlineMs: 120_000 }).then((answer) => {
+    if (answer.kind === 'pending') throw new Error(`${key} is still pending`);
+    return answer.outcome;
+  });
+  // A test that fails before it asks for the outcome has said enough.
+  calling.catch(() => undefined);
+  return calling;
+}
+
+/** Nothing lost, nothing twice: each call has one ending, and what it says agrees with what the tools did. */
+async function expectOneEndingEach(session: SessionHandle, outcomes: readonly Outcome[], killed: readonly string[]): Promise<void> {
+  const wrong = ASKED.flatMap(({ key, effect }, index) => {
+    const { kind } = outcomes[index]!;
+    const [starts, ends] = [countOf('S', key), countOf('E', key)];
+    if (effect === 'read') return kind === 'ok' && starts >= 1 && starts <= 2 && ends >= 1 ? [] : [{ key, kind, starts, ends }];
+    if (kind === 'ok') return starts === 1 && ends === 1 ? [] : [{ key, kind, starts, ends }];
+    return kind === 'indeterminate' && starts <= 1 ? [] : [{ key, kind, starts, ends }];
+  });
+  expect(wrong).toStrictEqual([]);
+  const unfinished = killed.filter((key) => ASKED.find((asked) => asked.key === key)?.effect === 'unsafe');
+  const kinds = unfinished.map((key) => outcomes[ASKED.findIndex((asked) => asked.key === key)]!.kind);
+  expect(kinds).toStrictEqual(unfinished.map(() => 'indeterminate'));
+
+  const store = await look();
+  expect(await store.listCalls({ limit: 10 })).toStrictEqual([]);
+  const audit = await store.readAudit({ lane: 0, fromSequence: 1, limit: 10_000 });
+  expect(audit.map(({ callId }) => callId).sort()).toStrictEqual(ASKED.map(({ key }) => callIdFor(session.id, key)!).sort());
+}
+
+async function kill(owner: WatchedProcess): Promise<string[]> {
+  owner.kill('SIGKILL');
+  await owner.exited;
+  return ASKED.map(({ key }) => key).filter((key) => countOf('S', key) > countOf('E', key));
+}
+
+describe(`an embedded owner killed in the middle of ${CALLS} calls`, () => {
+  it('and replaced on the same folder: every accepted call gets its one answer over the new socket', async () => {
+    const owner = await startOwner();
+    const client = await connectClient('connect');
+    const session = await client.openSession({ subject: 'alice', agent: 'main' });
+    const asking = ASKED.map((asked) => ask(client, session, asked));
+    await untilStarts(40);
+    const store = await look();
+    const audited = await store.readAudit({ lane: 0, fromSequence: 1, limit: 1000 });
+    expect(audited.length + (await store.listCalls({ limit: 1000 })).length).toBeGreaterThanOrEqual(CALLS);
+    const killed = await kill(owner);
+    await startOwner();
+    const outcomes = await Promise.all(asking);
+    expect(killed.length).toBeGreaterThan(0);
+    await expectOneEndingEach(session, outcomes, killed);
+    const indeterminate = outcomes.filter(({ kind }) => kind === 'indeterminate').length;
+    console.log(`${killed.length} were running when the owner was killed, ${indeterminate} ended indeterminate`);
+  });
+
+  it('while callers go on calling: the client itself carries each call over the gap', async () => {
+    const owner = await startOwner();
+    const client = await connectClient('connect');
+    const session = await client.openSession({ subject: 'alice', agent: 'main' });
+    const before = ASKED.slice(0, CALLS / 2).map((asked) => ask(client, session, asked));
+    await untilStarts(20);
+    const killed = await kill(owner);
+    // Nobody owns the store at this moment.
+    const during = ASKED.slice(CALLS / 2).map((asked) => ask(client, session, asked));
+    await startOwner();
+    const ended = await Promise.allSettled([...before, ...during]);
+    const failures = ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+    expect([...new Set(failures)], `${failures.length} of ${CALLS} calls failed`).toStrictEqual([]);
+    const outcomes = ended.map((one) => (one as PromiseFulfilledResult<Outcome>).value);
+    await expectOneEndingEach(session, outcomes, killed);
+  });
+
+  it('whose client may own: it takes the file over, says so to others, and gets every answer from a new worker', async () => {
+    const owner = await startOwner();
+    const client = await connectClient('auto');
+    const session = await client.openSession({ subject: 'alice', agent: 'main' });
+    const asking = ASKED.map((asked) => ask(client, session, asked));
+    await untilStarts(40);
+    const killed = await kill(owner);
+    await eventually(() => client.catalog(), { timeoutMs: 15_000, what: 'the client to take over' });
+    await expect(openStore({ store: 'embedded', folder: storeFolder(), mode: 'own' })).rejects.toMatchObject({ code: 'STORE_OWNED', facts: { pid: process.pid } });
+    await startOwner({ mode: 'auto' });
+    const outcomes = await Promise.all(asking);
+    await expectOneEndingEach(session, outcomes, killed);
+  });
+});
+
+describe('a second opener', () => {
+  it('is refused with the pid of the owner, in this process and in another', async () => {
+    const owner = await startOwner();
+    await expect(openStore({ store: 'embedded', folder: storeFolder(), mode: 'own' })).rejects.toMatchObject({
+      code: 'STORE_OWNED',
+      facts: { pid: owner.pid },
+    });
+    const second = await spawnOwner();
+    expect(await second.waitForLine(/^refused /, 30_000)).toContain(`STORE_OWNED`);
+    expect(second.stdout).toContain(`"pid":${owner.pid}`);
+    expect((await second.exited).code).toBe(69);
+    const client = await connectClient('connect');
+    expect((await client.catalog()).modules.length).toBeGreaterThan(0);
+  });
+});
+
+describe('an owner whose main thread is blocked by an inline tool', () => {
+  it('accepts calls of another process meanwhile, and answers them afterwards', async () => {
+    await startOwner();
+    const client = await connectClient('connect');
+    const session = await client.openSession({ subject: 'alice', agent: 'main' });
+    const order: string[] = [];
+    const busyArguments = { file: effectFile(), label: 'busy', ms: 3000 };
+    const busy = client.call(session, 'scenario.busy', busyArguments, { waitMs: 30_000 }).then(() => order.push('busy answered'));
+    await untilStarts(1);
+    const accepted: Promise<unknown>[] = [];
+    const echoes = Array.from({ length: 20 }, (_, index) => {
+      let tell!: () => void;
+      accepted.push(new Promise<void>((resolve) => (tell = resolve)));
+      const onEvent = ({ kind }: { kind: string }): void => void (kind === 'queued' && tell());
+      return client.call(session, 'basic.echo', { text: `${index}` }, { waitMs: 30_000, onEvent });
+    });
+    await Promise.all(accepted);
+    order.push('accepted');
+    await busy;
+    expect(order).toStrictEqual(['accepted', 'busy answered']);
+    expect(await Promise.all(echoes)).toMatchObject(echoes.map(() => ({ kind: 'settled', outcome: { kind: 'ok' } })));
+  });
+});

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Client, SessionHandle } from '../../src/exports/client.ts';
+import { callIdFor } from '../../src/wire/ids.ts';
+import { createModuleFolder, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
+import { eventually } from '../support/process.ts';
+import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
+import { callFor, endingsOf, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
+
+/** A module whose one tool marks its run, may be held, and says which version of the file ran. */
+function notesText(version: string): string {
+  return `import { appendFileSync, existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { defineModule, jsonSchema, tool } from 'sallyport/tool';
+const text = { type: 'string' };
+export default defineModule({
+  id: 'notes',
+  version: '${version}',
+  description: 'Notes.',
+  tools: {
+    add: tool({
+      description: 'Adds a note, as version ${version} does.',
+      input: jsonSchema({ type: 'object', properties: { file: text, label: text, until: text } }),
+      effect: 'unsafe',
+      run: async ({ file, label, until }, ctx) => {
+        appendFileSync(file, \`S \${label} \${ctx.callId} \${ctx.fence} \${process.pid}\\n\`);
+        while (until !== undefined && !existsSync(until)) await pause(10);
+        return { version: '${version}' };
+      },
+    }),
+  },
+});
+`;
+}
+
+describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
+  let plane: StagedPlane;
+  let session: SessionHandle;
+  const folders: ModuleFolder[] = [];
+  beforeEach(async () => {
+    plane = await stagePlane(backend);
+    session = await plane.openSession();
+  });
+  afterEach(async () => {
+    await plane.stop();
+    for (const folder of folders.splice(0)) folder.dispose();
+  });
+
+  function modulesOf(version: string): ModuleFolder {
+    const folder = createModuleFolder({ 'notes.mjs': notesText(version) });
+    folders.push(folder);
+    return folder;
+  }
+
+  async function untilPublished(version: string): Promise<void> {
+    await eventually(async () => (await plane.store.readCatalog()).modules[0]?.version === version, {
+      timeoutMs: 20_000,
+      what: `version ${version} in the catalog`,
+    });
+  }
+
+  it('is stale for a caller with the old definition, who refreshes and runs it once under the same key', async () => {
+    const folder = modulesOf('1.0.0');
+    await plane.startWorker({ modules: folder.path, watch: true });
+    const before = await callFor(plane, session, 'notes.add', runOnce(plane, 'before'));
+    expect(before.structured).toStrictEqual({ version: '1.0.0' });
+
+    folder.write('notes.mjs', notesText('1.1.0'));
+    await untilPublished('1.1.0');
+    const args = runOnce(plane, 'changed');
+    const outcome = await callFor(plane, session, 'notes.add', args, { key: 'changed' });
+    expect(outcome).toMatchObject({ kind: 'ok', structured: { version: '1.1.0' } });
+    expect(marksOf(plane, 'S', 'changed')).toHaveLength(1);
+    const callId = callIdFor(session.id, 'changed')!;
+    expect(await endingsOf(plane, callId)).toMatchObject([{ outcome: 'stale', code: 'TOOL_STALE' }]);
+    expect(await endingsOf(plane, `${callId}~2`)).toMatchObject([{ outcome: 'ok' }]);
+    // The released key now stands for the call that ran.
+    expect(await callFor(plane, session, 'notes.add', args, { key: 'changed' })).toStrictEqual(outcome);
+    expect(marksOf(plane, 'S', 'changed')).toHaveLength(1);
+  });
+
+  it('is served on in its old form while its new file is broken, and the fleet view shows it', async () => {
+    const folder = modulesOf('1.0.0');
+    const worker = await plane.startWorker({ modules: folder.path, watch: true });
+    folder.write('notes.mjs', 'export default {{');
+    const broken = await eventually(async () => (await plane.store.listWorkers())[0]?.broken[0], {
+      timeoutMs: 20_000,
+      what: 'the broken module in the fleet view',
+    });
+    expect(broken).toMatchObject({ id: 'notes', reason: expect.stringContaining('SyntaxError') as string });
+    const outcome = await callFor(plane, session, 'notes.add', runOnce(plane, 'broken'));
+    expect(outcome.structured).toStrictEqual({ version: '1.0.0' });
+    expect(worker.process.stderr).toMatch(/module not loaded/);
+
+    folder.write('notes.mjs', notesText('1.2.0'));
+    await untilPublished('1.2.0');
+    const repaired = await callFor(plane, session, 'notes.add', runOnce(plane, 'repaired'));
+    expect(repaired.structured).toStrictEqual({ version: '1.2.0' });
+    expect((await plane.store.listWorkers())[0]?.broken).toStrictEqual([]);
+  });
+
+  it('in a rolling deploy waits for the worker that serves it while that one is busy', async () => {
+    await plane.startWorker({ modules: modulesOf('1.0.0').path });
+    await plane.startWorker({ modules: modulesOf('1.1.0').path, concurrency: 1 });
+    await untilPublished('1.1.0');
+    const first = holdRun(plane, 'first');
+    const second = holdRun(plane, 'second');
+    // The other worker may be asked first; it hands the call back.
+    const calling = [
+      callFor(plane, session, 'notes.add', first.args),
+      callFor(plane, session, 'notes.add', second.args),
+    ];
+    await untilMarks(plane, 'S', undefined);
+    await untilStoreTime(plane, 300);
+    for (const run of [first, second]) run.release();
+    expect(await Promise.all(calling)).toMatchObject([
+      { kind: 'ok', structured: { version: '1.1.0' } },
+      { kind: 'ok', structured: { version: '1.1.0' } },
+    ]);
+    expect(marksOf(plane, 'S')).toHaveLength(2);
+  });
+
+  it('in a rolling deploy runs every call once, as the old or the new caller saw it, without rejection loops', async () => {
+    const oldCaller = plane.client;
+    const old = await plane.startWorker({ modules: modulesOf('1.0.0').path });
+    await oldCaller.catalog();
+    await plane.startWorker({ modules: modulesOf('1.1.0').path });
+    await untilPublished('1.1.0');
+    const newCaller = await plane.connect();
+
+    const callAll = (client: Client, name: string) =>
+      Array.from({ length: 100 }, (_, index) =>
+        callFor(plane, session, 'notes.add', runOnce(plane, `${name}-${index}`), { client, key: `${name}-${index}` }),
+      );
+    const outcomes = await Promise.all([...callAll(oldCaller, 'old'), ...callAll(newCaller, 'new')]);
+    const kinds = outcomes.map(({ kind }) => kind);
+    expect(countOf(kinds)).toStrictEqual({ ok: 200 });
+    expect(marksOf(plane, 'S')).toHaveLength(200);
+    expect(new Set(marksOf(plane, 'S').map(({ label }) => label)).size).toBe(200);
+    // Nobody was told "stale" twice, and the new definition never ran for a call of the old one.
+    const endings = await endingsOf(plane);
+    for (const { callId } of endings.filter(({ outcome }) => outcome === 'stale')) expect(callId).not.toMatch(/~/);
+    const versions = outcomes.map(({ structured }) => (structured as { version: string }).version);
+    expect(countOf(versions.slice(100))).toStrictEqual({ '1.1.0': 100 });
+    expect(countOf(versions)['1.0.0']).toBeGreaterThan(0);
+
+    // The old workers go: what is still called as before is answered by the new one.
+    expect((await old.process.stop(10_000)).code).toBe(0);
+    const last = await callFor(plane, session, 'notes.add', runOnce(plane, 'last'), { client: oldCaller });
+    expect(last).toMatchObject({ kind: 'ok', structured: { version: '1.1.0' } });
+  });
+});
+
+function countOf(values: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}
