@@ -10,7 +10,10 @@ export function moduleUrl(source: { readonly file: string; readonly generation: 
 const imported = new WeakMap<object, Promise<ModuleDefinition>>();
 
 /** Runs the module file. It may throw whatever its code throws, and take as long as its top-level awaits do. */
-export function importModule(source: { readonly file: string; readonly generation: string }): Promise<ModuleDefinition> {
+export function importModule(source: {
+  readonly file: string;
+  readonly generation: string;
+}): Promise<ModuleDefinition> {
   let module = imported.get(source);
   if (module === undefined) {
     module = importOnce(source);

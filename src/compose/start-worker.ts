@@ -159,7 +159,9 @@ export async function startWorker(
   vitals.state = 'serving';
 
   const heartbeat = setInterval(() => {
-    register(vitals.state === 'draining' ? 'draining' : 'serving').catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
+    register(vitals.state === 'draining' ? 'draining' : 'serving').catch((error: unknown) =>
+      log.warn({ error }, 'heartbeat not written'),
+    );
   }, FLEET_TTL_MS / 3);
 
   const watch: ModuleWatch | undefined =
@@ -175,7 +177,10 @@ export async function startWorker(
             served = next;
             index = createToolIndex(served.modules, validators);
             const now = new Set(served.modules.map(({ declaration }) => declaration.id));
-            await publish(served, before.filter(({ id }) => !now.has(id)));
+            await publish(
+              served,
+              before.filter(({ id }) => !now.has(id)),
+            );
             await register('serving');
             for (const broken of result.broken) log.error(broken, 'module not loaded; the others are served');
           },
@@ -248,7 +253,8 @@ function checkSettings(options: WorkerOptions) {
   }
   for (const name of ['leaseMs', 'heartbeatMs', 'retentionMs', 'graceMs'] as const) {
     const least = name === 'graceMs' ? 0 : 1;
-    if (!Number.isInteger(settings[name]) || settings[name] < least) problems.push(`${name} ${settings[name]} must be ${least} or more`);
+    if (!Number.isInteger(settings[name]) || settings[name] < least)
+      problems.push(`${name} ${settings[name]} must be ${least} or more`);
   }
   if (settings.heartbeatMs > settings.leaseMs / 3) {
     problems.push(`heartbeatMs ${settings.heartbeatMs} must be ≤ leaseMs/3 (${Math.floor(settings.leaseMs / 3)})`);

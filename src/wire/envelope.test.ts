@@ -20,12 +20,15 @@ describe('decodeEnvelope', () => {
     expect(decodeEnvelope(encodeEnvelope(full))).toEqual({ kind: 'envelope', envelope: full });
   });
 
-  it.each(['approved', 'fence', 'principal', '_internal', 'Tool', 'identity'])('refuses the whole envelope for field %s', (name) => {
-    expect(decodeEnvelope(encode({ ...whole, [name]: true }))).toEqual({
-      kind: 'malformed',
-      problem: `unknown field "${name}"`,
-    });
-  });
+  it.each(['approved', 'fence', 'principal', '_internal', 'Tool', 'identity'])(
+    'refuses the whole envelope for field %s',
+    (name) => {
+      expect(decodeEnvelope(encode({ ...whole, [name]: true }))).toEqual({
+        kind: 'malformed',
+        problem: `unknown field "${name}"`,
+      });
+    },
+  );
 
   it.each(['session', 'run', 'tool', 'toolDigest', 'arguments', 'key', 'depth'])('misses field %s', (name) => {
     const { [name as 'key']: _, ...rest } = whole;

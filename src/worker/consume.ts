@@ -155,13 +155,16 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
   const reading = lanes.length === 1 ? readOnlyLane() : Promise.all(lanes.map(readLane)).then(() => undefined);
   let recovering: Promise<void> | undefined;
-  const recovery = setInterval(() => {
-    if (stopping) return;
-    recovering ??= lanes
-      .reduce((before, lane) => before.then(() => recoverLane(lane)), Promise.resolve())
-      .catch((error: unknown) => log.warn({ stage: 'claim', error }, 'recovery interrupted'))
-      .finally(() => (recovering = undefined));
-  }, Math.max(50, leaseMs / 3));
+  const recovery = setInterval(
+    () => {
+      if (stopping) return;
+      recovering ??= lanes
+        .reduce((before, lane) => before.then(() => recoverLane(lane)), Promise.resolve())
+        .catch((error: unknown) => log.warn({ stage: 'claim', error }, 'recovery interrupted'))
+        .finally(() => (recovering = undefined));
+    },
+    Math.max(50, leaseMs / 3),
+  );
 
   return {
     halted,

@@ -4,7 +4,10 @@ import type { FleetRegistry, WorkerEntry } from '../ports/fleet-registry.ts';
 /** Who else is there, at most a moment old: asked only when a call names a definition that is not ours. */
 const FRESH_MS = 1000;
 
-export function createFleetView(registry: Pick<FleetRegistry, 'listWorkers'>, self: { workerId: WorkerId; pool: string }) {
+export function createFleetView(
+  registry: Pick<FleetRegistry, 'listWorkers'>,
+  self: { workerId: WorkerId; pool: string },
+) {
   let workers: readonly WorkerEntry[] = [];
   let readAt = Number.NEGATIVE_INFINITY;
   return {

@@ -16,7 +16,7 @@ import type { Slots } from './slots.ts';
 export interface NestedCalls {
   readonly run: Plane['nested'];
   /** Calls back when this call first waits for one of its own. Returns how to stop listening. */
-  onWait(parent: Delivery, listener: () => void): () => void;
+  readonly onWait: (parent: Delivery, listener: () => void) => () => void;
   close(): void;
 }
 

@@ -145,7 +145,9 @@ function reapRequest(lane: number, settings: SupervisorSettings): ReapRequest {
     consumerIdleMs: CONSUMER_IDLE_MS,
     retentionMs: settings.retentionMs,
     expired: encodeOutcome(trouble('DEADLINE_PASSED', {})),
-    timedOut: encodeOutcome(trouble('TOOL_TIMED_OUT', { tool: 'The tool', afterMs: settings.leaseMs }, { executed: 'unknown' })),
+    timedOut: encodeOutcome(
+      trouble('TOOL_TIMED_OUT', { tool: 'The tool', afterMs: settings.leaseMs }, { executed: 'unknown' }),
+    ),
     mayHaveRun: encodeOutcome(trouble('MAY_HAVE_RUN', { tool: 'the tool' }, { executed: 'unknown' })),
     bodyLost: encodeOutcome(trouble('BODY_LOST', {}, { executed: 'unknown' })),
     audit: encode({ by: 'reaper' }),

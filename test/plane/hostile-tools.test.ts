@@ -24,7 +24,9 @@ describe.each(BACKENDS)('tools that misbehave on %s', (backend) => {
   ])('$tool is answered $kind while its neighbours finish', async ({ tool, kind }) => {
     const session = await plane.openSession();
     const bad = plane.client.call(session, tool, {}, { waitMs: 30_000 });
-    const neighbours = Array.from({ length: 10 }, () => plane.client.call(session, 'hostile.kind', {}, { waitMs: 30_000 }));
+    const neighbours = Array.from({ length: 10 }, () =>
+      plane.client.call(session, 'hostile.kind', {}, { waitMs: 30_000 }),
+    );
     const answers = await Promise.all(neighbours);
     expect(answers.map((answer) => (answer.kind === 'settled' ? answer.outcome.kind : answer.kind))).toEqual(
       Array.from({ length: 10 }, () => 'ok'),

@@ -52,7 +52,9 @@ describe.each(BACKENDS)('a drained run on %s', (backend) => {
     expect(childrenOf(pid)).toEqual([]);
     if (plane.redis === undefined) return;
     const keys = (await plane.redis.cli('KEYS', '*')).split('\n');
-    const left = keys.filter((key) => !/:(call:|session:|reply:|audit$|meta$|retained$|sessions$|pool:default$)|^\{sallyport\}:/.test(key));
+    const left = keys.filter(
+      (key) => !/:(call:|session:|reply:|audit$|meta$|retained$|sessions$|pool:default$)|^\{sallyport\}:/.test(key),
+    );
     expect(left).toEqual([]);
     expect(await plane.redis.cli('XLEN', '{sallyport:0}:pool:default')).toBe('0');
     expect(await plane.redis.cli('ZCARD', '{sallyport:0}:live')).toBe('0');
@@ -83,10 +85,13 @@ describe.each(BACKENDS)('readiness on %s', (backend) => {
     const session = await plane.openSession();
     // An inline tool that blocks the main thread: leases go on, calls do not.
     const blocked = plane.client.call(session, 'basic.spin', { ms: 9000 }, { waitMs: 30_000 });
-    const red = await eventually(async () => {
-      const answer = await ask();
-      return answer.status === 503 ? answer : undefined;
-    }, { timeoutMs: 12_000, what: 'readiness to turn red' });
+    const red = await eventually(
+      async () => {
+        const answer = await ask();
+        return answer.status === 503 ? answer : undefined;
+      },
+      { timeoutMs: 12_000, what: 'readiness to turn red' },
+    );
     expect(red.body.reasons[0]).toContain('consumer loop');
     expect((await fetch(`${worker.healthUrl}/healthz`)).status).toBe(200);
     expect((await outcomeOf(plane, session, await blocked)).kind).toBe('ok');

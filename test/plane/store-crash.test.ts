@@ -40,7 +40,7 @@ describe('redis-server killed under load', () => {
       expect(['ok', 'indeterminate']).toContain(outcome.kind);
       const count = starts.get(`call-${index}`) ?? 0;
       expect(count).toBeLessThanOrEqual(1);
-      if (outcome.kind === 'ok') expect(count).toBe(1);
+      expect(count).toBeGreaterThanOrEqual(outcome.kind === 'ok' ? 1 : 0);
     }
     const audit = await plane.store.readAudit({ lane: 0, fromSequence: 1, limit: 10_000 });
     expect(audit.map(({ sequence }) => sequence)).toEqual(audit.map((_, index) => index + 1));

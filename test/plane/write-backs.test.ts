@@ -15,7 +15,10 @@ function summary(outcome: Outcome) {
   const file = outcome.writeBacks?.files[0];
   return {
     kind: outcome.kind,
-    file: file === undefined ? undefined : { name: file.name, digest: createHash('sha256').update(file.bytes).digest('hex') },
+    file:
+      file === undefined
+        ? undefined
+        : { name: file.name, digest: createHash('sha256').update(file.bytes).digest('hex') },
     message: outcome.writeBacks?.messages[0],
     offered: outcome.writeBacks?.injectedTools[0]?.tool,
   };
@@ -29,26 +32,29 @@ describe.each(BACKENDS)('write-backs on %s', (backend) => {
   });
   afterAll(() => plane.stop());
 
-  it.each([1024, EIGHT_MIB])('of %i bytes reach two waiters, a replay, and whoever asks after pending', async (bytes) => {
-    const session = await plane.openSession();
-    const expected = {
-      kind: 'ok',
-      file: { name: 'data.bin', digest: expectedDigest(bytes) },
-      message: { format: 'card', body: { title: 'Hello', size: bytes } },
-      offered: 'basic.echo',
-    };
-    const key = `hand-over-${bytes}`;
-    const order = (waitMs: number) => plane.client.call(session, 'basic.handOver', { bytes }, { key, waitMs });
-    const waiters = await Promise.all([order(20_000), order(20_000)]);
-    for (const answer of waiters) expect(summary(await outcomeOf(plane, session, answer))).toEqual(expected);
-    const replayed = await order(20_000);
-    expect(summary(await outcomeOf(plane, session, replayed))).toEqual(expected);
+  it.each([1024, EIGHT_MIB])(
+    'of %i bytes reach two waiters, a replay, and whoever asks after pending',
+    async (bytes) => {
+      const session = await plane.openSession();
+      const expected = {
+        kind: 'ok',
+        file: { name: 'data.bin', digest: expectedDigest(bytes) },
+        message: { format: 'card', body: { title: 'Hello', size: bytes } },
+        offered: 'basic.echo',
+      };
+      const key = `hand-over-${bytes}`;
+      const order = (waitMs: number) => plane.client.call(session, 'basic.handOver', { bytes }, { key, waitMs });
+      const waiters = await Promise.all([order(20_000), order(20_000)]);
+      for (const answer of waiters) expect(summary(await outcomeOf(plane, session, answer))).toEqual(expected);
+      const replayed = await order(20_000);
+      expect(summary(await outcomeOf(plane, session, replayed))).toEqual(expected);
 
-    const slow = { bytes, ms: 500 };
-    const late = await plane.client.call(session, 'basic.handOver', slow, { key: `${key}-late`, waitMs: 1 });
-    expect(late.kind).toBe('pending');
-    expect(summary(await outcomeOf(plane, session, late))).toEqual(expected);
-  });
+      const slow = { bytes, ms: 500 };
+      const late = await plane.client.call(session, 'basic.handOver', slow, { key: `${key}-late`, waitMs: 1 });
+      expect(late.kind).toBe('pending');
+      expect(summary(await outcomeOf(plane, session, late))).toEqual(expected);
+    },
+  );
 
   it('a result past the cap is refused with a clear code, and says that the tool ran', async () => {
     const session = await plane.openSession();
@@ -66,7 +72,10 @@ describe.each(BACKENDS)('write-backs on %s', (backend) => {
     expect((await outcomeOf(plane, session, fits)).kind).toBe('ok');
     const audited = (await plane.store.readAudit({ lane: 0, fromSequence: 1, limit: 1000 })).length;
     const refused = await plane.client.call(session, 'basic.echo', { text: `${fitting}x` });
-    expect(refused).toMatchObject({ kind: 'refused', outcome: { kind: 'invalid', error: { code: 'ARGUMENTS_TOO_LARGE' } } });
+    expect(refused).toMatchObject({
+      kind: 'refused',
+      outcome: { kind: 'invalid', error: { code: 'ARGUMENTS_TOO_LARGE' } },
+    });
     expect((await plane.store.readAudit({ lane: 0, fromSequence: 1, limit: 1000 })).length).toBe(audited);
     expect(await plane.store.listCalls({ limit: 10 })).toEqual([]);
   });

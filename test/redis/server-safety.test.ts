@@ -4,7 +4,10 @@ import { acceptOne, acceptRequest, claimOne, openSession, POOL, settleRequest } 
 import { startRedis } from '../support/redis-server.ts';
 
 /** Opens a store on a server started with these settings, and always stops the server. */
-async function onServer<T>(options: Parameters<typeof startRedis>[0], work: (url: string, server: Awaited<ReturnType<typeof startRedis>>) => Promise<T>) {
+async function onServer<T>(
+  options: Parameters<typeof startRedis>[0],
+  work: (url: string, server: Awaited<ReturnType<typeof startRedis>>) => Promise<T>,
+) {
   const server = await startRedis(options);
   try {
     return await work(server.url, server);

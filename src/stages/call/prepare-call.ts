@@ -56,7 +56,9 @@ export function prepareCall(order: CallOrder): PreparedCall {
     return refused(trouble('DEADLINE_INVALID', { limitMs: LIMITS.maxDeadlineMs }));
   }
   if (order.trace !== undefined && (typeof order.trace !== 'string' || order.trace.length > LIMITS.traceLength)) {
-    return refused(trouble('ENVELOPE_INVALID', { problem: `trace must be text of at most ${LIMITS.traceLength} characters` }));
+    return refused(
+      trouble('ENVELOPE_INVALID', { problem: `trace must be text of at most ${LIMITS.traceLength} characters` }),
+    );
   }
   const untrusted = checkUntrusted(order.untrusted);
   if (untrusted !== undefined) return refused(untrusted);
@@ -85,7 +87,11 @@ function checkUntrusted(untrusted: JsonObject | undefined): Outcome | undefined 
   if (!checked.ok) return trouble('ENVELOPE_INVALID', { problem: 'the untrusted context is not a plain JSON object' });
   const bytes = Buffer.byteLength(checked.canonical);
   if (bytes <= LIMITS.untrustedBytes) return undefined;
-  return trouble('ARGUMENTS_TOO_LARGE', { what: 'bytes of untrusted context', is: bytes, limit: LIMITS.untrustedBytes });
+  return trouble('ARGUMENTS_TOO_LARGE', {
+    what: 'bytes of untrusted context',
+    is: bytes,
+    limit: LIMITS.untrustedBytes,
+  });
 }
 
 function toEnvelope(order: CallOrder, key: string, canonicalArguments: string): Envelope {

@@ -30,7 +30,10 @@ export async function execute(verdict: { readonly call: AllowedCall }, needs: Ne
   const tell = (event: CallEvent): void => notify(call, event, needs);
   tell({ kind: 'started' });
   const { declaration, source, setup, runner, denialPatterns, validateOutput } = call.tool;
-  const timeoutMs = Math.max(1, Math.round(Math.min(declaration.limits.timeoutMs, delivery.deadline - call.claimed.now)));
+  const timeoutMs = Math.max(
+    1,
+    Math.round(Math.min(declaration.limits.timeoutMs, delivery.deadline - call.claimed.now)),
+  );
   const startedAt = performance.now();
   const outcome = await runAndJudge(
     {

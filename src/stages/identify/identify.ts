@@ -25,7 +25,10 @@ export interface IdentifiedCall<Claimed> {
 type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number };
 type Needs = Pick<Plane, 'store' | 'tools' | 'servedElsewhere'>;
 
-export async function identify<Call extends Claimed>(claimed: Call, needs: Needs): Promise<IdentifiedCall<Call> | Ending> {
+export async function identify<Call extends Claimed>(
+  claimed: Call,
+  needs: Needs,
+): Promise<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
   const read = readEnvelope(claimed);
   if (read.kind !== 'read') return read;
@@ -91,7 +94,9 @@ async function misplaced(
   if (tool === undefined && !servedElsewhere) {
     return ended(trouble('TOOL_UNKNOWN', { tool: envelope.tool, near: needs.tools().near(envelope.tool) }));
   }
-  return ended(trouble('TOOL_STALE', { tool: envelope.tool, current: tool?.declaration.digest ?? envelope.toolDigest }));
+  return ended(
+    trouble('TOOL_STALE', { tool: envelope.tool, current: tool?.declaration.digest ?? envelope.toolDigest }),
+  );
 }
 
 function checkArguments(tool: ServedTool, text: string): { kind: 'checked'; arguments: JsonObject } | Ending {

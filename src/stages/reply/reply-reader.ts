@@ -123,7 +123,15 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
       lanes.set(lane, waiting);
       let waiter!: Waiting;
       const outcome = new Promise<Uint8Array>((resolve, reject) => {
-        waiter = { correlationId, since: performance.now(), resolve, reject, onEvent, callId: undefined, settled: false };
+        waiter = {
+          correlationId,
+          since: performance.now(),
+          resolve,
+          reject,
+          onEvent,
+          callId: undefined,
+          settled: false,
+        };
       });
       // Nobody may be listening when the reader is closed.
       outcome.catch(() => undefined);

@@ -1,5 +1,12 @@
 import type { CallRecord, CallState } from '../../domain/call.ts';
-import { parseScopedId, type CallId, type RunId, type SessionId, type ToolId, type WorkerId } from '../../domain/ids.ts';
+import {
+  parseScopedId,
+  type CallId,
+  type RunId,
+  type SessionId,
+  type ToolId,
+  type WorkerId,
+} from '../../domain/ids.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Effect } from '../../domain/tool.ts';
 import type { Delivery, RecoveredCall } from '../../ports/call-store.ts';

@@ -109,7 +109,10 @@ export async function reapCalls(context: RedisContext, request: ReapRequest): Pr
     },
   });
   for (const pool of request.pools) {
-    await context.fcall('reap_consumers', { keys: { stream: stream(pool) }, args: { idleMs: request.consumerIdleMs, consumer: '' } });
+    await context.fcall('reap_consumers', {
+      keys: { stream: stream(pool) },
+      args: { idleMs: request.consumerIdleMs, consumer: '' },
+    });
   }
   const [, expired, overdue] = asList(answer);
   const toIds = (list: unknown): CallId[] => asList(list).map((id) => asText(id) as CallId);

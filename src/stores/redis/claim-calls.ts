@@ -30,7 +30,18 @@ export async function claimCalls(context: RedisContext, watch: LaneWatch, reques
   const [read, state] = await context.blockingRead(
     `claim:${request.lane}:${request.pool}:${request.workerId}`,
     [
-      ['XREADGROUP', 'GROUP', GROUP, request.workerId, 'COUNT', String(request.limit), ...blockFor(request.waitMs), 'STREAMS', stream, '>'],
+      [
+        'XREADGROUP',
+        'GROUP',
+        GROUP,
+        request.workerId,
+        'COUNT',
+        String(request.limit),
+        ...blockFor(request.waitMs),
+        'STREAMS',
+        stream,
+        '>',
+      ],
       context.fcallCommand('lane_state', { keys: { meta: keys.meta }, args: { incarnation: context.incarnation } }),
     ],
     request.waitMs,
@@ -65,7 +76,11 @@ async function ensureGroup(context: RedisContext, pool: string, stream: string):
   ensured.add(stream);
 }
 
-export async function reclaimCalls(context: RedisContext, watch: LaneWatch, request: ReclaimRequest): Promise<ClaimAnswer> {
+export async function reclaimCalls(
+  context: RedisContext,
+  watch: LaneWatch,
+  request: ReclaimRequest,
+): Promise<ClaimAnswer> {
   const keys = context.lane(request.lane);
   const stream = keys.stream(request.pool);
   await ensureGroup(context, request.pool, stream);
@@ -92,7 +107,10 @@ export async function reclaimCalls(context: RedisContext, watch: LaneWatch, requ
       };
       return decodeEntry(asText(id), fields, asNumber(deliveries), owner, recovered);
     });
-  return { deliveries: await withEnvelopes(context, delivered), lane: await readLaneState(context, watch, request.lane) };
+  return {
+    deliveries: await withEnvelopes(context, delivered),
+    lane: await readLaneState(context, watch, request.lane),
+  };
 }
 
 /** Large bodies stand beside the stream. */
@@ -119,7 +137,10 @@ function toLaneState(watch: LaneWatch, lane: number, known: number, answer: unkn
   const [, epoch, policyVersion, cancelSequence, auditSequence, now] = asList(answer);
   const sequence = asNumber(auditSequence);
   if (sequence < known) {
-    throw planeError('STORE_REPLACED', { expected: `audit sequence ${known} or more`, found: `audit sequence ${sequence}` });
+    throw planeError('STORE_REPLACED', {
+      expected: `audit sequence ${known} or more`,
+      found: `audit sequence ${sequence}`,
+    });
   }
   watch.set(lane, Math.max(sequence, watch.get(lane) ?? 0));
   return {

@@ -167,4 +167,14 @@ export function toPlaneError(thrown: unknown): PlaneError {
   return planeError('STORE_UNAVAILABLE', { problem: message }, error);
 }
 
-const RETRYABLE_WORDS = ['LOADING', 'BUSY', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'READONLY', 'UNBLOCKED', 'ECONNREFUSED', 'ECONNRESET'];
+const RETRYABLE_WORDS = [
+  'LOADING',
+  'BUSY',
+  'TRYAGAIN',
+  'CLUSTERDOWN',
+  'MASTERDOWN',
+  'READONLY',
+  'UNBLOCKED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+];

@@ -105,7 +105,9 @@ export function createFleetRegistry(context: RedisContext): FleetRegistry {
       await context.command('SREM', workers, workerId);
     },
     async listWorkers() {
-      const ids = asList(await context.command('SMEMBERS', workers)).map(asText).sort();
+      const ids = asList(await context.command('SMEMBERS', workers))
+        .map(asText)
+        .sort();
       if (ids.length === 0) return [];
       const stored = asList(await context.commandForBytes('MGET', ...ids.map(worker)));
       const gone = ids.filter((_, index) => stored[index] === null);

@@ -25,7 +25,9 @@ export interface StoreFunction extends FunctionHeader {
 
 export function readFunctions(): ReadonlyMap<string, StoreFunction> {
   const functions = new Map<string, StoreFunction>();
-  for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.lua')).sort()) {
+  for (const file of readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.lua'))
+    .sort()) {
     const source = readFileSync(new URL(file, FOLDER), 'utf8');
     const name = file.slice(0, -'.lua'.length).replaceAll('-', '_');
     functions.set(name, { ...parseHeader(name, source), source });
@@ -64,7 +66,10 @@ function functionName(name: string): string {
 }
 
 /** Loads the library unless the very same is there. */
-export async function loadLibrary(connection: Connection, functions: ReadonlyMap<string, StoreFunction>): Promise<void> {
+export async function loadLibrary(
+  connection: Connection,
+  functions: ReadonlyMap<string, StoreFunction>,
+): Promise<void> {
   const code = composeLibrary(functions);
   const listed = (await sendCommand(connection, 'FUNCTION', ['LIST', 'LIBRARYNAME', LIBRARY, 'WITHCODE'])) as unknown[];
   const fields = listed[0] as unknown[] | undefined;

@@ -6,11 +6,11 @@ export interface LaneKeys {
   readonly live: string;
   readonly audit: string;
   readonly sessions: string;
-  stream(pool: string): string;
-  call(callId: string): string;
-  body(callId: string): string;
-  session(session: string): string;
-  reply(callerId: string): string;
+  readonly stream: (pool: string) => string;
+  readonly call: (callId: string) => string;
+  readonly body: (callId: string) => string;
+  readonly session: (session: string) => string;
+  readonly reply: (callerId: string) => string;
 }
 
 /** The consumer group of every pool's stream. */
@@ -38,7 +38,7 @@ export interface DeploymentKeys {
   readonly catalog: string;
   readonly workers: string;
   readonly pools: string;
-  worker(workerId: string): string;
+  readonly worker: (workerId: string) => string;
 }
 
 export function deploymentKeys(name: string): DeploymentKeys {

@@ -54,7 +54,9 @@ export async function listCalls(context: RedisContext, request: ListCallsRequest
   const records: CallRecord[] = [];
   for (let lane = 0; lane < context.lanes; lane += 1) {
     const keys = context.lane(lane);
-    const ids = asList(await context.command('ZRANGE', keys.live, '0', String(request.limit - 1))).map(asText) as CallId[];
+    const ids = asList(await context.command('ZRANGE', keys.live, '0', String(request.limit - 1))).map(
+      asText,
+    ) as CallId[];
     if (ids.length === 0) continue;
     const stored = asList(await context.commandForBytes('MGET', ...ids.map((id) => keys.call(id))));
     ids.forEach((id, index) => {
@@ -73,7 +75,9 @@ function withoutOutcome(record: CallRecord): CallRecord {
 /** The id of an audit entry is the sequence of its first record. */
 export async function readAudit(context: RedisContext, request: ReadAuditRequest): Promise<AuditEntry[]> {
   const { audit } = context.lane(request.lane);
-  const before = asList(await context.commandForBytes('XREVRANGE', audit, String(request.fromSequence), '-', 'COUNT', '1'));
+  const before = asList(
+    await context.commandForBytes('XREVRANGE', audit, String(request.fromSequence), '-', 'COUNT', '1'),
+  );
   const start = before.length === 0 ? '-' : asText(asList(before[0])[0]);
   const read = asList(await context.commandForBytes('XRANGE', audit, start, '+', 'COUNT', String(request.limit)));
   const entries = read.flatMap((entry) => {
@@ -106,7 +110,9 @@ function toAuditEntries(lane: number, first: number, fields: unknown[]): AuditEn
 }
 
 export async function queueState(context: RedisContext): Promise<QueueState[]> {
-  const pools = asList(await context.command('SMEMBERS', context.deployment.pools)).map(asText).sort();
+  const pools = asList(await context.command('SMEMBERS', context.deployment.pools))
+    .map(asText)
+    .sort();
   const states: QueueState[] = [];
   for (let lane = 0; lane < context.lanes; lane += 1) {
     for (const pool of pools) {

@@ -9,7 +9,13 @@ import {
   type Connection,
   type RedisConnectionOptions,
 } from './connection.ts';
-import { callFunction, functionCommand, loadLibrary, type FunctionCall, type StoreFunction } from './function-library.ts';
+import {
+  callFunction,
+  functionCommand,
+  loadLibrary,
+  type FunctionCall,
+  type StoreFunction,
+} from './function-library.ts';
 import { deploymentKeys, laneKeys, type DeploymentKeys, type LaneKeys } from './keys.ts';
 
 type Argument = string | Buffer;
@@ -25,7 +31,11 @@ export interface RedisContext {
   command(name: string, ...args: Argument[]): Promise<unknown>;
   commandForBytes(name: string, ...args: Argument[]): Promise<unknown>;
   /** A read that waits in the server, on a connection of its own; followed by a function in the same write. */
-  blockingRead(use: string, commands: readonly (readonly [string, ...Argument[]])[], waitMs: number): Promise<unknown[]>;
+  blockingRead(
+    use: string,
+    commands: readonly (readonly [string, ...Argument[]])[],
+    waitMs: number,
+  ): Promise<unknown[]>;
   /** The command for a function, to be sent behind a blocking read. */
   fcallCommand(name: string, call: FunctionCall): [string, ...Argument[]];
   close(): Promise<void>;

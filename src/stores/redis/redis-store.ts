@@ -8,7 +8,14 @@ import { asList, asNumber, asText } from './answers.ts';
 import { laneOfCall } from './call-codec.ts';
 import * as change from './change-calls.ts';
 import { claimCalls, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
-import { openConnection, sendCommand, toPlaneError, untilReady, type Connection, type RedisConnectionOptions } from './connection.ts';
+import {
+  openConnection,
+  sendCommand,
+  toPlaneError,
+  untilReady,
+  type Connection,
+  type RedisConnectionOptions,
+} from './connection.ts';
 import { createCatalogStore, createFleetRegistry, createPolicyStore } from './deployment-store.ts';
 import { callFunction, loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
@@ -31,7 +38,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
 
 export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
   const name = options.name ?? 'sallyport';
-  if (!NAME.test(name)) throw planeError('CONFIG_INVALID', { problems: ['redis name must be letters, digits, _ : . -'] });
+  if (!NAME.test(name))
+    throw planeError('CONFIG_INVALID', { problems: ['redis name must be letters, digits, _ : . -'] });
   const patienceMs = options.patienceMs ?? 15_000;
   const connection: RedisConnectionOptions = { commandTimeoutMs: 10_000, ...options };
   const commands = openConnection(connection, 'commands');
@@ -153,8 +161,8 @@ function createStore(context: RedisContext): Store {
     readAudit: (request) => read.readAudit(context, request),
     queueState: () => read.queueState(context),
     ...createSessionStore(context),
-    readPolicy: policies.readPolicy,
-    writePolicy: policies.writePolicy,
+    readPolicy: () => policies.readPolicy(),
+    writePolicy: (request) => policies.writePolicy(request),
     ...createCatalogStore(context),
     ...createFleetRegistry(context),
     async now() {
@@ -164,7 +172,10 @@ function createStore(context: RedisContext): Store {
     async checkIncarnation() {
       const found = await context.command('HGET', context.deployment.incarnation, 'id');
       if (found !== context.incarnation) {
-        throw planeError('STORE_REPLACED', { expected: context.incarnation, found: found === null ? 'none' : asText(found) });
+        throw planeError('STORE_REPLACED', {
+          expected: context.incarnation,
+          found: found === null ? 'none' : asText(found),
+        });
       }
     },
     close: () => context.close(),

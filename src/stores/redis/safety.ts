@@ -12,7 +12,9 @@ export interface SafetyFinding {
 }
 
 /** Reads INFO only: managed servers often forbid CONFIG. */
-export async function inspectServer(connection: Connection): Promise<{ findings: SafetyFinding[]; facts: ServerFacts }> {
+export async function inspectServer(
+  connection: Connection,
+): Promise<{ findings: SafetyFinding[]; facts: ServerFacts }> {
   const facts = await readFacts(connection);
   const findings: SafetyFinding[] = [];
   const major = Number(facts.version.split('.')[0]);

@@ -22,7 +22,12 @@ export async function settleCalls(
   const keys = context.lane(lane);
   const answers = await context.fcall('settle_calls', {
     keys: { meta: keys.meta, live: keys.live, audit: keys.audit },
-    args: { incarnation: context.incarnation, lane: keys.prefix, worker: requests[0]!.workerId, retentionMs: requests[0]!.retentionMs },
+    args: {
+      incarnation: context.incarnation,
+      lane: keys.prefix,
+      worker: requests[0]!.workerId,
+      retentionMs: requests[0]!.retentionMs,
+    },
     each: requests.map((request) => ({
       callId: request.callId,
       entry: request.entryId,
@@ -84,7 +89,12 @@ export async function renewCalls(context: RedisContext, request: RenewRequest): 
   const answers = await context.fcall('renew_calls', {
     keys: { meta: keys.meta },
     args: { incarnation: context.incarnation, lane: keys.prefix },
-    each: request.calls.map(({ callId, workerId, entryId, fence }) => ({ callId, worker: workerId, entry: entryId, fence })),
+    each: request.calls.map(({ callId, workerId, entryId, fence }) => ({
+      callId,
+      worker: workerId,
+      entry: entryId,
+      fence,
+    })),
   });
   return asList(answers).map((answer) => translate(RENEWED, answer));
 }
