@@ -1,5 +1,6 @@
 import { unavailable } from './command-failure.ts';
 import { describeFailure } from './describe-failure.ts';
+import type { Log } from '../ports/log.ts';
 import { EXIT } from './exit-codes.ts';
 
 interface Stoppable {
@@ -14,7 +15,13 @@ const SAME_PRESS_MS = 300;
 const FAILED_DRAIN_MS = 3000;
 
 /** Runs until the first SIGINT or SIGTERM, then drains. A second one ends at once. Throws when the worker fails. */
-export async function runUntilStopped(running: Stoppable, onDrain: (signal: NodeJS.Signals) => void): Promise<void> {
+export async function runUntilStopped(
+  running: Stoppable,
+  log: Pick<Log, 'error'>,
+  onDrain: (signal: NodeJS.Signals) => void,
+): Promise<void> {
+  // A promise some tool forgot must not take the worker and its neighbours down; Node would end the process.
+  process.on('unhandledRejection', (error) => log.error({ error }, 'a rejection nobody handled, probably in a tool'));
   const throughNpm = process.env['npm_command'] !== undefined;
   let firstAt: number | undefined;
   const stopped = new Promise<NodeJS.Signals>((resolve) => {

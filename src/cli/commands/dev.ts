@@ -57,7 +57,9 @@ async function dev(context: CommandContext): Promise<void> {
     await following?.close();
     await running.drain();
   };
-  await runUntilStopped({ failed, drain }, () => terminal.note('\nWaiting for calls under way; again to end at once.'));
+  await runUntilStopped({ failed, drain }, log, () =>
+    terminal.note('\nWaiting for calls under way; again to end at once.'),
+  );
 }
 
 function announce(terminal: Terminal, { worker, policy, socket }: RunningDev, config: Config): void {

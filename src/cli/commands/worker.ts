@@ -56,6 +56,6 @@ async function work(context: CommandContext): Promise<void> {
     await following?.close();
     await worker.drain();
   };
-  await runUntilStopped({ failed: worker.failed, drain }, (signal) => log.info({ signal }, 'draining'));
+  await runUntilStopped({ failed: worker.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
   log.info({}, 'drained');
 }

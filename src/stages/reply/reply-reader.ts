@@ -1,8 +1,9 @@
 import { planeError } from '../../domain/errors.ts';
 import type { CallerId, CallId } from '../../domain/ids.ts';
-import type { CallStore, ReplyItem } from '../../ports/call-store.ts';
+import type { ReplyItem } from '../../ports/call-store.ts';
+import type { Store } from '../../ports/store.ts';
 
-type Needs = Pick<CallStore, 'takeReplies' | 'readCall'>;
+type Needs = Pick<Store, 'takeReplies' | 'readCall' | 'checkIncarnation'>;
 
 /** One waiter's place. Give it the call id as soon as accept has answered: outcomes that travel by reference need it. */
 export interface ExpectedReply {
@@ -98,11 +99,14 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
     if (waiter.callId === undefined) return;
     try {
       const record = await store.readCall(waiter.callId);
+      // An accepted call has a record. Without one the store is not what it was, and the answer will never come.
+      if (record === undefined) await store.checkIncarnation();
       if (record?.outcome === undefined) return;
       waiting.delete(waiter.correlationId);
       waiter.resolve(record.outcome);
-    } catch {
-      // The next round asks again.
+    } catch (error) {
+      // Otherwise the next round asks again.
+      if (isFinal(error)) rejectAll(waiting, error);
     }
   }
 

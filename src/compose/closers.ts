@@ -1,0 +1,15 @@
+/** What has to be closed again, in reverse order. One that fails does not keep the others from closing. */
+export interface Closers {
+  add(close: () => Promise<unknown>): void;
+  closeAll(): Promise<void>;
+}
+
+export function createClosers(): Closers {
+  const closers: (() => Promise<unknown>)[] = [];
+  return {
+    add: (close) => void closers.push(close),
+    async closeAll() {
+      for (const close of closers.splice(0).reverse()) await close().catch(() => undefined);
+    },
+  };
+}

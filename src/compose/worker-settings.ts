@@ -1,0 +1,76 @@
+import { planeError } from '../domain/errors.ts';
+import { NAME_PATTERN, type WorkerId } from '../domain/ids.ts';
+import type { AdmissionLimits } from '../ports/call-store.ts';
+import type { Log } from '../ports/log.ts';
+import type { ProcessRunnerOptions } from '../runners/process/process-runner.ts';
+import { newWorkerId } from '../wire/ids.ts';
+import { DEFAULT_RETENTION_MS } from './defaults.ts';
+import type { StoreOptions } from './open-store.ts';
+
+export type WorkerOptions = StoreOptions & {
+  /** A folder of modules, or a manifest. */
+  readonly modules: string;
+  readonly pool?: string;
+  readonly concurrency?: number;
+  /** A worker that is silent for so long has lost its calls. */
+  readonly leaseMs?: number;
+  readonly heartbeatMs?: number;
+  readonly retentionMs?: number;
+  /** How long a drain waits for calls under way. */
+  readonly graceMs?: number;
+  /** Where `/healthz` and `/readyz` are served; port 0 takes a free one; false serves none. */
+  readonly health?: { readonly host?: string; readonly port: number } | false;
+  /** Load modules again when their files change. */
+  readonly watch?: boolean;
+  readonly admission?: Partial<AdmissionLimits>;
+  readonly processes?: ProcessRunnerOptions;
+  readonly log?: Log;
+};
+
+export interface WorkerSettings {
+  readonly workerId: WorkerId;
+  readonly pool: string;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  readonly retentionMs: number;
+  readonly graceMs: number;
+}
+
+const DEFAULT_LEASE_MS = 15_000;
+const MOST_CONCURRENCY = 4096;
+
+/** Fills in defaults and refuses what cannot work, with both numbers. */
+export function workerSettings(options: WorkerOptions): WorkerSettings {
+  const leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
+  const settings: WorkerSettings = {
+    workerId: newWorkerId(),
+    pool: options.pool ?? 'default',
+    concurrency: options.concurrency ?? 64,
+    leaseMs,
+    heartbeatMs: options.heartbeatMs ?? Math.floor(leaseMs / 3),
+    retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
+    graceMs: options.graceMs ?? 30_000,
+  };
+  const problems = problemsOf(settings);
+  if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
+  return settings;
+}
+
+function problemsOf(settings: WorkerSettings): string[] {
+  const { pool, concurrency, leaseMs, heartbeatMs } = settings;
+  const problems: string[] = [];
+  if (!NAME_PATTERN.test(pool)) problems.push(`pool "${pool}" is not a name`);
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_CONCURRENCY) {
+    problems.push(`concurrency ${concurrency} must be a whole number from 1 to ${MOST_CONCURRENCY}`);
+  }
+  for (const name of ['leaseMs', 'heartbeatMs', 'retentionMs', 'graceMs'] as const) {
+    const least = name === 'graceMs' ? 0 : 1;
+    const value = settings[name];
+    if (!Number.isInteger(value) || value < least) problems.push(`${name} ${value} must be ${least} or more`);
+  }
+  if (heartbeatMs > leaseMs / 3) {
+    problems.push(`heartbeatMs ${heartbeatMs} must be ≤ leaseMs/3 (${Math.floor(leaseMs / 3)})`);
+  }
+  return problems;
+}

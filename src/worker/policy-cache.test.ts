@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { CLOSED_POLICY, type PolicyRecord } from '../domain/policy.ts';
+import { deferred, type Deferred } from '../../test/support/sample-call.ts';
+import { createPolicyCache } from './policy-cache.ts';
+
+const recordOf = (version: number): PolicyRecord => ({ version, policy: CLOSED_POLICY });
+
+/** Reads that the test answers, in the order they were made. */
+function heldReads(): { reads: Deferred<PolicyRecord>[]; readPolicy: () => Promise<PolicyRecord> } {
+  const reads: Deferred<PolicyRecord>[] = [];
+  return {
+    reads,
+    readPolicy() {
+      const read = deferred<PolicyRecord>();
+      reads.push(read);
+      return read.promise;
+    },
+  };
+}
+
+describe('policy cache', () => {
+  it('a version written while a read was under way is read again', async () => {
+    const store = heldReads();
+    const cache = createPolicyCache(store);
+    const [older, newer] = [cache.atLeast(5), cache.atLeast(6)];
+    store.reads[0]!.resolve(recordOf(5));
+    expect((await older).version).toBe(5);
+    await Promise.resolve();
+    store.reads[1]!.resolve(recordOf(6));
+    expect((await newer).version).toBe(6);
+    expect(store.reads).toHaveLength(2);
+  });
+
+  it('a record behind its lane means that the store was replaced', async () => {
+    const cache = createPolicyCache({ readPolicy: async () => recordOf(3) });
+    await expect(cache.atLeast(4)).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+    expect((await cache.atLeast(3)).version).toBe(3);
+  });
+
+  it('those who come together share one read, and a known version needs none', async () => {
+    const store = heldReads();
+    const cache = createPolicyCache(store);
+    const asked = [cache.atLeast(2), cache.atLeast(1), cache.atLeast(2)];
+    store.reads[0]!.resolve(recordOf(2));
+    expect((await Promise.all(asked)).map(({ version }) => version)).toEqual([2, 2, 2]);
+    await cache.atLeast(2);
+    expect(store.reads).toHaveLength(1);
+  });
+
+  it('a read that fails is tried again by whoever asks next', async () => {
+    const store = heldReads();
+    const cache = createPolicyCache(store);
+    const failing = cache.atLeast(1);
+    store.reads[0]!.reject(new Error('gone'));
+    await expect(failing).rejects.toThrow('gone');
+    const next = cache.atLeast(1);
+    store.reads[1]!.resolve(recordOf(1));
+    expect((await next).version).toBe(1);
+  });
+});
