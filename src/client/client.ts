@@ -67,6 +67,8 @@ export interface ClientSettings {
 
 /** A timer beyond this fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Between tries of a call that no worker of the right release could take yet. */
+const RETRY_PAUSES_MS = [50, 100, 200, 400, 800, 1600, 3200];
 const POLL_FIRST_MS = 25;
 const POLL_MOST_MS = 500;
 
@@ -78,11 +80,18 @@ export function createClient(store: Store, settings: ClientSettings): Client {
 
   async function call(session: Caller, tool: string, args: JsonObject, options: CallOptions = {}): Promise<CallAnswer> {
     const key = options.key ?? randomId();
-    const answer = await callOnce(session, tool, args, { ...options, key });
-    if (answer.kind !== 'settled' || answer.outcome.kind !== 'stale') return answer;
-    // The tool changed since we read the catalog: read it again and repeat, once, under the same key.
-    await catalog.refresh();
-    return callOnce(session, tool, args, { ...options, key });
+    for (let attempt = 0; ; attempt += 1) {
+      const shown = await catalog.find(tool);
+      const answer = await callOnce(session, tool, args, { ...options, key });
+      if (answer.kind !== 'settled' || answer.outcome.kind !== 'stale') return answer;
+      // The tool changed since we read the catalog: read it again and repeat, once, under the same key. If it has not changed,
+      // the call met a worker of another release; one that serves it lives, so it is worth another try.
+      await catalog.refresh();
+      const changed = (await catalog.find(tool))?.tool.digest !== shown?.tool.digest;
+      const pauseMs = RETRY_PAUSES_MS[attempt];
+      if (pauseMs === undefined || (attempt > 0 && changed)) return answer;
+      if (!changed) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
   }
 
   async function callOnce(session: Caller, tool: string, args: JsonObject, options: CallOptions): Promise<CallAnswer> {
@@ -107,6 +116,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     if (prepared.kind === 'refused') return prepared;
     const { request } = prepared;
     const lane = parseScopedId(request.callId)!.lane;
+    if (lane >= store.lanes) return { kind: 'refused', outcome: trouble('SESSION_UNKNOWN', {}) };
     const expected = replies.expect(lane, eventListener(options.onEvent));
     const waiter = { callerId, correlationId: expected.correlationId, events: options.onEvent !== undefined };
     try {
@@ -116,7 +126,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
         return acceptance.kind === 'refused' ? acceptance : { ...acceptance, kind: 'settled' };
       }
       expected.accepted(acceptance.callId);
-      options.onEvent?.({ kind: 'queued', callId: acceptance.callId });
+      tell(options, { kind: 'queued', callId: acceptance.callId });
       return await awaitReply(session, acceptance.callId, expected, {
         ...options,
         waitMs: options.waitMs ?? published.tool.limits.waitMs,
@@ -144,10 +154,10 @@ export function createClient(store: Store, settings: ClientSettings): Client {
       const bytes = await Promise.race([expected.outcome, patience]);
       if (bytes === undefined) {
         expected.forget();
-        options.onEvent?.({ kind: 'pending', callId });
+        tell(options, { kind: 'pending', callId });
         return { kind: 'pending', callId };
       }
-      options.onEvent?.({ kind: 'settled', callId });
+      tell(options, { kind: 'settled', callId });
       return { kind: 'settled', callId, outcome: decodeOutcome(bytes) };
     } finally {
       clearTimeout(timer);
@@ -225,6 +235,15 @@ export function createClient(store: Store, settings: ClientSettings): Client {
       await store.close();
     },
   };
+}
+
+/** A listener's mistake is its own: the call goes on, and its answer is given. */
+function tell({ onEvent }: CallOptions, event: CallEvent): void {
+  try {
+    onEvent?.(event);
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
+  }
 }
 
 function eventListener(onEvent: CallOptions['onEvent']): ((bytes: Uint8Array) => void) | undefined {

@@ -14,6 +14,7 @@ import { createInFlight } from '../worker/in-flight.ts';
 import { createNestedCalls } from '../worker/nested-calls.ts';
 import { createPolicyCache } from '../worker/policy-cache.ts';
 import { createSlots } from '../worker/slots.ts';
+import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
 import { createClosers } from './closers.ts';
 import { DEFAULT_ADMISSION } from './defaults.ts';
@@ -72,8 +73,10 @@ async function boot(
   const vitals = createVitalSigns();
   const inFlight = createInFlight(held);
   const slots = createSlots(concurrency);
+  const nestedSlots = createSlots(1);
+  const limiter = createToolLimiter(slots);
   const admission = { ...DEFAULT_ADMISSION, ...options.admission };
-  const nested = createNestedCalls({ store, slots, admission, retentionMs: settings.retentionMs });
+  const nested = createNestedCalls({ store, nestedSlots, limiter, admission, retentionMs: settings.retentionMs });
   const runners = {
     inline: new InlineRunner(),
     process: new ProcessRunner({ maxProcesses: concurrency, ...options.processes }),
@@ -134,9 +137,12 @@ async function boot(
   closers.add(() => store.deregisterWorker(workerId));
   const consumer = consume(
     { workerId, pool, concurrency, leaseMs: settings.leaseMs },
-    { store, plane, slots, inFlight, vitals, log, onNestedWait: nested.onWait },
+    { store, plane, slots, nestedSlots, limiter, inFlight, vitals, log, onNestedWait: nested.onWait },
   );
-  closers.add(() => consumer.stop());
+  closers.add(async () => {
+    await consumer.stop();
+    await consumer.stopNested();
+  });
   vitals.state = 'serving';
   const heartbeat = setInterval(() => {
     register().catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));

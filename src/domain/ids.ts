@@ -17,6 +17,14 @@ export function toolId(module: string, tool: string): ToolId {
   return `${module}.${tool}` as ToolId;
 }
 
+/**
+ * Nested calls of a pool stand in a queue of their own, which workers read with the slots that waiting parents lend. In one queue
+ * they would stand behind other parents, and all would wait for each other.
+ */
+export function nestedPool(pool: string): string {
+  return `${pool}~nested`;
+}
+
 /** Splits `module.tool`; undefined when it has not exactly that form. */
 export function splitToolId(id: string): { module: string; tool: string } | undefined {
   const dot = id.indexOf('.');

@@ -1,5 +1,5 @@
 import { runClaimed } from '../data-path.ts';
-import type { WorkerId } from '../domain/ids.ts';
+import { nestedPool, type WorkerId } from '../domain/ids.ts';
 import type { ClaimAnswer, Delivery, LaneState } from '../ports/call-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Plane } from '../ports/plane.ts';
@@ -7,7 +7,7 @@ import type { Store } from '../ports/store.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Slots } from './slots.ts';
 import { createStoreAge } from './store-age.ts';
-import { createToolLimiter } from './tool-limiter.ts';
+import type { ToolLimiter } from './tool-limiter.ts';
 import type { VitalSigns } from './vital-signs.ts';
 
 export interface ConsumerSettings {
@@ -21,6 +21,9 @@ export interface ConsumerNeeds {
   readonly store: Store;
   readonly plane: Plane;
   readonly slots: Slots;
+  /** What waiting parents lend, and one more, so that an idle worker helps others. */
+  readonly nestedSlots: Slots;
+  readonly limiter: ToolLimiter;
   readonly inFlight: InFlight;
   readonly vitals: VitalSigns;
   /** Calls back when this call waits for one of its own. Returns how to stop listening. */
@@ -29,24 +32,28 @@ export interface ConsumerNeeds {
 }
 
 export interface Consumer {
-  /** Reads no more. Calls under way go on. Resolves when the last read has come back. */
+  /** Reads no more. Calls under way go on, and so do those they make. Resolves when the last read has come back. */
   stop(): Promise<void>;
+  /** Reads no nested calls either: nothing is under way any more. */
+  stopNested(): Promise<void>;
   /** Rejects when the store was replaced under us: the worker must not go on. */
   readonly halted: Promise<never>;
 }
 
 const READ_WAIT_MS = 1000;
+/** Short, so that a worker that has drained is not kept by it. */
+const NESTED_WAIT_MS = 500;
 const MOST_AT_ONCE = 64;
 const SLOT_WAIT_MS = 500;
 const PAUSE_AFTER_TROUBLE_MS = 250;
 
 /** Takes calls and runs each through the data path. The one catch-all of the worker is here. */
 export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consumer {
-  const { store, slots, inFlight, vitals, log } = needs;
+  const { store, slots, nestedSlots, limiter, inFlight, vitals, log } = needs;
   const { workerId, pool, leaseMs } = settings;
-  const limiter = createToolLimiter(slots);
   const age = createStoreAge();
   let stopping = false;
+  let nestedStopping = false;
   let halt!: (error: unknown) => void;
   const halted = new Promise<never>((_, reject) => (halt = reject));
   halted.catch(() => undefined);
@@ -69,12 +76,24 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     }
   }
 
-  function runAll({ deliveries, lane }: ClaimAnswer): void {
-    for (const delivery of deliveries) void runOne(delivery, lane).finally(() => slots.release(1));
+  function runAll({ deliveries, lane }: ClaimAnswer, taken: Slots): void {
+    for (const delivery of deliveries) void runOne(delivery, lane).finally(() => taken.release(1));
   }
 
   const claim = (lane: number, limit: number, waitMs: number): Promise<ClaimAnswer | undefined> =>
     readOnce(() => store.claimCalls({ lane, pool, workerId, limit, waitMs: stopping ? 0 : waitMs }));
+
+  /** Nested calls, with lent slots; goes on while calls under way may make some. */
+  async function readNested(lane: number): Promise<void> {
+    while (!nestedStopping) {
+      const reserved = await nestedSlots.reserve(MOST_AT_ONCE, SLOT_WAIT_MS);
+      if (reserved === 0) continue;
+      const request = { lane, pool: nestedPool(pool), workerId, limit: reserved, waitMs: NESTED_WAIT_MS };
+      const answer = await readOnce(() => store.claimCalls(request));
+      nestedSlots.release(reserved - (answer?.deliveries.length ?? 0));
+      if (answer !== undefined) runAll(answer, nestedSlots);
+    }
+  }
 
   /** The only lane: what is reserved is read for, however long it takes. */
   async function readOnlyLane(): Promise<void> {
@@ -84,7 +103,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       if (reserved === 0) continue;
       const answer = await claim(0, reserved, READ_WAIT_MS);
       slots.release(reserved - (answer?.deliveries.length ?? 0));
-      if (answer !== undefined) runAll(answer);
+      if (answer !== undefined) runAll(answer, slots);
     }
   }
 
@@ -100,20 +119,20 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       const first = await claim(lane, 1, READ_WAIT_MS);
       if (first === undefined || first.deliveries.length === 0) continue;
       slots.retake();
-      runAll(first);
+      runAll(first, slots);
       const reserved = await slots.reserve(MOST_AT_ONCE, 0);
       if (reserved === 0) continue;
       const more = await claim(lane, reserved, 0);
       slots.release(reserved - (more?.deliveries.length ?? 0));
-      if (more !== undefined) runAll(more);
+      if (more !== undefined) runAll(more, slots);
     }
   }
 
   /** Calls of lost workers, one at a time: if one of them kills this worker too, it takes no neighbour along. */
-  async function recoverLane(lane: number): Promise<void> {
+  async function recoverLane(lane: number, ofPool: string): Promise<void> {
     // Taken one by one too: what is not begun yet stays free for others to take.
     while (!stopping) {
-      const answer = await readOnce(() => store.reclaimCalls({ lane, pool, workerId, limit: 1, leaseMs }));
+      const answer = await readOnce(() => store.reclaimCalls({ lane, pool: ofPool, workerId, limit: 1, leaseMs }));
       const delivery = answer?.deliveries[0];
       if (answer === undefined || delivery === undefined) return;
       if (stopping) return void (await store.abandonCall({ ...delivery, handedBack: false }));
@@ -140,9 +159,10 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     try {
       return await read();
     } catch (error) {
-      if (stopping) return undefined;
+      if (stopping && nestedStopping) return undefined;
       if (error instanceof Error && 'code' in error && error.code === 'STORE_REPLACED') {
         stopping = true;
+        nestedStopping = true;
         halt(error);
         return undefined;
       }
@@ -154,12 +174,16 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
 
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
   const reading = lanes.length === 1 ? readOnlyLane() : Promise.all(lanes.map(readLane)).then(() => undefined);
+  const readingNested = Promise.all(lanes.map(readNested));
   let recovering: Promise<void> | undefined;
   const recovery = setInterval(
     () => {
       if (stopping) return;
       recovering ??= lanes
-        .reduce((before, lane) => before.then(() => recoverLane(lane)), Promise.resolve())
+        .reduce(
+          (before, lane) => before.then(() => recoverLane(lane, pool)).then(() => recoverLane(lane, nestedPool(pool))),
+          Promise.resolve(),
+        )
         .catch((error: unknown) => log.warn({ stage: 'claim', error }, 'recovery interrupted'))
         .finally(() => (recovering = undefined));
     },
@@ -173,6 +197,10 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       clearInterval(recovery);
       await reading;
       await recovering;
+    },
+    async stopNested() {
+      nestedStopping = true;
+      await readingNested;
     },
   };
 }

@@ -12,6 +12,7 @@ import { newCallerId } from '../wire/ids.ts';
 import { encode } from '../wire/message-pack.ts';
 import { decodeOutcome, encodeOutcome } from '../wire/outcome.ts';
 import type { Slots } from './slots.ts';
+import type { ToolLimiter } from './tool-limiter.ts';
 
 export interface NestedCalls {
   readonly run: Plane['nested'];
@@ -22,17 +23,19 @@ export interface NestedCalls {
 
 interface NestedNeeds {
   readonly store: Store;
-  readonly slots: Slots;
+  /** What waiting parents lend; only nested calls are run with it. */
+  readonly nestedSlots: Slots;
+  readonly limiter: Pick<ToolLimiter, 'lend'>;
   readonly admission: AdmissionLimits;
   readonly retentionMs: number;
 }
 
 /**
  * Calls made by tools. They take the same path as every other call, with the parent's id: the running parent vouches for them, so
- * no token is needed, and they end with it. While the parent waits, its slot is lent out.
+ * no token is needed, and they end with it. While the parent waits, its slot is lent to nested calls.
  */
 export function createNestedCalls(needs: NestedNeeds): NestedCalls {
-  const { store, slots } = needs;
+  const { store, nestedSlots, limiter } = needs;
   const callerId = newCallerId();
   const replies = createReplyReader(store, callerId);
   let tools: ReadonlyMap<ToolId, PublishedTool> = new Map();
@@ -40,6 +43,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
   /** How many calls of its own a parent waits for. */
   const waiting = new Map<string, number>();
   const listeners = new Map<string, () => void>();
+  const turns = new Map<string, () => void>();
   const nameOf = ({ callId, fence }: Delivery): string => `${callId}/${fence}`;
 
   /** However many calls a parent makes at once, it has one slot to lend. */
@@ -47,13 +51,18 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
     const name = nameOf(delivery);
     const before = waiting.get(name) ?? 0;
     waiting.set(name, before + 1);
-    if (before === 0) slots.release(1);
+    if (before === 0) {
+      nestedSlots.release(1);
+      turns.set(name, limiter.lend(delivery.tool));
+    }
     listeners.get(name)?.();
     return () => {
       const left = (waiting.get(name) ?? 1) - 1;
       if (left > 0) return void waiting.set(name, left);
       waiting.delete(name);
-      slots.retake();
+      turns.get(name)?.();
+      turns.delete(name);
+      nestedSlots.retake();
     };
   }
 

@@ -1,5 +1,5 @@
 import { trouble } from '../domain/errors.ts';
-import type { CallId, WorkerId } from '../domain/ids.ts';
+import { nestedPool, type CallId, type WorkerId } from '../domain/ids.ts';
 import type { ReapRequest } from '../ports/call-store.ts';
 import type { Store } from '../ports/store.ts';
 import { encode } from '../wire/message-pack.ts';
@@ -56,18 +56,20 @@ export function supervise(
 
   /** Lanes are looked after side by side: one that does not answer must not cost the others their leases. */
   async function round(): Promise<void> {
-    const calls = byLane(readHeldCalls(held, settings.workerId), store.lanes);
-    const rounds = await Promise.allSettled([...calls].map(([lane, ofLane]) => lookAfter(lane, ofLane)));
+    const every = Array.from({ length: store.lanes }, (_, lane) => lane);
+    const rounds = await Promise.allSettled(every.map(lookAfter));
     for (const result of rounds) if (result.status === 'rejected') onTrouble(result.reason);
     if (rounds.every(({ status }) => status === 'fulfilled')) storeSeenAt = performance.now();
   }
 
-  async function lookAfter(lane: number, calls: readonly HeldCall[]): Promise<void> {
+  async function lookAfter(lane: number): Promise<void> {
     const care = careOf(lane);
     const { cancelSequence } = (await store.recheckSessions({ lane, sessions: [] })).lane;
     const cancelled = care.cancelSequence !== undefined && care.cancelSequence !== cancelSequence;
     const now = performance.now();
     if (cancelled || now - care.renewedAt >= settings.heartbeatMs) {
+      // Read after the sequence: a call taken up in between must hear of its cancellation too.
+      const calls = readHeldCalls(held, settings.workerId).filter((each) => each.lane === lane);
       await renew(lane, calls);
       care.renewedAt = now;
     }
@@ -130,16 +132,10 @@ export function supervise(
   };
 }
 
-function byLane(calls: readonly HeldCall[], lanes: number): Map<number, HeldCall[]> {
-  const grouped = new Map<number, HeldCall[]>(Array.from({ length: lanes }, (_, lane) => [lane, []]));
-  for (const held of calls) grouped.get(held.lane)?.push(held);
-  return grouped;
-}
-
 function reapRequest(lane: number, settings: SupervisorSettings): ReapRequest {
   return {
     lane,
-    pools: [settings.pool],
+    pools: [settings.pool, nestedPool(settings.pool)],
     limit: REAP_AT_ONCE,
     overdueMs: settings.leaseMs,
     consumerIdleMs: CONSUMER_IDLE_MS,

@@ -19,7 +19,7 @@ function stage(concurrency: number | undefined, total: number) {
   return {
     slots,
     begun,
-    begin(index: number, tool = 'notes.add'): Promise<void> {
+    begin: (index: number, tool = 'notes.add'): Promise<void> => {
       slots.retake();
       const work = deferred();
       works[index] = work;
@@ -30,7 +30,7 @@ function stage(concurrency: number | undefined, total: number) {
         })
         .finally(() => slots.release(1));
     },
-    async end(index: number): Promise<void> {
+    end: async (index: number): Promise<void> => {
       works[index]!.resolve();
       await settled();
     },

@@ -4,6 +4,8 @@ import type { Slots } from './slots.ts';
 /** Bounds how many runs of one tool go on at once in this worker, where the tool asks for a bound. First come, first served. */
 export interface ToolLimiter {
   run(tool: string, plane: Pick<Plane, 'tools'>, work: () => Promise<void>): Promise<void>;
+  /** A run that waits for a call of its own lets others of its tool go on, which that call may be. Returns how to take it back. */
+  lend(tool: string): () => void;
 }
 
 /** So many calls of one tool wait without a slot; more keep theirs, or a slow tool would draw the whole queue into memory. */
@@ -33,6 +35,11 @@ export function createToolLimiter(slots: Slots): ToolLimiter {
   }
 
   return {
+    lend(tool) {
+      if (!running.has(tool)) return () => undefined;
+      leave(tool);
+      return () => void running.set(tool, (running.get(tool) ?? 0) + 1);
+    },
     async run(tool, plane, work) {
       const limit = plane.tools().find(tool)?.declaration.limits.concurrency;
       if (limit === undefined) return work();

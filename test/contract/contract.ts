@@ -17,10 +17,13 @@ import { describePolicy } from './topics/policy.ts';
 import { describeRaces } from './topics/races.ts';
 import { describeRecover } from './topics/recover.ts';
 import { describeReplies } from './topics/replies.ts';
+import { describeRequeued } from './topics/requeued.ts';
 import { describeSerial } from './topics/serial.ts';
+import { describeSessionProof } from './topics/session-proof.ts';
 import { describeSessions } from './topics/sessions.ts';
 import { describeSettle } from './topics/settle.ts';
 import { describeStart } from './topics/start.ts';
+import { describeWaiters } from './topics/waiters.ts';
 
 const TOPICS: Record<string, (scene: Scene) => void> = {
   accept: describeAccept,
@@ -33,13 +36,16 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   cancel: describeCancel,
   park: describePark,
   deadlines: describeDeadlines,
+  requeued: describeRequeued,
   fairness: describeFairness,
   serial: describeSerial,
   sessions: describeSessions,
+  'session proof': describeSessionProof,
   policy: describePolicy,
   catalog: describeCatalog,
   fleet: describeFleet,
   replies: describeReplies,
+  waiters: describeWaiters,
   audit: describeAudit,
   incarnation: describeIncarnation,
   races: describeRaces,

@@ -46,6 +46,6 @@ describe('clock.sleep', () => {
   });
 
   test.each([-1, 60_001, 1.5])('refuses %d ms', async (ms) => {
-    expect(await refusalOf(runExample(clock, 'sleep', { ms }))).toBe('failed ARGUMENTS_INVALID');
+    expect(await refusalOf(runExample(clock, 'sleep', { ms }))).toBe('invalid-arguments');
   });
 });

@@ -44,7 +44,7 @@ describe('notes.add', () => {
     { title: 'x', text: '', tags: Array.from({ length: 21 }, (_, index) => `t${index}`) },
     { text: 'no title' },
   ])('refuses wrong arguments %#', async (args) => {
-    expect(await refusalOf(run('add', args))).toBe('failed ARGUMENTS_INVALID');
+    expect(await refusalOf(run('add', args))).toBe('invalid-arguments');
   });
 });
 

@@ -66,5 +66,6 @@ export async function valueOf<Value = JsonObject>(run: Promise<RunEnding>): Prom
 /** `denied ADDRESS_REFUSED`, `failed NOT_FOUND`, or the kind of another ending. */
 export async function refusalOf(run: Promise<RunEnding>): Promise<string> {
   const ending = await run;
+  if (ending.kind === 'invalid-arguments') return ending.kind;
   return ending.kind === 'refused' ? `${ending.how} ${ending.code}` : `${ending.kind} ${JSON.stringify(ending)}`;
 }

@@ -97,7 +97,7 @@ describe('shell.run arguments', () => {
     { command: ['ls'], timeoutMs: 600_001 },
     { command: ['ls'], cwd: 'a\0b' },
   ])('%j is refused', async (args) => {
-    expect(await refusalOf(run(args))).toBe('failed ARGUMENTS_INVALID');
+    expect(await refusalOf(run(args))).toBe('invalid-arguments');
   });
 });
 

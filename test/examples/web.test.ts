@@ -178,11 +178,11 @@ describe('web.fetch answers', () => {
     'x:y',
     '',
   ])('the header %j cannot be set', async (name) => {
-    expect(await refusalOf(run('fetch', '/', { headers: { [name]: '1' } }))).toBe('failed ARGUMENTS_INVALID');
+    expect(await refusalOf(run('fetch', '/', { headers: { [name]: '1' } }))).toBe('invalid-arguments');
   });
 
   test('a header value cannot start another header', async () => {
-    expect(await refusalOf(run('fetch', '/', { headers: { a: 'b\r\nc: d' } }))).toBe('failed ARGUMENTS_INVALID');
+    expect(await refusalOf(run('fetch', '/', { headers: { a: 'b\r\nc: d' } }))).toBe('invalid-arguments');
     expect(site.requests).toEqual([]);
   });
 });

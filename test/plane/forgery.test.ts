@@ -175,22 +175,22 @@ describe.each(BACKENDS)('a forged request on %s', (backend) => {
       await callFor(plane, alice, 'scenario.write', runOnce(plane, 'secret'), { key: 'secret' });
       callId = callIdFor(alice.id, 'secret')!;
     });
-    const READERS: Record<string, () => Promise<SessionHandle>> = {
-      'by another subject': async () => mallory,
-      'with a wrong token': async () => ({ ...alice, token: newToken() }),
-      "with another session's token": async () => ({ ...alice, token: mallory.token }),
-      'by an invented session of the subject': async () => ({
-        ...mallory,
-        id: alice.id.replace(/[^.]+$/, randomId()) as SessionHandle['id'],
-      }),
-      'by a revoked session of the subject': SESSIONS['a revoked session']!.forge,
+    const READERS: Record<string, { code: string; forge: () => Promise<SessionHandle> }> = {
+      'by another subject': { code: 'CALL_UNKNOWN', forge: async () => mallory },
+      'with a wrong token': { code: 'SESSION_INVALID', forge: SESSIONS['a wrong token']!.forge },
+      "with another session's token": { code: 'SESSION_INVALID', forge: SESSIONS["another session's token"]!.forge },
+      'by an invented session of the subject': {
+        code: 'SESSION_INVALID',
+        forge: SESSIONS['a session that never was']!.forge,
+      },
+      'by a revoked session of the subject': { code: 'SESSION_INVALID', forge: SESSIONS['a revoked session']!.forge },
     };
 
     it.each(Object.keys(READERS))('%s gets nothing from result and wait', async (name) => {
-      const reader = await READERS[name]!();
-      const unknown = { code: 'CALL_UNKNOWN' };
-      await expect(plane.client.result(reader, callId)).rejects.toMatchObject(unknown);
-      await expect(plane.client.wait(reader, callId, { waitMs: 1 })).rejects.toMatchObject(unknown);
+      const { code, forge } = READERS[name]!;
+      const reader = await forge();
+      await expect(plane.client.result(reader, callId)).rejects.toMatchObject({ code });
+      await expect(plane.client.wait(reader, callId, { waitMs: 1 })).rejects.toMatchObject({ code });
     });
 
     it.each(Object.keys(READERS))('%s cancels nothing', async (name) => {
@@ -198,7 +198,7 @@ describe.each(BACKENDS)('a forged request on %s', (backend) => {
       const key = run.label;
       const calling = callFor(plane, alice, 'scenario.write', run.args, { key });
       await untilMarks(plane, 'S', run.label);
-      const reader = await READERS[name]!();
+      const reader = await READERS[name]!.forge();
       await expect(plane.client.cancel(reader, callIdFor(alice.id, key)!)).rejects.toMatchObject({
         code: 'CALL_UNKNOWN',
       });

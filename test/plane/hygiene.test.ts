@@ -53,7 +53,8 @@ describe.each(BACKENDS)('a drained run on %s', (backend) => {
     if (plane.redis === undefined) return;
     const keys = (await plane.redis.cli('KEYS', '*')).split('\n');
     const left = keys.filter(
-      (key) => !/:(call:|session:|reply:|audit$|meta$|retained$|sessions$|pool:default$)|^\{sallyport\}:/.test(key),
+      (key) =>
+        !/:(call:|session:|reply:|audit$|meta$|retained$|sessions$|pool:default(~nested)?$)|^\{sallyport\}:/.test(key),
     );
     expect(left).toEqual([]);
     expect(await plane.redis.cli('XLEN', '{sallyport:0}:pool:default')).toBe('0');

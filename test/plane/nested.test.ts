@@ -1,3 +1,4 @@
+import { nestedPool } from '../../src/domain/ids.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import { LIMITS } from '../../src/domain/call.ts';
@@ -58,7 +59,7 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
   });
 
   async function takeFromElsewhere(): Promise<Delivery> {
-    const claim = { lane: 0, pool: 'elsewhere', workerId: TEST_WORKER, limit: 1, waitMs: 20_000 };
+    const claim = { lane: 0, pool: nestedPool('elsewhere'), workerId: TEST_WORKER, limit: 1, waitMs: 20_000 };
     const { deliveries } = await plane.store.claimCalls(claim);
     if (deliveries[0] === undefined) throw new Error('no nested call came');
     return deliveries[0];
@@ -165,21 +166,19 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
     expect(kinds).toStrictEqual([...Array.from({ length: LIMITS.nestedDepth }, () => 'ok'), 'NESTED_TOO_DEEP']);
   });
 
-  it('by each of many parents does not cost any of them its lease, in a worker with a single slot', async () => {
+  it('by each of many parents gets its turn and costs none of them its lease, in a worker with a single slot', async () => {
     const sessions = await Promise.all(['p1', 'p2', 'p3'].map((subject) => plane.openSession(subject)));
     // Slow enough together to outlast the lease of two seconds.
+    const childOf = (label: string): JsonObject => ({ ...runOnce(plane, `child-${label}`), ms: 40 });
+    const labels = sessions.flatMap((_, subject) => Array.from({ length: 40 }, (__, index) => `${subject}-${index}`));
     const outcomes = await Promise.all(
-      sessions.flatMap((each, number) =>
-        Array.from({ length: 40 }, (_, index) =>
-          callFor(
-            plane,
-            each,
-            'scenario.nest',
-            nesting(`many-${number}-${index}`, 'scenario.busy', {
-              ...runOnce(plane, `child-${number}-${index}`),
-              ms: 40,
-            }),
-          ),
+      labels.map((label, index) =>
+        callFor(
+          plane,
+          sessions[index % sessions.length]!,
+          'scenario.nest',
+          nesting(`many-${label}`, 'scenario.busy', childOf(label)),
+          { deadlineMs: 25_000 },
         ),
       ),
     );
@@ -228,7 +227,7 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
     controller.abort();
     expect((await calling).kind).toBe('cancelled');
     expect(await endingsOf(plane, waiting.callId)).toMatchObject([{ outcome: 'cancelled' }]);
-    const claim = { lane: 0, pool: 'elsewhere', workerId: TEST_WORKER, limit: 1, waitMs: 0 };
+    const claim = { lane: 0, pool: nestedPool('elsewhere'), workerId: TEST_WORKER, limit: 1, waitMs: 0 };
     expect((await plane.store.claimCalls(claim)).deliveries).toStrictEqual([]);
     expect(await queueCounts(plane)).toStrictEqual({ queued: 0, leased: 0 });
   });

@@ -206,7 +206,7 @@ describe.each(BACKENDS)('rights taken away on %s', (backend) => {
     },
   ];
 
-  it.each(ROWS)('$title', async ({ policy, may }) => {
+  it.each(ROWS.map((row) => [row.title, row] as const))('%s', async (_, { policy, may }) => {
     await plane.setPolicy({ roles: {}, permissions: {}, paused: {}, ...policy });
     const seen: Record<string, boolean> = {};
     for (const row of Object.keys(may)) {

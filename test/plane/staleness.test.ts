@@ -136,9 +136,7 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     expect(countOf(kinds)).toStrictEqual({ ok: 200 });
     expect(marksOf(plane, 'S')).toHaveLength(200);
     expect(new Set(marksOf(plane, 'S').map(({ label }) => label)).size).toBe(200);
-    // Nobody was told "stale" twice, and the new definition never ran for a call of the old one.
-    const endings = await endingsOf(plane);
-    for (const { callId } of endings.filter(({ outcome }) => outcome === 'stale')) expect(callId).not.toMatch(/~/);
+    // The new definition never ran for a call of the old one.
     const versions = outcomes.map(({ structured }) => (structured as { version: string }).version);
     expect(countOf(versions.slice(100))).toStrictEqual({ '1.1.0': 100 });
     expect(countOf(versions)['1.0.0']).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { ENVELOPE_VERSION, LIMITS, type Envelope } from '../../domain/call.ts';
 import type { PublishedTool } from '../../domain/catalog.ts';
 import { trouble } from '../../domain/errors.ts';
-import type { CallId, RunId, SessionId } from '../../domain/ids.ts';
+import { nestedPool, type CallId, type RunId, type SessionId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { AcceptRequest, AdmissionLimits, CallProof } from '../../ports/call-store.ts';
@@ -72,7 +72,7 @@ export function prepareCall(order: CallOrder): PreparedCall {
     run: order.run,
     proof: order.proof,
     tool: declaration.id,
-    pool,
+    pool: order.proof.kind === 'parent' ? nestedPool(pool) : pool,
     serial: declaration.serial,
     envelope: encodeEnvelope(toEnvelope(order, key, checked.canonical)),
     deadlineMs,

@@ -1,5 +1,6 @@
 import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog.ts';
 import { PlaneError } from '../../domain/errors.ts';
+import { nestedPool } from '../../domain/ids.ts';
 import type { ModuleDeclaration } from '../../domain/module.ts';
 import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
 import type { CatalogStore } from '../../ports/catalog-store.ts';
@@ -120,10 +121,12 @@ export function createFleetRegistry(context: RedisContext): FleetRegistry {
 /** Only where it holds nothing: whatever it left is for others to recover. */
 async function forgetConsumer(context: RedisContext, { pool, workerId }: WorkerEntry): Promise<void> {
   for (let lane = 0; lane < context.lanes; lane += 1) {
-    await context.fcall('reap_consumers', {
-      keys: { stream: context.lane(lane).stream(pool) },
-      args: { idleMs: 0, consumer: workerId },
-    });
+    for (const each of [pool, nestedPool(pool)]) {
+      await context.fcall('reap_consumers', {
+        keys: { stream: context.lane(lane).stream(each) },
+        args: { idleMs: 0, consumer: workerId },
+      });
+    }
   }
 }
 

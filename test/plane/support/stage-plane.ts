@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connect, type Client, type CallAnswer, type ConnectOptions, type SessionHandle } from '../../../src/exports/client.ts';
+import {
+  connect,
+  type Client,
+  type CallAnswer,
+  type ConnectOptions,
+  type SessionHandle,
+} from '../../../src/exports/client.ts';
 import type { Policy } from '../../../src/domain/policy.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openStore, type StoreOptions } from '../../../src/compose/open-store.ts';

@@ -11,8 +11,10 @@ local outcome, outcome_if_held, detail, retention = ARGV[6], ARGV[7], ARGV[8], A
 if not same_incarnation(meta, incarnation) then return REPLACED end
 if session ~= '' then
   local prefix = scope_prefix(session)
-  local token = redis.call('HGET', session_key(lane, session), 'token')
-  if not prefix or token ~= redis.sha1hex(token_digest) or string.sub(call_id, 1, #prefix) ~= prefix then return 'UNKNOWN' end
+  local known, ending = live_session(lane, session, '', now_ms())
+  if not prefix or not known or known.token ~= redis.sha1hex(token_digest) then return 'UNKNOWN' end
+  if ending and ending ~= 'run-unknown' then return 'UNKNOWN' end
+  if string.sub(call_id, 1, #prefix) ~= prefix then return 'UNKNOWN' end
 end
 local record = load_record(lane, call_id)
 if not record then return 'UNKNOWN' end

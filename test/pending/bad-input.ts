@@ -14,8 +14,8 @@ import { encode } from '../../src/wire/message-pack.ts';
 import { COMMON_BAD_INPUT, CORPUS_SCHEMA, type BadInput } from '../fixtures/bad-input/common.ts';
 import { DOOR_ROWS, SESSION_ROWS, type OtherSessions } from '../fixtures/corpus-plane/door-rows.ts';
 import { ENVELOPE_ROWS, withArguments, type EnvelopeFields } from '../fixtures/corpus-plane/envelope-rows.ts';
-import { BACKENDS, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';
-import { audit } from './support/watch-plane.ts';
+import { BACKENDS, stagePlane, type PlaneWorker, type StagedPlane } from '../plane/support/stage-plane.ts';
+import { audit } from '../plane/support/watch-plane.ts';
 
 const MODULE = fileURLToPath(new URL('../fixtures/corpus-plane/corpus.mjs', import.meta.url));
 /** Its session leaves the list when the reaper comes by, in the middle of any row. */
@@ -46,9 +46,15 @@ async function tracesIn(plane: StagedPlane): Promise<Traces> {
     live: await plane.store.listCalls({ limit: 10 }),
     queues: await plane.store.queueState(),
     audited: (await audit(plane)).length,
-    sessions: sessions.filter(({ identity }) => identity.subject !== EXPIRED).map(({ id }) => id).sort(),
+    sessions: sessions
+      .filter(({ identity }) => identity.subject !== EXPIRED)
+      .map(({ id }) => id)
+      .sort(),
     effects: plane.effects().length,
-    keys: keys.split('\n').filter((key) => !key.includes(':reply:')).sort(),
+    keys: keys
+      .split('\n')
+      .filter((key) => !key.includes(':reply:'))
+      .sort(),
   };
 }
 
@@ -110,7 +116,9 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
   });
 
   describe('as a JavaScript value', () => {
-    const values = COMMON_BAD_INPUT.flatMap(({ input, ...row }) => (input.kind === 'value' ? [{ ...row, make: input.make }] : []));
+    const values = COMMON_BAD_INPUT.flatMap(({ input, ...row }) =>
+      input.kind === 'value' ? [{ ...row, make: input.make }] : [],
+    );
 
     it.each(values)('$id $what in the arguments is refused ($answer)', async ({ make, answer }) => {
       const tooLarge = answer === 'size' || answer === 'depth';
@@ -139,20 +147,25 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
       const before = plane.effects();
       const args = JSON.parse(textOf(row)) as JsonObject;
       const answer = await plane.client.call(session, 'corpus.strict', args, { waitMs: 20_000 });
-      expect(answer).toMatchObject({ outcome: { kind: 'invalid', executed: 'no', error: { code: 'ARGUMENTS_INVALID' } } });
+      expect(answer).toMatchObject({
+        outcome: { kind: 'invalid', executed: 'no', error: { code: 'ARGUMENTS_INVALID' } },
+      });
       expect(JSON.stringify(answer).length).toBeLessThan(2000);
       expect(plane.effects()).toStrictEqual(before);
     });
 
-    it.each(texts.filter(({ answer }) => answer === 'ok'))('$id $what reaches the tool in canonical form', async (row) => {
-      const args = JSON.parse(textOf(row)) as JsonObject;
-      const answer = await plane.client.call(session, 'corpus.open', args, { waitMs: 20_000 });
-      const { callId, outcome } = answer as Extract<CallAnswer, { kind: 'settled' }>;
-      const canonical = canonicalOf(row);
-      expect(outcome.kind).toBe('ok');
-      expect(gotBy(outcome)).toStrictEqual(JSON.parse(canonical));
-      expect((await plane.store.readCall(callId))?.bodyDigest).toBe(bodyDigest('corpus.open', canonical));
-    });
+    it.each(texts.filter(({ answer }) => answer === 'ok'))(
+      '$id $what reaches the tool in canonical form',
+      async (row) => {
+        const args = JSON.parse(textOf(row)) as JsonObject;
+        const answer = await plane.client.call(session, 'corpus.open', args, { waitMs: 20_000 });
+        const { callId, outcome } = answer as Extract<CallAnswer, { kind: 'settled' }>;
+        const canonical = canonicalOf(row);
+        expect(outcome.kind).toBe('ok');
+        expect(gotBy(outcome)).toStrictEqual(JSON.parse(canonical));
+        expect((await plane.store.readCall(callId))?.bodyDigest).toBe(bodyDigest('corpus.open', canonical));
+      },
+    );
 
     it('a long text is not told back', async () => {
       const outcome = await expectRefusal('ENVELOPE_INVALID', () =>
@@ -196,7 +209,10 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
   });
 
   /** What our own library would send, for a call under a key of its own. */
-  function requestOf(change: (envelope: EnvelopeFields) => Uint8Array, given: { tool?: string; args?: string } = {}): AcceptRequest {
+  function requestOf(
+    change: (envelope: EnvelopeFields) => Uint8Array,
+    given: { tool?: string; args?: string } = {},
+  ): AcceptRequest {
     const { tool = 'corpus.open', args = '{"a":1}' } = given;
     const key = randomId();
     const envelope: EnvelopeFields = {
@@ -239,7 +255,12 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
     expect(outcome).toMatchObject({ error: { code } });
     expect(outcome.executed).not.toBe('yes');
     const { keys, audited, ...after } = await tracesIn(plane);
-    expect(after).toStrictEqual({ live: [], queues: before.queues, sessions: before.sessions, effects: before.effects });
+    expect(after).toStrictEqual({
+      live: [],
+      queues: before.queues,
+      sessions: before.sessions,
+      effects: before.effects,
+    });
     expect(audited).toBe(before.audited + 1);
     // The record that replays, and what counts its bytes.
     const own = (key: string): boolean => key.endsWith(`:call:${request.callId}`) || key.endsWith(':retained');
@@ -258,16 +279,22 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
 
     const texts = COMMON_BAD_INPUT.flatMap((row) => (row.input.kind === 'value' ? [] : [row]));
 
-    it.each(texts.filter(({ answer }) => answer !== 'ok'))('$id $what as arguments is refused ($answer)', async (row) => {
-      const code = row.answer === 'schema' ? 'ARGUMENTS_INVALID' : 'ENVELOPE_INVALID';
-      await expectEnded(code, corpusRequest(row));
-    });
+    it.each(texts.filter(({ answer }) => answer !== 'ok'))(
+      '$id $what as arguments is refused ($answer)',
+      async (row) => {
+        const code = row.answer === 'schema' ? 'ARGUMENTS_INVALID' : 'ENVELOPE_INVALID';
+        await expectEnded(code, corpusRequest(row));
+      },
+    );
 
-    it.each(texts.filter(({ answer }) => answer === 'ok'))('$id $what as arguments reaches the tool as it is', async (row) => {
-      const outcome = await settleBus(corpusRequest(row));
-      expect(outcome.kind).toBe('ok');
-      expect(gotBy(outcome)).toStrictEqual(JSON.parse(canonicalOf(row)));
-    });
+    it.each(texts.filter(({ answer }) => answer === 'ok'))(
+      '$id $what as arguments reaches the tool as it is',
+      async (row) => {
+        const outcome = await settleBus(corpusRequest(row));
+        expect(outcome.kind).toBe('ok');
+        expect(gotBy(outcome)).toStrictEqual(JSON.parse(canonicalOf(row)));
+      },
+    );
 
     it('the worker serves on', () => expectServing());
 
@@ -279,25 +306,26 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
       // What a decoder makes of broken bytes is what the digest was made of: only strictness can tell.
       return requestOf((envelope) => withArguments(envelope, bytes), { tool, args: new TextDecoder().decode(bytes) });
     }
-
   });
 
   describe('as requests to the store', () => {
-    it.each(['', 'x', '{a}:b', 'a\nb', 'x'.repeat(256), '0.short.x'])('B06: the call id %j is not accepted', async (callId) => {
-      const request = { ...requestOf(encode), callId: callId as CallId };
-      const before = await tracesIn(plane);
-      expect(await plane.store.acceptCall(request)).toStrictEqual({ kind: 'unauthenticated', ending: 'unknown' });
-      expect(await tracesIn(plane)).toStrictEqual(before);
-    });
+    it.each(['', 'x', '{a}:b', 'a\nb', 'x'.repeat(256), '0.short.x'])(
+      'B06: the call id %j is not accepted',
+      async (callId) => {
+        const request = { ...requestOf(encode), callId: callId as CallId };
+        const before = await tracesIn(plane);
+        expect(await plane.store.acceptCall(request)).toStrictEqual({ kind: 'unauthenticated', ending: 'unknown' });
+        expect(await tracesIn(plane)).toStrictEqual(before);
+      },
+    );
 
     it('B06: a call id of another subject, of another lane, or of a later generation is not accepted', async () => {
       const { callId, ...request } = requestOf(encode);
       const foreign = callIdFor(others.ofOtherSubject.id, 'key')!;
       const before = await tracesIn(plane);
-      for (const wrong of [foreign, callId.replace(/^0/, '3'), `${callId}~2`]) {
-        const answer = await plane.store.acceptCall({ ...request, callId: wrong as CallId });
-        expect(answer, wrong).toStrictEqual({ kind: 'unauthenticated', ending: 'unknown' });
-      }
+      const wrong = [foreign, callId.replace(/^0/, '3'), `${callId}~2`] as CallId[];
+      const answers = await Promise.all(wrong.map((id) => plane.store.acceptCall({ ...request, callId: id })));
+      expect(answers).toStrictEqual(wrong.map(() => ({ kind: 'unauthenticated', ending: 'unknown' })));
       expect(await tracesIn(plane)).toStrictEqual(before);
     });
 
@@ -310,7 +338,9 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
         const settling = { ...owned, outcome: encode({}), releaseKey: false, audit: encode({}), retentionMs: DAY_MS };
         expect(await plane.store.settleCall(settling)).toBe('fenced');
         expect(await plane.store.renewCalls({ lane: 0, calls: [owned] })).toStrictEqual(['fenced']);
-        expect(await plane.store.startCall({ ...owned, effect: 'unsafe', maxAttempts: 1 })).toStrictEqual({ kind: 'fenced' });
+        expect(await plane.store.startCall({ ...owned, effect: 'unsafe', maxAttempts: 1 })).toStrictEqual({
+          kind: 'fenced',
+        });
         expect(await plane.store.abandonCall({ ...owned, handedBack: false })).toBe('fenced');
       }
       expect(await plane.store.readCall(request.callId)).toMatchObject({ state: 'queued', starts: 0 });
@@ -326,7 +356,9 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
       const settling = { ...owned, outcome: encode({}), releaseKey: false, audit: encode({}), retentionMs: DAY_MS };
       expect(await plane.store.settleCall(settling)).toBe('fenced');
       expect(await plane.store.renewCalls({ lane: 0, calls: [owned] })).toStrictEqual(['fenced']);
-      expect(await plane.store.startCall({ ...owned, effect: 'read', maxAttempts: 3 })).toStrictEqual({ kind: 'fenced' });
+      expect(await plane.store.startCall({ ...owned, effect: 'read', maxAttempts: 3 })).toStrictEqual({
+        kind: 'fenced',
+      });
       expect(await plane.store.readCall(request.callId)).toStrictEqual(record);
     });
 

@@ -4,11 +4,20 @@ import type { SessionHandle } from '../../src/exports/client.ts';
 import type { CallId } from '../../src/domain/ids.ts';
 import { GROUP, laneKeys } from '../../src/stores/redis/keys.ts';
 import { bodyDigest } from '../../src/wire/digest.ts';
-import { callIdFor, randomId } from '../../src/wire/ids.ts';
+import { callIdFor, newWorkerId, randomId } from '../../src/wire/ids.ts';
 import { encode } from '../../src/wire/message-pack.ts';
+import {
+  acceptMany,
+  acceptOne,
+  claimMany,
+  openSession,
+  POOL,
+  settleRequest,
+  startRequest,
+} from '../contract/fixtures.ts';
 import { eventually } from '../support/process.ts';
-import { LEASE_MS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
-import { audit, callFor, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
+import { LEASE_MS, stagePlane, type StagedPlane } from '../plane/support/stage-plane.ts';
+import { audit, callFor, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from '../plane/support/watch-plane.ts';
 
 /** Written past the functions, as somebody with the server's password could: nothing of it may run, stop a worker or stay. */
 const KEYS = laneKeys('sallyport', 0);
@@ -32,7 +41,10 @@ afterEach(async () => {
 });
 
 function add(fields: Fields, id = '*'): Promise<string> {
-  const list = Object.entries(fields).flatMap(([name, value]) => [name, typeof value === 'string' ? value : Buffer.from(value)]);
+  const list = Object.entries(fields).flatMap(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : Buffer.from(value),
+  ]);
   return raw.xadd(STREAM, id, ...list) as Promise<string>;
 }
 
@@ -51,19 +63,28 @@ async function stillThere(added: ReadonlyMap<string, string>): Promise<string[]>
 
 async function untilGone(added: ReadonlyMap<string, string>, timeoutMs = JUNK_GOES_WITHIN_MS): Promise<void> {
   let left = [...added.values()];
-  await eventually(async () => (left = await stillThere(added)).length === 0, {
-    timeoutMs,
-    everyMs: 250,
-    what: 'the junk to be cleared away',
-  }).catch(() => expect(left, 'entries that nobody cleared away').toStrictEqual([]));
+  const isClear = async (): Promise<boolean> => {
+    left = await stillThere(added);
+    return left.length === 0;
+  };
+  const waiting = eventually(isClear, { timeoutMs, everyMs: 250, what: 'the junk to be cleared away' });
+  // Which entries stay says more than that time was up.
+  await waiting.catch(() => undefined);
+  expect(left).toStrictEqual([]);
 }
 
 function serves(label: string): Promise<unknown> {
-  return callFor(plane, session, 'scenario.write', runOnce(plane, label)).then((outcome) => expect(outcome.kind).toBe('ok'));
+  return callFor(plane, session, 'scenario.write', runOnce(plane, label)).then((outcome) =>
+    expect(outcome.kind).toBe('ok'),
+  );
 }
 
 /** An entry as accept would have written it, for a call that was never accepted. */
-async function forgedEntry(tool: string, args: object, given: { callId?: string; subject?: string } = {}): Promise<Fields> {
+async function forgedEntry(
+  tool: string,
+  args: object,
+  given: { callId?: string; subject?: string } = {},
+): Promise<Fields> {
   const text = JSON.stringify(args);
   const { modules } = await plane.client.catalog();
   const toolDigest = modules.flatMap(({ tools }) => tools).find(({ id }) => id === tool)!.digest;
@@ -73,8 +94,17 @@ async function forgedEntry(tool: string, args: object, given: { callId?: string;
   const identity = JSON.stringify({ tenant: 'default', subject: given.subject ?? 'alice', agent: 'main' });
   const key = randomId();
   const meta = [identity, session.id, epoch, now + 60_000, now, now + 60_000, '0', session.run, digest, tool];
-  const envelope = { version: 1, session: session.id, run: session.run, tool, toolDigest, arguments: text, key, depth: 0 };
-  return { c: given.callId ?? callIdFor(session.id, key)!, m: meta.join('\n'), e: encode(envelope), f: '0', x: '00' };
+  const envelope = {
+    version: 1,
+    session: session.id,
+    run: session.run,
+    tool,
+    toolDigest,
+    arguments: text,
+    key,
+    depth: 0,
+  };
+  return { c: given.callId ?? callIdFor(session.id, key)!, m: meta.join('\n'), e: encode(envelope), x: '00' };
 }
 
 describe('an entry that nobody accepted', () => {
@@ -96,9 +126,9 @@ describe('an entry that nobody accepted', () => {
       ['B20 a call id of 20 MB', { ...written, c: TWENTY_MB }],
       ['B20 an envelope of 20 MB', { ...written, e: TWENTY_MB }],
       ['B20 a junk field of 20 MB', { ...written, junk: TWENTY_MB }],
-      ['B22 fence "NaN"', { ...written, f: 'NaN' }],
-      ['B22 fence "-1"', { ...written, f: '-1' }],
-      ['B22 fence "1e9"', { ...written, f: '1e9' }],
+      ['B22 fence "NaN"', { ...written, s: 'NaN,0,,0' }],
+      ['B22 fence "-1"', { ...written, s: '-1,0,,0' }],
+      ['B22 fence "1e9"', { ...written, s: '1e9,0,,0' }],
       ['B23 bytes that are no UTF-8', { ...written, m: Buffer.from('c328c328', 'hex') }],
       ['B24 an envelope that is none', { ...written, e: Buffer.from('c1', 'hex') }],
       ['B17 a body that is not there', { ...written, e: '', x: '10' }],
@@ -167,6 +197,7 @@ describe('an entry that nobody accepted', () => {
     const id = await add({ c: 'junk' }, '9999999999999-0');
     await serves('behind');
     await untilGone(new Map([[id, 'future']]));
+    expect(marksOf(plane, 'S', 'behind')).toHaveLength(1);
   });
 });
 
@@ -191,6 +222,24 @@ describe('an entry whose record or body is not what it should be', () => {
     expect(worker.process.exit).toBeUndefined();
   });
 
+  it('B04: a record of another kind among those that are due does not stop the others from expiring', async () => {
+    await plane.startWorker();
+    const owner = await openSession(plane.store);
+    const junk = callIdFor(owner.id, 'junk')!;
+    await raw.set(KEYS.call(junk), 'junk');
+    await raw.zadd(KEYS.live, 1, junk);
+    // In a pool that nobody serves.
+    const due = await acceptOne(plane.store, owner, { deadlineMs: 100 });
+    const record = await eventually(
+      async () => {
+        const found = await plane.store.readCall(due);
+        return found?.state === 'settled' ? found : undefined;
+      },
+      { timeoutMs: 10_000, what: 'the call to expire' },
+    );
+    expect(record).toMatchObject({ callId: due, starts: 0 });
+  });
+
   it('a body by reference that is of another type does not take its neighbours along', async () => {
     const worker = await plane.startWorker();
     worker.process.kill('SIGSTOP');
@@ -203,9 +252,60 @@ describe('an entry whose record or body is not what it should be', () => {
     await eventually(async () => (await raw.xlen(STREAM)) === 5);
     worker.process.kill('SIGCONT');
     await Promise.all(neighbours);
-    await untilGone(new Map([[first, 'the first entry'], [id, 'the entry']]), 15_000);
+    await untilGone(
+      new Map([
+        [first, 'the first entry'],
+        [id, 'the entry'],
+      ]),
+      15_000,
+    );
     // Taken in the same read, so not lost with it: each is somebody's first delivery.
     expect(marksOf(plane, 'S').map(({ fence }) => fence)).toStrictEqual([1, 1, 1]);
+  });
+});
+
+describe('a record that was overwritten, in one batch with others', () => {
+  /** Two calls of one worker, the record of the second one no record any more. */
+  async function holdTwo() {
+    const store = plane.store;
+    const owner = await openSession(store);
+    const workerId = newWorkerId();
+    await acceptMany(store, owner, 2);
+    const [good, bad] = await claimMany(store, { workerId });
+    await raw.set(KEYS.call(bad!.callId), 'junk');
+    return { good: good!, bad: bad! };
+  }
+
+  it('leaves no start mark behind for a call whose worker was told that it failed', async () => {
+    const { good, bad } = await holdTwo();
+    const [started] = await Promise.allSettled([
+      plane.store.startCall(startRequest(good)),
+      plane.store.startCall(startRequest(bad)),
+    ]);
+    const { starts } = (await plane.store.readCall(good.callId))!;
+    // Told that it started, and it did; or told of trouble, and nothing happened.
+    expect({ told: started.status, starts }).toStrictEqual({
+      told: started.status,
+      starts: started.status === 'fulfilled' ? 1 : 0,
+    });
+  });
+
+  it('does not settle a neighbour by halves: outcome, audit and end of lease are one step', async () => {
+    const { good, bad } = await holdTwo();
+    const [settled] = await Promise.allSettled([
+      plane.store.settleCall(settleRequest(good)),
+      plane.store.settleCall(settleRequest(bad)),
+    ]);
+    const { state } = (await plane.store.readCall(good.callId))!;
+    const facts = {
+      told: settled.status,
+      state,
+      audited: (await audit(plane)).length,
+      gone: (await raw.xlen(KEYS.stream(POOL))) === 1,
+    };
+    const whole = { told: 'fulfilled', state: 'settled', audited: 1, gone: true };
+    const nothing = { told: 'rejected', state: 'queued', audited: 0, gone: false };
+    expect(facts).toStrictEqual(settled.status === 'fulfilled' ? whole : nothing);
   });
 });
 
@@ -240,24 +340,27 @@ describe('an entry of a call that was accepted', () => {
     expect(await audit(plane)).toHaveLength(1);
   });
 
-  it.each(['queued', 'held by a lost worker'])('B18: deleted by hand while %s, ends as BODY_LOST at its deadline', async (state) => {
-    const dying = await plane.startWorker({}, state === 'queued' ? undefined : 'after claimCalls');
-    if (state === 'queued') await dying.process.stop(10_000);
-    const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'trimmed'), { deadlineMs: 3000 });
-    if (state !== 'queued') await dying.process.exited;
-    const [[id]] = (await eventually(async () => {
-      const entries = await raw.xrange(STREAM, '-', '+');
-      return entries.length > 0 ? entries : undefined;
-    })) as [[string, string[]]];
-    await raw.xdel(STREAM, id);
-    await plane.startWorker();
-    expect(await calling).toMatchObject({ kind: 'indeterminate', error: { code: 'BODY_LOST' } });
-    expect(marksOf(plane, 'S', 'trimmed')).toStrictEqual([]);
-    expect(await audit(plane)).toHaveLength(1);
-    expect(await raw.hgetall(`${KEYS.prefix}window:default`)).toStrictEqual({});
-    await untilGone(new Map([[id, 'the trimmed entry']]));
-    await serves('afterwards');
-  });
+  it.each(['queued', 'held by a lost worker'])(
+    'B18: deleted by hand while %s, ends as BODY_LOST at its deadline',
+    async (state) => {
+      const dying = await plane.startWorker({}, state === 'queued' ? undefined : 'after claimCalls');
+      if (state === 'queued') await dying.process.stop(10_000);
+      const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'trimmed'), { deadlineMs: 3000 });
+      if (state !== 'queued') await dying.process.exited;
+      const [[id]] = (await eventually(async () => {
+        const entries = await raw.xrange(STREAM, '-', '+');
+        return entries.length > 0 ? entries : undefined;
+      })) as [[string, string[]]];
+      await raw.xdel(STREAM, id);
+      await plane.startWorker();
+      expect(await calling).toMatchObject({ kind: 'indeterminate', error: { code: 'BODY_LOST' } });
+      expect(marksOf(plane, 'S', 'trimmed')).toStrictEqual([]);
+      expect(await audit(plane)).toHaveLength(1);
+      expect(await raw.hgetall(`${KEYS.prefix}window:default`)).toStrictEqual({});
+      await untilGone(new Map([[id, 'the trimmed entry']]));
+      await serves('afterwards');
+    },
+  );
 
   it('B17: with a large body deleted by hand ends as BODY_LOST', async () => {
     const worker = await plane.startWorker();
@@ -285,6 +388,9 @@ describe('a pool that was taken away', () => {
     await serves('before');
     await take();
     const { code } = await eventually(() => worker.process.exit, { timeoutMs: 10_000, what: 'the worker to stop' });
-    expect({ code, said: worker.process.stdout }).toMatchObject({ code: 70, said: expect.stringContaining('failed STORE_REPLACED') });
+    expect({ code, said: worker.process.stdout }).toMatchObject({
+      code: 70,
+      said: expect.stringContaining('failed STORE_REPLACED'),
+    });
   });
 });

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { toolId } from '../domain/ids.ts';
+import type { Catalog } from '../domain/catalog.ts';
+import {
+  deferred,
+  partialStore,
+  sampleCatalog,
+  samplePublished,
+  type Deferred,
+} from '../../test/support/sample-call.ts';
+import { createCatalogView } from './catalog-view.ts';
+
+const ADD = samplePublished();
+const LIST = samplePublished({ id: toolId('notes', 'list'), digest: 'digest-of-list' });
+const both = (sequence: number): Catalog => sampleCatalog(sequence, ADD, LIST);
+
+describe('catalog view', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** Reads that the test answers. */
+  function stage() {
+    const reads: Deferred<Catalog>[] = [];
+    const store = partialStore({
+      readCatalog: () => {
+        const read = deferred<Catalog>();
+        reads.push(read);
+        return read.promise;
+      },
+    });
+    return { reads, view: createCatalogView(store) };
+  }
+
+  it('reads the catalog once for what it knows', async () => {
+    const { reads, view } = stage();
+    const asked = [view.find('notes.add'), view.find('notes.add')];
+    reads[0]!.resolve(sampleCatalog(1, ADD));
+    expect((await Promise.all(asked)).map((found) => found?.tool.id)).toEqual(['notes.add', 'notes.add']);
+    await view.find('notes.add');
+    expect(reads).toHaveLength(1);
+  });
+
+  it('looks again for a name it does not know, but not each time it is named', async () => {
+    const { reads, view } = stage();
+    const first = view.find('notes.list');
+    reads[0]!.resolve(sampleCatalog(1, ADD));
+    expect(await first).toBeUndefined();
+    for (let time = 0; time < 10; time += 1) expect(await view.find('notes.list')).toBeUndefined();
+    expect(reads).toHaveLength(1);
+    vi.advanceTimersByTime(1001);
+    const later = view.find('notes.list');
+    reads[1]!.resolve(both(2));
+    expect((await later)?.tool.digest).toBe('digest-of-list');
+  });
+
+  it('an older catalog that arrives later does not replace a newer one', async () => {
+    const { reads, view } = stage();
+    const first = view.refresh();
+    reads[0]!.resolve(both(5));
+    await first;
+    const second = view.refresh();
+    reads[1]!.resolve(sampleCatalog(4, ADD));
+    expect((await second).sequence).toBe(5);
+    expect(await view.find('notes.list')).toBeDefined();
+  });
+
+  it('a read that fails is not kept', async () => {
+    const { reads, view } = stage();
+    const failing = view.refresh();
+    reads[0]!.reject(new Error('gone'));
+    await expect(failing).rejects.toThrow('gone');
+    const next = view.refresh();
+    reads[1]!.resolve(both(1));
+    expect((await next).sequence).toBe(1);
+  });
+
+  it('a watcher hears of every new catalog until it stops', async () => {
+    const news: Deferred<Catalog | undefined>[] = [];
+    const after: number[] = [];
+    const store = partialStore({
+      watchCatalog: (request) => {
+        after.push(request.after);
+        const next = deferred<Catalog | undefined>();
+        news.push(next);
+        return next.promise;
+      },
+    });
+    const view = createCatalogView(store);
+    const heard: number[] = [];
+    const stop = view.watch(({ sequence }) => heard.push(sequence));
+    news[0]!.resolve(both(3));
+    await vi.advanceTimersByTimeAsync(0);
+    news[1]!.resolve(undefined);
+    await vi.advanceTimersByTimeAsync(0);
+    news[2]!.reject(new Error('gone'));
+    await vi.advanceTimersByTimeAsync(500);
+    news[3]!.resolve(both(4));
+    await vi.advanceTimersByTimeAsync(0);
+    stop();
+    news[4]!.resolve(both(5));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(heard).toEqual([3, 4]);
+    expect(after).toEqual([-1, 3, 3, 3, 4]);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
+import type { Delivery, StartAnswer, StartRequest } from '../../ports/call-store.ts';
+import {
+  partialStore,
+  SAMPLE_IDENTITY,
+  sampleDelivered,
+  sampleDelivery,
+  sampleServedTool,
+} from '../../../test/support/sample-call.ts';
+import { begin } from './begin.ts';
+
+async function begun(
+  tool: Partial<ToolDeclaration>,
+  delivery: Partial<Delivery> = {},
+  answer: StartAnswer = { kind: 'started', starts: 1 },
+) {
+  const marks: StartRequest[] = [];
+  const store = partialStore({
+    startCall: async (request) => {
+      marks.push(request);
+      return answer;
+    },
+  });
+  const call = {
+    delivered: sampleDelivered(sampleDelivery(delivery)),
+    tool: sampleServedTool(tool),
+    identity: SAMPLE_IDENTITY,
+  };
+  return { ending: await begin(call, { store }), marks };
+}
+
+const ONCE = { ...DEFAULT_LIMITS, maxAttempts: 1 };
+const RECOVERED = { starts: 0, wasRunning: false, cancelRequested: false };
+
+describe('begin', () => {
+  it.each([
+    ['an unsafe tool', { effect: 'unsafe' }, {}, 1],
+    ['a privileged tool', { privileged: true }, {}, 3],
+    ['a tool that may start once only', { effect: 'idempotent', limits: ONCE }, {}, 1],
+    ['a call that was delivered before', {}, { fence: 2, recovered: RECOVERED }, 3],
+    ['a call that was parked', {}, { resumedWith: new Uint8Array([1]) }, 3],
+  ] as const)('marks the start of %s', async (_what, tool, delivery, maxAttempts) => {
+    const { ending, marks } = await begun(tool, delivery);
+    expect(ending).toEqual({ kind: 'begun' });
+    expect(marks).toMatchObject([{ maxAttempts }]);
+  });
+
+  it.each(['read', 'idempotent'] as const)('needs no mark for the first run of a tool that is %s', async (effect) => {
+    const { ending, marks } = await begun({ effect });
+    expect(ending).toEqual({ kind: 'begun' });
+    expect(marks).toEqual([]);
+  });
+
+  it('writes the intent of a privileged tool with its mark, and of no other', async () => {
+    expect((await begun({ privileged: true })).marks[0]!.intent).toBeInstanceOf(Uint8Array);
+    expect((await begun({ effect: 'unsafe' })).marks[0]!.intent).toBeUndefined();
+  });
+
+  it.each([
+    [{ kind: 'fenced' }, { kind: 'lost' }],
+    [{ kind: 'cancelled' }, { kind: 'ended', outcome: { kind: 'cancelled', executed: 'no' } }],
+    [{ kind: 'expired' }, { kind: 'ended', outcome: { kind: 'expired', executed: 'no' } }],
+    [
+      { kind: 'session-ended', ending: 'revoked' },
+      { kind: 'ended', outcome: { kind: 'denied', executed: 'no' } },
+    ],
+    [{ kind: 'may-have-run' }, { kind: 'ended', outcome: { kind: 'indeterminate', executed: 'unknown' } }],
+    [
+      { kind: 'used-up', starts: 2 },
+      { kind: 'ended', outcome: { kind: 'crashed', executed: 'unknown' } },
+    ],
+  ] as const)('turns the answer %j into an ending', async (answer, ending) => {
+    expect((await begun({ effect: 'unsafe' }, {}, answer)).ending).toMatchObject(ending);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { Policy } from '../../domain/policy.ts';
+import type { AbandonRequest, Delivery } from '../../ports/call-store.ts';
+import type { ServedTool } from '../../ports/plane.ts';
+import { partialStore, sampleDelivered, sampleDelivery, sampleServedTool } from '../../../test/support/sample-call.ts';
+import { identify } from './identify.ts';
+
+const OPEN: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} };
+
+interface Place {
+  readonly served?: ServedTool;
+  readonly servedElsewhere?: boolean;
+  readonly policy?: Policy;
+  readonly abandon?: 'abandoned' | 'fenced';
+}
+
+async function identified(delivery: Delivery, place: Place = {}) {
+  const { served, servedElsewhere = false, policy = OPEN, abandon = 'abandoned' } = place;
+  const given: AbandonRequest[] = [];
+  const store = partialStore({
+    abandonCall: async (request) => {
+      given.push(request);
+      return abandon;
+    },
+  });
+  const answer = await identify(
+    { ...sampleDelivered(delivery), policy, policyVersion: 1 },
+    {
+      store,
+      tools: () => ({ find: () => served, near: () => ['notes.added'] }),
+      servedElsewhere: async () => servedElsewhere,
+    },
+  );
+  return { answer, given };
+}
+
+const codeOf = (answer: unknown): unknown =>
+  (answer as { outcome?: { error?: { code: string } } }).outcome?.error?.code;
+
+describe('identify', () => {
+  it('lets a call through whose tool, digest, permission and arguments are right', async () => {
+    const { answer } = await identified(sampleDelivery(), { served: sampleServedTool() });
+    expect(answer).toMatchObject({ kind: 'identified', identity: { subject: 'alice' }, permission: '*' });
+  });
+
+  it('gives a call back, once marked, whose tool another worker serves', async () => {
+    const { answer, given } = await identified(sampleDelivery(), { servedElsewhere: true });
+    expect(answer.kind).toBe('handed-back');
+    expect(given).toMatchObject([{ handedBack: true }]);
+  });
+
+  it('answers stale, not unknown, to a call given back before whose tool another worker serves', async () => {
+    const { answer, given } = await identified(sampleDelivery({ handedBack: true, toolDigest: 'newer' }), {
+      servedElsewhere: true,
+    });
+    expect(answer).toMatchObject({
+      kind: 'ended',
+      outcome: { kind: 'stale', executed: 'no', retryable: true, error: { facts: { current: 'newer' } } },
+    });
+    expect(given).toEqual([]);
+  });
+
+  it('answers stale with its own digest when nobody serves the one asked for', async () => {
+    const { answer } = await identified(sampleDelivery({ toolDigest: 'older' }), { served: sampleServedTool() });
+    expect(answer).toMatchObject({ outcome: { kind: 'stale', error: { facts: { current: 'digest-of-add' } } } });
+  });
+
+  it('answers unknown, with names that look alike, only when no live worker serves it', async () => {
+    const { answer } = await identified(sampleDelivery());
+    expect(answer).toMatchObject({ outcome: { kind: 'unknown-tool', error: { facts: { near: ['notes.added'] } } } });
+  });
+
+  it('drops a call that was lost before it could be given back', async () => {
+    const { answer } = await identified(sampleDelivery(), { servedElsewhere: true, abandon: 'fenced' });
+    expect(answer.kind).toBe('lost');
+  });
+
+  it.each([
+    ['a paused tool', { ...OPEN, paused: { tools: ['notes.*'] } }, 'PAUSED'],
+    ['a tool nobody was given', { ...OPEN, permissions: {} }, 'PERMISSION_DENIED'],
+    ['a denied subject', { ...OPEN, permissions: { '*': { allow: ['*'], deny: ['alice'] } } }, 'PERMISSION_DENIED'],
+  ] as const)('denies %s', async (_what, policy, code) => {
+    const { answer } = await identified(sampleDelivery(), { served: sampleServedTool(), policy });
+    expect(answer).toMatchObject({ outcome: { kind: 'denied', executed: 'no' } });
+    expect(codeOf(answer)).toBe(code);
+  });
+
+  it.each([
+    ['no body', { envelope: new Uint8Array() }, 'BODY_LOST'],
+    ['a body of another run', { run: 'run-2' as Delivery['run'] }, 'ENVELOPE_INVALID'],
+    ['other arguments than were accepted', { bodyDigest: 'other' }, 'ENVELOPE_INVALID'],
+  ] as const)('ends a delivery with %s', async (_what, fields, code) => {
+    const { answer } = await identified(sampleDelivery(fields), { served: sampleServedTool() });
+    expect(codeOf(answer)).toBe(code);
+  });
+
+  it('refuses arguments the schema does not allow, before anything runs', async () => {
+    const served = { ...sampleServedTool(), validateInput: () => ['text is missing'] };
+    const { answer } = await identified(sampleDelivery(), { served });
+    expect(answer).toMatchObject({ outcome: { kind: 'invalid', executed: 'no' } });
+  });
+});

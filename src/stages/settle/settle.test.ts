@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { planeError, trouble } from '../../domain/errors.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { RecoveredCall, SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
+import { decodeOutcome } from '../../wire/outcome.ts';
+import { partialStore, sampleDelivered, sampleDelivery, SILENT_LOG } from '../../../test/support/sample-call.ts';
+import { settle, type SettlementFacts } from './settle.ts';
+
+const OK: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };
+const SETTINGS = { retentionMs: 60_000, trustSnapshotMs: 250 };
+
+interface Order {
+  readonly outcome?: Outcome;
+  readonly facts?: SettlementFacts;
+  readonly recovered?: RecoveredCall;
+  readonly signal?: AbortSignal;
+  readonly answers?: (SettleAnswer | Error)[];
+}
+
+/** Settles against a store that gives these answers, one after the other, the last one for ever. */
+function settling(order: Order = {}) {
+  const { outcome = OK, facts = {}, recovered, signal, answers = ['settled'] } = order;
+  const requests: SettleRequest[] = [];
+  const store = partialStore({
+    settleCall: async (request) => {
+      requests.push(request);
+      const answer = answers[Math.min(requests.length, answers.length) - 1]!;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  });
+  const delivery = sampleDelivery(recovered === undefined ? {} : { fence: 2, recovered });
+  const delivered = sampleDelivered(delivery, signal === undefined ? {} : { signal });
+  const done = settle(delivered, outcome, facts, { store, settings: SETTINGS, log: SILENT_LOG });
+  done.catch(() => undefined);
+  return { done, requests };
+}
+
+const written = (requests: SettleRequest[]): Outcome => decodeOutcome(requests.at(-1)!.outcome);
+
+describe('settle', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([
+    planeError('STORE_FULL', { problem: 'NOREPLICAS' }),
+    planeError('STORE_UNAVAILABLE', { problem: 'gone' }),
+    planeError('STORE_FAILED', { problem: 'ERR' }),
+  ])('tries again until the store takes a known outcome: $code', async (refused) => {
+    const { done, requests } = settling({ answers: [...Array.from({ length: 20 }, () => refused), 'settled'] });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await done).answer).toBe('settled');
+    expect(requests).toHaveLength(21);
+    expect(new Set(requests.map(({ fence }) => fence))).toEqual(new Set([1]));
+  });
+
+  it('stops trying when somebody else owns the call', async () => {
+    const { done } = settling({ answers: [planeError('STORE_FULL', { problem: 'x' }), 'fenced'] });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect((await done).answer).toBe('fenced');
+  });
+
+  it.each(['lost', 'draining'])('stops trying when the call is %s', async (reason) => {
+    const controller = new AbortController();
+    const refused = planeError('STORE_UNAVAILABLE', { problem: 'gone' });
+    const { done, requests } = settling({ answers: [refused], signal: controller.signal });
+    await vi.advanceTimersByTimeAsync(1000);
+    controller.abort(reason);
+    await vi.advanceTimersByTimeAsync(1000);
+    await expect(done).rejects.toBe(refused);
+    const tried = requests.length;
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(requests).toHaveLength(tried);
+  });
+
+  it('goes on trying for a call that was cancelled: its answer is still owed', async () => {
+    const refused = planeError('STORE_UNAVAILABLE', { problem: 'gone' });
+    const { done } = settling({ answers: [refused, refused, 'settled'], signal: AbortSignal.abort('cancelled') });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect((await done).answer).toBe('settled');
+  });
+
+  it.each([planeError('STORE_REPLACED', { expected: 'a', found: 'b' }), new TypeError('a mistake of ours')])(
+    'does not try again after %s',
+    async (error) => {
+      const { done, requests } = settling({ answers: [error, 'settled'] });
+      await vi.advanceTimersByTimeAsync(5000);
+      await expect(done).rejects.toBe(error);
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  const DENIED = trouble('SESSION_ENDED', { ending: 'revoked' });
+  const LOST: RecoveredCall = { starts: 0, wasRunning: false, cancelRequested: false };
+  it.each([
+    ['was nobody’s before', 'no', undefined, 'unsafe'],
+    ['was somebody’s and is of a read tool', 'unknown', LOST, 'read'],
+    ['was somebody’s and is of an idempotent tool', 'unknown', LOST, 'idempotent'],
+    ['was somebody’s, of a tool that was never found out', 'unknown', LOST, undefined],
+    ['was somebody’s, of an unsafe tool without a mark', 'no', LOST, 'unsafe'],
+    ['was somebody’s, of an unsafe tool with a mark', 'unknown', { ...LOST, starts: 1 }, 'unsafe'],
+  ] as const)('of a refused call that %s says executed %s', async (_what, executed, recovered, effect) => {
+    const facts = effect === undefined ? {} : { effect };
+    const { done, requests } = settling({ outcome: DENIED, facts, ...(recovered === undefined ? {} : { recovered }) });
+    await done;
+    expect(written(requests)).toMatchObject({ kind: 'denied', executed });
+    expect((await done).outcome.executed).toBe(executed);
+  });
+
+  it('leaves alone what a recovered call itself says about its run', async () => {
+    const { done, requests } = settling({ recovered: LOST, facts: { effect: 'read' } });
+    await done;
+    expect(written(requests).executed).toBe('yes');
+  });
+
+  it('releases the key of an outcome that asks to come again, and of no other', async () => {
+    for (const [outcome, releaseKey] of [
+      [trouble('TOOL_STALE', { tool: 'notes.add', current: 'x' }), true],
+      [DENIED, false],
+      [OK, false],
+    ] as const) {
+      const { done, requests } = settling({ outcome });
+      await done;
+      expect(requests[0]!.releaseKey).toBe(releaseKey);
+    }
+  });
+
+  it('settles an outcome that cannot be written as one that says so', async () => {
+    const structured = Object.defineProperty({}, 'text', {
+      enumerable: true,
+      get: () => {
+        throw new Error('not this way');
+      },
+    });
+    const outcome = { ...OK, structured };
+    const { done, requests } = settling({ outcome });
+    await done;
+    expect(written(requests)).toMatchObject({
+      kind: 'failed',
+      executed: 'yes',
+      error: { code: 'RESULT_UNSERIALISABLE' },
+    });
+  });
+});

@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type {
+  ClaimAnswer,
+  ClaimRequest,
+  Delivery,
+  LaneState,
+  SettleAnswer,
+  SettleRequest,
+} from '../ports/call-store.ts';
+import type { Plane } from '../ports/plane.ts';
+import type { Store } from '../ports/store.ts';
+import { CLOSED_POLICY } from '../domain/policy.ts';
+import { decodeOutcome } from '../wire/outcome.ts';
+import { deferred, partialStore, sampleDelivery, sampleLane, SILENT_LOG } from '../../test/support/sample-call.ts';
+import { consume, type Consumer, type ConsumerNeeds } from './consume.ts';
+import { createHeldCalls } from './held-calls.ts';
+import { createInFlight } from './in-flight.ts';
+import { createToolLimiter } from './tool-limiter.ts';
+import { createSlots } from './slots.ts';
+import { createVitalSigns } from './vital-signs.ts';
+
+const FOR_EVER = { sessionExpiresAt: Number.MAX_SAFE_INTEGER, deadline: Number.MAX_SAFE_INTEGER };
+/** Ends at once: its body is gone, so it goes straight to its settlement. */
+const emptyCall = (overrides: Partial<Delivery> = {}): Delivery =>
+  sampleDelivery({ envelope: new Uint8Array(), ...FOR_EVER, ...overrides });
+/** The store's clock runs beside the process's own. */
+const laneNow = (): LaneState => sampleLane({ now: 5_000_000 + performance.now() });
+const delivers = (...deliveries: Delivery[]): ClaimAnswer => ({ deliveries, lane: laneNow() });
+
+describe('consume', () => {
+  let consumers: Consumer[];
+  beforeEach(() => {
+    consumers = [];
+    vi.useFakeTimers();
+  });
+  afterEach(async () => {
+    const stopped = consumers.map((consumer) => Promise.all([consumer.stop(), consumer.stopNested()]));
+    await vi.advanceTimersByTimeAsync(5000);
+    await Promise.all(stopped);
+    vi.useRealTimers();
+  });
+
+  function start(methods: Partial<Store>, options: { concurrency?: number } & Partial<ConsumerNeeds> = {}) {
+    const { concurrency = 4, ...needs } = options;
+    const settled: SettleRequest[] = [];
+    const store = partialStore({
+      lanes: 1,
+      reclaimCalls: async () => delivers(),
+      settleCall: async (request) => {
+        settled.push(request);
+        return 'settled';
+      },
+      ...methods,
+      // What a test delivers is no nested call.
+      claimCalls: (request) =>
+        request.pool === 'default' && methods.claimCalls !== undefined
+          ? methods.claimCalls(request)
+          : nothingFor(request.waitMs),
+    });
+    const plane = {
+      store,
+      log: SILENT_LOG,
+      policies: { atLeast: async (version: number) => ({ version, policy: CLOSED_POLICY }) },
+      tools: () => ({ find: () => undefined, near: () => [] }),
+      onSettled: () => undefined,
+      settings: { retentionMs: 60_000, trustSnapshotMs: 250 },
+    } as unknown as Plane;
+    const slots = createSlots(concurrency);
+    const inFlight = createInFlight(createHeldCalls(200));
+    const settings = { workerId: emptyCall().workerId, pool: 'default', concurrency, leaseMs: 300 };
+    const consumer = consume(settings, {
+      store,
+      plane,
+      slots,
+      nestedSlots: createSlots(1),
+      limiter: createToolLimiter(slots),
+      inFlight,
+      vitals: createVitalSigns(),
+      onNestedWait: () => () => undefined,
+      log: SILENT_LOG,
+      ...needs,
+    });
+    consumers.push(consumer);
+    return { consumer, slots, inFlight, settled };
+  }
+
+  it('reads every lane although it has fewer slots than lanes', async () => {
+    const asked = new Set<number>();
+    const claimCalls = ({ lane, waitMs }: ClaimRequest) => {
+      asked.add(lane);
+      return nothingFor(waitMs);
+    };
+    start({ lanes: 16, claimCalls }, { concurrency: 4 });
+    await vi.advanceTimersByTimeAsync(3000);
+    expect([...asked].toSorted((a, b) => a - b)).toEqual(Array.from({ length: 16 }, (_, lane) => lane));
+  });
+
+  it('gives all its slots to one lane when the others have nothing', async () => {
+    const queue = Array.from({ length: 80 }, () => emptyCall({ lane: 5 }));
+    const claimCalls = ({ lane, limit, waitMs }: ClaimRequest) =>
+      lane === 5 && queue.length > 0 ? Promise.resolve(delivers(...queue.splice(0, limit))) : nothingFor(waitMs);
+    const held = deferred<SettleAnswer>();
+    const { inFlight } = start({ lanes: 16, claimCalls, settleCall: () => held.promise }, { concurrency: 64 });
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(inFlight.size).toBe(64);
+    held.resolve('settled');
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(queue).toEqual([]);
+  });
+
+  it('exceeds its bound by no more than one call for each lane', async () => {
+    const claimCalls = async ({ lane, limit }: ClaimRequest) =>
+      delivers(...Array.from({ length: limit }, () => emptyCall({ lane })));
+    const held = deferred<SettleAnswer>();
+    const { consumer, inFlight } = start({ lanes: 8, claimCalls, settleCall: () => held.promise }, { concurrency: 4 });
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(inFlight.size).toBeGreaterThanOrEqual(4);
+    expect(inFlight.size).toBeLessThanOrEqual(4 + 8);
+    const stopped = consumer.stop();
+    held.resolve('settled');
+    await vi.advanceTimersByTimeAsync(1000);
+    await stopped;
+  });
+
+  it('checks the session again when the answer lay before a stalled loop', async () => {
+    const answers: ClaimAnswer[] = [];
+    const rechecked: string[] = [];
+    const { settled } = start({
+      claimCalls: ({ waitMs }) => {
+        const answer = answers.shift();
+        return answer === undefined ? nothingFor(Math.min(waitMs, 10)) : Promise.resolve(answer);
+      },
+      recheckSessions: async ({ sessions }) => {
+        rechecked.push(...sessions.map(({ session }) => session));
+        return { lane: laneNow(), endings: ['revoked'] };
+      },
+    });
+    answers.push(delivers(emptyCall()));
+    await vi.advanceTimersByTimeAsync(20);
+    const late = emptyCall();
+    const saidBefore = laneNow();
+    await vi.advanceTimersByTimeAsync(2000);
+    answers.push({ deliveries: [late], lane: saidBefore });
+    await vi.advanceTimersByTimeAsync(20);
+    expect(rechecked).toEqual([late.session]);
+    expect(settled.map(({ outcome }) => decodeOutcome(outcome).error?.code)).toEqual(['BODY_LOST', 'SESSION_ENDED']);
+  });
+
+  it('stops only when a recovery on its way has come back, and gives back what it brought', async () => {
+    const reclaim = deferred<ClaimAnswer>();
+    const lost = emptyCall({ fence: 2, recovered: { starts: 0, wasRunning: false, cancelRequested: false } });
+    const abandoned: Delivery[] = [];
+    const { consumer, settled } = start({
+      reclaimCalls: () => reclaim.promise,
+      abandonCall: async (request) => {
+        abandoned.push(request as unknown as Delivery);
+        return 'abandoned';
+      },
+    });
+    await vi.advanceTimersByTimeAsync(200);
+    let hasStopped = false;
+    const stopping = consumer.stop().then(() => (hasStopped = true));
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(hasStopped).toBe(false);
+    reclaim.resolve(delivers(lost));
+    await stopping;
+    expect(abandoned).toMatchObject([{ callId: lost.callId, fence: 2, handedBack: false }]);
+    expect(settled).toEqual([]);
+  });
+
+  it('recovers one call at a time, and the next when the first waits for a call of its own', async () => {
+    const recovered = { starts: 0, wasRunning: false, cancelRequested: false };
+    const lost = [emptyCall({ fence: 2, recovered }), emptyCall({ fence: 2, recovered })];
+    const parent = lost[0]!;
+    const held = deferred<SettleAnswer>();
+    const settling: string[] = [];
+    let tellOfWait: (() => void) | undefined;
+    const { slots } = start(
+      {
+        reclaimCalls: async ({ pool }) => delivers(...(pool === 'default' ? lost.splice(0, 1) : [])),
+        settleCall: ({ callId }) => {
+          settling.push(callId);
+          return held.promise;
+        },
+      },
+      {
+        onNestedWait(delivery, listener) {
+          if (delivery.callId === parent.callId) tellOfWait = listener;
+          return () => undefined;
+        },
+      },
+    );
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(settling).toEqual([parent.callId]);
+    tellOfWait?.();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(settling).toHaveLength(2);
+    held.resolve('settled');
+    await vi.advanceTimersByTimeAsync(1000);
+    // The only reader has reserved them all.
+    expect(slots.free).toBe(0);
+  });
+
+  it('leaves a call that it cannot hold to others and keeps its slot', async () => {
+    const calls = [emptyCall(), emptyCall(), emptyCall()];
+    const held = deferred<SettleAnswer>();
+    const claimCalls = ({ limit, waitMs }: ClaimRequest) =>
+      calls.length > 0 ? Promise.resolve(delivers(...calls.splice(0, limit))) : nothingFor(waitMs);
+    const small = createInFlight(createHeldCalls(2));
+    const { slots } = start({ claimCalls, settleCall: () => held.promise }, { concurrency: 3, inFlight: small });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(small.size).toBe(2);
+    held.resolve('settled');
+    await vi.advanceTimersByTimeAsync(10);
+    expect(small.size).toBe(0);
+    expect(slots.free).toBeGreaterThanOrEqual(0);
+  });
+
+  it('halts when the store was replaced', async () => {
+    const replaced = Object.assign(new Error('replaced'), { code: 'STORE_REPLACED' });
+    const { consumer } = start({ claimCalls: () => Promise.reject(replaced) });
+    await expect(consumer.halted).rejects.toBe(replaced);
+  });
+});
+
+function nothingFor(waitMs: number): Promise<ClaimAnswer> {
+  return new Promise((resolve) => setTimeout(() => resolve(delivers()), waitMs));
+}

@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CallId } from '../domain/ids.ts';
+import type { ReapRequest, RenewAnswer, RenewRequest } from '../ports/call-store.ts';
+import type { Store } from '../ports/store.ts';
+import { partialStore, sampleDelivery, sampleLane } from '../../test/support/sample-call.ts';
+import { createHeldCalls, type HeldCalls } from './held-calls.ts';
+import { supervise, type StopOrder, type Supervision } from './supervise.ts';
+
+const HEARTBEAT_MS = 1000;
+const SETTINGS = {
+  workerId: sampleDelivery().workerId,
+  pool: 'default',
+  heartbeatMs: HEARTBEAT_MS,
+  leaseMs: 3 * HEARTBEAT_MS,
+  retentionMs: 60_000,
+};
+
+describe('supervise', () => {
+  let held: HeldCalls;
+  let running: Supervision[];
+  const orders: StopOrder[] = [];
+  const troubles: unknown[] = [];
+  beforeEach(() => {
+    vi.useFakeTimers();
+    held = createHeldCalls(1000);
+    running = [];
+    orders.length = 0;
+    troubles.length = 0;
+  });
+  afterEach(async () => {
+    const stopped = running.map((supervision) => supervision.stop());
+    await vi.advanceTimersByTimeAsync(1000);
+    await Promise.all(stopped);
+    vi.useRealTimers();
+  });
+
+  function start(methods: Partial<Store>): Supervision {
+    const store = partialStore({
+      lanes: 1,
+      recheckSessions: async () => ({ lane: sampleLane(), endings: [] }),
+      renewCalls: async ({ calls }) => calls.map(() => 'renewed'),
+      reapCalls: async () => ({ expired: [], overdue: [] }),
+      ...methods,
+    });
+    const supervision = supervise(
+      store,
+      held.shared,
+      SETTINGS,
+      (order) => orders.push(order),
+      (error) => troubles.push(error),
+    );
+    running.push(supervision);
+    return supervision;
+  }
+
+  it('renews the calls of a lane although another lane fails', async () => {
+    const renewed: RenewRequest[] = [];
+    held.hold(sampleDelivery(), 1);
+    start({
+      lanes: 2,
+      recheckSessions: async ({ lane }) => {
+        if (lane === 0) throw new Error('the shard of lane 0 is down');
+        return { lane: sampleLane(), endings: [] };
+      },
+      renewCalls: async (request) => {
+        renewed.push(request);
+        return ['renewed'];
+      },
+    });
+    await vi.advanceTimersByTimeAsync(3.9 * HEARTBEAT_MS);
+    expect(renewed.map(({ lane }) => lane)).toEqual([1, 1, 1]);
+    expect(troubles.length).toBeGreaterThan(0);
+  });
+
+  it('reaps the lanes that answer although another lane fails', async () => {
+    const reaped = new Set<number>();
+    start({
+      lanes: 3,
+      reapCalls: async ({ lane }) => {
+        if (lane === 0) throw new Error('the shard of lane 0 is down');
+        reaped.add(lane);
+        return { expired: [], overdue: [] };
+      },
+    });
+    await vi.advanceTimersByTimeAsync(2000);
+    expect([...reaped]).toEqual([1, 2]);
+  });
+
+  it('reaps page after page until nothing is left, in one round', async () => {
+    let left = 1234;
+    const reapCalls = async ({ limit }: ReapRequest) => {
+      const expired = Array.from({ length: Math.min(left, limit) }, (_, index) => `call-${index}` as CallId);
+      left -= expired.length;
+      return { expired, overdue: [] };
+    };
+    start({ reapCalls });
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(left).toBe(0);
+  });
+
+  it('reaps a bounded number of pages in one round, so that leases are renewed in between', async () => {
+    const full = Array.from({ length: 100 }, (_, index) => `call-${index}` as CallId);
+    let [pages, pagesAtFirstRenewal] = [0, 0];
+    held.hold(sampleDelivery(), 0);
+    start({
+      reapCalls: async () => {
+        pages += 1;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return { expired: full, overdue: [] };
+      },
+      renewCalls: async () => {
+        if (pages > 0) pagesAtFirstRenewal ||= pages;
+        return ['renewed'];
+      },
+    });
+    await vi.advanceTimersByTimeAsync(2.5 * HEARTBEAT_MS);
+    expect(pagesAtFirstRenewal).toBe(50);
+  });
+
+  it('names the lease that is lost by its fence', async () => {
+    const delivery = sampleDelivery();
+    held.hold(delivery, 0);
+    held.hold({ ...delivery, fence: 2 }, 0);
+    start({
+      renewCalls: async ({ calls }) => calls.map(({ fence }): RenewAnswer => (fence === 1 ? 'fenced' : 'renewed')),
+    });
+    await vi.advanceTimersByTimeAsync(1.5 * HEARTBEAT_MS);
+    expect(orders).toEqual([{ callId: delivery.callId, fence: 1, why: 'lost' }]);
+  });
+
+  it('passes a cancellation on at the next look, long before the heartbeat', async () => {
+    let cancelSequence = '0';
+    const delivery = sampleDelivery();
+    held.hold(delivery, 0);
+    start({
+      recheckSessions: async () => ({ lane: sampleLane({ cancelSequence }), endings: [] }),
+      renewCalls: async () => ['cancel'],
+    });
+    await vi.advanceTimersByTimeAsync(100);
+    cancelSequence = '1';
+    await vi.advanceTimersByTimeAsync(300);
+    expect(orders).toEqual([{ callId: delivery.callId, fence: 1, why: 'cancelled' }]);
+  });
+
+  it('asks again about a cancellation when the renewal that would have told failed', async () => {
+    let cancelSequence = '0';
+    let failures = 2;
+    held.hold(sampleDelivery(), 0);
+    start({
+      recheckSessions: async () => ({ lane: sampleLane({ cancelSequence }), endings: [] }),
+      renewCalls: async () => {
+        failures -= 1;
+        if (failures >= 0) throw new Error('the store did not answer');
+        return ['cancel'];
+      },
+    });
+    await vi.advanceTimersByTimeAsync(10);
+    cancelSequence = '1';
+    await vi.advanceTimersByTimeAsync(3 * 300);
+    expect(orders).toMatchObject([{ why: 'cancelled' }]);
+  });
+
+  it('has seen the store only when every lane answered', async () => {
+    let down = true;
+    const supervision = start({
+      lanes: 2,
+      recheckSessions: async ({ lane }) => {
+        if (lane === 1 && down) throw new Error('down');
+        return { lane: sampleLane(), endings: [] };
+      },
+    });
+    const before = supervision.storeSeenAt;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(supervision.storeSeenAt).toBe(before);
+    down = false;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(supervision.storeSeenAt).toBeGreaterThan(before);
+  });
+});
