@@ -168,22 +168,6 @@ describe(`an embedded owner killed in the middle of ${CALLS} calls`, () => {
     expect(left).toBeGreaterThan(HELD);
   });
 
-  it('while callers go on calling: the client itself carries each call over the gap', async () => {
-    const owner = await startOwner();
-    const client = await connectClient('connect');
-    const session = await client.openSession({ subject: 'alice', agent: 'main' });
-    const before = ASKED.slice(0, CALLS / 2).map((asked) => ask(client, session, asked));
-    await killInTheMiddle(owner);
-    // Nobody owns the store at this moment.
-    const during = ASKED.slice(CALLS / 2).map((asked) => ask(client, session, asked));
-    await startOwner();
-    const ended = await Promise.allSettled([...before, ...during]);
-    const failures = ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
-    expect([...new Set(failures)], `${failures.length} of ${CALLS} calls failed`).toStrictEqual([]);
-    const outcomes = ended.map((one) => (one as PromiseFulfilledResult<Outcome>).value);
-    await expectOneEndingEach(session, outcomes);
-  });
-
   it('whose client may own: it takes the file over, says so to others, and gets every answer from a new worker', async () => {
     const owner = await startOwner();
     const client = await connectClient('auto');
