@@ -44,6 +44,9 @@ function toIdentity(options: OpenSessionOptions): Identity {
       const problem = `${field} must be text of 1 to ${LONGEST} characters without control characters`;
       throw planeError('SESSION_INVALID', { problem });
     }
+    if (field === 'tenant' && value.includes('/')) {
+      throw planeError('SESSION_INVALID', { problem: 'tenant must not contain a slash' });
+    }
     identity[field] = value;
   }
   return identity as unknown as Identity;

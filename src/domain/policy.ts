@@ -89,7 +89,8 @@ function findSubject(policy: Policy, names: readonly string[], identity: Identit
   });
 }
 
-/** The same name in two tenants is two people. */
+/** The same name in two tenants is two people. A tenant has no slash, so whatever a subject is called, the two cannot be confused. */
 function isSubject(name: string, { tenant, subject }: Identity): boolean {
-  return name === (tenant === 'default' ? subject : `${tenant}/${subject}`);
+  const isPlain = tenant === 'default' && !subject.includes('/');
+  return name === `${tenant}/${subject}` || (isPlain && name === subject);
 }

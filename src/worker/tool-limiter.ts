@@ -13,9 +13,13 @@ const MOST_WITHOUT_SLOT = 32;
 
 export function createToolLimiter(slots: Slots): ToolLimiter {
   const running = new Map<string, number>();
+  const limits = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
 
   function leave(tool: string): void {
+    const over = (running.get(tool) ?? 0) - (limits.get(tool) ?? 0);
+    // A turn that was lent came back: this one is not passed on.
+    if (over > 0) return void running.set(tool, running.get(tool)! - 1);
     const next = waiting.get(tool)?.shift();
     if (next !== undefined) return next();
     const count = (running.get(tool) ?? 1) - 1;
@@ -30,7 +34,7 @@ export function createToolLimiter(slots: Slots): ToolLimiter {
     const lends = queue.length < MOST_WITHOUT_SLOT;
     if (lends) slots.release(1);
     await new Promise<void>((resolve) => queue.push(resolve));
-    if (queue.length === 0) waiting.delete(tool);
+    if (queue.length === 0 && waiting.get(tool) === queue) waiting.delete(tool);
     if (lends) slots.retake();
   }
 
@@ -43,6 +47,7 @@ export function createToolLimiter(slots: Slots): ToolLimiter {
     async run(tool, plane, work) {
       const limit = plane.tools().find(tool)?.declaration.limits.concurrency;
       if (limit === undefined) return work();
+      limits.set(tool, limit);
       const count = running.get(tool) ?? 0;
       if (count >= limit) {
         await waitForTurn(tool);
