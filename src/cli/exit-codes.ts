@@ -9,5 +9,4 @@ export const EXIT = Object.freeze({
   auth: 77,
   config: 78,
   interrupted: 130,
-  terminated: 143,
 });

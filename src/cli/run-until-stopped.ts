@@ -1,7 +1,6 @@
 import { unavailable } from './command-failure.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { Log } from '../ports/log.ts';
-import { EXIT } from './exit-codes.ts';
 
 interface Stoppable {
   drain(): Promise<void>;
@@ -31,7 +30,9 @@ export async function runUntilStopped(
         firstAt ??= now;
         if (firstAt === now) resolve(signal);
         else if (!throughNpm || now - firstAt > SAME_PRESS_MS) {
-          process.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
+          // As if we had never listened: a tidy exit would wait for threads that may be in the middle of something.
+          process.removeAllListeners(signal);
+          process.kill(process.pid, signal);
         }
       });
     }
