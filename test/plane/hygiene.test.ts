@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/process.ts';
+import type { RedisServer } from '../support/redis-server.ts';
 import { BACKENDS, outcomeOf, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 
 /** Processes whose parent is `pid`. */
@@ -54,19 +55,31 @@ describe.each(BACKENDS)('a drained run on %s', (backend) => {
     const keys = (await plane.redis.cli('KEYS', '*')).split('\n');
     const left = keys.filter(
       (key) =>
-        !/:(call:|session:|reply:|audit$|meta$|retained$|sessions$|pool:default(~nested)?$)|^\{sallyport\}:/.test(key),
+        !/:(calls$|outcomes$|forget:|session:|reply:|audit$|meta$|retained$|sessions$|pool:default(~nested)?$)|^\{sallyport\}:/.test(
+          key,
+        ),
     );
     expect(left).toEqual([]);
     expect(await plane.redis.cli('XLEN', '{sallyport:0}:pool:default')).toBe('0');
     expect(await plane.redis.cli('ZCARD', '{sallyport:0}:live')).toBe('0');
     expect(await plane.redis.cli('HGET', '{sallyport:0}:meta', 'liveBytes')).toBe('0');
-    for (const key of keys.filter((name) => /:(call|reply):/.test(name))) {
+    for (const key of keys.filter((name) => name.includes(':reply:'))) {
       expect(Number(await plane.redis.cli('PTTL', key))).toBeGreaterThan(0);
     }
+    await expectAllWillBeForgotten(plane.redis, keys);
     const consumers = await plane.redis.cli('XINFO', 'CONSUMERS', '{sallyport:0}:pool:default', 'workers');
     expect(consumers).not.toContain(worker.workerId);
   });
 });
+
+/** Every call has an outcome and stands in the list of those that are forgotten when their retention ends. */
+async function expectAllWillBeForgotten(redis: RedisServer, keys: string[]): Promise<void> {
+  const list = async (...command: string[]) => (await redis.cli(...command)).split('\n').sort();
+  const calls = await list('HKEYS', '{sallyport:0}:calls');
+  expect(await list('HKEYS', '{sallyport:0}:outcomes')).toEqual(calls);
+  const forgotten = keys.filter((name) => name.includes(':forget:')).map((key) => list('LRANGE', key, '0', '-1'));
+  expect((await Promise.all(forgotten)).flat().sort()).toEqual(calls);
+}
 
 describe.each(BACKENDS)('readiness on %s', (backend) => {
   let plane: StagedPlane;

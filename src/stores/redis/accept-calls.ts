@@ -16,11 +16,29 @@ export async function acceptCalls(
   lane: number,
   requests: readonly AcceptRequest[],
 ): Promise<AcceptAnswer[]> {
+  const first = new Map<CallId, AcceptRequest>();
+  for (const request of requests) if (!first.has(request.callId)) first.set(request.callId, request);
+  if (first.size === requests.length) return acceptDifferent(context, lane, requests);
+  // The same call more than once in a batch: the later ones must meet what the first one has made.
+  const firsts = new Set(first.values());
+  const repeated = requests.filter((request) => !firsts.has(request));
+  const made = await acceptDifferent(context, lane, [...firsts]);
+  const madeLater = await acceptCalls(context, lane, repeated);
+  const answers = new Map([...firsts].map((request, index) => [request, made[index]!]));
+  repeated.forEach((request, index) => answers.set(request, madeLater[index]!));
+  return requests.map((request) => answers.get(request)!);
+}
+
+async function acceptDifferent(
+  context: RedisContext,
+  lane: number,
+  requests: readonly AcceptRequest[],
+): Promise<AcceptAnswer[]> {
   const keys = context.lane(lane);
   const limits = requests[0]!.admission;
   try {
     const answers = await context.fcall('accept_calls', {
-      keys: { meta: keys.meta, live: keys.live },
+      keys: { meta: keys.meta, live: keys.live, calls: keys.calls },
       args: {
         incarnation: context.incarnation,
         lane: keys.prefix,
@@ -30,9 +48,9 @@ export async function acceptCalls(
         window: limits.subjectWindow,
         backlog: limits.subjectBacklog,
       },
-      each: requests.map(toArguments),
+      each: toArguments(requests),
     });
-    return asList(answers).map(toAnswer);
+    return asList(answers).map((answer, index) => toAnswer(answer, requests[index]!));
   } catch (error) {
     // The server is at its memory limit or cannot write: refused at the door, nothing was accepted.
     if (error instanceof PlaneError && error.code === 'STORE_FULL') {
@@ -42,18 +60,29 @@ export async function acceptCalls(
   }
 }
 
-/** Equal texts are looked at once per batch, so what most calls share is put into one text each. */
-function toArguments(request: AcceptRequest): NamedValues {
-  const { waiter } = request;
-  return {
-    callId: request.callId,
-    digest: request.bodyDigest,
-    who: `${request.session}\n${request.run}\n${request.proof.kind}\n${vouches(request.proof)}`,
-    where: `${request.pool}\n${request.serial ? '1' : '0'}\n${request.tool}`,
-    envelope: request.envelope,
-    deadlineMs: request.deadlineMs,
-    waiter: waiter === undefined ? '' : `${waiter.callerId}\n${waiter.correlationId}\n${waiter.events ? '1' : '0'}`,
-  };
+/** What calls of a batch share is sent once and then by its number. */
+function toArguments(requests: readonly AcceptRequest[]): NamedValues[] {
+  const heads = new Map<string, string>();
+  return requests.map((request) => {
+    const text = headOf(request);
+    const number = heads.get(text);
+    if (number === undefined) heads.set(text, String(heads.size + 1));
+    const { waiter } = request;
+    return {
+      callId: request.callId,
+      head: number ?? text,
+      digest: request.bodyDigest,
+      envelope: request.envelope,
+      correlation: waiter === undefined ? '' : `s${waiter.correlationId}`,
+    };
+  });
+}
+
+/** The lines that `shared/caller.lua` reads. */
+function headOf(request: AcceptRequest): string {
+  const { session, run, pool, serial, tool, deadlineMs, waiter, proof } = request;
+  const events = waiter?.events === true ? '1' : '0';
+  return `${session}\n${run}\n${pool}\n${serial ? '1' : '0'}\n${tool}\n${deadlineMs}\n${events}\n${waiter?.callerId ?? ''}\n${proof.kind}\0${vouches(proof)}`;
 }
 
 function vouches(proof: CallProof): string {
@@ -62,7 +91,9 @@ function vouches(proof: CallProof): string {
   return [callId, workerId, entryId, fence].join('\n');
 }
 
-function toAnswer(answer: unknown): AcceptAnswer {
+function toAnswer(answer: unknown, request: AcceptRequest): AcceptAnswer {
+  // By far the most answers, and so the shortest.
+  if (!Array.isArray(answer)) return accepted(answer, request);
   const [word, second, third] = asList(answer);
   switch (asText(word)) {
     case 'ACCEPTED':
@@ -80,4 +111,9 @@ function toAnswer(answer: unknown): AcceptAnswer {
     default:
       throw unexpected(answer);
   }
+}
+
+function accepted(answer: unknown, { callId }: AcceptRequest): AcceptAnswer {
+  if (asText(answer) !== 'ACCEPTED') throw unexpected(answer);
+  return { kind: 'accepted', callId };
 }

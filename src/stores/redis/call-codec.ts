@@ -10,36 +10,33 @@ import {
 import type { Identity } from '../../domain/session.ts';
 import type { Effect } from '../../domain/tool.ts';
 import type { Delivery, RecoveredCall } from '../../ports/call-store.ts';
-import { decodeFirst } from '../../wire/message-pack.ts';
-import { asBytes, asList, asText } from './answers.ts';
+import { asBytes, asList, asText, unexpected } from './answers.ts';
 
-/** The lines of `meta`, in the order of `shared/record.lua`. */
-export interface Meta {
+/** What the store vouches for, in the order of `shared/record.lua`. */
+export interface Facts {
   readonly identity: string;
   readonly session: SessionId;
+  readonly run: RunId;
   readonly epoch: string;
   readonly sessionExpiresAt: number;
   readonly acceptedAt: number;
   readonly deadline: number;
   readonly events: boolean;
-  readonly run: RunId;
-  readonly digest: string;
   readonly tool: ToolId;
 }
 
-export function parseMeta(text: string): Meta {
+export function parseFacts(text: string): Facts {
   const lines = text.split('\n');
   return {
     identity: lines[0]!,
     session: lines[1] as SessionId,
-    epoch: lines[2]!,
-    sessionExpiresAt: Number(lines[3]),
-    acceptedAt: Number(lines[4]),
-    deadline: Number(lines[5]),
-    events: lines[6] === '1',
-    run: lines[7] as RunId,
-    digest: lines[8]!,
-    tool: lines[9] as ToolId,
+    run: lines[2] as RunId,
+    epoch: lines[3]!,
+    sessionExpiresAt: Number(lines[4]),
+    acceptedAt: Number(lines[5]),
+    deadline: Number(lines[6]),
+    events: lines[7] === '1',
+    tool: lines[8] as ToolId,
   };
 }
 
@@ -56,44 +53,66 @@ export interface EntryOwner {
 }
 
 /** One stream entry: `c` call id, `m` meta, `e` envelope, `x` flags, `s` base of the fence and earlier starts, `w` what it was resumed with. */
+/** Nothing for an entry that no accept has written: `reclaim_calls` clears those away. */
 export function decodeEntry(
   entryId: string,
   rawFields: unknown,
   deliveries: number,
   owner: EntryOwner,
   recovered?: RecoveredCall,
-): DeliveredEntry {
-  const fields = new Map<string, Buffer>();
-  const list = asList(rawFields);
-  for (let at = 0; at + 1 < list.length; at += 2) fields.set(asText(list[at]), asBytes(list[at + 1]));
-  const meta = parseMeta(fields.get('m')?.toString('utf8') ?? '');
-  const before = fields.get('s')?.toString('latin1').split(',');
-  const base = Number(before?.[0] ?? '0');
-  const flags = fields.get('x')?.toString('latin1') ?? '00';
-  const resumedWith = fields.get('w');
-  const known = recovered ?? requeued(before);
+): DeliveredEntry | undefined {
+  const fields = asList(rawFields);
+  const names = ['c', 'm', 'd', 'e'];
+  if (fields.length < 8 || names.some((name, index) => asText(fields[index * 2]) !== name)) return undefined;
+  const callId = asText(fields[1]) as CallId;
+  if (laneOfCall(callId) !== owner.lane) return undefined;
+  const facts = parseFacts(asText(fields[3]));
+  const more = fields.length === 8 ? NOTHING_MORE : decodeMore(fields);
+  const known = recovered ?? requeued(more.before);
   return {
-    byReference: flags[0] === '1',
+    byReference: more.flags[0] === '1',
     delivery: {
-      callId: (fields.get('c')?.toString('latin1') ?? '') as CallId,
-      ...owner,
+      callId,
+      lane: owner.lane,
+      pool: owner.pool,
+      workerId: owner.workerId,
       entryId,
-      fence: base + deliveries,
-      envelope: fields.get('e') ?? Buffer.alloc(0),
-      bodyDigest: meta.digest,
-      tool: meta.tool,
-      identity: meta.identity,
-      session: meta.session,
-      run: meta.run,
-      epoch: meta.epoch,
-      sessionExpiresAt: meta.sessionExpiresAt,
-      acceptedAt: meta.acceptedAt,
-      deadline: meta.deadline,
-      handedBack: flags[1] === '1',
-      eventsWanted: meta.events,
-      ...(known === undefined ? {} : { recovered: known }),
-      ...(resumedWith === undefined ? {} : { resumedWith }),
+      fence: Number(more.before?.[0] ?? '0') + deliveries,
+      envelope: asBytes(fields[7]),
+      bodyDigest: asText(fields[5]),
+      tool: facts.tool,
+      identity: facts.identity,
+      session: facts.session,
+      run: facts.run,
+      epoch: facts.epoch,
+      sessionExpiresAt: facts.sessionExpiresAt,
+      acceptedAt: facts.acceptedAt,
+      deadline: facts.deadline,
+      handedBack: more.flags[1] === '1',
+      eventsWanted: facts.events,
+      ...(known === undefined ? undefined : { recovered: known }),
+      ...(more.resumedWith === undefined ? undefined : { resumedWith: more.resumedWith }),
     },
+  };
+}
+
+/** What only an entry of a large, requeued or resumed call has. */
+interface MoreOfEntry {
+  readonly flags: string;
+  readonly before?: readonly string[];
+  readonly resumedWith?: Buffer;
+}
+
+const NOTHING_MORE: MoreOfEntry = { flags: '00' };
+
+function decodeMore(fields: unknown[]): MoreOfEntry {
+  const named = new Map<string, Buffer>();
+  for (let at = 8; at + 1 < fields.length; at += 2) named.set(asText(fields[at]), asBytes(fields[at + 1]));
+  const [before, resumedWith] = [named.get('s'), named.get('w')];
+  return {
+    flags: named.get('x')?.toString('latin1') ?? '00',
+    ...(before === undefined ? {} : { before: before.toString('latin1').split(',') }),
+    ...(resumedWith === undefined ? {} : { resumedWith }),
   };
 }
 
@@ -109,54 +128,96 @@ function requeued(before: readonly string[] | undefined): RecoveredCall | undefi
   };
 }
 
-/** Fields of a record as the scripts write them; see `shared/record.lua`. */
-interface StoredRecord {
-  readonly state: CallState;
-  readonly meta: string;
-  readonly pool: string;
-  readonly starts?: string;
-  readonly effect?: Effect;
-  readonly cancel?: string;
-  readonly waiters: string;
-}
+const STATES: Record<string, CallState> = { q: 'queued', r: 'running', p: 'parked' };
 
-/** Behind the record once it is settled; the outcome follows. */
-interface StoredEnding {
-  readonly at: string;
-  readonly resolution?: 'ran' | 'not-ran';
-}
-
-export function decodeRecord(callId: CallId, bytes: Buffer): CallRecord {
-  const first = decodeFirst(bytes);
-  const stored = first.value as StoredRecord;
-  const meta = parseMeta(stored.meta);
+/** See `shared/record.lua` for what is packed how. Nothing for bytes that are no record. */
+export function decodeRecord(callId: CallId, bytes: Buffer, outcome: Buffer | null): CallRecord | undefined {
+  const packed = unpackRecord(bytes);
+  if (packed === undefined) return undefined;
+  const facts = parseFacts(packed.facts);
+  const effect = packed.extras.get('effect') as Effect | undefined;
+  const others = packed.others === '' ? 0 : packed.others.split('\n').length / 3;
   return {
     callId,
-    state: stored.state,
-    tool: meta.tool,
-    pool: stored.pool,
-    bodyDigest: meta.digest,
-    session: meta.session,
-    run: meta.run,
-    identity: JSON.parse(meta.identity) as Identity,
-    acceptedAt: meta.acceptedAt,
-    deadline: meta.deadline,
-    starts: Number(stored.starts ?? '0'),
-    cancelRequested: stored.cancel === '1',
-    waiters: stored.waiters === '' ? 0 : stored.waiters.split('\n').length / 3,
-    ...(stored.effect === undefined ? {} : { effect: stored.effect }),
-    ...(first.end < bytes.length ? decodeEnding(bytes.subarray(first.end)) : {}),
+    state: packed.state,
+    tool: facts.tool,
+    pool: packed.pool,
+    bodyDigest: packed.digest,
+    session: facts.session,
+    run: facts.run,
+    identity: JSON.parse(facts.identity) as Identity,
+    acceptedAt: facts.acceptedAt,
+    deadline: facts.deadline,
+    starts: Number(packed.extras.get('starts') ?? '0'),
+    cancelRequested: packed.extras.get('cancel') === '1',
+    waiters: others + (packed.hasWaiter ? 1 : 0),
+    ...(effect === undefined ? {} : { effect }),
+    ...(outcome === null ? {} : decodeEnding(outcome)),
   };
 }
 
+/** What the store vouches for, and the digest of the body. */
+export function readFacts(bytes: Buffer): Facts & { readonly digest: string } {
+  const packed = unpackRecord(bytes);
+  if (packed === undefined) throw unexpected(bytes.toString('latin1', 0, 100));
+  return { ...parseFacts(packed.facts), digest: packed.digest };
+}
+
+interface PackedRecord {
+  readonly state: CallState;
+  readonly pool: string;
+  readonly hasWaiter: boolean;
+  readonly extras: ReadonlyMap<string, string>;
+  readonly others: string;
+  readonly facts: string;
+  readonly digest: string;
+}
+
+function unpackRecord(bytes: Buffer): PackedRecord | undefined {
+  const state = STATES[bytes.toString('latin1', 1, 2)];
+  if (bytes[0] !== 0x31 || state === undefined) return undefined;
+  let at = 8;
+  const next = (lengthBytes: 1 | 2 | 4): string => {
+    const start = at + lengthBytes;
+    at = start + bytes.readUIntLE(at, lengthBytes);
+    return bytes.toString('utf8', start, at);
+  };
+  try {
+    next(1);
+    const [place, caller] = [next(2), next(1)];
+    next(1);
+    const [extras, others] = [next(2), next(4)];
+    return {
+      state,
+      pool: place.split('\n')[0]!,
+      hasWaiter: caller !== '',
+      extras: new Map([...extras.matchAll(/([^=;]+)=([^;]*);/g)].map((match) => [match[1]!, match[2]!])),
+      others,
+      facts: next(2),
+      digest: next(1),
+    };
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Six lines before the outcome: see `shared/ending.lua`. */
 function decodeEnding(bytes: Buffer): Pick<CallRecord, 'state' | 'settledAt' | 'resolution' | 'outcome'> {
-  const { value, end } = decodeFirst(bytes);
-  const { at, resolution } = value as StoredEnding;
+  let end = -1;
+  const lines: string[] = [];
+  while (lines.length < 6) {
+    const next = bytes.indexOf('\n', end + 1);
+    if (next === -1) throw unexpected(bytes.toString('latin1', 0, 100));
+    lines.push(bytes.toString('latin1', end + 1, next));
+    end = next;
+  }
+  const resolution = lines[5] as 'ran' | 'not-ran' | '';
   return {
     state: 'settled',
-    settledAt: Number(at),
-    outcome: bytes.subarray(end),
-    ...(resolution === undefined ? {} : { resolution }),
+    settledAt: Number(lines[0]),
+    outcome: bytes.subarray(end + 1),
+    ...(resolution === '' ? {} : { resolution }),
   };
 }
 

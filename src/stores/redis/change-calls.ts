@@ -11,7 +11,7 @@ import type {
   ResumeRequest,
 } from '../../ports/call-store.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
-import { asList, asText } from './answers.ts';
+import { asList, asNumber, asText } from './answers.ts';
 import { laneOfCall } from './call-codec.ts';
 import type { NamedValues } from './function-library.ts';
 import { readCall } from './read-calls.ts';
@@ -74,9 +74,9 @@ export async function abandonCall(context: RedisContext, request: AbandonRequest
 export async function cancelCall(context: RedisContext, request: CancelRequest): Promise<CancelAnswer> {
   const lane = laneOfCall(request.callId);
   if (lane < 0 || lane >= context.lanes) return 'unknown';
-  const { meta, live, audit } = context.lane(lane);
+  const { meta, live, audit, outcomes } = context.lane(lane);
   const answer = await context.fcall('cancel_call', {
-    keys: { meta, live, audit },
+    keys: { meta, live, audit, outcomes },
     args: {
       ...common(context, lane),
       callId: request.callId,
@@ -108,6 +108,7 @@ export async function reapCalls(context: RedisContext, request: ReapRequest): Pr
       detail: request.audit,
     },
   });
+  await forgetCalls(context, request.lane);
   for (const pool of request.pools) {
     await context.fcall('reap_consumers', {
       keys: { stream: stream(pool) },
@@ -117,6 +118,21 @@ export async function reapCalls(context: RedisContext, request: ReapRequest): Pr
   const [, expired, overdue] = asList(answer);
   const toIds = (list: unknown): CallId[] => asList(list).map((id) => asText(id) as CallId);
   return { expired: toIds(expired), overdue: toIds(overdue) };
+}
+
+/** So many in one step keep the server busy for about two milliseconds. */
+const FORGET_AT_ONCE = 2000;
+const MOST_STEPS = 25;
+
+async function forgetCalls(context: RedisContext, lane: number): Promise<void> {
+  const { meta, calls, outcomes, sessions } = context.lane(lane);
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    const answer = await context.fcall('forget_calls', {
+      keys: { meta, calls, outcomes, sessions },
+      args: { ...common(context, lane), limit: FORGET_AT_ONCE },
+    });
+    if (asNumber(asList(answer)[1]) < FORGET_AT_ONCE) return;
+  }
 }
 
 export async function notifyWaiters(context: RedisContext, request: NotifyRequest): Promise<void> {
@@ -142,11 +158,11 @@ export async function resolveCall(
   if (record === undefined) return 'unknown';
   const indeterminate = record.outcome !== undefined && decodeOutcome(record.outcome).kind === 'indeterminate';
   const lane = laneOfCall(request.callId);
-  const { meta, audit } = context.lane(lane);
+  const { meta, audit, calls, outcomes } = context.lane(lane);
   const answer = await context.fcall('resolve_call', {
-    keys: { meta, audit },
+    keys: { meta, audit, calls, outcomes },
     args: {
-      ...common(context, lane),
+      incarnation: context.incarnation,
       callId: request.callId,
       indeterminate,
       resolution: request.resolution,

@@ -113,15 +113,22 @@ export async function reclaimCalls(
   };
 }
 
-/** Large bodies stand beside the stream. */
-async function withEnvelopes(context: RedisContext, entries: DeliveredEntry[]): Promise<Delivery[]> {
-  return Promise.all(
-    entries.map(async ({ delivery, byReference }) => {
-      if (!byReference) return delivery;
-      const body = await context.commandForBytes('GET', context.lane(delivery.lane).body(delivery.callId));
-      return { ...delivery, envelope: body === null ? Buffer.alloc(0) : asBytes(body) };
-    }),
-  );
+/** Large bodies stand beside the stream. Entries that are no calls are left where they are, for recovery to clear away. */
+async function withEnvelopes(
+  context: RedisContext,
+  entries: readonly (DeliveredEntry | undefined)[],
+): Promise<Delivery[]> {
+  const deliveries: Delivery[] = [];
+  for (const entry of entries) {
+    if (entry === undefined) continue;
+    deliveries.push(entry.byReference ? await withEnvelope(context, entry.delivery) : entry.delivery);
+  }
+  return deliveries;
+}
+
+async function withEnvelope(context: RedisContext, delivery: Delivery): Promise<Delivery> {
+  const body = await context.commandForBytes('GET', context.lane(delivery.lane).body(delivery.callId));
+  return { ...delivery, envelope: body === null ? Buffer.alloc(0) : asBytes(body) };
 }
 
 async function readLaneState(context: RedisContext, watch: LaneWatch, lane: number): Promise<LaneState> {

@@ -40,22 +40,11 @@ describe.each([...functions.values()])('store function $name', (found) => {
       'IDLE',
       'JUSTID',
     ];
-    const more = [
-      'HMGET',
-      'HGET',
-      'HSET',
-      'HSETNX',
-      'HDEL',
-      'HINCRBY',
-      'HGETALL',
-      'ZCARD',
-      'ZADD',
-      'ZREM',
-      'MGET',
-      'KEEPTTL',
-    ];
+    const more = ['HMGET', 'HGET', 'HSET', 'HSETNX', 'HDEL', 'HINCRBY', 'HGETALL', 'ZCARD', 'ZADD', 'ZREM'];
     const rest = [
       'RPUSH',
+      'LPOP',
+      'HEXISTS',
       'SADD',
       'EXISTS',
       'PEXPIRE',

@@ -7,7 +7,19 @@ const VERSION = 1;
 const LIBRARY = `sallyport_${VERSION}`;
 const FOLDER = new URL('functions/', import.meta.url);
 /** Each uses only what stands before it. */
-const SHARED = ['time', 'lane', 'record', 'session', 'caller', 'generation', 'queue', 'settlement'];
+const SHARED = [
+  'time',
+  'memory',
+  'lane',
+  'record',
+  'lease',
+  'ending',
+  'session',
+  'caller',
+  'generation',
+  'queue',
+  'settlement',
+];
 
 export interface FunctionHeader {
   readonly name: string;

@@ -6,8 +6,10 @@ export interface LaneKeys {
   readonly live: string;
   readonly audit: string;
   readonly sessions: string;
+  /** Records of all calls, and the outcomes of those that are settled: two hashes, so that a batch is one command. */
+  readonly calls: string;
+  readonly outcomes: string;
   readonly stream: (pool: string) => string;
-  readonly call: (callId: string) => string;
   readonly body: (callId: string) => string;
   readonly session: (session: string) => string;
   readonly reply: (callerId: string) => string;
@@ -24,8 +26,9 @@ export function laneKeys(name: string, lane: number): LaneKeys {
     live: `${prefix}live`,
     audit: `${prefix}audit`,
     sessions: `${prefix}sessions`,
+    calls: `${prefix}calls`,
+    outcomes: `${prefix}outcomes`,
     stream: (pool) => `${prefix}pool:${pool}`,
-    call: (callId) => `${prefix}call:${callId}`,
     body: (callId) => `${prefix}body:${callId}`,
     session: (session) => `${prefix}session:${session}`,
     reply: (callerId) => `${prefix}reply:${callerId}`,

@@ -11,7 +11,7 @@ import type {
   TakeRepliesRequest,
 } from '../../ports/call-store.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
-import { decodeRecord, laneOfCall, parseMeta } from './call-codec.ts';
+import { decodeRecord, laneOfCall, readFacts } from './call-codec.ts';
 import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -46,8 +46,11 @@ function toItems(fields: unknown[]): ReplyItem[] {
 export async function readCall(context: RedisContext, callId: CallId): Promise<CallRecord | undefined> {
   const lane = laneOfCall(callId);
   if (lane < 0 || lane >= context.lanes) return undefined;
-  const bytes = await context.commandForBytes('GET', context.lane(lane).call(callId));
-  return bytes === null ? undefined : decodeRecord(callId, asBytes(bytes));
+  const keys = context.lane(lane);
+  // The outcome first: a call that is settled between the two questions is shown as it was before.
+  const outcome = await context.commandForBytes('HGET', keys.outcomes, callId);
+  const bytes = await context.commandForBytes('HGET', keys.calls, callId);
+  return bytes === null ? undefined : decodeRecord(callId, asBytes(bytes), outcome === null ? null : asBytes(outcome));
 }
 
 export async function listCalls(context: RedisContext, request: ListCallsRequest): Promise<CallRecord[]> {
@@ -58,18 +61,14 @@ export async function listCalls(context: RedisContext, request: ListCallsRequest
       asText,
     ) as CallId[];
     if (ids.length === 0) continue;
-    const stored = asList(await context.commandForBytes('MGET', ...ids.map((id) => keys.call(id))));
+    const stored = asList(await context.commandForBytes('HMGET', keys.calls, ...ids));
     ids.forEach((id, index) => {
       const bytes = stored[index];
-      if (bytes !== null) records.push(withoutOutcome(decodeRecord(id, asBytes(bytes))));
+      const record = bytes === null ? undefined : decodeRecord(id, asBytes(bytes), null);
+      if (record !== undefined) records.push(record);
     });
   }
   return records.sort((a, b) => a.deadline - b.deadline).slice(0, request.limit);
-}
-
-function withoutOutcome(record: CallRecord): CallRecord {
-  const { outcome: _, ...rest } = record;
-  return rest;
 }
 
 /** The id of an audit entry is the sequence of its first record. */
@@ -87,23 +86,23 @@ export async function readAudit(context: RedisContext, request: ReadAuditRequest
   return entries.filter(({ sequence }) => sequence >= request.fromSequence).slice(0, request.limit);
 }
 
-/** `t` and the time, then for each record: event and call id, `m` and meta, `d` and detail. */
+/** `t` and the time, then for each record: call id and the call's record, event and detail. */
 function toAuditEntries(lane: number, first: number, fields: unknown[]): AuditEntry[] {
   const at = asNumber(fields[1]);
   const entries: AuditEntry[] = [];
-  for (let index = 2; index + 5 < fields.length; index += 6) {
-    const meta = parseMeta(asText(fields[index + 3]));
+  for (let index = 2; index + 3 < fields.length; index += 4) {
+    const call = readFacts(asBytes(fields[index + 1]));
     entries.push({
       lane,
       sequence: first + entries.length,
       at,
-      event: asText(fields[index]) as AuditEvent,
-      callId: asText(fields[index + 1]) as CallId,
-      tool: meta.tool,
-      session: meta.session,
-      bodyDigest: meta.digest,
-      identity: meta.identity,
-      detail: asBytes(fields[index + 5]),
+      event: asText(fields[index + 2]) as AuditEvent,
+      callId: asText(fields[index]) as CallId,
+      tool: call.tool,
+      session: call.session,
+      bodyDigest: call.digest,
+      identity: call.identity,
+      detail: asBytes(fields[index + 3]),
     });
   }
   return entries;

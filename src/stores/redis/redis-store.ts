@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { planeError } from '../../domain/errors.ts';
-import type { SettleRequest, StartRequest } from '../../ports/call-store.ts';
+import type { OwnedCall, SettleRequest, StartRequest } from '../../ports/call-store.ts';
+import { parseScopedId } from '../../domain/ids.ts';
 import type { Store } from '../../ports/store.ts';
 import { createBatcher, type Batcher } from '../batcher.ts';
 import { acceptCalls } from './accept-calls.ts';
@@ -123,8 +124,8 @@ function createStore(context: RedisContext): Store {
     (lane, requests) => acceptCalls(context, lane, requests),
     (request) => request.envelope.length,
   );
-  const byWorker = (request: { callId: SettleRequest['callId']; workerId: string }): string =>
-    `${checkedLane(context, request.callId)}/${request.workerId}`;
+  const byWorker = (request: OwnedCall): string =>
+    `${checkedLane(context, request.callId)}/${request.workerId}/${request.pool}`;
   const settles = batchPerLane(
     (request: SettleRequest) => `${byWorker(request)}/${request.retentionMs}`,
     (lane, requests: SettleRequest[]) => settleCalls(context, lane, requests),
@@ -138,7 +139,12 @@ function createStore(context: RedisContext): Store {
 
   return {
     lanes: context.lanes,
-    acceptCall: (request) => accepts.add(request),
+    async acceptCall(request) {
+      // An id that no subject of this store can have is nobody's.
+      const id = parseScopedId(request.callId);
+      const isOurs = id !== undefined && id.generation === 1 && id.lane < context.lanes;
+      return isOurs ? accepts.add(request) : { kind: 'unauthenticated', ending: 'unknown' };
+    },
     claimCalls: (request) => claimCalls(context, watch, request),
     reclaimCalls: (request) => reclaimCalls(context, watch, request),
     recheckSessions: (request) => recheckSessions(context, watch, request),

@@ -74,15 +74,17 @@ export function createSessionStore(context: RedisContext): SessionStore {
   };
 }
 
+/** `facts` are the lines of `shared/session.lua`, identity last. */
 function toSession(id: SessionId, fields: ReadonlyMap<string, string>): Session {
   const runs = [...fields.keys()].filter((name) => name.startsWith('run:')).map((name) => name.slice(4) as RunId);
+  const [, expiresAt, idleMs, openedAt, identity] = fields.get('facts')!.split('\n');
   return {
     id,
-    identity: JSON.parse(fields.get('identity')!) as Identity,
-    openedAt: Number(fields.get('openedAt')),
-    expiresAt: Number(fields.get('expiresAt')),
-    idleMs: Number(fields.get('idleMs')),
-    lastSeenAt: Number(fields.get('lastSeenAt')),
+    identity: JSON.parse(identity!) as Identity,
+    openedAt: Number(openedAt),
+    expiresAt: Number(expiresAt),
+    idleMs: Number(idleMs),
+    lastSeenAt: Number(fields.get('seen')),
     revoked: fields.get('revoked') === '1',
     runs,
   };

@@ -1,5 +1,6 @@
 import type { SessionEnding } from '../../domain/session.ts';
 import type {
+  OwnedCall,
   RenewAnswer,
   RenewRequest,
   SettleAnswer,
@@ -8,12 +9,13 @@ import type {
   StartRequest,
 } from '../../ports/call-store.ts';
 import { asList, asNumber, asText, unexpected, wordOf } from './answers.ts';
+import type { NamedValues } from './function-library.ts';
 import type { RedisContext } from './redis-context.ts';
 
 const SETTLED: Record<string, SettleAnswer> = { SETTLED: 'settled', FENCED: 'fenced', ABSENT: 'absent' };
 const RENEWED: Record<string, RenewAnswer> = { RENEWED: 'renewed', FENCED: 'fenced', CANCEL: 'cancel' };
 
-/** All requests are of one lane, one worker and one retention. */
+/** All requests are of one lane, one worker, one pool and one retention. */
 export async function settleCalls(
   context: RedisContext,
   lane: number,
@@ -21,13 +23,8 @@ export async function settleCalls(
 ): Promise<SettleAnswer[]> {
   const keys = context.lane(lane);
   const answers = await context.fcall('settle_calls', {
-    keys: { meta: keys.meta, live: keys.live, audit: keys.audit },
-    args: {
-      incarnation: context.incarnation,
-      lane: keys.prefix,
-      worker: requests[0]!.workerId,
-      retentionMs: requests[0]!.retentionMs,
-    },
+    keys: { meta: keys.meta, live: keys.live, audit: keys.audit, calls: keys.calls, outcomes: keys.outcomes },
+    args: { ...leaseArguments(context, lane, requests), retentionMs: requests[0]!.retentionMs },
     each: requests.map((request) => ({
       callId: request.callId,
       entry: request.entryId,
@@ -47,8 +44,8 @@ export async function startCalls(
 ): Promise<StartAnswer[]> {
   const keys = context.lane(lane);
   const answers = await context.fcall('start_calls', {
-    keys: { meta: keys.meta, audit: keys.audit },
-    args: { incarnation: context.incarnation, lane: keys.prefix, worker: requests[0]!.workerId },
+    keys: { meta: keys.meta, audit: keys.audit, calls: keys.calls, outcomes: keys.outcomes },
+    args: leaseArguments(context, lane, requests),
     each: requests.map((request) => ({
       callId: request.callId,
       entry: request.entryId,
@@ -84,19 +81,54 @@ function toStartAnswer(answer: unknown): StartAnswer {
 }
 
 export async function renewCalls(context: RedisContext, request: RenewRequest): Promise<RenewAnswer[]> {
-  if (request.calls.length === 0) return [];
-  const keys = context.lane(request.lane);
-  const answers = await context.fcall('renew_calls', {
-    keys: { meta: keys.meta },
-    args: { incarnation: context.incarnation, lane: keys.prefix },
-    each: request.calls.map(({ callId, workerId, entryId, fence }) => ({
-      callId,
-      worker: workerId,
-      entry: entryId,
-      fence,
-    })),
-  });
-  return asList(answers).map((answer) => translate(RENEWED, answer));
+  const answers = new Map<OwnedCall, RenewAnswer>();
+  for (const calls of byWorkerAndPool(request.calls)) {
+    const keys = context.lane(request.lane);
+    const renewed = await context.fcall('renew_calls', {
+      keys: { meta: keys.meta, calls: keys.calls, outcomes: keys.outcomes },
+      args: leaseArguments(context, request.lane, calls),
+      each: calls.map(({ callId, entryId, fence }) => ({ callId, entry: entryId, fence })),
+    });
+    asList(renewed).forEach((answer, index) => answers.set(calls[index]!, translate(RENEWED, answer)));
+  }
+  return request.calls.map((call) => answers.get(call)!);
+}
+
+function byWorkerAndPool(calls: readonly OwnedCall[]): OwnedCall[][] {
+  const groups = new Map<string, OwnedCall[]>();
+  for (const call of calls) {
+    const name = `${call.workerId}/${call.pool}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [call]);
+    else group.push(call);
+  }
+  return [...groups.values()];
+}
+
+/** What a script needs to ask once, for a whole batch, which entries the worker holds. */
+function leaseArguments(context: RedisContext, lane: number, calls: readonly OwnedCall[]): NamedValues {
+  const [first, last] = rangeOfEntries(calls);
+  const { workerId, pool } = calls[0]!;
+  return { incarnation: context.incarnation, lane: context.lane(lane).prefix, worker: workerId, pool, first, last };
+}
+
+/** Entry ids are two numbers, `milliseconds-sequence`, and do not sort as text. */
+function rangeOfEntries(calls: readonly OwnedCall[]): [first: string, last: string] {
+  let first = calls[0]!.entryId;
+  let last = first;
+  for (const { entryId } of calls) {
+    if (isBefore(entryId, first)) first = entryId;
+    if (isBefore(last, entryId)) last = entryId;
+  }
+  return [first, last];
+}
+
+function isBefore(a: string, b: string): boolean {
+  // Almost always of one length, and then their text sorts like their numbers.
+  if (a.length === b.length) return a < b;
+  const [aMs, aSequence] = a.split('-').map(Number);
+  const [bMs, bSequence] = b.split('-').map(Number);
+  return aMs === bMs ? aSequence! < bSequence! : aMs! < bMs!;
 }
 
 export function translate<Answer>(words: Record<string, Answer>, answer: unknown): Answer {

@@ -9,21 +9,22 @@ local incarnation, lane, worker, call_id, entry, fence, handed_back =
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local record = load_record(lane, call_id)
-if record and record.abandonedFence == fence then return 'ABANDONED' end
+if record and extra(record, 'abandonedFence') == fence then return 'ABANDONED' end
 if not record or not owns(lane, record, worker, entry, fence) then return 'FENCED' end
 local envelope = read_envelope(lane, call_id, record)
 -- Its body is gone: nothing is given back, and the call ends at its deadline.
 if not envelope then return 'FENCED' end
-drop_entry(lane, record, tonumber(fence))
-record.abandonedFence = fence
+drop_entry(lane, record, fence)
+set_extra(record, 'abandonedFence', fence)
 -- Given back in good order by the lease that started it: not the call's fault, so the start does not count. An unsafe tool may
 -- have done something, so its mark stays.
-if record.startFence == fence and record.effect ~= 'unsafe' then
-  local starts = tonumber(record.starts) - 1
-  record.starts, record.startFence = starts > 0 and text(starts) or nil, nil
+if extra(record, 'startFence') == fence and extra(record, 'effect') ~= 'unsafe' then
+  local starts = tonumber(extra(record, 'starts')) - 1
+  set_extra(record, 'starts', starts > 0 and text(starts) or nil)
+  set_extra(record, 'startFence', nil)
 end
-record.state = 'queued'
-if handed_back == '1' then record.handedBack = '1' end
+record[STATE] = QUEUED
+if handed_back == '1' then set_extra(record, 'handedBack', '1') end
 add_entry(lane, call_id, record, envelope)
 save_record(lane, call_id, record)
 return 'ABANDONED'

@@ -1,15 +1,15 @@
 --[[ Accept calls of one lane: key, session, limits and queue in one step, so that a repeated accept is the same call.
-  `who` is session, run, proof and what vouches for it; `where` is pool, serial and tool; `waiter` is caller, correlation and events,
-  or nothing. Each is lines of text: most calls of a batch share them, and equal text is looked at once.
-  KEYS     meta, live
+  `head` is what many calls of a batch share (see shared/caller.lua): its text the first time, afterwards its number. No call id
+  may stand twice in a batch. Whatever can be wrong is looked at before the first write.
+  KEYS     meta, live, calls
   ARGV     incarnation, lane, liveCalls, liveBytes, retainedBytes, window, backlog
-  EACH     callId, digest, who, where, envelope, deadlineMs, waiter
+  EACH     callId, head, digest, envelope, correlation
   RETURNS  ACCEPTED | ATTACHED | REPLAYED | CONFLICT | UNAUTHENTICATED | OVERLOADED ]]
-local meta, live = KEYS[1], KEYS[2]
+local meta, live, calls = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane = ARGV[1], ARGV[2]
 local limits = { calls = tonumber(ARGV[3]), bytes = tonumber(ARGV[4]), retained = tonumber(ARGV[5]) }
-local window, backlog = tonumber(ARGV[6]), tonumber(ARGV[7])
-local FIRST, STRIDE = 8, 7
+local window, backlog = ARGV[6], tonumber(ARGV[7])
+local FIRST, STRIDE = 8, 5
 local MOST_WAITERS = 1000
 
 local facts = redis.call('HMGET', meta, 'incarnation', 'epoch', 'liveBytes', 'retainedBytes')
@@ -19,134 +19,114 @@ local live_count = redis.call('ZCARD', live)
 local now = now_ms()
 local now_text = text(now)
 
-local keys = {}
-for at = FIRST, #ARGV, STRIDE do keys[#keys + 1] = call_key(lane, ARGV[at]) end
-local stored = redis.call('MGET', unpack(keys))
+local ids, heads, head_of = {}, {}, {}
+for at = FIRST, #ARGV, STRIDE do
+  local number, head = #ids + 1, ARGV[at + 1]
+  ids[number] = ARGV[at]
+  if #head > 4 then
+    heads[#heads + 1] = open_head(lane, head, now, now_text, epoch, window)
+    head_of[number] = heads[#heads]
+  else
+    head_of[number] = heads[tonumber(head)]
+  end
+end
+local stored = redis.call('HMGET', calls, unpack(ids))
+local counts = window_counts(lane, heads)
 
--- What this batch has read or made already: a second request for the same call must not see it as it was before the first.
-local callers, places, known_calls, groups = {}, {}, {}, {}
-local answers, deadlines = {}, {}
+local answers, fresh, deadlines, seen = {}, {}, {}, {}
 local added_bytes = 0
 
-local function place_of(where)
-  local pool, serial, tool = string.match(where, '^(.-)\n(.-)\n(.*)$')
-  return { pool = pool, serial = serial == '1', tool = tool }
-end
-
--- False when the call has as many waiters as it may have.
-local function attach(call, found)
-  if call.waiter == '' then return true end
-  local known = '\n' .. found.record.waiters
-  local who_waits = string.match(call.waiter, '^(.*\n)') or call.waiter
-  if string.find(known, '\n' .. who_waits, 1, true) then return true end
-  local _, lines = string.gsub(found.record.waiters, '\n', '\n')
-  if lines + 1 >= MOST_WAITERS * 3 then return false end
-  found.record.waiters = found.record.waiters == '' and call.waiter or (found.record.waiters .. '\n' .. call.waiter)
-  save_record(lane, found.id, found.record)
+-- Nothing when the call has as many waiters as it may have.
+local function attach(head, correlation, found)
+  local record, caller, events = found.record, head.shape.caller, head.shape.events
+  if caller == '' then return true end
+  if record[CALLER] == caller and record[CORRELATION] == correlation then return true end
+  local waiter = caller .. '\n' .. correlation .. '\n'
+  if string.find('\n' .. record[OTHERS], '\n' .. waiter, 1, true) then return true end
+  local _, lines = string.gsub(record[OTHERS], '\n', '\n')
+  if (lines + 1) / 3 >= MOST_WAITERS - 1 then return false end
+  if record[CALLER] == '' then
+    record[CALLER], record[CORRELATION], record[EVENTS] = caller, correlation, events
+  else
+    record[OTHERS] = (record[OTHERS] == '' and '' or record[OTHERS] .. '\n') .. waiter .. events
+  end
+  save_record(lane, found.id, record)
   return true
 end
 
-local function group_of(call)
-  local name = call.place.pool .. call.group
-  local group = groups[name]
-  if not group then
-    local counts = redis.call('HMGET', window_key(lane, call.place.pool), call.group, 'b:' .. call.group)
-    group = { pool = call.place.pool, name = call.group, standing = tonumber(counts[1]) or 0,
-      waiting = tonumber(counts[2]) or 0, entered = 0 }
-    groups[name] = group
-  end
-  return group
+local function answer_known(known, head, digest, correlation)
+  -- Overwritten by hand: whose it was is not known any more, and the key cannot be given to anybody else.
+  if not known.record or known.record[DIGEST] ~= digest then return { 'CONFLICT', known.id } end
+  if known.ending then return { 'REPLAYED', known.id, known.ending.outcome } end
+  if not attach(head, correlation, known) then return { 'OVERLOADED', 'waiters of this call' } end
+  return { 'ATTACHED', known.id, STATE_NAMES[known.record[STATE]] }
 end
 
-local function overload(call)
+local function overload(head, size)
   if live_count >= limits.calls then return 'calls' end
-  if live_bytes + added_bytes + #call.envelope > limits.bytes then return 'bytes of calls' end
+  if live_bytes + added_bytes + size > limits.bytes then return 'bytes of calls' end
   if retained > limits.retained then return 'bytes of outcomes' end
-  if call.passes_window then return nil end
-  if call.counts.standing >= call.limit and call.counts.waiting >= backlog then return 'calls of this subject' end
+  if head.shape.passes_window then return nil end
+  local group = counts[head.place]
+  if group.standing >= head.limit and group.waiting >= backlog then return 'calls of this subject' end
 end
 
-local function enqueue(call)
-  local caller, place, counts = call.caller, call.place, call.counts
-  local deadline = text(now + tonumber(call.deadline_ms))
-  local events = string.sub(call.waiter, -2) == '\n1' and '1' or '0'
-  local record = { state = 'queued', pool = place.pool, group = call.group, window = call.limit_text, entry = '',
-    bytes = text(#call.envelope), waiters = call.waiter,
-    meta = caller.trusted .. deadline .. '\n' .. events .. '\n' .. caller.run .. '\n' .. call.digest .. '\n' .. place.tool }
-  if place.serial then record.serial = '1' end
-  if call.passes_window then
-    add_entry(lane, call.id, record, call.envelope)
-  elseif counts.standing < call.limit then
-    counts.standing, counts.entered = counts.standing + 1, counts.entered + 1
-    record.standing = '1'
-    add_entry(lane, call.id, record, call.envelope)
+local function enqueue(call_id, head, digest, envelope, correlation)
+  local shape, size, group, standing = head.shape, #envelope, counts[head.place], '0'
+  local waits = not shape.passes_window and group.standing >= head.limit
+  if not shape.passes_window and not waits then
+    group.standing = group.standing + 1
+    standing = '1'
+  end
+  local bytes
+  if not waits and size <= LARGE_BODY then
+    local entry = redis.call('XADD', head.stream, '*', 'c', call_id, 'm', head.facts, 'd', digest, 'e', envelope)
+    bytes = framed_record(head.frame, standing, size, entry, correlation, digest)
   else
-    counts.waiting = counts.waiting + 1
-    redis.call('SET', body_key(lane, call.id), call.envelope)
-    redis.call('RPUSH', backlog_key(lane, place.pool, call.group), call.id)
-    redis.call('HINCRBY', window_key(lane, place.pool), 'b:' .. call.group, 1)
+    local record = read_record(framed_record(head.frame, standing, size, '', correlation, digest))
+    if waits then
+      group.waiting = group.waiting + 1
+      redis.call('SET', body_key(lane, call_id), envelope)
+      redis.call('RPUSH', backlog_key(lane, shape.pool, shape.group), call_id)
+    else
+      add_entry(lane, call_id, record, envelope)
+    end
+    bytes = write_record(record)
   end
-  save_record(lane, call.id, record)
-  -- Without expiry while a later generation is under way; settling that one sets it again.
-  if call.continues then redis.call('SET', call_key(lane, call.asked), call.continues) end
-  known_calls[call.asked] = { id = call.id, record = record }
-  deadlines[#deadlines + 1] = deadline
-  deadlines[#deadlines + 1] = call.id
-  added_bytes = added_bytes + #call.envelope
+  local at = #fresh
+  fresh[at + 1], fresh[at + 2] = call_id, bytes
+  deadlines[at + 1], deadlines[at + 2] = head.deadline, call_id
+  added_bytes = added_bytes + size
   live_count = live_count + 1
-  caller.accepted = true
+  head.accepted = true
 end
 
-local window_text = text(window)
-
-local function accept(call, who, where, bytes)
-  call.caller = callers[who] or authenticate(lane, who, now, epoch)
-  callers[who] = call.caller
-  if call.caller.ending then return { 'UNAUTHENTICATED', call.caller.ending } end
+local function accept(number, at)
+  local asked, head = ids[number], head_of[number]
+  if not head or head.ending then return { 'UNAUTHENTICATED', head and head.ending or 'unknown' } end
   -- The key belongs to this subject, or nobody's business is touched.
-  local prefix = call.caller.prefix
-  if not prefix or string.sub(call.id, 1, #prefix) ~= prefix then return { 'UNAUTHENTICATED', 'unknown' } end
-  local known = known_calls[call.asked]
-  if not known then
-    known = find_call(lane, call, bytes)
-    known_calls[call.asked] = known
+  if string.sub(asked, 1, #head.shape.prefix) ~= head.shape.prefix or seen[asked] then return { 'UNAUTHENTICATED', 'unknown' } end
+  seen[asked] = true
+  local call_id, continues = asked, nil
+  if stored[number] then
+    local known
+    known, call_id, continues = find_call(lane, asked, stored[number])
+    if known then return answer_known(known, head, ARGV[at + 2], ARGV[at + 4]) end
   end
-  if known then
-    if meta_field(known.record, 'digest') ~= call.digest then return { 'CONFLICT', known.id } end
-    if known.outcome then return { 'REPLAYED', known.id, known.outcome } end
-    if not attach(call, known) then return { 'OVERLOADED', 'waiters of this call' } end
-    return { 'ATTACHED', known.id, known.record.state }
-  end
-  call.place = places[where] or place_of(where)
-  places[where] = call.place
-  call.group, call.limit, call.limit_text = call.caller.scope, window, window_text
-  if call.place.serial then call.group, call.limit, call.limit_text = call.group .. '/' .. call.place.tool, 1, '1' end
-  -- A nested call never waits behind its own parent's subject: that could wait for ever.
-  call.passes_window = call.caller.nested and not call.place.serial
-  call.counts = group_of(call)
-  local what = overload(call)
+  local envelope = ARGV[at + 3]
+  local what = overload(head, #envelope)
   if what then return { 'OVERLOADED', what } end
-  enqueue(call)
-  return { 'ACCEPTED', call.id }
+  enqueue(call_id, head, ARGV[at + 2], envelope, ARGV[at + 4])
+  if continues then redis.call('HSET', outcomes_key(lane), asked, continues) end
+  return continues and { 'ACCEPTED', call_id } or 'ACCEPTED'
 end
 
-for number = 1, #keys do
-  local at = FIRST + (number - 1) * STRIDE
-  local call = { asked = ARGV[at], id = ARGV[at], digest = ARGV[at + 1], envelope = ARGV[at + 4], deadline_ms = ARGV[at + 5],
-    waiter = ARGV[at + 6] }
-  answers[number] = accept(call, ARGV[at + 2], ARGV[at + 3], stored[number])
-end
-if #deadlines > 0 then
+for number = 1, #ids do answers[number] = accept(number, FIRST + (number - 1) * STRIDE) end
+if #fresh > 0 then
+  redis.call('HSET', calls, unpack(fresh))
   redis.call('ZADD', live, unpack(deadlines))
   redis.call('HINCRBY', meta, 'liveBytes', text(added_bytes))
-end
-for _, group in pairs(groups) do
-  if group.entered > 0 then enter_window(lane, group.pool, group.name, group.entered) end
-end
-for _, caller in pairs(callers) do
-  -- An idle expiry needs no finer time than this, and a write per call would cost more than it tells.
-  if caller.accepted and now - caller.seen_at >= math.min(1000, caller.idle_ms / 10) then
-    redis.call('HSET', session_key(lane, caller.session_id), 'lastSeenAt', now_text)
-  end
+  write_window_counts(lane, counts)
+  mark_seen(lane, heads, now)
 end
 return answers

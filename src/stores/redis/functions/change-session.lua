@@ -8,7 +8,7 @@ local incarnation, lane, session, change, run = ARGV[1], ARGV[2], ARGV[3], ARGV[
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local key = session_key(lane, session)
-local known, ending = live_session(lane, session, run, now_ms())
+local known, _, _, ending = live_session(lane, session, run, now_ms())
 if not known then return 'UNKNOWN' end
 if change == 'revoke' then
   if ending ~= 'revoked' then
@@ -19,7 +19,7 @@ if change == 'revoke' then
 end
 if ending == 'revoked' or ending == 'expired' then return 'ENDED' end
 if change == 'touch' then
-  redis.call('HSET', key, 'lastSeenAt', text(now_ms()))
+  redis.call('HSET', key, 'seen', text(now_ms()))
 elseif change == 'open-run' then
   redis.call('HSET', key, 'run:' .. run, text(now_ms()))
 elseif change == 'end-run' and redis.call('HDEL', key, 'run:' .. run) == 1 then

@@ -10,12 +10,12 @@ local MEMORY_MS = 3600000
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local key = session_key(lane, session)
-local existing = redis.call('HGET', key, 'expiresAt')
-if existing then return { 'OPENED', existing } end
+local existing = redis.call('HGET', key, 'facts')
+if existing then return { 'OPENED', text(session_facts(existing).expires_at) } end
 local now = now_ms()
 local expires_at = text(now + tonumber(lifetime_ms))
-redis.call('HSET', key, 'identity', identity, 'token', redis.sha1hex(token_digest), 'openedAt', text(now),
-  'expiresAt', expires_at, 'idleMs', idle_ms, 'lastSeenAt', text(now), 'revoked', '0', 'run:' .. run, text(now))
+local facts = table.concat({ redis.sha1hex(token_digest), expires_at, idle_ms, text(now), identity }, '\n')
+redis.call('HSET', key, 'facts', facts, 'seen', text(now), 'run:' .. run, text(now))
 redis.call('PEXPIREAT', key, text(tonumber(expires_at) + MEMORY_MS))
 redis.call('ZADD', sessions, expires_at, session)
 return { 'OPENED', expires_at }

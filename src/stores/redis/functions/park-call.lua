@@ -9,21 +9,22 @@ local incarnation, lane, worker, call_id, entry, fence, until_ms, detail =
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local record = load_record(lane, call_id)
-if record and record.state == 'parked' and record.parkedFence == fence then return 'PARKED' end
+if record and record[STATE] == PARKED and extra(record, 'parkedFence') == fence then return 'PARKED' end
 if not record or not owns(lane, record, worker, entry, fence) then return 'FENCED' end
 local now = now_ms()
 local envelope = read_envelope(lane, call_id, record)
 if not envelope then return 'FENCED' end
 redis.call('SET', body_key(lane, call_id), envelope)
-drop_entry(lane, record, tonumber(fence))
-if record.standing and not record.serial then
-  record.standing = nil
-  leave_window(lane, record.pool, record.group, 1, tonumber(record.window))
+drop_entry(lane, record, fence)
+if record[STANDING] == '1' and not extra(record, 'serial') then
+  record[STANDING] = '0'
+  leave_windows(lane, pool_of(record), { [record[PLACE]] = 1 })
 end
-record.state, record.parkedFence = 'parked', fence
+record[STATE] = PARKED
+set_extra(record, 'parkedFence', fence)
 save_record(lane, call_id, record)
 redis.call('ZADD', live, until_ms, call_id)
 local records = {}
-add_audit(records, 'call.parked', call_id, record, detail)
+add_audit(records, 'call.parked', call_id, write_record(record), detail)
 write_audit(meta, audit, text(now), records)
 return 'PARKED'

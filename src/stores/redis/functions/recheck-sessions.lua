@@ -12,7 +12,7 @@ if not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
 local answers = {}
 for at = FIRST, #ARGV, STRIDE do
-  local _, ending = live_session(lane, ARGV[at], ARGV[at + 1], now)
+  local _, _, _, ending = live_session(lane, ARGV[at], ARGV[at + 1], now)
   answers[#answers + 1] = ending and { 'ENDED', ending } or { 'LIVE' }
 end
 return answers

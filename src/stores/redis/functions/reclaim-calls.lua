@@ -1,27 +1,39 @@
---[[ Take over entries whose lease ran out. The delivery count rises with it, so the former owner's fence is dead at once.
+--[[ Take over entries whose lease ran out. The delivery count rises with it, so the former owner's fence is dead at once. Entries that
+  belong to no call are cleared away and do not count, so that junk cannot hold up the rest.
   FLAGS    allow-oom
   KEYS     meta, stream
   ARGV     incarnation, lane, worker, leaseMs, limit
   RETURNS  TAKEN ]]
 local meta, stream = KEYS[1], KEYS[2]
-local incarnation, lane, worker, lease, limit = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local incarnation, lane, worker, lease, limit = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local LOOKED_AT_ONCE, MOST_LOOKS = 100, 50
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local taken = { 'TAKEN' }
-for _, pending in ipairs(redis.call('XPENDING', stream, GROUP, 'IDLE', lease, '-', '+', limit)) do
+
+local function take(pending)
   -- An entry whose body is gone comes back empty; its call ends at its deadline, as BODY_LOST.
   local entry = redis.call('XCLAIM', stream, GROUP, worker, lease, pending[1])[1]
-  if entry then
-    local fields = entry[2]
-    local record = load_record(lane, fields[2])
-    if record and record.entry == pending[1] and record.state ~= 'settled' then
-      taken[#taken + 1] = { entry[1], fields, text(tonumber(pending[4]) + 1), record.starts or '0',
-        record.state == 'running' and '1' or '0', record.effect or '', record.cancel or '0' }
-    else
-      -- Nobody waits for it: left over by hand, or written by somebody who is not us.
-      redis.call('XACK', stream, GROUP, pending[1])
-      redis.call('XDEL', stream, pending[1])
-    end
+  if not entry then return end
+  local fields = entry[2]
+  local record = fields[1] == 'c' and load_record(lane, fields[2])
+  if record and record[ENTRY] == pending[1] then
+    taken[#taken + 1] = { entry[1], fields, text(tonumber(pending[4]) + 1), extra(record, 'starts') or '0',
+      record[STATE] == RUNNING and '1' or '0', extra(record, 'effect') or '', extra(record, 'cancel') or '0' }
+  else
+    -- Nobody waits for it: left over by hand, or written by somebody who is not us.
+    redis.call('XACK', stream, GROUP, pending[1])
+    redis.call('XDEL', stream, pending[1])
   end
+end
+
+local from = '-'
+for _ = 1, MOST_LOOKS do
+  local wanted = limit + 1 - #taken
+  if wanted <= 0 then break end
+  local found = redis.call('XPENDING', stream, GROUP, 'IDLE', lease, from, '+', math.min(wanted, LOOKED_AT_ONCE))
+  if #found == 0 then break end
+  for _, pending in ipairs(found) do take(pending) end
+  from = '(' .. found[#found][1]
 end
 return taken

@@ -1,22 +1,36 @@
---[[ Extend leases: reset the idle time of entries that are still the worker's own. XCLAIM alone would steal them back.
+--[[ Extend leases: reset the idle time of entries that are still the worker's own. XCLAIM alone would steal them back. All calls
+  are of one worker and pool; `first` and `last` enclose their entries.
   FLAGS    allow-oom
-  KEYS     meta
-  ARGV     incarnation, lane
-  EACH     callId, worker, entry, fence
+  KEYS     meta, calls, outcomes
+  ARGV     incarnation, lane, worker, pool, first, last
+  EACH     callId, entry, fence
   RETURNS  RENEWED | FENCED | CANCEL ]]
-local meta = KEYS[1]
-local incarnation, lane = ARGV[1], ARGV[2]
-local FIRST, STRIDE = 3, 4
+local meta, calls, outcomes = KEYS[1], KEYS[2], KEYS[3]
+local incarnation, lane, worker, pool, first, last = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local FIRST, STRIDE = 7, 3
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
-local answers = {}
-for at = FIRST, #ARGV, STRIDE do
-  local record, worker = load_record(lane, ARGV[at]), ARGV[at + 1]
+local ids = {}
+for at = FIRST, #ARGV, STRIDE do ids[#ids + 1] = ARGV[at] end
+local stored = redis.call('HMGET', calls, unpack(ids))
+local settled = redis.call('HMGET', outcomes, unpack(ids))
+local records = read_records(stored)
+local held = held_by(lane, pool, worker, first, last, #ids)
+local answers, renewed = {}, {}
+for number = 1, #ids do
+  local at = FIRST + (number - 1) * STRIDE
+  local entry, fence = ARGV[at + 1], ARGV[at + 2]
+  local record = not settled[number] and records[number]
+  local deliveries = record and deliveries_of(held, lane, pool, worker, entry)
   local answer = 'FENCED'
-  if record and owns(lane, record, worker, ARGV[at + 2], ARGV[at + 3]) then
-    redis.call('XCLAIM', stream_key(lane, record.pool), GROUP, worker, '0', record.entry, 'JUSTID')
-    answer = record.cancel == '1' and 'CANCEL' or 'RENEWED'
+  if deliveries and has_fence(record, entry, deliveries, fence) then
+    renewed[#renewed + 1] = entry
+    answer = extra(record, 'cancel') == '1' and 'CANCEL' or 'RENEWED'
   end
-  answers[#answers + 1] = answer
+  answers[number] = answer
+end
+if #renewed > 0 then
+  renewed[#renewed + 1] = 'JUSTID'
+  redis.call('XCLAIM', stream_key(lane, pool), GROUP, worker, '0', unpack(renewed))
 end
 return answers

@@ -8,16 +8,19 @@ local incarnation, lane, call_id, deadline_ms, with = ARGV[1], ARGV[2], ARGV[3],
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local record = load_record(lane, call_id)
-if not record or record.state ~= 'parked' then return 'NOT_PARKED' end
+if not record or record[STATE] ~= PARKED then return 'NOT_PARKED' end
 local envelope = redis.call('GET', body_key(lane, call_id))
 if not envelope then return 'NOT_PARKED' end
 local deadline = text(now_ms() + tonumber(deadline_ms))
-record.state = 'queued'
-if with ~= '' then record.with = with end
-record.meta = with_meta_field(record.meta, 'deadline', deadline)
-if not record.standing then
-  record.standing = '1'
-  enter_window(lane, record.pool, record.group, 1)
+record[STATE] = QUEUED
+if with ~= '' then
+  redis.call('SET', resumed_key(lane, call_id), with)
+  set_extra(record, 'resumed', '1')
+end
+set_fact(record, DEADLINE, deadline)
+if record[STANDING] ~= '1' then
+  record[STANDING] = '1'
+  enter_window(lane, record)
 end
 redis.call('DEL', body_key(lane, call_id))
 add_entry(lane, call_id, record, envelope)

@@ -1,46 +1,44 @@
 --[[ Store outcomes once, answer every waiter, write the audit and end the leases. One script: a crash between two of these
-  would run a tool again, or leave somebody waiting.
+  would run a tool again, or leave somebody waiting. All calls are of one pool; `first` and `last` enclose their entries.
   FLAGS    allow-oom
-  KEYS     meta, live, audit
-  ARGV     incarnation, lane, worker, retentionMs
+  KEYS     meta, live, audit, calls, outcomes
+  ARGV     incarnation, lane, worker, retentionMs, pool, first, last
   EACH     callId, entry, fence, outcome, release, detail
   RETURNS  SETTLED | FENCED | ABSENT ]]
-local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
+local meta, live, audit, calls, outcomes = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local incarnation, lane, worker, retention = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local FIRST, STRIDE = 5, 6
+local pool, first, last = ARGV[5], ARGV[6], ARGV[7]
+local FIRST, STRIDE = 8, 6
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
-local keys = {}
-for at = FIRST, #ARGV, STRIDE do keys[#keys + 1] = call_key(lane, ARGV[at]) end
-local stored = redis.call('MGET', unpack(keys))
-local settlement = new_settlement(lane, now_ms())
+local ids = {}
+for at = FIRST, #ARGV, STRIDE do ids[#ids + 1] = ARGV[at] end
+local stored = redis.call('HMGET', calls, unpack(ids))
+local settled = redis.call('HMGET', outcomes, unpack(ids))
+local records = read_records(stored)
+local held = held_by(lane, pool, worker, first, last, #ids)
+local settlement = new_settlement(lane, now_ms(), retention)
 local answers, done = {}, {}
 
 -- The same owner repeats itself after a lost answer.
-local function is_repetition(record, ending, entry, fence, known_outcome, outcome)
-  return record.entry == entry and ending.fence == fence and known_outcome == outcome
+local function is_repetition(record, ending, entry, fence, outcome)
+  return record and ending and record[ENTRY] == entry and ending.fence == fence and ending.outcome == outcome
 end
 
-for number = 1, #keys do
-  local at = FIRST + (number - 1) * STRIDE
-  local call_id, entry, fence, outcome = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  local answer = 'FENCED'
-  if not stored[number] then
-    answer = 'ABSENT'
-  elseif not done[call_id] then
-    local record, ending, outcome_at = read_record(stored[number])
-    if ending then
-      if is_repetition(record, ending, entry, fence, string.sub(stored[number], outcome_at + 1), outcome) then
-        answer = 'SETTLED'
-      end
-    elseif owns(lane, record, worker, entry, fence) then
-      settle_record(settlement, call_id, record, outcome,
-        { event = 'call.settled', audit = ARGV[at + 5], fence = fence, release = ARGV[at + 4], retention = retention })
-      done[call_id] = true
-      answer = 'SETTLED'
-    end
+local function settle(number, at)
+  local call_id, entry, fence, outcome = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local record = records[number]
+  if settled[number] then
+    return is_repetition(record, read_ending(settled[number]), entry, fence, outcome) and 'SETTLED' or 'FENCED'
   end
-  answers[number] = answer
+  if not record then return 'ABSENT' end
+  local deliveries = deliveries_of(held, lane, pool, worker, entry)
+  if done[call_id] or not deliveries or not has_fence(record, entry, deliveries, fence) then return 'FENCED' end
+  done[call_id] = true
+  settle_record(settlement, call_id, record, stored[number], outcome, 'call.settled', ARGV[at + 5], fence, ARGV[at + 4])
+  return 'SETTLED'
 end
+
+for number = 1, #ids do answers[number] = settle(number, FIRST + (number - 1) * STRIDE) end
 write_settlement(settlement, meta, live, audit)
 return answers

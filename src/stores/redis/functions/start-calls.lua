@@ -1,42 +1,59 @@
---[[ Write start marks. Nothing of an unsafe tool runs before this answers STARTED, so a lost worker can be told from one that never began.
+--[[ Write start marks. Nothing of an unsafe tool runs before this answers STARTED, so a lost worker can be told from one that never
+  began. All calls are of one pool; `first` and `last` enclose their entries.
   FLAGS    allow-oom
-  KEYS     meta, audit
-  ARGV     incarnation, lane, worker
+  KEYS     meta, audit, calls, outcomes
+  ARGV     incarnation, lane, worker, pool, first, last
   EACH     callId, entry, fence, effect, maxAttempts, intent
   RETURNS  STARTED | FENCED | CANCELLED | EXPIRED | ENDED | MAY_HAVE_RUN | USED_UP ]]
-local meta, audit = KEYS[1], KEYS[2]
-local incarnation, lane, worker = ARGV[1], ARGV[2], ARGV[3]
-local FIRST, STRIDE = 4, 6
+local meta, audit, calls, outcomes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local incarnation, lane, worker, pool, first, last = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local FIRST, STRIDE = 7, 6
 -- Started twice and never settled: the call is to blame.
 local POISON_STARTS = 2
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
+local ids = {}
+for at = FIRST, #ARGV, STRIDE do ids[#ids + 1] = ARGV[at] end
+local stored = redis.call('HMGET', calls, unpack(ids))
+local settled = redis.call('HMGET', outcomes, unpack(ids))
+local records = read_records(stored)
+local held = held_by(lane, pool, worker, first, last, #ids)
 local now = now_ms()
-local answers, intents = {}, {}
+local answers, changed, intents, endings = {}, {}, {}, {}
 
-local function start(call)
-  local record = load_record(lane, call.id)
-  if not record or not owns(lane, record, worker, call.entry, call.fence) then return { 'FENCED' } end
-  local starts = tonumber(record.starts) or 0
-  if record.startFence == call.fence then return { 'STARTED', record.starts } end
-  if starts > 0 and (record.effect == 'unsafe' or call.effect == 'unsafe') then return { 'MAY_HAVE_RUN' } end
-  if record.cancel == '1' then return { 'CANCELLED' } end
-  if starts > 0 and starts >= math.min(POISON_STARTS, call.max_attempts) then return { 'USED_UP', record.starts } end
-  if now >= tonumber(meta_field(record, 'deadline')) then return { 'EXPIRED' } end
-  local _, ending = live_session(lane, meta_field(record, 'session'), meta_field(record, 'run'), now)
-  if ending then return { 'ENDED', ending } end
-  record.state, record.starts = 'running', text(starts + 1)
-  record.startFence, record.effect = call.fence, call.effect
-  save_record(lane, call.id, record)
-  if call.intent ~= '' then
-    add_audit(intents, 'call.intended', call.id, record, call.intent)
+-- Many calls of a batch are of one session.
+local function session_ending(session, run)
+  local name = session .. '\n' .. run
+  if endings[name] == nil then
+    local _, _, _, ending = live_session(lane, session, run, now)
+    endings[name] = ending or false
   end
-  return { 'STARTED', record.starts }
+  return endings[name]
 end
 
-for at = FIRST, #ARGV, STRIDE do
-  answers[#answers + 1] = start({ id = ARGV[at], entry = ARGV[at + 1], fence = ARGV[at + 2], effect = ARGV[at + 3],
-    max_attempts = tonumber(ARGV[at + 4]), intent = ARGV[at + 5] })
+local function start(number, at)
+  local call_id, entry, fence, effect = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local record = not settled[number] and records[number]
+  local deliveries = record and deliveries_of(held, lane, pool, worker, entry)
+  if not deliveries or not has_fence(record, entry, deliveries, fence) then return { 'FENCED' } end
+  local starts = tonumber(extra(record, 'starts')) or 0
+  if extra(record, 'startFence') == fence then return { 'STARTED', text(starts) } end
+  if starts > 0 and (extra(record, 'effect') == 'unsafe' or effect == 'unsafe') then return { 'MAY_HAVE_RUN' } end
+  if extra(record, 'cancel') == '1' then return { 'CANCELLED' } end
+  if starts > 0 and starts >= math.min(POISON_STARTS, tonumber(ARGV[at + 4])) then return { 'USED_UP', text(starts) } end
+  local facts = lines_of(record[FACTS])
+  if now >= tonumber(facts[DEADLINE]) then return { 'EXPIRED' } end
+  local ending = session_ending(facts[SESSION], facts[RUN])
+  if ending then return { 'ENDED', ending } end
+  mark_started(record, starts + 1, fence, effect)
+  local bytes = write_record(record)
+  changed[#changed + 1] = call_id
+  changed[#changed + 1] = bytes
+  if ARGV[at + 5] ~= '' then add_audit(intents, 'call.intended', call_id, bytes, ARGV[at + 5]) end
+  return { 'STARTED', text(starts + 1) }
 end
+
+for number = 1, #ids do answers[number] = start(number, FIRST + (number - 1) * STRIDE) end
+if #changed > 0 then redis.call('HSET', calls, unpack(changed)) end
 if #intents > 0 then write_audit(meta, audit, text(now), intents) end
 return answers

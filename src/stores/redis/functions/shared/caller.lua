@@ -2,28 +2,57 @@
 local function parent_vouches(lane, session_id, vouches)
   local parent_id, worker, entry, fence = string.match(vouches, '^(.-)\n(.-)\n(.-)\n(.-)$')
   local parent = parent_id and load_record(lane, parent_id)
-  return parent and meta_field(parent, 'session') == session_id and owns(lane, parent, worker, entry, fence)
+  return parent and fact(parent, SESSION) == session_id and owns(lane, parent, worker, entry, fence)
 end
 
--- Who makes a call: session, run, proof and what vouches for it, one line each. `ending` says why they may not.
-local function authenticate(lane, who, now, epoch)
-  local session_id, run, proof, vouches = string.match(who, '^(.-)\n(.-)\n(.-)\n(.*)$')
-  local session, ending = live_session(lane, session_id, run, now)
-  local caller = { session_id = session_id, run = run, nested = proof ~= 'token', ending = ending }
-  if not session then return caller end
+--[[ A head is what many calls of a batch share: session, run, pool, serial, tool, deadlineMs, events, caller and proof, one line each.
+  What vouches for it follows behind a zero byte, and is not remembered. ]]
+local HEAD = '^([^\n]*)\n([^\n]*)\n([^\n]*)\n([01])\n([^\n]*)\n(%d+)\n([01])\n([^\n]*)\n([^\n]*)$'
+
+local read_head = remember(function(head_text)
+  local session_id, run, pool, serial, tool, deadline_ms, events, caller, proof = string.match(head_text, HEAD)
+  local scope = session_id and string.match(session_id, '^%d+%.([^.]+)%.')
+  if not scope then return { unreadable = true } end
+  local is_serial = serial == '1'
+  return { session_id = session_id, run = run, prefix = scope_prefix(session_id), pool = pool, is_serial = is_serial,
+    group = is_serial and scope .. '/' .. tool or scope, deadline_ms = tonumber(deadline_ms), events = events, caller = caller,
+    by_token = proof == 'token', extras = is_serial and 'serial=1;' or '',
+    -- A nested call never waits behind its own parent's subject: that could wait for ever.
+    passes_window = proof ~= 'token' and not is_serial,
+    -- What stands in the facts before and behind what the store knows.
+    before = '\n' .. session_id .. '\n' .. run .. '\n', behind = '\n' .. events .. '\n' .. tool .. '\n' }
+end)
+
+-- `ending` says why the session may not call.
+local function open_head(lane, head_text, now, now_text, epoch, window_text)
+  local zero = string.find(head_text, '\0', 1, true) or 0
+  local shape, vouches = read_head(string.sub(head_text, 1, zero - 1)), string.sub(head_text, zero + 1)
+  if shape.unreadable then return { ending = 'unknown' } end
+  local session, seen_at, expires_at, ending = live_session(lane, shape.session_id, shape.run, now)
+  if not session then return { ending = ending } end
   local vouched
-  if proof == 'token' then
+  if shape.by_token then
     vouched = redis.sha1hex(vouches) == session.token
   else
-    vouched = parent_vouches(lane, session_id, vouches)
+    vouched = parent_vouches(lane, shape.session_id, vouches)
   end
-  if not vouched then
-    caller.ending = 'unknown'
-    return caller
+  if not vouched then return { ending = 'unknown' } end
+  if ending then return { ending = ending } end
+  local limit_text = shape.is_serial and '1' or window_text
+  local deadline = text(now + shape.deadline_ms)
+  local place = shape.pool .. '\n' .. shape.group .. '\n' .. limit_text
+  local facts = session.identity .. shape.before .. epoch .. '\n' .. text(expires_at) .. '\n' .. now_text .. '\n' .. deadline
+    .. shape.behind
+  return { shape = shape, seen_at = seen_at, idle_ms = session.idle_ms, limit = tonumber(limit_text), deadline = deadline,
+    stream = stream_key(lane, shape.pool), place = place, facts = facts,
+    frame = record_frame(QUEUED, shape.events, place, shape.caller, shape.extras, facts) }
+end
+
+-- An idle expiry needs no finer time than this, and a write per call would cost more than it tells.
+local function mark_seen(lane, heads, now)
+  for _, head in ipairs(heads) do
+    if head.accepted and now - head.seen_at >= math.min(1000, head.idle_ms / 10) then
+      redis.call('HSET', session_key(lane, head.shape.session_id), 'seen', text(now))
+    end
   end
-  caller.prefix, caller.seen_at, caller.idle_ms = scope_prefix(session_id), session.seen_at, session.idle_ms
-  caller.scope = string.match(session_id, '^%d+%.([^.]+)%.')
-  -- What every call of this caller carries, up to what differs from call to call.
-  caller.trusted = table.concat({ session.identity, session_id, epoch, text(session.expires_at), text(now) }, '\n') .. '\n'
-  return caller
 end

@@ -1,21 +1,20 @@
--- A released key continues under the next generation of its id; the first generation knows the latest one.
-local function find_call(lane, call, bytes)
-  if not bytes then return nil end
-  local record, ending, outcome_at = read_record(bytes)
-  local found = { id = call.id, record = record, outcome = ending and string.sub(bytes, outcome_at + 1) }
-  if not ending or ending.released ~= '1' then return found end
-  local latest = tonumber(ending.next or '1')
+--[[ A released key continues under the next generation of its id; the first generation knows the latest one. Returns the call that
+  has the key now, or nil, the id to use, and the first generation's ending to be written with it. ]]
+local function find_call(lane, asked, bytes)
+  local calls, outcomes = calls_key(lane), outcomes_key(lane)
+  local ending = read_ending(redis.call('HGET', outcomes, asked))
+  if not bytes and not ending then return nil, asked end
+  if not ending or not ending.released then return { id = asked, record = read_record(bytes), ending = ending } end
+  local latest = ending.continued
   if latest > 1 then
-    call.id = call.asked .. '~' .. text(latest)
-    local latest_bytes = redis.call('GET', call_key(lane, call.id))
-    if latest_bytes then
-      local latest_record, latest_ending, latest_at = read_record(latest_bytes)
-      if not latest_ending or latest_ending.released ~= '1' then
-        return { id = call.id, record = latest_record, outcome = latest_ending and string.sub(latest_bytes, latest_at + 1) }
-      end
+    local latest_id = asked .. '~' .. text(latest)
+    local latest_bytes = redis.call('HGET', calls, latest_id)
+    local latest_ending = read_ending(redis.call('HGET', outcomes, latest_id))
+    if latest_bytes and not (latest_ending and latest_ending.released) then
+      return { id = latest_id, record = read_record(latest_bytes), ending = latest_ending }
     end
   end
-  call.id = call.asked .. '~' .. text(latest + 1)
-  ending.next = text(latest + 1)
-  call.continues = with_ending(bytes, ending, outcome_at)
+  -- Not forgotten while a later generation is under way; settling that one sets it again.
+  ending.continued, ending.forget_at = latest + 1, ''
+  return nil, asked .. '~' .. text(latest + 1), write_ending(ending)
 end

@@ -1,61 +1,119 @@
---[[ A call's record is a sequence of MessagePack values: a map of strings, and once settled a second map (the ending) with the
-  outcome's own bytes behind it. Settling only appends. `meta` is what an entry carries beside the envelope, one line each; whatever
-  a caller chose stands last, behind what the store vouches for. Waiters are lines too: caller, correlation, events. ]]
-local META = { identity = 1, session = 2, epoch = 3, sessionExpiresAt = 4, acceptedAt = 5, deadline = 6, events = 7,
-  run = 8, digest = 9, tool = 10 }
+--[[ A call's record, packed: reading one is a single step without looking at every byte. `place` is pool, group and window, one
+  line each; `extras` is what only few calls have, `name=value;`; `others` are waiters after the first, as caller, correlation and
+  events; `facts` are what the store vouches for, one line each, as the entry has them. ]]
+local PACKED = '<c1c1c1c1I4Bc0Hc0Bc0Bc0Hc0I4c0Hc0Bc0'
+local VERSION = '1'
+local STATE, STANDING, EVENTS, BYTES, ENTRY, PLACE = 2, 3, 4, 5, 6, 7
+local CALLER, CORRELATION, EXTRAS, OTHERS, FACTS, DIGEST = 8, 9, 10, 11, 12, 13
+local QUEUED, RUNNING, PARKED = 'q', 'r', 'p'
+local STATE_NAMES = { q = 'queued', r = 'running', p = 'parked' }
 
--- Returns the record, its ending if it is settled, and where the outcome starts.
-local function read_record(bytes)
-  local offset, record = cmsgpack.unpack_one(bytes)
-  if offset == -1 then return record end
-  local outcome_at, ending = cmsgpack.unpack_one(bytes, offset)
-  record.state = 'settled'
-  return record, ending, outcome_at
+-- Lines of the facts: identity, session, run, epoch, sessionExpiresAt, acceptedAt, deadline, events and tool.
+local SESSION, RUN, DEADLINE = 2, 3, 7
+
+local function unpack_record(bytes)
+  local record = { struct.unpack(PACKED, bytes) }
+  return record[1] == VERSION and record or nil
 end
 
-local function load_record(lane, call_id)
-  local bytes = redis.call('GET', call_key(lane, call_id))
+-- Nothing for bytes that somebody else has put there: such a call is treated as gone.
+local function read_record(bytes)
   if not bytes then return nil end
-  return read_record(bytes)
+  local readable, record = pcall(unpack_record, bytes)
+  return readable and record or nil
+end
+
+local function unpack_records(stored)
+  local records = {}
+  for number = 1, #stored do records[number] = stored[number] and unpack_record(stored[number]) end
+  return records
+end
+
+-- Looks at each on its own only if not all are ours.
+local function read_records(stored)
+  local readable, records = pcall(unpack_records, stored)
+  if readable then return records end
+  records = {}
+  for number = 1, #stored do records[number] = read_record(stored[number]) end
+  return records
+end
+
+local function write_record(record)
+  local entry, place, caller, correlation = record[ENTRY], record[PLACE], record[CALLER], record[CORRELATION]
+  local extras, others, facts, digest = record[EXTRAS], record[OTHERS], record[FACTS], record[DIGEST]
+  return struct.pack(PACKED, VERSION, record[STATE], record[STANDING], record[EVENTS], record[BYTES], #entry, entry, #place, place,
+    #caller, caller, #correlation, correlation, #extras, extras, #others, others, #facts, facts, #digest, digest)
+end
+
+local byte_of = remember(function(length) return string.char(length) end)
+local size_of = remember(function(size) return struct.pack('<I4', size) end)
+
+-- The same bytes as `write_record` makes, for new calls that differ in little: what they share is packed once.
+local function record_frame(state, events, place, caller, extras, facts)
+  return { before_standing = VERSION .. state, events = events,
+    place = struct.pack('<Hc0Bc0', #place, place, #caller, caller),
+    facts = struct.pack('<Hc0I4Hc0', #extras, extras, 0, #facts, facts) }
+end
+
+local function framed_record(frame, standing, size, entry, correlation, digest)
+  return frame.before_standing .. standing .. frame.events .. size_of(size) .. byte_of(#entry) .. entry .. frame.place
+    .. byte_of(#correlation) .. correlation .. frame.facts .. byte_of(#digest) .. digest
+end
+
+-- The record of a call that is not settled.
+local function load_record(lane, call_id)
+  if redis.call('HEXISTS', outcomes_key(lane), call_id) == 1 then return nil end
+  return read_record(redis.call('HGET', calls_key(lane), call_id))
 end
 
 local function save_record(lane, call_id, record)
-  redis.call('SET', call_key(lane, call_id), cmsgpack.pack(record))
+  redis.call('HSET', calls_key(lane), call_id, write_record(record))
 end
 
--- The bytes of a settled call with another ending. The record and the outcome stay as they are.
-local function with_ending(bytes, ending, outcome_at)
-  local offset = cmsgpack.unpack_one(bytes)
-  return string.sub(bytes, 1, offset) .. cmsgpack.pack(ending) .. string.sub(bytes, outcome_at + 1)
+local function extra(record, name)
+  local extras = record[EXTRAS]
+  return extras ~= '' and string.match(';' .. extras, ';' .. name .. '=([^;]*);') or nil
 end
 
-local function meta_field(record, name)
-  local wanted, at = META[name], 1
-  for line in string.gmatch(record.meta .. '\n', '(.-)\n') do
-    if at == wanted then return line end
-    at = at + 1
-  end
+-- Without a value the name is taken away.
+local function set_extra(record, name, value)
+  local without = string.gsub(';' .. record[EXTRAS], ';' .. name .. '=[^;]*;', ';')
+  record[EXTRAS] = string.sub(without, 2) .. (value and name .. '=' .. value .. ';' or '')
 end
 
-local function with_meta_field(meta, name, value)
+local function lines_of(text)
   local lines = {}
-  for line in string.gmatch(meta .. '\n', '(.-)\n') do lines[#lines + 1] = line end
-  lines[META[name]] = value
-  return table.concat(lines, '\n')
+  for line in string.gmatch(text .. '\n', '(.-)\n') do lines[#lines + 1] = line end
+  return lines
 end
 
--- The pending list is the lease: who holds the entry, and how often it was delivered.
-local function holder(lane, record)
-  if record.entry == '' then return nil, 0 end
-  -- A pool that no worker has served yet has no group, and nobody holds anything.
-  local found = redis.pcall('XPENDING', stream_key(lane, record.pool), GROUP, record.entry, record.entry, 1)
-  local pending = found[1]
-  if not pending then return nil, 0 end
-  return pending[2], tonumber(pending[4])
+local function fact(record, line)
+  return lines_of(record[FACTS])[line]
 end
 
-local function owns(lane, record, worker, entry, fence)
-  if record.state == 'settled' or record.state == 'parked' or record.entry ~= entry then return false end
-  local owner, deliveries = holder(lane, record)
-  return owner == worker and (tonumber(record.base) or 0) + deliveries == tonumber(fence)
+local function set_fact(record, line, value)
+  local lines = lines_of(record[FACTS])
+  lines[line] = value
+  record[FACTS] = table.concat(lines, '\n')
+end
+
+local place_of = remember(function(place)
+  local pool, group, limit = string.match(place, '^([^\n]*)\n([^\n]*)\n(%d+)$')
+  return { pool = pool, group = group, limit = tonumber(limit) }
+end)
+
+local function pool_of(record)
+  return place_of(record[PLACE]).pool
+end
+
+-- The mark that tells a lost worker from one that never began.
+local function mark_started(record, starts, fence, effect)
+  record[STATE] = RUNNING
+  if record[EXTRAS] == '' then
+    record[EXTRAS] = 'starts=' .. text(starts) .. ';startFence=' .. fence .. ';effect=' .. effect .. ';'
+    return
+  end
+  set_extra(record, 'starts', text(starts))
+  set_extra(record, 'startFence', fence)
+  set_extra(record, 'effect', effect)
 end

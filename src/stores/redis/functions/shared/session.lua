@@ -1,15 +1,25 @@
---[[ Reads a session and one of its runs. Returns the session, or nil and how it ended. ]]
+--[[ A session is a hash: `facts`, which never change (token, expiresAt, idleMs, openedAt and identity, one line each), `seen`,
+  `revoked` once it is, and its runs. ]]
+local session_facts = remember(function(facts)
+  local token, expires_at, idle_ms, _, identity = string.match(facts, '^([^\n]*)\n(%d+)\n(%d+)\n(%d+)\n(.*)$')
+  return { token = token, expires_at = tonumber(expires_at), idle_ms = tonumber(idle_ms), identity = identity }
+end)
+
+-- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did.
 local function live_session(lane, session_id, run, now)
-  local fields = redis.call('HMGET', session_key(lane, session_id),
-    'identity', 'token', 'expiresAt', 'idleMs', 'lastSeenAt', 'revoked', 'run:' .. run)
-  if not fields[1] then return nil, 'unknown' end
-  local idle_at = tonumber(fields[5]) + tonumber(fields[4])
-  local session = { identity = fields[1], token = fields[2],
-    expires_at = math.min(tonumber(fields[3]), idle_at), idle_ms = tonumber(fields[4]), seen_at = tonumber(fields[5]) }
-  if fields[6] == '1' then return session, 'revoked' end
-  if now >= session.expires_at then return session, 'expired' end
-  if not fields[7] then return session, 'run-unknown' end
-  return session
+  local fields = redis.call('HMGET', session_key(lane, session_id), 'facts', 'seen', 'revoked', 'run:' .. run)
+  if not fields[1] then return nil, nil, nil, 'unknown' end
+  local facts, seen_at = session_facts(fields[1]), tonumber(fields[2])
+  local expires_at = math.min(facts.expires_at, seen_at + facts.idle_ms)
+  local ending
+  if fields[3] then
+    ending = 'revoked'
+  elseif now >= expires_at then
+    ending = 'expired'
+  elseif not fields[4] then
+    ending = 'run-unknown'
+  end
+  return facts, seen_at, expires_at, ending
 end
 
 -- `<lane>.<scope>.` : what every id of this subject starts with.

@@ -1,97 +1,153 @@
---[[ Collects what settling a batch has to write, and writes it with as few commands as can be:
-  one per reply stream, one audit entry, one XACK and XDEL per pool. The caller has checked its right before. ]]
+--[[ Collects what settling a batch has to write, and writes it with as few commands as can be: one for the outcomes, one per reply
+  stream, one audit entry, one XACK and XDEL per pool. The caller has checked its right before. ]]
 local INLINE_OUTCOME = 16384
 local REPLY_LEASE_MS = 60000
-local RETAINED_BUCKET_MS = 600000
-local MOST_REPLY_FIELDS = 1000
+local BUCKETS = 144
+local MOST_FIELDS = 1000
 
-local function new_settlement(lane, now)
-  return { lane = lane, now = now, now_text = text(now), entries = {}, groups = {}, replies = {}, audit = {}, live = {},
-    bodies = {}, freed = 0, retained = 0, retention = '0' }
+local function new_settlement(lane, now, retention)
+  local forget_at, bucket_ms = now + tonumber(retention), math.max(1, math.floor(tonumber(retention) / BUCKETS))
+  return { lane = lane, now_text = text(now), forget_at = forget_at, bucket = text(math.ceil(forget_at / bucket_ms) * bucket_ms),
+    prefixes = {}, entries = {}, left = {}, replies = {}, audit = {}, outcomes = {}, ids = {}, gone = {}, freed = 0, retained = 0 }
 end
 
--- An audit record is three fields: event and call id, meta, and the detail of whoever settled.
-local function add_audit(audit, event, call_id, record, detail)
+-- An audit record is two fields: call id and the call's record as it stands then, event and the detail of whoever settled.
+local function add_audit(audit, event, call_id, bytes, detail)
   local at = #audit
-  audit[at + 1], audit[at + 2], audit[at + 3] = event, call_id, 'm'
-  audit[at + 4], audit[at + 5], audit[at + 6] = record.meta, 'd', detail
+  audit[at + 1], audit[at + 2], audit[at + 3], audit[at + 4] = call_id, bytes, event, detail
 end
 
 local function write_audit(meta_key, audit_key, now_text, audit)
-  local count = #audit / 6
+  local count = #audit / 4
   local last = redis.call('HINCRBY', meta_key, 'auditSequence', count)
   redis.call('XADD', audit_key, text(last - count + 1) .. '-0', 't', now_text, unpack(audit))
 end
 
-local function add_replies(settlement, record, outcome)
-  local by_reference = #outcome > INLINE_OUTCOME
-  for caller, correlation in string.gmatch(record.waiters, '([^\n]+)\n([^\n]*)\n[^\n]*') do
-    local fields = settlement.replies[caller] or {}
-    settlement.replies[caller] = fields
-    fields[#fields + 1] = (by_reference and 'r' or 's') .. correlation
-    fields[#fields + 1] = by_reference and '' or outcome
+-- Correlations start with `s` for settled; the other letters are `r` for an outcome to be read by call id and `e` for an event.
+local function add_reply(replies, caller, correlation, outcome)
+  local fields = replies[caller]
+  if not fields then
+    fields = {}
+    replies[caller] = fields
+  end
+  local at = #fields
+  if #outcome > INLINE_OUTCOME then
+    fields[at + 1], fields[at + 2] = 'r' .. string.sub(correlation, 2), ''
+  else
+    fields[at + 1], fields[at + 2] = correlation, outcome
   end
 end
 
-local function settle_record(settlement, call_id, record, outcome, options)
-  local lane, pool, group = settlement.lane, record.pool, record.group
-  if record.entry ~= '' then
-    local ids = settlement.entries[pool] or {}
-    settlement.entries[pool] = ids
-    ids[#ids + 1] = record.entry
-  elseif record.state == 'queued' then
-    leave_backlog(lane, pool, group, call_id)
+local function add_replies(settlement, record, outcome)
+  if record[CALLER] ~= '' then add_reply(settlement.replies, record[CALLER], record[CORRELATION], outcome) end
+  if record[OTHERS] == '' then return end
+  for caller, correlation in string.gmatch(record[OTHERS], '([^\n]+)\n([^\n]*)\n[^\n]*') do
+    add_reply(settlement.replies, caller, correlation, outcome)
   end
-  if record.standing then
-    local name = pool .. group
-    local left = settlement.groups[name] or { pool = pool, group = group, count = 0, window = tonumber(record.window) }
-    settlement.groups[name] = left
-    left.count = left.count + 1
-  end
-  if record.entry == '' or record.large then
-    settlement.bodies[#settlement.bodies + 1] = body_key(lane, call_id)
-  end
-  add_replies(settlement, record, outcome)
-  add_audit(settlement.audit, options.event, call_id, record, options.audit)
-  settlement.live[#settlement.live + 1] = call_id
-  settlement.freed = settlement.freed + tonumber(record.bytes)
+end
 
-  local ending = { at = settlement.now_text, fence = options.fence, released = options.release }
-  local key = call_key(lane, call_id)
-  local size = redis.call('APPEND', key, cmsgpack.pack(ending) .. outcome)
-  redis.call('PEXPIRE', key, options.retention)
-  settlement.retention = options.retention
-  settlement.retained = settlement.retained + size
-  local generation = string.find(call_id, '~', 1, true)
-  if generation then
-    redis.call('PEXPIRE', call_key(lane, string.sub(call_id, 1, generation - 1)), options.retention)
+local function prefix_of(settlement, fence, released)
+  local name = released .. fence
+  local prefix = settlement.prefixes[name]
+  if not prefix then
+    prefix = ending_prefix(settlement.now_text, text(settlement.forget_at), fence, released)
+    settlement.prefixes[name] = prefix
   end
+  return prefix
+end
+
+local function leave_queue(settlement, call_id, record)
+  local lane, entry = settlement.lane, record[ENTRY]
+  if entry ~= '' then
+    local pool = pool_of(record)
+    local entries = settlement.entries[pool]
+    if not entries then
+      entries = {}
+      settlement.entries[pool] = entries
+    end
+    entries[#entries + 1] = entry
+  elseif record[STATE] == QUEUED then
+    leave_backlog(lane, record, call_id)
+  end
+  if record[STANDING] == '1' then
+    settlement.left[record[PLACE]] = (settlement.left[record[PLACE]] or 0) + 1
+  end
+  if entry == '' or record[EXTRAS] ~= '' then
+    settlement.gone[#settlement.gone + 1] = body_key(lane, call_id)
+    settlement.gone[#settlement.gone + 1] = resumed_key(lane, call_id)
+  end
+end
+
+-- A later generation keeps the first one, which knows it, as long as itself.
+local function keep_first_generation(settlement, call_id)
+  local first = string.match(call_id, '^(.*)~')
+  local outcomes = outcomes_key(settlement.lane)
+  local ending = first and read_ending(redis.call('HGET', outcomes, first))
+  if not ending then return end
+  ending.forget_at = text(settlement.forget_at)
+  redis.call('HSET', outcomes, first, write_ending(ending))
+  settlement.ids[#settlement.ids + 1] = first
+end
+
+-- `bytes` are the record's own.
+local function settle_record(settlement, call_id, record, bytes, outcome, event, detail, fence, released)
+  leave_queue(settlement, call_id, record)
+  add_replies(settlement, record, outcome)
+  add_audit(settlement.audit, event, call_id, bytes, detail)
+  local outcomes, ids = settlement.outcomes, settlement.ids
+  local at = #outcomes
+  outcomes[at + 1], outcomes[at + 2] = call_id, prefix_of(settlement, fence, released) .. outcome
+  ids[#ids + 1] = call_id
+  settlement.freed = settlement.freed + record[BYTES]
+  settlement.retained = settlement.retained + #outcomes[at + 2] + #bytes
+  if string.find(call_id, '~', 1, true) then keep_first_generation(settlement, call_id) end
+end
+
+local function in_parts(command, key, list)
+  for first = 1, #list, MOST_FIELDS do
+    redis.call(command, key, unpack(list, first, math.min(first + MOST_FIELDS - 1, #list)))
+  end
+end
+
+local function write_replies(lane, replies)
+  for caller, fields in pairs(replies) do
+    local key = reply_key(lane, caller)
+    -- A key of another type is some caller's own trouble, and no reason to leave everybody else without an answer.
+    for first = 1, #fields, MOST_FIELDS do
+      redis.pcall('XADD', key, '*', unpack(fields, first, math.min(first + MOST_FIELDS - 1, #fields)))
+    end
+    redis.call('PEXPIRE', key, REPLY_LEASE_MS)
+  end
+end
+
+-- Ids wait in lists named by the time at which all of a list may be forgotten; the hash counts bytes for the same times.
+local function note_retained(settlement, meta_key)
+  local lane, bucket = settlement.lane, settlement.bucket
+  in_parts('RPUSH', lane .. 'forget:' .. bucket, settlement.ids)
+  redis.call('HINCRBY', lane .. 'retained', bucket, text(settlement.retained))
+  redis.call('HINCRBY', meta_key, 'retainedBytes', text(settlement.retained))
+  redis.call('HINCRBY', meta_key, 'liveBytes', text(0 - settlement.freed))
 end
 
 local function write_settlement(settlement, meta_key, live_key, audit_key)
   local lane = settlement.lane
-  if #settlement.live == 0 then return end
+  if #settlement.outcomes == 0 then return end
+  in_parts('HSET', outcomes_key(lane), settlement.outcomes)
   for pool, ids in pairs(settlement.entries) do
     local stream = stream_key(lane, pool)
     redis.call('XACK', stream, GROUP, unpack(ids))
     redis.call('XDEL', stream, unpack(ids))
   end
   write_audit(meta_key, audit_key, settlement.now_text, settlement.audit)
-  for caller, fields in pairs(settlement.replies) do
-    local key = reply_key(lane, caller)
-    -- In parts: a call of a script takes only so many arguments.
-    for first = 1, #fields, MOST_REPLY_FIELDS do
-      redis.call('XADD', key, '*', unpack(fields, first, math.min(first + MOST_REPLY_FIELDS - 1, #fields)))
-    end
-    redis.call('PEXPIRE', key, REPLY_LEASE_MS)
+  write_replies(lane, settlement.replies)
+  redis.call('ZREM', live_key, unpack(settlement.ids))
+  note_retained(settlement, meta_key)
+  if #settlement.gone > 0 then redis.call('DEL', unpack(settlement.gone)) end
+  local by_pool = {}
+  for place, count in pairs(settlement.left) do
+    local pool = place_of(place).pool
+    by_pool[pool] = by_pool[pool] or {}
+    by_pool[pool][place] = count
   end
-  redis.call('ZREM', live_key, unpack(settlement.live))
-  redis.call('HINCRBY', meta_key, 'liveBytes', text(0 - settlement.freed))
-  local bucket = text(math.ceil((settlement.now + tonumber(settlement.retention)) / RETAINED_BUCKET_MS))
-  redis.call('HINCRBY', lane .. 'retained', bucket, text(settlement.retained))
-  redis.call('HINCRBY', meta_key, 'retainedBytes', text(settlement.retained))
-  if #settlement.bodies > 0 then redis.call('DEL', unpack(settlement.bodies)) end
-  for _, left in pairs(settlement.groups) do
-    leave_window(lane, left.pool, left.group, left.count, left.window)
-  end
+  for pool, left in pairs(by_pool) do leave_windows(lane, pool, left) end
 end

@@ -1,0 +1,43 @@
+--[[ Forget settled calls whose retention is over, and count again what is kept. Answers how many ids it looked at: ask again until
+  there are none.
+  FLAGS    allow-oom
+  KEYS     meta, calls, outcomes, sessions
+  ARGV     incarnation, lane, limit
+  RETURNS  FORGOT ]]
+local meta, calls, outcomes, sessions = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local incarnation, lane, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
+
+if not same_incarnation(meta, incarnation) then return REPLACED end
+local now = now_ms()
+
+local function forget(ids)
+  local kept, gone = redis.call('HMGET', outcomes, unpack(ids)), {}
+  for number, call_id in ipairs(ids) do
+    local forget_at = kept[number] and tonumber(string.match(kept[number], '^%d+\n(%d+)\n'))
+    -- A key that continues is kept with its latest generation, and stands in a later list again.
+    if forget_at and forget_at <= now then gone[#gone + 1] = call_id end
+  end
+  if #gone == 0 then return end
+  redis.call('HDEL', calls, unpack(gone))
+  redis.call('HDEL', outcomes, unpack(gone))
+end
+
+local looked_at, retained = 0, 0
+local buckets = redis.call('HGETALL', lane .. 'retained')
+for at = 1, #buckets, 2 do
+  local is_due = tonumber(buckets[at]) <= now
+  if is_due and looked_at < limit then
+    local ids = redis.call('LPOP', lane .. 'forget:' .. buckets[at], limit - looked_at)
+    if ids then
+      looked_at = looked_at + #ids
+      forget(ids)
+    else
+      redis.call('HDEL', lane .. 'retained', buckets[at])
+    end
+  elseif not is_due then
+    retained = retained + tonumber(buckets[at + 1])
+  end
+end
+redis.call('HSET', meta, 'retainedBytes', text(retained))
+redis.call('ZREMRANGEBYSCORE', sessions, '-inf', text(now))
+return { 'FORGOT', looked_at }
