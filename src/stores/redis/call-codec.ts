@@ -191,7 +191,7 @@ function unpackRecord(bytes: Buffer): PackedRecord | undefined {
       state,
       pool: place.split('\n')[0]!,
       hasWaiter: caller !== '',
-      extras: new Map([...extras.matchAll(/([^=;]+)=([^;]*);/g)].map((match) => [match[1]!, match[2]!])),
+      extras: new Map([...extras.matchAll(/;([^=;]+)=([^;]*)/g)].map((match) => [match[1]!, match[2]!])),
       others,
       facts: next(2),
       digest: next(1),

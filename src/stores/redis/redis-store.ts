@@ -84,7 +84,8 @@ async function foundStore(
   const founded = { incarnation: asText(id), lanes: asNumber(lanes) };
   const foundLane = functions.get('found_lane')!;
   for (let lane = 0; lane < founded.lanes; lane += 1) {
-    const call = { keys: { meta: laneKeys(name, lane).meta }, args: { incarnation: founded.incarnation } };
+    const { meta, live } = laneKeys(name, lane);
+    const call = { keys: { meta, live }, args: { incarnation: founded.incarnation } };
     const found = asText(asList(await callFunction(commands, foundLane, call))[1]);
     if (found !== founded.incarnation) throw planeError('STORE_REPLACED', { expected: founded.incarnation, found });
   }

@@ -15,7 +15,8 @@ local MOST_WAITERS = 1000
 local facts = redis.call('HMGET', meta, 'incarnation', 'epoch', 'liveBytes', 'retainedBytes')
 if facts[1] ~= incarnation then return REPLACED end
 local epoch, live_bytes, retained = facts[2], tonumber(facts[3]) or 0, tonumber(facts[4]) or 0
-local live_count = redis.call('ZCARD', live)
+-- Its anchor is no call.
+local live_count = redis.call('ZCARD', live) - 1
 local now = now_ms()
 local now_text = text(now)
 
@@ -74,9 +75,14 @@ end
 local function enqueue(call_id, head, digest, envelope, correlation)
   local shape, size, group, standing = head.shape, #envelope, counts[head.place], '0'
   local waits = not shape.passes_window and group.standing >= head.limit
-  if not shape.passes_window and not waits then
-    group.standing = group.standing + 1
-    standing = '1'
+  if not shape.passes_window then
+    group.changed = true
+    if waits then
+      group.waiting = group.waiting + 1
+    else
+      group.standing = group.standing + 1
+      standing = '1'
+    end
   end
   local bytes
   if not waits and size <= LARGE_BODY then
@@ -85,7 +91,6 @@ local function enqueue(call_id, head, digest, envelope, correlation)
   else
     local record = read_record(framed_record(head.frame, standing, size, '', correlation, digest))
     if waits then
-      group.waiting = group.waiting + 1
       redis.call('SET', body_key(lane, call_id), envelope)
       redis.call('RPUSH', backlog_key(lane, shape.pool, shape.group), call_id)
     else
@@ -105,7 +110,7 @@ local function accept(number, at)
   local asked, head = ids[number], head_of[number]
   if not head or head.ending then return { 'UNAUTHENTICATED', head and head.ending or 'unknown' } end
   -- The key belongs to this subject, or nobody's business is touched.
-  if string.sub(asked, 1, #head.shape.prefix) ~= head.shape.prefix or seen[asked] then return { 'UNAUTHENTICATED', 'unknown' } end
+  if string.find(asked, head.shape.prefix, 1, true) ~= 1 or seen[asked] then return { 'UNAUTHENTICATED', 'unknown' } end
   seen[asked] = true
   local call_id, continues = asked, nil
   if stored[number] then

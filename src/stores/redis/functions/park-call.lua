@@ -18,7 +18,7 @@ redis.call('SET', body_key(lane, call_id), envelope)
 drop_entry(lane, record, fence)
 if record[STANDING] == '1' and not extra(record, 'serial') then
   record[STANDING] = '0'
-  leave_windows(lane, pool_of(record), { [record[PLACE]] = 1 })
+  leave_windows(lane, { [record[PLACE]] = 1 })
 end
 record[STATE] = PARKED
 set_extra(record, 'parkedFence', fence)

@@ -14,7 +14,7 @@ local ids = {}
 for at = FIRST, #ARGV, STRIDE do ids[#ids + 1] = ARGV[at] end
 local stored = redis.call('HMGET', calls, unpack(ids))
 local settled = redis.call('HMGET', outcomes, unpack(ids))
-local records = read_records(stored)
+local records = read_records(stored, PACKED_FRONT)
 local held = held_by(lane, pool, worker, first, last, #ids)
 local answers, renewed = {}, {}
 for number = 1, #ids do

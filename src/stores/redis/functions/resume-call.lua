@@ -20,7 +20,7 @@ end
 set_fact(record, DEADLINE, deadline)
 if record[STANDING] ~= '1' then
   record[STANDING] = '1'
-  enter_window(lane, record)
+  adjust_window(lane, record[PLACE], 1, 0)
 end
 redis.call('DEL', body_key(lane, call_id))
 add_entry(lane, call_id, record, envelope)

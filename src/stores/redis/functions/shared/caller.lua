@@ -16,7 +16,7 @@ local read_head = remember(function(head_text)
   local is_serial = serial == '1'
   return { session_id = session_id, run = run, prefix = scope_prefix(session_id), pool = pool, is_serial = is_serial,
     group = is_serial and scope .. '/' .. tool or scope, deadline_ms = tonumber(deadline_ms), events = events, caller = caller,
-    by_token = proof == 'token', extras = is_serial and 'serial=1;' or '',
+    by_token = proof == 'token', extras = is_serial and ';serial=1' or '',
     -- A nested call never waits behind its own parent's subject: that could wait for ever.
     passes_window = proof ~= 'token' and not is_serial,
     -- What stands in the facts before and behind what the store knows.

@@ -9,7 +9,7 @@ local function body_key(lane, call_id) return lane .. 'body:' .. call_id end
 local function resumed_key(lane, call_id) return lane .. 'resumed:' .. call_id end
 local function session_key(lane, session) return lane .. 'session:' .. session end
 local function stream_key(lane, pool) return lane .. 'pool:' .. pool end
-local function window_key(lane, pool) return lane .. 'window:' .. pool end
+local function windows_key(lane) return lane .. 'windows' end
 local function backlog_key(lane, pool, group) return lane .. 'backlog:' .. pool .. ':' .. group end
 local function reply_key(lane, caller) return lane .. 'reply:' .. caller end
 

@@ -1,6 +1,6 @@
 --[[ Fairness. At most `window` entries of one group stand in a pool's stream; the rest waits, as call ids, in the group's backlog.
-  A group is a subject, or a subject and a serial tool (with a window of one); the call that leaves knows its window. The window hash
-  counts entries under the group's name and waiting calls under `b:` and the name. ]]
+  A group is a subject, or a subject and a serial tool (with a window of one). The hash of windows says for every place how many
+  stand and, behind a space, how many wait, if any. ]]
 local LARGE_BODY = 65536
 
 -- Any call but a new small one: what is known about it goes along.
@@ -27,9 +27,9 @@ local function add_entry(lane, call_id, record, envelope)
 end
 
 -- Moves waiting calls of a group up. Returns how many stand and wait then.
-local function promote(lane, pool, group, standing, waiting, limit)
-  while waiting > 0 and standing < limit do
-    local call_id = redis.call('LPOP', backlog_key(lane, pool, group))
+local function promote(lane, place, standing, waiting)
+  while waiting > 0 and standing < place.limit do
+    local call_id = redis.call('LPOP', backlog_key(lane, place.pool, place.group))
     if not call_id then return standing, 0 end
     waiting = waiting - 1
     local record = load_record(lane, call_id)
@@ -47,47 +47,57 @@ local function promote(lane, pool, group, standing, waiting, limit)
   return standing, waiting
 end
 
--- `left` counts, by place, the entries that leave a pool; what waited moves up.
-local function leave_windows(lane, pool, left)
-  local key = window_key(lane, pool)
-  local groups, names = {}, {}
-  for place, count in pairs(left) do
-    local where = place_of(place)
-    groups[#groups + 1] = { name = where.group, limit = where.limit, count = count }
-    names[#names + 1] = where.group
-    names[#names + 1] = 'b:' .. where.group
+local function read_window(value)
+  if not value then return 0, 0 end
+  local standing = tonumber(value)
+  if standing then return standing, 0 end
+  local stands, waits = string.match(value, '^(%d+) (%d+)$')
+  return tonumber(stands) or 0, tonumber(waits) or 0
+end
+
+-- Notes in `changes` and `emptied` what a window is now; `write_windows` writes both.
+local function note_window(changes, emptied, place, standing, waiting)
+  if standing == 0 and waiting == 0 then
+    emptied[#emptied + 1] = place
+  else
+    local at = #changes
+    changes[at + 1], changes[at + 2] = place, waiting == 0 and text(standing) or text(standing) .. ' ' .. text(waiting)
   end
-  local counts = redis.call('HMGET', key, unpack(names))
-  local kept, emptied = {}, {}
-  local function note(name, before, after)
-    if after > 0 then
-      if after ~= before then kept[#kept + 1], kept[#kept + 2] = name, text(after) end
-    elseif before > 0 then
-      emptied[#emptied + 1] = name
-    end
+end
+
+local function write_windows(lane, changes, emptied)
+  if #changes > 0 then redis.call('HSET', windows_key(lane), unpack(changes)) end
+  if #emptied > 0 then redis.call('HDEL', windows_key(lane), unpack(emptied)) end
+end
+
+-- `left` counts, by place, the entries that leave; what waited moves up.
+local function leave_windows(lane, left)
+  local places = {}
+  for place in pairs(left) do places[#places + 1] = place end
+  if #places == 0 then return end
+  local values, changes, emptied = redis.call('HMGET', windows_key(lane), unpack(places)), {}, {}
+  for number, place in ipairs(places) do
+    local standing, waiting = read_window(values[number])
+    standing = math.max(0, standing - left[place])
+    if waiting > 0 then standing, waiting = promote(lane, place_of(place), standing, waiting) end
+    note_window(changes, emptied, place, standing, waiting)
   end
-  for number, group in ipairs(groups) do
-    local stood, waited = tonumber(counts[number * 2 - 1]) or 0, tonumber(counts[number * 2]) or 0
-    local standing, waiting = promote(lane, pool, group.name, math.max(0, stood - group.count), waited, group.limit)
-    note(group.name, stood, standing)
-    note('b:' .. group.name, waited, waiting)
-  end
-  if #kept > 0 then redis.call('HSET', key, unpack(kept)) end
-  if #emptied > 0 then redis.call('HDEL', key, unpack(emptied)) end
+  write_windows(lane, changes, emptied)
+end
+
+-- Changes how many of one group stand and wait.
+local function adjust_window(lane, place, more_standing, more_waiting)
+  local standing, waiting = read_window(redis.call('HGET', windows_key(lane), place))
+  local changes, emptied = {}, {}
+  note_window(changes, emptied, place, math.max(0, standing + more_standing), math.max(0, waiting + more_waiting))
+  write_windows(lane, changes, emptied)
 end
 
 -- A waiting call that ends gives its place in the backlog away.
 local function leave_backlog(lane, record, call_id)
   local place = place_of(record[PLACE])
   if redis.call('LREM', backlog_key(lane, place.pool, place.group), 1, call_id) == 0 then return end
-  if redis.call('HINCRBY', window_key(lane, place.pool), 'b:' .. place.group, -1) <= 0 then
-    redis.call('HDEL', window_key(lane, place.pool), 'b:' .. place.group)
-  end
-end
-
-local function enter_window(lane, record)
-  local place = place_of(record[PLACE])
-  redis.call('HINCRBY', window_key(lane, place.pool), place.group, 1)
+  adjust_window(lane, record[PLACE], 0, -1)
 end
 
 -- The envelope of a call that stands in a stream.
@@ -107,42 +117,32 @@ local function drop_entry(lane, record, fence)
   set_extra(record, 'large', nil)
 end
 
--- How many calls of each group stand and wait, by place; one question per pool.
+-- How many calls of each group stand and wait, by place.
 local function window_counts(lane, heads)
-  local counts, pools = {}, {}
+  local counts, places, streams = {}, {}, {}
   for _, head in ipairs(heads) do
-    if head.place and not counts[head.place] then
-      local pool, group = head.shape.pool, head.shape.group
-      local names = pools[pool] or { places = {} }
-      pools[pool] = names
-      counts[head.place] = { pool = pool, group = group }
-      names.places[#names.places + 1] = head.place
-      names[#names + 1] = group
-      names[#names + 1] = 'b:' .. group
+    local place = head.place
+    if place and not counts[place] then
+      counts[place] = {}
+      places[#places + 1] = place
+      streams[head.stream] = true
     end
   end
-  for pool, names in pairs(pools) do
-    local found = redis.call('HMGET', window_key(lane, pool), unpack(names))
-    -- A key of another type in the stream's place must be noticed before anything is written.
-    redis.call('XLEN', stream_key(lane, pool))
-    for number, place in ipairs(names.places) do
-      local group = counts[place]
-      group.standing, group.waiting = tonumber(found[number * 2 - 1]) or 0, tonumber(found[number * 2]) or 0
-      group.stood, group.waited = group.standing, group.waiting
-    end
+  if #places == 0 then return counts end
+  -- A key of another type in a stream's place must be noticed before anything is written.
+  for stream in pairs(streams) do redis.call('XLEN', stream) end
+  local values = redis.call('HMGET', windows_key(lane), unpack(places))
+  for number, place in ipairs(places) do
+    local group = counts[place]
+    group.standing, group.waiting = read_window(values[number])
   end
   return counts
 end
 
 local function write_window_counts(lane, counts)
-  local changes = {}
-  for _, group in pairs(counts) do
-    local list = changes[group.pool] or {}
-    changes[group.pool] = list
-    if group.standing ~= group.stood then list[#list + 1], list[#list + 2] = group.group, text(group.standing) end
-    if group.waiting ~= group.waited then list[#list + 1], list[#list + 2] = 'b:' .. group.group, text(group.waiting) end
+  local changes, emptied = {}, {}
+  for place, group in pairs(counts) do
+    if group.changed then note_window(changes, emptied, place, group.standing, group.waiting) end
   end
-  for pool, list in pairs(changes) do
-    if #list > 0 then redis.call('HSET', window_key(lane, pool), unpack(list)) end
-  end
+  write_windows(lane, changes, emptied)
 end

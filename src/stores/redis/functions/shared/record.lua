@@ -1,7 +1,9 @@
 --[[ A call's record, packed: reading one is a single step without looking at every byte. `place` is pool, group and window, one
-  line each; `extras` is what only few calls have, `name=value;`; `others` are waiters after the first, as caller, correlation and
+  line each; `extras` is what only few calls have, as `;name=value`; `others` are waiters after the first, as caller, correlation and
   events; `facts` are what the store vouches for, one line each, as the entry has them. ]]
 local PACKED = '<c1c1c1c1I4Bc0Hc0Bc0Bc0Hc0I4c0Hc0Bc0'
+-- Up to `others`: all that settling looks at.
+local PACKED_FRONT = '<c1c1c1c1I4Bc0Hc0Bc0Bc0Hc0I4c0'
 local VERSION = '1'
 local STATE, STANDING, EVENTS, BYTES, ENTRY, PLACE = 2, 3, 4, 5, 6, 7
 local CALLER, CORRELATION, EXTRAS, OTHERS, FACTS, DIGEST = 8, 9, 10, 11, 12, 13
@@ -11,27 +13,27 @@ local STATE_NAMES = { q = 'queued', r = 'running', p = 'parked' }
 -- Lines of the facts: identity, session, run, epoch, sessionExpiresAt, acceptedAt, deadline, events and tool.
 local SESSION, RUN, DEADLINE = 2, 3, 7
 
-local function unpack_record(bytes)
-  local record = { struct.unpack(PACKED, bytes) }
+local function unpack_record(bytes, format)
+  local record = { struct.unpack(format, bytes) }
   return record[1] == VERSION and record or nil
 end
 
 -- Nothing for bytes that somebody else has put there: such a call is treated as gone.
 local function read_record(bytes)
   if not bytes then return nil end
-  local readable, record = pcall(unpack_record, bytes)
+  local readable, record = pcall(unpack_record, bytes, PACKED)
   return readable and record or nil
 end
 
-local function unpack_records(stored)
+local function unpack_records(stored, format)
   local records = {}
-  for number = 1, #stored do records[number] = stored[number] and unpack_record(stored[number]) end
+  for number = 1, #stored do records[number] = stored[number] and unpack_record(stored[number], format) end
   return records
 end
 
 -- Looks at each on its own only if not all are ours.
-local function read_records(stored)
-  local readable, records = pcall(unpack_records, stored)
+local function read_records(stored, format)
+  local readable, records = pcall(unpack_records, stored, format)
   if readable then return records end
   records = {}
   for number = 1, #stored do records[number] = read_record(stored[number]) end
@@ -72,27 +74,29 @@ end
 
 local function extra(record, name)
   local extras = record[EXTRAS]
-  return extras ~= '' and string.match(';' .. extras, ';' .. name .. '=([^;]*);') or nil
+  if extras == '' then return nil end
+  local _, before = string.find(extras, ';' .. name .. '=', 1, true)
+  return before and string.match(extras, '^[^;]*', before + 1) or nil
 end
 
 -- Without a value the name is taken away.
 local function set_extra(record, name, value)
-  local without = string.gsub(';' .. record[EXTRAS], ';' .. name .. '=[^;]*;', ';')
-  record[EXTRAS] = string.sub(without, 2) .. (value and name .. '=' .. value .. ';' or '')
+  local without = string.gsub(record[EXTRAS], ';' .. name .. '=[^;]*', '')
+  record[EXTRAS] = value and without .. ';' .. name .. '=' .. value or without
 end
 
-local function lines_of(text)
+local lines_of = remember(function(text)
   local lines = {}
   for line in string.gmatch(text .. '\n', '(.-)\n') do lines[#lines + 1] = line end
   return lines
-end
+end)
 
 local function fact(record, line)
   return lines_of(record[FACTS])[line]
 end
 
 local function set_fact(record, line, value)
-  local lines = lines_of(record[FACTS])
+  local lines = { unpack(lines_of(record[FACTS])) }
   lines[line] = value
   record[FACTS] = table.concat(lines, '\n')
 end
@@ -110,7 +114,7 @@ end
 local function mark_started(record, starts, fence, effect)
   record[STATE] = RUNNING
   if record[EXTRAS] == '' then
-    record[EXTRAS] = 'starts=' .. text(starts) .. ';startFence=' .. fence .. ';effect=' .. effect .. ';'
+    record[EXTRAS] = ';starts=' .. text(starts) .. ';startFence=' .. fence .. ';effect=' .. effect
     return
   end
   set_extra(record, 'starts', text(starts))

@@ -8,7 +8,7 @@ local MOST_FIELDS = 1000
 local function new_settlement(lane, now, retention)
   local forget_at, bucket_ms = now + tonumber(retention), math.max(1, math.floor(tonumber(retention) / BUCKETS))
   return { lane = lane, now_text = text(now), forget_at = forget_at, bucket = text(math.ceil(forget_at / bucket_ms) * bucket_ms),
-    prefixes = {}, entries = {}, left = {}, replies = {}, audit = {}, outcomes = {}, ids = {}, gone = {}, freed = 0, retained = 0 }
+    prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, replies = {}, audit = {}, outcomes = {}, ids = {}, gone = {}, freed = 0, retained = 0 }
 end
 
 -- An audit record is two fields: call id and the call's record as it stands then, event and the detail of whoever settled.
@@ -47,11 +47,11 @@ local function add_replies(settlement, record, outcome)
 end
 
 local function prefix_of(settlement, fence, released)
-  local name = released .. fence
-  local prefix = settlement.prefixes[name]
+  local prefixes = settlement.prefixes[released]
+  local prefix = prefixes[fence]
   if not prefix then
     prefix = ending_prefix(settlement.now_text, text(settlement.forget_at), fence, released)
-    settlement.prefixes[name] = prefix
+    prefixes[fence] = prefix
   end
   return prefix
 end
@@ -72,10 +72,8 @@ local function leave_queue(settlement, call_id, record)
   if record[STANDING] == '1' then
     settlement.left[record[PLACE]] = (settlement.left[record[PLACE]] or 0) + 1
   end
-  if entry == '' or record[EXTRAS] ~= '' then
-    settlement.gone[#settlement.gone + 1] = body_key(lane, call_id)
-    settlement.gone[#settlement.gone + 1] = resumed_key(lane, call_id)
-  end
+  if entry == '' or extra(record, 'large') then settlement.gone[#settlement.gone + 1] = body_key(lane, call_id) end
+  if extra(record, 'resumed') then settlement.gone[#settlement.gone + 1] = resumed_key(lane, call_id) end
 end
 
 -- A later generation keeps the first one, which knows it, as long as itself.
@@ -143,11 +141,5 @@ local function write_settlement(settlement, meta_key, live_key, audit_key)
   redis.call('ZREM', live_key, unpack(settlement.ids))
   note_retained(settlement, meta_key)
   if #settlement.gone > 0 then redis.call('DEL', unpack(settlement.gone)) end
-  local by_pool = {}
-  for place, count in pairs(settlement.left) do
-    local pool = place_of(place).pool
-    by_pool[pool] = by_pool[pool] or {}
-    by_pool[pool][place] = count
-  end
-  for pool, left in pairs(by_pool) do leave_windows(lane, pool, left) end
+  leave_windows(lane, settlement.left)
 end
