@@ -27,7 +27,7 @@ export async function claimCalls(context: RedisContext, watch: LaneWatch, reques
   const stream = keys.stream(request.pool);
   await ensureGroup(context, request.pool, stream);
   const known = watch.get(request.lane) ?? 0;
-  const [read, state] = await context.blockingRead(
+  const reading = context.blockingRead(
     `claim:${request.lane}:${request.pool}:${request.workerId}`,
     [
       [
@@ -46,6 +46,11 @@ export async function claimCalls(context: RedisContext, watch: LaneWatch, reques
     ],
     request.waitMs,
   );
+  const [read, state] = await reading.catch((error: unknown) => {
+    // Not the queue we made: whoever put it there has replaced the store, or part of it.
+    if (!isWrongType(error)) throw error;
+    throw planeError('STORE_REPLACED', { expected: 'a stream', found: `another kind of key as ${stream}` }, error);
+  });
   const entries = read === null ? [] : asList(asList(asList(read)[0])[1]);
   const owner: EntryOwner = { lane: request.lane, pool: request.pool, workerId: request.workerId };
   const delivered = entries.map((entry) => {
@@ -127,8 +132,17 @@ async function withEnvelopes(
 }
 
 async function withEnvelope(context: RedisContext, delivery: Delivery): Promise<Delivery> {
-  const body = await context.commandForBytes('GET', context.lane(delivery.lane).body(delivery.callId));
+  const key = context.lane(delivery.lane).body(delivery.callId);
+  const body = await context.commandForBytes('GET', key).catch((error: unknown) => {
+    // Something else stands there: this call's body is lost, and no other call's.
+    if (isWrongType(error)) return null;
+    throw error;
+  });
   return { ...delivery, envelope: body === null ? Buffer.alloc(0) : asBytes(body) };
+}
+
+function isWrongType(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('WRONGTYPE');
 }
 
 async function readLaneState(context: RedisContext, watch: LaneWatch, lane: number): Promise<LaneState> {

@@ -16,8 +16,8 @@ import {
   startRequest,
 } from '../contract/fixtures.ts';
 import { eventually } from '../support/process.ts';
-import { LEASE_MS, stagePlane, type StagedPlane } from '../plane/support/stage-plane.ts';
-import { audit, callFor, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from '../plane/support/watch-plane.ts';
+import { LEASE_MS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
+import { audit, callFor, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
 
 /** Written past the functions, as somebody with the server's password could: nothing of it may run, stop a worker or stay. */
 const KEYS = laneKeys('sallyport', 0);
@@ -93,7 +93,7 @@ async function forgedEntry(
   const epoch = await raw.hget(KEYS.meta, 'epoch');
   const identity = JSON.stringify({ tenant: 'default', subject: given.subject ?? 'alice', agent: 'main' });
   const key = randomId();
-  const meta = [identity, session.id, epoch, now + 60_000, now, now + 60_000, '0', session.run, digest, tool];
+  const facts = [identity, session.id, session.run, epoch, now + 60_000, now, now + 60_000, '0', tool, ''];
   const envelope = {
     version: 1,
     session: session.id,
@@ -104,7 +104,7 @@ async function forgedEntry(
     key,
     depth: 0,
   };
-  return { c: given.callId ?? callIdFor(session.id, key)!, m: meta.join('\n'), e: encode(envelope), x: '00' };
+  return { c: given.callId ?? callIdFor(session.id, key)!, m: facts.join('\n'), d: digest, e: encode(envelope) };
 }
 
 describe('an entry that nobody accepted', () => {
@@ -139,7 +139,11 @@ describe('an entry that nobody accepted', () => {
       ['a privileged tool with a forged identity', await forgedEntry('basic.privileged', {}, { subject: 'operator' })],
     ];
     await serves('before');
-    const before = { keys: await raw.keys('*'), audited: (await audit(plane)).length, calls: await raw.hlen(KEYS.calls) };
+    const before = {
+      keys: await raw.keys('*'),
+      audited: (await audit(plane)).length,
+      calls: await raw.hlen(KEYS.calls),
+    };
     const added = new Map<string, string>();
     for (const [what, fields] of rows) added.set(await add(fields), what);
     await serves('during');
@@ -169,14 +173,13 @@ describe('an entry that nobody accepted', () => {
     const neighbour = holdRun(plane, 'neighbour');
     const calling = callFor(plane, session, 'scenario.write', neighbour.args);
     await untilMarks(plane, 'S', 'neighbour');
-    const forged = holdRun(plane, 'endless');
-    await add(await forgedEntry('scenario.read', forged.args, { callId: 'x'.repeat(300) }));
-    await untilMarks(plane, 'S', 'endless');
+    const id = await add(await forgedEntry('scenario.read', runOnce(plane, 'endless'), { callId: 'x'.repeat(300) }));
     await untilStoreTime(plane, 2 * LEASE_MS);
     neighbour.release();
-    forged.release();
     expect((await calling).kind).toBe('ok');
     expect(marksOf(plane, 'A', 'neighbour')).toStrictEqual([]);
+    await untilGone(new Map([[id, 'endless']]));
+    expect(marksOf(plane, 'S', 'endless')).toStrictEqual([]);
   });
 
   it('in a thousand copies neither stops the worker nor stands before the recovery of lost calls', async () => {
