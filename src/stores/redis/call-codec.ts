@@ -46,7 +46,22 @@ export interface DeliveredEntry {
   readonly byReference: boolean;
 }
 
+/** Calls that were accepted together share their facts; each text is looked at once. */
+export function createFactsReader(): (text: string) => Facts {
+  const known = new Map<string, Facts>();
+  return (text) => {
+    let facts = known.get(text);
+    if (facts === undefined) {
+      facts = parseFacts(text);
+      known.set(text, facts);
+    }
+    return facts;
+  };
+}
+
+/** What all entries of one read have in common. */
 export interface EntryOwner {
+  readonly factsOf: (text: string) => Facts;
   readonly lane: number;
   readonly pool: string;
   readonly workerId: WorkerId;
@@ -62,11 +77,10 @@ export function decodeEntry(
   recovered?: RecoveredCall,
 ): DeliveredEntry | undefined {
   const fields = asList(rawFields);
-  const names = ['c', 'm', 'd', 'e'];
-  if (fields.length < 8 || names.some((name, index) => asText(fields[index * 2]) !== name)) return undefined;
+  if (fields.length < 8 || !ENTRY_FIELDS.every((name, index) => isName(fields[index * 2], name))) return undefined;
   const callId = asText(fields[1]) as CallId;
   if (laneOfCall(callId) !== owner.lane) return undefined;
-  const facts = parseFacts(asText(fields[3]));
+  const facts = owner.factsOf(asText(fields[3]));
   const more = fields.length === 8 ? NOTHING_MORE : decodeMore(fields);
   const known = recovered ?? requeued(more.before);
   return {
@@ -94,6 +108,14 @@ export function decodeEntry(
       ...(more.resumedWith === undefined ? undefined : { resumedWith: more.resumedWith }),
     },
   };
+}
+
+/** All of them are single letters. */
+const ENTRY_FIELDS = ['c', 'm', 'd', 'e'].map((name) => name.charCodeAt(0));
+
+function isName(field: unknown, letter: number): boolean {
+  const bytes = asBytes(field);
+  return bytes.length === 1 && bytes[0] === letter;
 }
 
 /** What only an entry of a large, requeued or resumed call has. */

@@ -12,7 +12,7 @@ import type {
   RecoveredCall,
 } from '../../ports/call-store.ts';
 import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
-import { decodeEntry, type DeliveredEntry, type EntryOwner } from './call-codec.ts';
+import { createFactsReader, decodeEntry, type DeliveredEntry, type EntryOwner } from './call-codec.ts';
 import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -52,12 +52,16 @@ export async function claimCalls(context: RedisContext, watch: LaneWatch, reques
     throw planeError('STORE_REPLACED', { expected: 'a stream', found: `another kind of key as ${stream}` }, error);
   });
   const entries = read === null ? [] : asList(asList(asList(read)[0])[1]);
-  const owner: EntryOwner = { lane: request.lane, pool: request.pool, workerId: request.workerId };
+  const owner = ownerOf(request);
   const delivered = entries.map((entry) => {
     const [id, fields] = asList(entry);
     return decodeEntry(asText(id), fields, 1, owner);
   });
   return { deliveries: await withEnvelopes(context, delivered), lane: toLaneState(watch, request.lane, known, state) };
+}
+
+function ownerOf({ lane, pool, workerId }: ClaimRequest | ReclaimRequest): EntryOwner {
+  return { lane, pool, workerId, factsOf: createFactsReader() };
 }
 
 /** Zero would block for ever. */
@@ -99,7 +103,7 @@ export async function reclaimCalls(
       limit: request.limit,
     },
   });
-  const owner: EntryOwner = { lane: request.lane, pool: request.pool, workerId: request.workerId };
+  const owner = ownerOf(request);
   const delivered = asList(taken)
     .slice(1)
     .map((item) => {

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { planeError } from '../../domain/errors.ts';
-import type { OwnedCall, SettleRequest, StartRequest } from '../../ports/call-store.ts';
+import type {
+  AcceptAnswer,
+  AcceptRequest,
+  SettleAnswer,
+  SettleRequest,
+  StartAnswer,
+  StartRequest,
+} from '../../ports/call-store.ts';
 import { parseScopedId } from '../../domain/ids.ts';
 import type { Store } from '../../ports/store.ts';
-import { createBatcher, type Batcher } from '../batcher.ts';
+import { batchPerLane } from './batch-per-lane.ts';
 import { acceptCalls } from './accept-calls.ts';
 import { asList, asNumber, asText } from './answers.ts';
 import { laneOfCall } from './call-codec.ts';
@@ -92,66 +99,36 @@ async function foundStore(
   return founded;
 }
 
-/** Batches are per lane and, where a worker signs, per worker. */
-function batchPerLane<Request, Answer>(
-  laneOf: (request: Request) => string,
-  send: (lane: number, requests: Request[]) => Promise<Answer[]>,
-  sizeOf: (request: Request) => number,
-): Batcher<Request, Answer> {
-  const batchers = new Map<string, Batcher<Request, Answer>>();
-  return {
-    add(request) {
-      const name = laneOf(request);
-      let batcher = batchers.get(name);
-      if (batcher === undefined) {
-        batcher = createBatcher<Request, Answer>((requests) => send(Number.parseInt(name, 10), requests), {
-          maxBatch: 64,
-          maxBatchBytes: 1024 * 1024,
-          maxTrips: 2,
-          sizeOf,
-        });
-        batchers.set(name, batcher);
-      }
-      return batcher.add(request);
-    },
-  };
-}
-
 function createStore(context: RedisContext): Store {
   const watch: LaneWatch = new Map();
   const policies = createPolicyStore(context);
-  const accepts = batchPerLane(
-    (request: Parameters<Store['acceptCall']>[0]) => String(checkedLane(context, request.callId)),
+  const accepts = batchPerLane<AcceptRequest, AcceptAnswer>(
     (lane, requests) => acceptCalls(context, lane, requests),
     (request) => request.envelope.length,
   );
-  const byWorker = (request: OwnedCall): string =>
-    `${checkedLane(context, request.callId)}/${request.workerId}/${request.pool}`;
-  const settles = batchPerLane(
-    (request: SettleRequest) => `${byWorker(request)}/${request.retentionMs}`,
-    (lane, requests: SettleRequest[]) => settleCalls(context, lane, requests),
+  const settles = batchPerLane<SettleRequest, SettleAnswer>(
+    (lane, requests) => settleCalls(context, lane, requests),
     (request) => request.outcome.length,
   );
-  const starts = batchPerLane(
-    byWorker,
-    (lane, requests: StartRequest[]) => startCalls(context, lane, requests),
+  const starts = batchPerLane<StartRequest, StartAnswer>(
+    (lane, requests) => startCalls(context, lane, requests),
     () => 0,
   );
 
   return {
     lanes: context.lanes,
-    async acceptCall(request) {
-      // An id that no subject of this store can have is nobody's.
+    acceptCall(request) {
       const id = parseScopedId(request.callId);
-      const isOurs = id !== undefined && id.generation === 1 && id.lane < context.lanes;
-      return isOurs ? accepts.add(request) : { kind: 'unauthenticated', ending: 'unknown' };
+      if (id !== undefined && id.generation === 1 && id.lane < context.lanes) return accepts.add(id.lane, request);
+      // An id that no subject of this store can have is nobody's.
+      return Promise.resolve({ kind: 'unauthenticated', ending: 'unknown' });
     },
     claimCalls: (request) => claimCalls(context, watch, request),
     reclaimCalls: (request) => reclaimCalls(context, watch, request),
     recheckSessions: (request) => recheckSessions(context, watch, request),
     renewCalls: (request) => renewCalls(context, request),
-    startCall: (request) => starts.add(request),
-    settleCall: (request) => settles.add(request),
+    startCall: (request) => starts.add(checkedLane(context, request.callId), request),
+    settleCall: (request) => settles.add(checkedLane(context, request.callId), request),
     parkCall: (request) => change.parkCall(context, request),
     resumeCall: (request) => change.resumeCall(context, request),
     abandonCall: (request) => change.abandonCall(context, request),

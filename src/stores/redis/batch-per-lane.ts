@@ -1,0 +1,41 @@
+import { createBatcher, type Batcher } from '../batcher.ts';
+
+export interface LaneBatcher<Request, Answer> {
+  add(lane: number, request: Request): Promise<Answer>;
+}
+
+/** What the calls of one batch have in common beside their lane. */
+export interface Common {
+  readonly workerId?: string;
+  readonly pool?: string;
+  readonly retentionMs?: number;
+}
+
+/** A function works on one lane, one worker and one pool. */
+export function batchPerLane<Request extends Common, Answer>(
+  send: (lane: number, requests: Request[]) => Promise<Answer[]>,
+  sizeOf: (request: Request) => number,
+): LaneBatcher<Request, Answer> {
+  const kindsOfLanes: { common: Common; batcher: Batcher<Request, Answer> }[][] = [];
+
+  function batcherFor(lane: number, request: Request): Batcher<Request, Answer> {
+    const kinds = (kindsOfLanes[lane] ??= []);
+    // There are one or two of them, so that looking is cheaper than making a name for a map.
+    for (const { common, batcher } of kinds) if (goTogether(common, request)) return batcher;
+    const batcher = createBatcher<Request, Answer>((requests) => send(lane, requests), {
+      maxBatch: 64,
+      maxBatchBytes: 1024 * 1024,
+      maxTrips: 2,
+      sizeOf,
+    });
+    const { workerId, pool, retentionMs } = request as Common;
+    kinds.push({ common: { workerId, pool, retentionMs } as Common, batcher });
+    return batcher;
+  }
+
+  return { add: (lane, request) => batcherFor(lane, request).add(request) };
+}
+
+function goTogether(a: Common, b: Common): boolean {
+  return a.workerId === b.workerId && a.pool === b.pool && a.retentionMs === b.retentionMs;
+}
