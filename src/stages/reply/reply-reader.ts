@@ -13,22 +13,38 @@ export interface ExpectedReply {
   forget(): void;
 }
 
+/** Who waits, told by methods: one object per call and nothing made around it. Each is told one end, `settled` or `failed`. */
+export abstract class ReplyWaiter {
+  readonly correlationId: string;
+  /** Set by `accepted`; outcomes that travel by reference need it. */
+  callId: CallId | undefined = undefined;
+  since = 0;
+  /** The outcome is there and has to be fetched. */
+  toFetch = false;
+
+  constructor(correlationId: string) {
+    this.correlationId = correlationId;
+  }
+
+  abstract settled(outcome: Uint8Array): void;
+  abstract failed(error: unknown): void;
+  abstract heard(event: Uint8Array): void;
+}
+
 export interface ReplyReader {
   readonly callerId: CallerId;
+  /** Unique among this caller's, which is all it has to be. */
+  newCorrelationId(): string;
+  /** From now on the waiter is told. Call `accepted` as soon as accept has answered. */
+  enter(lane: number, waiter: ReplyWaiter): void;
+  accepted(lane: number, waiter: ReplyWaiter, callId: CallId): void;
+  leave(lane: number, waiter: ReplyWaiter): void;
+  /** The same as a promise. */
   expect(lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply;
   close(): void;
 }
 
-interface Waiting {
-  readonly correlationId: string;
-  readonly since: number;
-  readonly resolve: (outcome: Uint8Array) => void;
-  readonly reject: (error: unknown) => void;
-  readonly onEvent: ((event: Uint8Array) => void) | undefined;
-  callId: CallId | undefined;
-  /** The outcome is there and has to be fetched. */
-  settled: boolean;
-}
+type Waiters = Map<string, ReplyWaiter>;
 
 const WAIT_MS = 5000;
 const PAUSE_AFTER_TROUBLE_MS = 200;
@@ -40,12 +56,12 @@ const FETCH_AT_ONCE = 16;
  * nothing came for a while, the records themselves are asked, so a lost reply costs time and never the answer.
  */
 export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader {
-  const lanes = new Map<number, Map<string, Waiting>>();
+  const lanes = new Map<number, Waiters>();
   const reading = new Set<number>();
   let closed = false;
   let expected = 0;
 
-  async function readLane(lane: number, waiting: Map<string, Waiting>): Promise<void> {
+  async function readLane(lane: number, waiting: Waiters): Promise<void> {
     let acknowledged: string[] = [];
     let fetchedAt = performance.now();
     while (!closed) {
@@ -67,50 +83,50 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
     if (waiting.size > 0 && !closed) start(lane, waiting);
   }
 
-  function start(lane: number, waiting: Map<string, Waiting>): void {
+  function start(lane: number, waiting: Waiters): void {
     if (reading.has(lane)) return;
     reading.add(lane);
     void readLane(lane, waiting);
   }
 
-  function dispatch(waiting: Map<string, Waiting>, item: ReplyItem): void {
+  function dispatch(waiting: Waiters, item: ReplyItem): void {
     const waiter = waiting.get(item.correlationId);
     if (waiter === undefined) return;
     if (item.kind === 'event') return hear(waiter, item.event);
     if (item.kind === 'settled') {
       waiting.delete(item.correlationId);
-      waiter.resolve(item.outcome);
+      waiter.settled(item.outcome);
     } else {
-      waiter.settled = true;
+      waiter.toFetch = true;
       void fetch(waiting, waiter);
     }
   }
 
   /** A listener's mistake is its own: it must not cost other waiters their replies. */
-  function hear(waiter: Waiting, event: Uint8Array): void {
+  function hear(waiter: ReplyWaiter, event: Uint8Array): void {
     try {
-      waiter.onEvent?.(event);
+      waiter.heard(event);
     } catch (error) {
       process.emitWarning(error instanceof Error ? error : String(error));
     }
   }
 
-  async function fetch(waiting: Map<string, Waiting>, waiter: Waiting): Promise<void> {
+  async function fetch(waiting: Waiters, waiter: ReplyWaiter): Promise<void> {
     if (waiter.callId === undefined) return;
     try {
       const record = await store.readCall(waiter.callId);
       // An accepted call has a record. Without one the store is not what it was, and the answer will never come.
       if (record === undefined) await store.checkIncarnation();
       if (record?.outcome === undefined) return;
-      waiting.delete(waiter.correlationId);
-      waiter.resolve(record.outcome);
+      // Somebody else may have brought it in the meantime.
+      if (waiting.delete(waiter.correlationId)) waiter.settled(record.outcome);
     } catch (error) {
       // Otherwise the next round asks again.
       if (isFinal(error)) rejectAll(waiting, error);
     }
   }
 
-  async function fetchMissed(waiting: Map<string, Waiting>): Promise<void> {
+  async function fetchMissed(waiting: Waiters): Promise<void> {
     const now = performance.now();
     const old = [...waiting.values()].filter((waiter) => now - waiter.since >= WAIT_MS / 2);
     for (let at = 0; at < old.length && !closed; at += FETCH_AT_ONCE) {
@@ -118,51 +134,77 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
     }
   }
 
-  return {
-    callerId,
-    expect(lane, onEvent) {
-      // Unique among this caller's, which is all it has to be.
-      const correlationId = (expected += 1).toString(36);
-      const waiting = lanes.get(lane) ?? new Map<string, Waiting>();
+  function waitersOf(lane: number): Waiters {
+    let waiting = lanes.get(lane);
+    if (waiting === undefined) {
+      waiting = new Map();
       lanes.set(lane, waiting);
-      let waiter!: Waiting;
-      const outcome = new Promise<Uint8Array>((resolve, reject) => {
-        waiter = {
-          correlationId,
-          since: performance.now(),
-          resolve,
-          reject,
-          onEvent,
-          callId: undefined,
-          settled: false,
-        };
-      });
-      // Nobody may be listening when the reader is closed.
-      outcome.catch(() => undefined);
-      if (closed) waiter.reject(planeError('CLIENT_CLOSED', {}));
-      waiting.set(correlationId, waiter);
+    }
+    return waiting;
+  }
+
+  const reader: ReplyReader = {
+    callerId,
+    newCorrelationId: () => (expected += 1).toString(36),
+    enter(lane, waiter) {
+      if (closed) return waiter.failed(planeError('CLIENT_CLOSED', {}));
+      const waiting = waitersOf(lane);
+      waiter.since = performance.now();
+      waiting.set(waiter.correlationId, waiter);
       start(lane, waiting);
-      return {
-        correlationId,
-        outcome,
-        accepted(callId) {
-          waiter.callId = callId;
-          // The reply can overtake the answer to accept.
-          if (waiter.settled) void fetch(waiting, waiter);
-        },
-        forget: () => void waiting.delete(correlationId),
-      };
     },
+    accepted(lane, waiter, callId) {
+      waiter.callId = callId;
+      // The reply can overtake the answer to accept.
+      if (waiter.toFetch) void fetch(waitersOf(lane), waiter);
+    },
+    leave: (lane, waiter) => void waitersOf(lane).delete(waiter.correlationId),
+    expect: (lane, onEvent) => expectReply(reader, lane, onEvent),
     close() {
       closed = true;
       for (const waiting of lanes.values()) rejectAll(waiting, planeError('CLIENT_CLOSED', {}));
     },
   };
+  return reader;
 }
 
-function rejectAll(waiting: Map<string, Waiting>, error: unknown): void {
-  for (const waiter of waiting.values()) waiter.reject(error);
+class PromisedReply extends ReplyWaiter {
+  readonly outcome: Promise<Uint8Array>;
+  settled!: (outcome: Uint8Array) => void;
+  failed!: (error: unknown) => void;
+  readonly #onEvent: ((event: Uint8Array) => void) | undefined;
+
+  constructor(correlationId: string, onEvent: ((event: Uint8Array) => void) | undefined) {
+    super(correlationId);
+    this.#onEvent = onEvent;
+    this.outcome = new Promise((resolve, reject) => {
+      this.settled = resolve;
+      this.failed = reject;
+    });
+    // Nobody may be listening when the reader is closed.
+    this.outcome.catch(() => undefined);
+  }
+
+  heard(event: Uint8Array): void {
+    this.#onEvent?.(event);
+  }
+}
+
+function expectReply(reader: ReplyReader, lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply {
+  const waiter = new PromisedReply(reader.newCorrelationId(), onEvent);
+  reader.enter(lane, waiter);
+  return {
+    correlationId: waiter.correlationId,
+    outcome: waiter.outcome,
+    accepted: (callId) => reader.accepted(lane, waiter, callId),
+    forget: () => reader.leave(lane, waiter),
+  };
+}
+
+function rejectAll(waiting: Waiters, error: unknown): void {
+  const rejected = [...waiting.values()];
   waiting.clear();
+  for (const waiter of rejected) waiter.failed(error);
 }
 
 /** A replaced store will not bring the answers back. */
