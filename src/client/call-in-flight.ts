@@ -49,7 +49,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
   after: Patient | undefined = undefined;
 
   constructor(home: CallHome, wish: CallWish, correlationId: string) {
-    super(correlationId);
+    super(wish.session.lane, correlationId);
     this.#home = home;
     this.#wish = wish;
   }
@@ -59,7 +59,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#home.replies.enter(this.#wish.session.lane, this);
+    this.#home.replies.enter(this);
     try {
       this.#home.store.acceptCall(request).then(
         (answer) => this.#answered(answer),
@@ -84,8 +84,8 @@ export class CallInFlight extends ReplyWaiter implements Patient {
   }
 
   #underWay(callId: CallId): void {
-    const { session, tool, options } = this.#wish;
-    this.#home.replies.accepted(session.lane, this, callId);
+    const { tool, options } = this.#wish;
+    this.#home.replies.accepted(this, callId);
     if (options.onEvent !== undefined) this.#tell({ kind: 'queued', callId });
     if (this.#failure !== undefined) return this.#giveUp(this.#failure.error);
     if (options.signal !== undefined) this.#heed(options.signal, callId);
@@ -128,7 +128,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
   }
 
   #leave(): void {
-    this.#home.replies.leave(this.#wish.session.lane, this);
+    this.#home.replies.leave(this);
   }
 
   #end(answer: CallAnswer): void {

@@ -2,6 +2,7 @@ import { planeError } from '../../domain/errors.ts';
 import type { CallerId, CallId } from '../../domain/ids.ts';
 import type { ReplyItem } from '../../ports/call-store.ts';
 import type { Store } from '../../ports/store.ts';
+import { WaitingRoom } from './waiting-room.ts';
 
 type Needs = Pick<Store, 'takeReplies' | 'readCall' | 'checkIncarnation'>;
 
@@ -15,6 +16,7 @@ export interface ExpectedReply {
 
 /** Who waits, told by methods: one object per call and nothing made around it. Each is told one end, `settled` or `failed`. */
 export abstract class ReplyWaiter {
+  readonly lane: number;
   readonly correlationId: string;
   /** Set by `accepted`; outcomes that travel by reference need it. */
   callId: CallId | undefined = undefined;
@@ -22,7 +24,8 @@ export abstract class ReplyWaiter {
   /** The outcome is there and has to be fetched. */
   toFetch = false;
 
-  constructor(correlationId: string) {
+  constructor(lane: number, correlationId: string) {
+    this.lane = lane;
     this.correlationId = correlationId;
   }
 
@@ -36,15 +39,13 @@ export interface ReplyReader {
   /** Unique among this caller's, which is all it has to be. */
   newCorrelationId(): string;
   /** From now on the waiter is told. Call `accepted` as soon as accept has answered. */
-  enter(lane: number, waiter: ReplyWaiter): void;
-  accepted(lane: number, waiter: ReplyWaiter, callId: CallId): void;
-  leave(lane: number, waiter: ReplyWaiter): void;
+  enter(waiter: ReplyWaiter): void;
+  accepted(waiter: ReplyWaiter, callId: CallId): void;
+  leave(waiter: ReplyWaiter): void;
   /** The same as a promise. */
   expect(lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply;
   close(): void;
 }
-
-type Waiters = Map<string, ReplyWaiter>;
 
 const WAIT_MS = 5000;
 const PAUSE_AFTER_TROUBLE_MS = 200;
@@ -56,49 +57,59 @@ const FETCH_AT_ONCE = 16;
  * nothing came for a while, the records themselves are asked, so a lost reply costs time and never the answer.
  */
 export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader {
-  const lanes = new Map<number, Waiters>();
+  const room = new WaitingRoom<ReplyWaiter>();
+  /** How many wait, by lane. */
+  const waiting: number[] = [];
   const reading = new Set<number>();
   let closed = false;
-  let expected = 0;
 
-  async function readLane(lane: number, waiting: Waiters): Promise<void> {
+  async function readLane(lane: number): Promise<void> {
     let acknowledged: string[] = [];
     let fetchedAt = performance.now();
     while (!closed) {
       try {
         const replies = await store.takeReplies({ lane, callerId, acknowledged, waitMs: WAIT_MS });
         acknowledged = replies.map(({ replyId }) => replyId);
-        for (const { items } of replies) for (const item of items) dispatch(waiting, item);
+        for (const { items } of replies) for (const item of items) dispatch(item);
         if (replies.length > 0 && performance.now() - fetchedAt < WAIT_MS) continue;
-        if (waiting.size === 0 && replies.length === 0) break;
+        if (waiting[lane] === 0 && replies.length === 0) break;
       } catch (error) {
         if (closed) break;
-        if (isFinal(error)) return rejectAll(waiting, error);
+        if (isFinal(error)) {
+          failAll(lane, error);
+          return;
+        }
         await pause(PAUSE_AFTER_TROUBLE_MS);
       }
       fetchedAt = performance.now();
-      await fetchMissed(waiting);
+      await fetchMissed(lane);
     }
     reading.delete(lane);
-    if (waiting.size > 0 && !closed) start(lane, waiting);
+    if (waiting[lane] !== 0 && !closed) start(lane);
   }
 
-  function start(lane: number, waiting: Waiters): void {
+  function start(lane: number): void {
     if (reading.has(lane)) return;
     reading.add(lane);
-    void readLane(lane, waiting);
+    void readLane(lane);
   }
 
-  function dispatch(waiting: Waiters, item: ReplyItem): void {
-    const waiter = waiting.get(item.correlationId);
+  function leave(waiter: ReplyWaiter): boolean {
+    const wasHere = room.remove(waiter);
+    if (wasHere) waiting[waiter.lane]! -= 1;
+    return wasHere;
+  }
+
+  function dispatch(item: ReplyItem): void {
+    const waiter = room.find(item.correlationId);
     if (waiter === undefined) return;
     if (item.kind === 'event') return hear(waiter, item.event);
     if (item.kind === 'settled') {
-      waiting.delete(item.correlationId);
+      leave(waiter);
       waiter.settled(item.outcome);
     } else {
       waiter.toFetch = true;
-      void fetch(waiting, waiter);
+      void fetch(waiter);
     }
   }
 
@@ -111,58 +122,54 @@ export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader
     }
   }
 
-  async function fetch(waiting: Waiters, waiter: ReplyWaiter): Promise<void> {
+  async function fetch(waiter: ReplyWaiter): Promise<void> {
     if (waiter.callId === undefined) return;
     try {
       const record = await store.readCall(waiter.callId);
       // An accepted call has a record. Without one the store is not what it was, and the answer will never come.
       if (record === undefined) await store.checkIncarnation();
-      if (record?.outcome === undefined) return;
-      // Somebody else may have brought it in the meantime.
-      if (waiting.delete(waiter.correlationId)) waiter.settled(record.outcome);
+      // The reply may have come in the meantime.
+      if (record?.outcome !== undefined && leave(waiter)) waiter.settled(record.outcome);
     } catch (error) {
       // Otherwise the next round asks again.
-      if (isFinal(error)) rejectAll(waiting, error);
+      if (isFinal(error)) failAll(waiter.lane, error);
     }
   }
 
-  async function fetchMissed(waiting: Waiters): Promise<void> {
+  async function fetchMissed(lane: number): Promise<void> {
     const now = performance.now();
-    const old = [...waiting.values()].filter((waiter) => now - waiter.since >= WAIT_MS / 2);
+    const old = room.all().filter((waiter) => waiter.lane === lane && now - waiter.since >= WAIT_MS / 2);
     for (let at = 0; at < old.length && !closed; at += FETCH_AT_ONCE) {
-      await Promise.all(old.slice(at, at + FETCH_AT_ONCE).map((waiter) => fetch(waiting, waiter)));
+      await Promise.all(old.slice(at, at + FETCH_AT_ONCE).map(fetch));
     }
   }
 
-  function waitersOf(lane: number): Waiters {
-    let waiting = lanes.get(lane);
-    if (waiting === undefined) {
-      waiting = new Map();
-      lanes.set(lane, waiting);
+  function failAll(lane: number | 'all', error: unknown): void {
+    for (const waiter of room.all()) {
+      if ((lane === 'all' || waiter.lane === lane) && leave(waiter)) waiter.failed(error);
     }
-    return waiting;
   }
 
   const reader: ReplyReader = {
     callerId,
-    newCorrelationId: () => (expected += 1).toString(36),
-    enter(lane, waiter) {
+    newCorrelationId: () => room.newNumber(),
+    enter(waiter) {
       if (closed) return waiter.failed(planeError('CLIENT_CLOSED', {}));
-      const waiting = waitersOf(lane);
       waiter.since = performance.now();
-      waiting.set(waiter.correlationId, waiter);
-      start(lane, waiting);
+      room.add(waiter);
+      waiting[waiter.lane] = (waiting[waiter.lane] ?? 0) + 1;
+      start(waiter.lane);
     },
-    accepted(lane, waiter, callId) {
+    accepted(waiter, callId) {
       waiter.callId = callId;
       // The reply can overtake the answer to accept.
-      if (waiter.toFetch) void fetch(waitersOf(lane), waiter);
+      if (waiter.toFetch) void fetch(waiter);
     },
-    leave: (lane, waiter) => void waitersOf(lane).delete(waiter.correlationId),
+    leave: (waiter) => void leave(waiter),
     expect: (lane, onEvent) => expectReply(reader, lane, onEvent),
     close() {
       closed = true;
-      for (const waiting of lanes.values()) rejectAll(waiting, planeError('CLIENT_CLOSED', {}));
+      failAll('all', planeError('CLIENT_CLOSED', {}));
     },
   };
   return reader;
@@ -174,8 +181,8 @@ class PromisedReply extends ReplyWaiter {
   failed!: (error: unknown) => void;
   readonly #onEvent: ((event: Uint8Array) => void) | undefined;
 
-  constructor(correlationId: string, onEvent: ((event: Uint8Array) => void) | undefined) {
-    super(correlationId);
+  constructor(lane: number, correlationId: string, onEvent: ((event: Uint8Array) => void) | undefined) {
+    super(lane, correlationId);
     this.#onEvent = onEvent;
     this.outcome = new Promise((resolve, reject) => {
       this.settled = resolve;
@@ -191,20 +198,14 @@ class PromisedReply extends ReplyWaiter {
 }
 
 function expectReply(reader: ReplyReader, lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply {
-  const waiter = new PromisedReply(reader.newCorrelationId(), onEvent);
-  reader.enter(lane, waiter);
+  const waiter = new PromisedReply(lane, reader.newCorrelationId(), onEvent);
+  reader.enter(waiter);
   return {
     correlationId: waiter.correlationId,
     outcome: waiter.outcome,
-    accepted: (callId) => reader.accepted(lane, waiter, callId),
-    forget: () => reader.leave(lane, waiter),
+    accepted: (callId) => reader.accepted(waiter, callId),
+    forget: () => reader.leave(waiter),
   };
-}
-
-function rejectAll(waiting: Waiters, error: unknown): void {
-  const rejected = [...waiting.values()];
-  waiting.clear();
-  for (const waiter of rejected) waiter.failed(error);
 }
 
 /** A replaced store will not bring the answers back. */
