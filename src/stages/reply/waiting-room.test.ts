@@ -12,18 +12,20 @@ describe('waiting room', () => {
         const room = new WaitingRoom<Waiter>();
         const inside: Waiter[] = [];
         const gone: Waiter[] = [];
+        let entered = 0;
         for (const { enters, which } of steps) {
           if (enters || inside.length === 0) {
             const waiter = { correlationId: room.newNumber() };
             room.add(waiter);
             inside.push(waiter);
+            entered += 1;
           } else {
             const [left] = inside.splice(which % inside.length, 1);
-            expect(room.remove(left!)).toBe(true);
-            gone.push(left!);
+            if (room.remove(left!)) gone.push(left!);
           }
         }
         expect(room.size).toBe(inside.length);
+        expect(gone).toHaveLength(steps.length - entered);
         expect(new Set(room.all())).toEqual(new Set(inside));
         for (const waiter of inside) expect(room.find(waiter.correlationId)).toBe(waiter);
         for (const waiter of gone) {

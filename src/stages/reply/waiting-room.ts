@@ -10,7 +10,7 @@ const FIRST_PLACES = 256;
  * leaves a table behind that keeps everybody who was in it from the collector of young objects, with all they hold.
  */
 export class WaitingRoom<Waiter extends Numbered> {
-  #places: (Waiter | undefined)[] = new Array<undefined>(FIRST_PLACES).fill(undefined);
+  #places: (Waiter | undefined)[] = emptyPlaces(FIRST_PLACES);
   #last = 0;
   #size = 0;
 
@@ -57,7 +57,7 @@ export class WaitingRoom<Waiter extends Numbered> {
   /** Numbers that differ in the smaller room differ in the larger. */
   #grow(): void {
     const waiters = this.all();
-    this.#places = new Array<undefined>(this.#places.length * 2).fill(undefined);
+    this.#places = emptyPlaces(this.#places.length * 2);
     for (const waiter of waiters) this.#places[this.#placeOf(Number.parseInt(waiter.correlationId, 36))] = waiter;
   }
 
@@ -65,4 +65,8 @@ export class WaitingRoom<Waiter extends Numbered> {
   #placeOf(number: number): number {
     return number & (this.#places.length - 1);
   }
+}
+
+function emptyPlaces(length: number): undefined[] {
+  return Array.from({ length }, () => undefined);
 }

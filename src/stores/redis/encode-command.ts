@@ -10,11 +10,15 @@ const SLACK_BYTES = 8;
  * ASCII, so their lengths are taken for granted, and only if the bytes turn out to be more are they counted.
  */
 export function encodeCommand(name: string, args: readonly Argument[]): Buffer {
-  return encode(name, args, asciiLength) ?? encode(name, args, Buffer.byteLength)!;
+  return encode(name, args, asciiLength) ?? encode(name, args, utf8Length)!;
 }
 
 function asciiLength(text: string): number {
   return text.length;
+}
+
+function utf8Length(text: string): number {
+  return Buffer.byteLength(text);
 }
 
 /** Undefined when the lengths were not those of the bytes. */
