@@ -57,7 +57,7 @@ describe('waiting room', () => {
     expect(waiters.every((waiter) => room.find(waiter.correlationId) === waiter)).toBe(true);
   });
 
-  it.each(['', '~', 'zz', '-1', '1.5', '01'])('finds nobody for %j', (correlationId) => {
+  it.each(['', '~', 'zz', '-1', '1.5', '01', '1e0', '257', 'Infinity'])('finds nobody for %j', (correlationId) => {
     const room = new WaitingRoom<Waiter>();
     room.add({ correlationId: room.newNumber() });
     expect(room.find(correlationId)).toBeUndefined();
