@@ -48,10 +48,8 @@ export function prepareCall(order: CallOrder): PreparedCall {
     );
   }
   const key = order.key ?? randomId();
-  if (order.key !== undefined && (key.length > LIMITS.keyLength || !PRINTABLE.test(key))) {
-    const problem = key.length > LIMITS.keyLength ? 'it is too long' : 'it is empty or has other characters';
-    return refused(trouble('KEY_INVALID', { problem }));
-  }
+  const keyProblem = order.key === undefined ? undefined : findKeyProblem(key);
+  if (keyProblem !== undefined) return refused(trouble('KEY_INVALID', { problem: keyProblem }));
   const declaration = order.tool.tool;
   const deadlineMs = order.deadlineMs ?? declaration.limits.timeoutMs + QUEUE_BUDGET_MS;
   const problem = findProblem(order, deadlineMs);
@@ -80,6 +78,13 @@ type Writable<Shape> = { -readonly [Name in keyof Shape]: Shape[Name] };
 
 function refused(outcome: Outcome): PreparedCall {
   return { kind: 'refused', outcome };
+}
+
+/** A JavaScript caller may pass anything. */
+function findKeyProblem(key: unknown): string | undefined {
+  if (typeof key !== 'string') return 'it is not text';
+  if (key.length > LIMITS.keyLength) return 'it is too long';
+  return PRINTABLE.test(key) ? undefined : 'it is empty or has other characters';
 }
 
 function findProblem(order: CallOrder, deadlineMs: number): Outcome | undefined {
