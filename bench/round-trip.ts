@@ -4,7 +4,7 @@ import { arch, cpus, platform } from 'node:os';
 import { mkdirSync } from 'node:fs';
 import { shown } from './harness/statistics.ts';
 import { parseOptions, USAGE, type BenchOptions } from './round-trip/options.ts';
-import { openPair, type Pair } from './round-trip/pair.ts';
+import { openPair, SIDE_FLAGS, type Pair } from './round-trip/pair.ts';
 import { callsPerSecond, formatSummaries, summarise, type Cell } from './round-trip/report.ts';
 import type { VariantName } from './round-trip/variants.ts';
 
@@ -36,15 +36,18 @@ async function warmUp(options: BenchOptions, pairs: ReadonlyMap<VariantName, Pai
   }
 }
 
-/** A B C D, A B C D, …: what disturbs the machine for a while disturbs all variants alike. */
+/**
+ * A B C D, A B C D, …: what disturbs the machine for a while disturbs all variants alike. The first round is not counted: the
+ * compiler optimises for what it has seen, and has to see every cell.
+ */
 async function measureAll(options: BenchOptions, pairs: ReadonlyMap<VariantName, Pair>): Promise<Cell[]> {
   const cells: Cell[] = [];
   const { seconds, maxCalls } = options;
-  for (let repetition = 1; repetition <= options.repetitions; repetition += 1) {
+  for (let repetition = 0; repetition <= options.repetitions; repetition += 1) {
     for (const concurrency of options.concurrencies) {
       for (const [variant, pair] of pairs) {
         const measured = await pair.measure({ concurrency, seconds, maxCalls });
-        cells.push({ variant, concurrency, repetition, ...measured });
+        if (repetition > 0) cells.push({ variant, concurrency, repetition, ...measured });
         const rate = shown(callsPerSecond(measured));
         progress(`round ${repetition}/${options.repetitions}, ${concurrency} in flight, ${variant}: ${rate} calls/s`);
       }
@@ -61,7 +64,10 @@ function print(options: BenchOptions, pairs: ReadonlyMap<VariantName, Pair>, cel
     console.log(JSON.stringify({ options, machine: describeMachine(), summaries: summaries.flat(), cells }, null, 2));
     return;
   }
-  console.log(`${describeMachine()}; ${options.repetitions} × ${options.seconds} s per cell, medians\n`);
+  console.log(`${describeMachine()}; ${options.repetitions} × ${options.seconds} s per cell, medians`);
+  console.log(
+    `All processes: ${SIDE_FLAGS.join(' ')}. Before: ${WARM_UP.calls} calls and one round that do not count.\n`,
+  );
   for (const [name, { about }] of pairs) console.log(`${name}: ${about}`);
   for (const [index, rows] of summaries.entries()) {
     console.log(`\n${options.concurrencies[index]} in flight\n${formatSummaries(rows)}`);

@@ -1,7 +1,6 @@
 import { Command, Redis } from 'ioredis';
 import { createClient, RESP_TYPES } from 'redis5';
 import { LIBRARY, type Argument } from './batch-traffic.ts';
-import { encodeCommand } from './encode-command.ts';
 
 /** Bytes in, bytes out. */
 export interface BenchClient {
@@ -23,6 +22,11 @@ async function openIoredis(url: string): Promise<BenchClient> {
     close: async () => void (await redis.quit()),
   };
 }
+
+/** The store's own, from the build this runs in: it is no part of what the package exports. */
+const { encodeCommand } = (await import(new URL('../../stores/redis/encode-command.js', import.meta.url).href)) as {
+  encodeCommand: (name: string, args: readonly Argument[]) => Buffer;
+};
 
 /** Connection, queue, timeouts and parser stay the library's. */
 class EncodedCommand extends Command {

@@ -23,6 +23,12 @@ export interface Pair {
   close(): Promise<void>;
 }
 
+/**
+ * For caller and worker of every variant alike: with the small default the figures are those of the collector's helper threads,
+ * which compete with everything else on the machine.
+ */
+export const SIDE_FLAGS = ['--max-semi-space-size=64'] as const;
+
 const SIDE = fileURLToPath(new URL('./side.js', import.meta.url));
 
 export async function openPair(name: VariantName, profileFolder?: string): Promise<Pair> {
@@ -63,7 +69,9 @@ interface Side {
 
 function startSide(name: VariantName, role: 'caller' | 'worker', profileFolder?: string): Side {
   const profile = ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}-${role}.cpuprofile`];
-  const child = fork(SIDE, [name, role], { execArgv: profileFolder === undefined ? [] : profile });
+  const child = fork(SIDE, [name, role], {
+    execArgv: [...SIDE_FLAGS, ...(profileFolder === undefined ? [] : profile)],
+  });
   ownChild(child);
   const order = (what: Order): Promise<unknown> => ask(child, `${name} ${role}`, what);
   return {

@@ -4,6 +4,8 @@ import type { CatalogStore } from '../ports/catalog-store.ts';
 
 /** The catalog as this process last read it. */
 export interface CatalogView {
+  /** From the view alone. */
+  known(tool: string): PublishedTool | undefined;
   /** From the view; an unknown name is looked up in the store once more, as it may be new. */
   find(tool: string): Promise<PublishedTool | undefined>;
   refresh(): Promise<Catalog>;
@@ -44,6 +46,7 @@ export function createCatalogView(store: CatalogStore): CatalogView {
 
   return {
     refresh,
+    known: (tool) => tools.get(tool as ToolId),
     async find(tool) {
       const found = tools.get(tool as ToolId);
       if (found !== undefined) return found;

@@ -1,14 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CallEvent } from '../domain/call-event.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { RunId, SessionId } from '../domain/ids.ts';
+import type { CallId, RunId, SessionId } from '../domain/ids.ts';
 import type { SessionEnding } from '../domain/session.ts';
-import type { AcceptRequest, TakenReply } from '../ports/call-store.ts';
+import type { AcceptAnswer, AcceptRequest, TakenReply } from '../ports/call-store.ts';
 import type { Store } from '../ports/store.ts';
 import { callIdFor } from '../wire/ids.ts';
 import { sha256 } from '../wire/digest.ts';
 import { encodeOutcome } from '../wire/outcome.ts';
-import { partialStore, sampleCatalog, samplePublished, SAMPLE_SESSION } from '../../test/support/sample-call.ts';
+import {
+  deferred,
+  partialStore,
+  sampleCatalog,
+  samplePublished,
+  SAMPLE_SESSION,
+} from '../../test/support/sample-call.ts';
 import { createClient, type Client } from './client.ts';
 
 const OK: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };
@@ -90,6 +96,83 @@ describe('client', () => {
     await vi.advanceTimersByTimeAsync(100);
     expect((await calling).kind).toBe('pending');
     expect(events.map(({ kind }) => kind)).toEqual(['queued', 'pending']);
+  });
+
+  it('an outcome that overtakes the answer to accept waits for the id the store gives', async () => {
+    const asking = deferred<AcceptAnswer>();
+    const events: CallEvent[] = [];
+    const { client, settle, accepted } = stage({
+      acceptCall: (request) => {
+        accepted.push(request);
+        return asking.promise;
+      },
+    });
+    const calling = client.call(SESSION, 'notes.add', {}, { key: 'k', onEvent: (event) => events.push(event) });
+    await vi.advanceTimersByTimeAsync(0);
+    await settle();
+    expect(events).toEqual([]);
+    const callId = `${CALL}~2` as CallId;
+    asking.resolve({ kind: 'accepted', callId });
+    expect(await calling).toEqual({ kind: 'settled', callId, outcome: OK });
+    expect(events.map(({ kind }) => kind)).toEqual(['queued', 'settled']);
+  });
+
+  it('a closed client ends the calls it waits for, those that are being accepted too', async () => {
+    const asking = deferred<AcceptAnswer>();
+    const answers = [Promise.resolve({ kind: 'accepted', callId: CALL } as const), asking.promise];
+    const { client } = stage({ acceptCall: () => answers.shift()! });
+    const calls = [client.call(SESSION, 'notes.add', {}), client.call(SESSION, 'notes.add', {})];
+    const ended = Promise.allSettled(calls);
+    await vi.advanceTimersByTimeAsync(0);
+    await client.close();
+    asking.resolve({ kind: 'accepted', callId: CALL });
+    const closed = { status: 'rejected', reason: expect.objectContaining({ code: 'CLIENT_CLOSED' }) as unknown };
+    expect(await ended).toEqual([closed, closed]);
+    expect(vi.getTimerCount()).toBe(1);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no lane');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no lane'))],
+  ])('a store that %s at accept rejects the call, and nobody waits for it', async (_how, acceptCall) => {
+    const takeReplies = vi.fn<Store['takeReplies']>(async () => []);
+    const { client } = stage({ acceptCall, takeReplies });
+    await expect(client.call(SESSION, 'notes.add', {})).rejects.toThrow('no lane');
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(takeReplies.mock.calls.length).toBeLessThan(3);
+  });
+
+  it('an abort while the call is being accepted cancels it, and one after its end does not', async () => {
+    const asking = deferred<AcceptAnswer>();
+    const cancelCall = vi.fn<Store['cancelCall']>(async () => 'cancelled');
+    const { client, settle, accepted } = stage({
+      acceptCall: (request) => {
+        accepted.push(request);
+        return asking.promise;
+      },
+      cancelCall,
+    });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const calls = [
+      client.call(SESSION, 'notes.add', {}, { signal: second.signal }),
+      client.call(SESSION, 'notes.add', {}, { signal: first.signal }),
+    ];
+    void calls[1]!.catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(0);
+    first.abort();
+    expect(cancelCall).not.toHaveBeenCalled();
+    asking.resolve({ kind: 'accepted', callId: CALL });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(cancelCall).toHaveBeenCalledOnce();
+    await settle();
+    await calls[0];
+    second.abort();
+    expect(cancelCall).toHaveBeenCalledOnce();
   });
 
   it.each<[SessionEnding, string]>([

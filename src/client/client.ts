@@ -1,5 +1,4 @@
-import type { Catalog } from '../domain/catalog.ts';
-import type { CallEvent } from '../domain/call-event.ts';
+import type { Catalog, PublishedTool } from '../domain/catalog.ts';
 import { planeError, trouble } from '../domain/errors.ts';
 import { parseScopedId, type CallId, type RunId, type SessionId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -7,40 +6,19 @@ import type { Outcome } from '../domain/outcome.ts';
 import type { SessionHandle } from '../domain/session.ts';
 import type { AdmissionLimits, CancelAnswer } from '../ports/call-store.ts';
 import type { Store } from '../ports/store.ts';
-import { call as acceptCall } from '../stages/call/call.ts';
 import { prepareCall } from '../stages/call/prepare-call.ts';
-import { createReplyReader, type ExpectedReply } from '../stages/reply/reply-reader.ts';
-import { decode } from '../wire/message-pack.ts';
-import { newCallerId, newRunId, randomId } from '../wire/ids.ts';
+import { createReplyReader } from '../stages/reply/reply-reader.ts';
+import { newCallerId, newRunId } from '../wire/ids.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
+import type { CallAnswer, CallOptions } from './call-answer.ts';
+import { CallInFlight, type CallHome, type CallWish } from './call-in-flight.ts';
 import { cancelRequest } from './cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
+import { createKnownSessions, headOf, type Caller } from './known-sessions.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
-import { createTokenDigests } from './token-digests.ts';
+import { createPatience } from './patience.ts';
 
-/** How a call stands. `refused` was never accepted and left no trace; `pending` goes on and can be asked for by its id. */
-export type CallAnswer =
-  | { readonly kind: 'settled'; readonly callId: CallId; readonly outcome: Outcome }
-  | { readonly kind: 'refused'; readonly outcome: Outcome }
-  | { readonly kind: 'pending'; readonly callId: CallId };
-
-export interface CallOptions {
-  /** The same key with the same arguments is the same call. Minted if absent. */
-  readonly key?: string;
-  /** When the call ends, counted from its acceptance. */
-  readonly deadlineMs?: number;
-  /** How long to wait here before the answer is `pending`. Default: the tool's own. */
-  readonly waitMs?: number;
-  /** Aborting cancels the call. */
-  readonly signal?: AbortSignal;
-  readonly onEvent?: (event: CallEvent) => void;
-  /** Display name, message id, room context: reaches the tool marked as untrusted. */
-  readonly untrusted?: JsonObject;
-  /** W3C traceparent. */
-  readonly trace?: string;
-}
-
-type Caller = Pick<SessionHandle, 'id' | 'token' | 'run'>;
+export type { CallAnswer, CallOptions };
 
 export interface Client {
   openSession(options: OpenSessionOptions): Promise<SessionHandle>;
@@ -65,8 +43,6 @@ export interface ClientSettings {
   readonly retentionMs: number;
 }
 
-/** A timer beyond this fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Between tries of a call that no worker of the right release could take yet. */
 const RETRY_PAUSES_MS = [50, 100, 200, 400, 800, 1600, 3200];
 const POLL_FIRST_MS = 25;
@@ -76,93 +52,85 @@ export function createClient(store: Store, settings: ClientSettings): Client {
   const callerId = newCallerId();
   const replies = createReplyReader(store, callerId);
   const catalog = createCatalogView(store);
-  const tokenDigest = createTokenDigests();
+  const knownSession = createKnownSessions();
+  const patience = createPatience();
+  const home: CallHome = {
+    store,
+    replies,
+    patience,
+    cancel: (session, callId) => void cancel(session, callId).catch(() => undefined),
+    tryAgain,
+  };
 
-  async function call(session: Caller, tool: string, args: JsonObject, options: CallOptions = {}): Promise<CallAnswer> {
-    const key = options.key ?? randomId();
-    for (let attempt = 0; ; attempt += 1) {
-      const shown = await catalog.find(tool);
-      const answer = await callOnce(session, tool, args, { ...options, key });
-      if (answer.kind !== 'settled' || answer.outcome.kind !== 'stale') return answer;
-      // The tool changed since we read the catalog: read it again and repeat, once, under the same key. If it has not changed,
-      // the call met a worker of another release; one that serves it lives, so it is worth another try.
-      await catalog.refresh();
-      const changed = (await catalog.find(tool))?.tool.digest !== shown?.tool.digest;
-      const pauseMs = RETRY_PAUSES_MS[attempt];
-      if (pauseMs === undefined || (attempt > 0 && changed)) return answer;
-      if (!changed) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
+  function call(session: Caller, tool: string, args: JsonObject, options: CallOptions = {}): Promise<CallAnswer> {
+    const known = catalog.known(tool);
+    if (known === undefined) return findAndTry(session, tool, args, options, options.key, 0);
+    return tryCall(session, known, args, options, options.key, 0);
   }
 
-  async function callOnce(session: Caller, tool: string, args: JsonObject, options: CallOptions): Promise<CallAnswer> {
-    if (options.signal?.aborted === true) return { kind: 'refused', outcome: trouble('CALL_CANCELLED', {}) };
-    const published = await catalog.find(tool);
-    if (published === undefined) {
-      return { kind: 'refused', outcome: trouble('TOOL_UNKNOWN', { tool: tool.slice(0, 130), near: [] }) };
-    }
-    const prepared = prepareCall({
-      session: session.id,
-      run: session.run,
-      proof: { kind: 'token', tokenDigest: tokenDigest(session.token) },
-      tool: published,
-      arguments: args,
-      key: options.key,
-      deadlineMs: options.deadlineMs,
-      trace: options.trace,
-      depth: 0,
-      untrusted: options.untrusted,
-      admission: settings.admission,
-    });
-    if (prepared.kind === 'refused') return prepared;
-    const { request } = prepared;
-    const lane = parseScopedId(request.callId)!.lane;
-    if (lane >= store.lanes) return { kind: 'refused', outcome: trouble('SESSION_UNKNOWN', {}) };
-    const expected = replies.expect(lane, eventListener(options.onEvent));
-    const waiter = { callerId, correlationId: expected.correlationId, events: options.onEvent !== undefined };
-    try {
-      const acceptance = await acceptCall(request, waiter, { store });
-      if (acceptance.kind !== 'under-way') {
-        expected.forget();
-        return acceptance.kind === 'refused' ? acceptance : { ...acceptance, kind: 'settled' };
-      }
-      expected.accepted(acceptance.callId);
-      tell(options, { kind: 'queued', callId: acceptance.callId });
-      return await awaitReply(session, acceptance.callId, expected, {
-        ...options,
-        waitMs: options.waitMs ?? published.tool.limits.waitMs,
-      });
-    } catch (error) {
-      expected.forget();
-      throw error;
-    }
-  }
-
-  async function awaitReply(
+  async function findAndTry(
     session: Caller,
-    callId: CallId,
-    expected: ExpectedReply,
-    options: CallOptions & { waitMs: number },
+    name: string,
+    args: JsonObject,
+    options: CallOptions,
+    key: string | undefined,
+    attempt: number,
   ): Promise<CallAnswer> {
-    const onAbort = (): void => void cancel(session, callId).catch(() => undefined);
-    if (options.signal?.aborted === true) onAbort();
-    options.signal?.addEventListener('abort', onAbort, { once: true });
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, Math.min(options.waitMs, LONGEST_TIMER_MS), undefined);
-    });
+    const tool = await catalog.find(name);
+    if (tool !== undefined) return tryCall(session, tool, args, options, key, attempt);
+    return { kind: 'refused', outcome: trouble('TOOL_UNKNOWN', { tool: name.slice(0, 130), near: [] }) };
+  }
+
+  /** Not async: the promise of the call in flight is the caller's. */
+  function tryCall(
+    caller: Caller,
+    tool: PublishedTool,
+    args: JsonObject,
+    options: CallOptions,
+    givenKey: string | undefined,
+    attempt: number,
+  ): Promise<CallAnswer> {
     try {
-      const bytes = await Promise.race([expected.outcome, patience]);
-      if (bytes === undefined) {
-        expected.forget();
-        tell(options, { kind: 'pending', callId });
-        return { kind: 'pending', callId };
-      }
-      tell(options, { kind: 'settled', callId });
-      return { kind: 'settled', callId, outcome: decodeOutcome(bytes) };
-    } finally {
-      clearTimeout(timer);
-      options.signal?.removeEventListener('abort', onAbort);
+      if (options.signal?.aborted === true) return refuse(trouble('CALL_CANCELLED', {}));
+      const session = knownSession(caller);
+      const correlationId = replies.newCorrelationId();
+      const prepared = prepareCall({
+        session: session.id,
+        run: session.run,
+        proof: session.proof,
+        tool,
+        head: headOf(session, tool),
+        arguments: args,
+        key: givenKey,
+        deadlineMs: options.deadlineMs,
+        trace: options.trace,
+        depth: 0,
+        untrusted: options.untrusted,
+        admission: settings.admission,
+        waiter: { callerId, correlationId, events: options.onEvent !== undefined },
+      });
+      if (prepared.kind === 'refused') return refuse(prepared.outcome);
+      if (session.lane >= store.lanes) return refuse(trouble('SESSION_UNKNOWN', {}));
+      const wish: CallWish = { session, tool, arguments: args, options, key: prepared.key, attempt };
+      return new CallInFlight(home, wish, correlationId).send(prepared.request);
+    } catch (error) {
+      return Promise.reject(error);
     }
+  }
+
+  /**
+   * The tool changed since we read the catalog: read it again and repeat, once, under the same key. If it has not changed, the call
+   * met a worker of another release; one that serves it lives, so it is worth another try.
+   */
+  async function tryAgain(wish: CallWish, stale: CallAnswer): Promise<CallAnswer> {
+    const { attempt } = wish;
+    const { id, digest } = wish.tool.tool;
+    await catalog.refresh();
+    const changed = (await catalog.find(id))?.tool.digest !== digest;
+    const pauseMs = RETRY_PAUSES_MS[attempt];
+    if (pauseMs === undefined || (attempt > 0 && changed)) return stale;
+    if (!changed) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    return findAndTry(wish.session, id, wish.arguments, wish.options, wish.key, attempt + 1);
   }
 
   /** Somebody else's call and no call at all are the same answer. */
@@ -180,7 +148,10 @@ export function createClient(store: Store, settings: ClientSettings): Client {
   }
 
   async function prove(session: Caller): Promise<void> {
-    const ending = await store.proveSession({ session: session.id, tokenDigest: tokenDigest(session.token) });
+    const ending = await store.proveSession({
+      session: session.id,
+      tokenDigest: knownSession(session).proof.tokenDigest,
+    });
     if (ending === undefined) return;
     const problem = ending === 'unknown' ? 'there is no such session, or the token is wrong' : `it is ${ending}`;
     throw planeError('SESSION_INVALID', { problem });
@@ -197,7 +168,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     const callId = ownCallId(session, asked);
     const answer = await store.cancelCall({
       ...cancelRequest(callId, settings.retentionMs, 'caller'),
-      session: { id: session.id, tokenDigest: tokenDigest(session.token) },
+      session: { id: session.id, tokenDigest: knownSession(session).proof.tokenDigest },
     });
     if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
     return answer;
@@ -232,21 +203,12 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     async close() {
       catalog.close();
       replies.close();
+      patience.close();
       await store.close();
     },
   };
 }
 
-/** A listener's mistake is its own: the call goes on, and its answer is given. */
-function tell({ onEvent }: CallOptions, event: CallEvent): void {
-  try {
-    onEvent?.(event);
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error));
-  }
-}
-
-function eventListener(onEvent: CallOptions['onEvent']): ((bytes: Uint8Array) => void) | undefined {
-  if (onEvent === undefined) return undefined;
-  return (bytes) => onEvent(decode(bytes) as CallEvent);
+function refuse(outcome: Outcome): Promise<CallAnswer> {
+  return Promise.resolve({ kind: 'refused', outcome });
 }

@@ -6,10 +6,12 @@ export interface Batcher<Request, Answer> {
   add(request: Request): Promise<Answer>;
 }
 
-interface Waiting<Request, Answer> {
-  readonly request: Request;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: unknown) => void;
+/** Three lists instead of a list of three: a batch goes out as it was gathered. */
+interface Batch<Request, Answer> {
+  readonly requests: Request[];
+  readonly resolves: ((answer: Answer) => void)[];
+  readonly rejects: ((error: unknown) => void)[];
+  bytes: number;
 }
 
 export interface BatcherOptions {
@@ -23,39 +25,39 @@ export function createBatcher<Request, Answer>(
   send: (requests: Request[]) => Promise<readonly Answer[]>,
   options: BatcherOptions & { sizeOf: (request: Request) => number },
 ): Batcher<Request, Answer> {
-  let waiting: Waiting<Request, Answer>[] = [];
+  const gathered: Batch<Request, Answer>[] = [];
   let trips = 0;
   let scheduled = false;
 
   function schedule(): void {
-    if (scheduled || trips >= options.maxTrips || waiting.length === 0) return;
+    if (scheduled || trips >= options.maxTrips || gathered.length === 0) return;
     scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      while (waiting.length > 0 && trips < options.maxTrips) void depart(takeBatch());
-    });
+    setImmediate(departAll);
   }
 
-  function takeBatch(): Waiting<Request, Answer>[] {
-    let bytes = 0;
-    let count = 0;
-    for (const { request } of waiting) {
-      bytes += options.sizeOf(request);
-      if (count > 0 && (count >= options.maxBatch || bytes > options.maxBatchBytes)) break;
-      count += 1;
+  function departAll(): void {
+    scheduled = false;
+    while (gathered.length > 0 && trips < options.maxTrips) void depart(gathered.shift()!);
+  }
+
+  function batchFor(bytes: number): Batch<Request, Answer> {
+    const last = gathered.at(-1);
+    if (last !== undefined) {
+      const fits = last.requests.length < options.maxBatch && last.bytes + bytes <= options.maxBatchBytes;
+      if (fits) return last;
     }
-    const batch = waiting.slice(0, count);
-    waiting = waiting.slice(count);
+    const batch: Batch<Request, Answer> = { requests: [], resolves: [], rejects: [], bytes: 0 };
+    gathered.push(batch);
     return batch;
   }
 
-  async function depart(batch: Waiting<Request, Answer>[]): Promise<void> {
+  async function depart({ requests, resolves, rejects }: Batch<Request, Answer>): Promise<void> {
     trips += 1;
     try {
-      const answers = await send(batch.map(({ request }) => request));
-      batch.forEach(({ resolve }, index) => resolve(answers[index]!));
+      const answers = await send(requests);
+      for (let index = 0; index < resolves.length; index += 1) resolves[index]!(answers[index]!);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const reject of rejects) reject(error);
     } finally {
       trips -= 1;
       schedule();
@@ -65,7 +67,12 @@ export function createBatcher<Request, Answer>(
   return {
     add: (request) =>
       new Promise((resolve, reject) => {
-        waiting.push({ request, resolve, reject });
+        const bytes = options.sizeOf(request);
+        const batch = batchFor(bytes);
+        batch.requests.push(request);
+        batch.resolves.push(resolve);
+        batch.rejects.push(reject);
+        batch.bytes += bytes;
         schedule();
       }),
   };

@@ -51,7 +51,8 @@ describe('checkArguments', () => {
     fc.assert(
       fc.property(object, (value) => {
         const canonical = canonicalJson(value);
-        expect(checkArguments(value)).toStrictEqual({ ok: true, canonical });
+        const isAscii = Buffer.byteLength(canonical) === canonical.length;
+        expect(checkArguments(value)).toStrictEqual({ ok: true, canonical, isAscii });
         expect(parseStrictJson(canonical)).toMatchObject({ ok: true });
       }),
     );
@@ -69,7 +70,11 @@ describe('checkArguments', () => {
   });
 
   it('leaves out undefined members and writes the others', () => {
-    expect(checkArguments({ b: undefined, a: { c: undefined } })).toStrictEqual({ ok: true, canonical: '{"a":{}}' });
+    expect(checkArguments({ b: undefined, a: { c: undefined } })).toStrictEqual({
+      ok: true,
+      canonical: '{"a":{}}',
+      isAscii: true,
+    });
   });
 
   it('takes objects without a prototype and those of another realm', () => {
@@ -77,6 +82,7 @@ describe('checkArguments', () => {
     expect(checkArguments(runInNewContext('({ a: [{ b: 1 }] })'))).toStrictEqual({
       ok: true,
       canonical: '{"a":[{"b":1}]}',
+      isAscii: true,
     });
     expect(checkArguments(runInNewContext('new Map()'))).toMatchObject({ ok: false });
   });
@@ -108,6 +114,6 @@ describe('checkArguments', () => {
         return reads === 1 ? 'first' : () => 'second';
       },
     };
-    expect(checkArguments(shifty)).toStrictEqual({ ok: true, canonical: '{"a":"first"}' });
+    expect(checkArguments(shifty)).toStrictEqual({ ok: true, canonical: '{"a":"first"}', isAscii: true });
   });
 });

@@ -25,8 +25,23 @@ export function newSessionId(tenant: string, subject: string, lanes: number): Se
 
 /** The call id is a function of the subject and the key, so looking up the key and looking up the call is one read. */
 export function callIdFor(session: SessionId, key: string): CallId | undefined {
+  const scope = scopeOf(session);
+  return scope === undefined ? undefined : ((scope + keyDigest(key)) as CallId);
+}
+
+const MOST_SCOPES = 1024;
+const scopes = new Map<SessionId, string>();
+
+/** `<lane>.<scope>.` of a session's id, which every call of the session needs. */
+function scopeOf(session: SessionId): string | undefined {
+  const known = scopes.get(session);
+  if (known !== undefined) return known;
   const parsed = parseScopedId(session);
-  return parsed === undefined ? undefined : (`${parsed.lane}.${parsed.scope}.${keyDigest(key)}` as CallId);
+  if (parsed === undefined) return undefined;
+  const scope = `${parsed.lane}.${parsed.scope}.`;
+  if (scopes.size >= MOST_SCOPES) scopes.clear();
+  scopes.set(session, scope);
+  return scope;
 }
 
 export const newRunId = (): RunId => randomId() as RunId;

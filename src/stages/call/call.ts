@@ -11,13 +11,12 @@ export type CallAcceptance =
   | { readonly kind: 'refused'; readonly outcome: Outcome };
 
 /** Hands a prepared call to the store. Repeating it under the same key is the same call. */
-export async function call(
+export function call(
   request: AcceptRequest,
   waiter: Waiter | undefined,
   needs: { readonly store: Pick<CallStore, 'acceptCall'> },
 ): Promise<CallAcceptance> {
-  const answer = await needs.store.acceptCall(waiter === undefined ? request : { ...request, waiter });
-  return toAcceptance(answer);
+  return needs.store.acceptCall(waiter === undefined ? request : { ...request, waiter }).then(toAcceptance);
 }
 
 const ENDING_CODES = {
@@ -27,7 +26,7 @@ const ENDING_CODES = {
   'run-unknown': 'RUN_UNKNOWN',
 } as const;
 
-function toAcceptance(answer: AcceptAnswer): CallAcceptance {
+export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
   switch (answer.kind) {
     case 'accepted':
       return { kind: 'under-way', callId: answer.callId, attached: false };

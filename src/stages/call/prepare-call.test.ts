@@ -3,6 +3,7 @@ import { LIMITS } from '../../domain/call.ts';
 import type { RunId, SessionId } from '../../domain/ids.ts';
 import { callIdFor } from '../../wire/ids.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
+import { envelopeHead } from '../../wire/envelope-text.ts';
 import { SAMPLE_SESSION, samplePublished } from '../../../test/support/sample-call.ts';
 import { prepareCall, type CallOrder } from './prepare-call.ts';
 
@@ -32,6 +33,26 @@ describe('prepareCall', () => {
     const prepared = prepareCall(ORDER);
     expect(envelopeOf(prepared)).toMatchObject({ arguments: '{"a":"x","b":1}', key: 'k', depth: 0 });
     expect(prepared).toMatchObject({ request: { callId: callIdFor(SAMPLE_SESSION, 'k'), deadlineMs: 120_000 } });
+  });
+
+  it.each([
+    ['plain arguments', {}],
+    ['text that is longer in bytes', { arguments: { a: 'é☃', ключ: '\u{1f600}' } }],
+    ['text that is escaped', { arguments: { a: '"\n\\\u0001\u007f' } }],
+    ['a trace', { trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }],
+    ['untrusted context', { untrusted: { room: 'é' } }],
+    ['a parent', { parent: 'parent', depth: 3 }],
+    ['no key', { key: undefined }],
+  ])('says the same with a head that was kept: %s', (_what, overrides) => {
+    const { id, digest } = ORDER.tool.tool;
+    const head = envelopeHead(ORDER.session, ORDER.run, id, digest);
+    expect(head).toBeTypeOf('string');
+    const [kept, made] = [envelopeOf(prepare({ ...overrides, head })), envelopeOf(prepare(overrides))];
+    expect({ ...kept, key: made.key }).toEqual(made);
+  });
+
+  it.each([5, {}, [], true, ''])('refuses %j as a key', (key) => {
+    expect(prepare({ key })).toMatchObject({ kind: 'refused', outcome: { error: { code: 'KEY_INVALID' } } });
   });
 
   it.each([

@@ -1,13 +1,14 @@
-import { ENVELOPE_VERSION, LIMITS, type Envelope } from '../../domain/call.ts';
+import { ENVELOPE_VERSION, LIMITS } from '../../domain/call.ts';
 import type { PublishedTool } from '../../domain/catalog.ts';
 import { trouble } from '../../domain/errors.ts';
 import { nestedPool, type CallId, type RunId, type SessionId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { AcceptRequest, AdmissionLimits, CallProof } from '../../ports/call-store.ts';
-import { checkArguments } from '../../wire/check-arguments.ts';
+import type { AcceptRequest, AdmissionLimits, CallProof, Waiter } from '../../ports/call-store.ts';
+import { checkArguments, type WrittenArguments } from '../../wire/check-arguments.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { encodeEnvelope } from '../../wire/envelope.ts';
+import { encodeEnvelopeText } from '../../wire/envelope-text.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
 
 export interface CallOrder {
@@ -15,6 +16,8 @@ export interface CallOrder {
   readonly run: RunId;
   readonly proof: CallProof;
   readonly tool: PublishedTool;
+  /** The envelope up to the arguments, if the caller keeps it; it must be that of session, run and tool. */
+  readonly head?: string | undefined;
   readonly arguments: unknown;
   readonly key?: string | undefined;
   readonly deadlineMs?: number | undefined;
@@ -23,6 +26,7 @@ export interface CallOrder {
   readonly depth: number;
   readonly untrusted?: JsonObject | undefined;
   readonly admission: AdmissionLimits;
+  readonly waiter?: Waiter;
 }
 
 export type PreparedCall =
@@ -35,7 +39,6 @@ const PRINTABLE = /^[\x21-\x7e]+$/;
 
 /** Everything that can be refused without the store is refused here, and leaves no trace. */
 export function prepareCall(order: CallOrder): PreparedCall {
-  const refused = (outcome: Outcome): PreparedCall => ({ kind: 'refused', outcome });
   const checked = checkArguments(order.arguments);
   if (!checked.ok) {
     return refused(
@@ -45,27 +48,16 @@ export function prepareCall(order: CallOrder): PreparedCall {
     );
   }
   const key = order.key ?? randomId();
-  if (key.length > LIMITS.keyLength || !PRINTABLE.test(key)) {
-    const problem = key.length > LIMITS.keyLength ? 'it is too long' : 'it is empty or has other characters';
-    return refused(trouble('KEY_INVALID', { problem }));
-  }
-  if (order.depth > LIMITS.nestedDepth) return refused(trouble('NESTED_TOO_DEEP', { limit: LIMITS.nestedDepth }));
-  const { declaration, pool } = { declaration: order.tool.tool, pool: order.tool.module.pool };
+  const keyProblem = order.key === undefined ? undefined : findKeyProblem(key);
+  if (keyProblem !== undefined) return refused(trouble('KEY_INVALID', { problem: keyProblem }));
+  const declaration = order.tool.tool;
   const deadlineMs = order.deadlineMs ?? declaration.limits.timeoutMs + QUEUE_BUDGET_MS;
-  if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > LIMITS.maxDeadlineMs) {
-    return refused(trouble('DEADLINE_INVALID', { limitMs: LIMITS.maxDeadlineMs }));
-  }
-  if (order.trace !== undefined && (typeof order.trace !== 'string' || order.trace.length > LIMITS.traceLength)) {
-    return refused(
-      trouble('ENVELOPE_INVALID', { problem: `trace must be text of at most ${LIMITS.traceLength} characters` }),
-    );
-  }
-  const untrusted = checkUntrusted(order.untrusted);
-  if (untrusted !== undefined) return refused(untrusted);
+  const problem = findProblem(order, deadlineMs);
+  if (problem !== undefined) return refused(problem);
   const callId = callIdFor(order.session, key);
   if (callId === undefined) return refused(trouble('SESSION_UNKNOWN', {}));
-
-  const request: AcceptRequest = {
+  const { pool } = order.tool.module;
+  const request: Writable<AcceptRequest> = {
     callId,
     bodyDigest: bodyDigest(declaration.id, checked.canonical),
     session: order.session,
@@ -74,11 +66,36 @@ export function prepareCall(order: CallOrder): PreparedCall {
     tool: declaration.id,
     pool: order.proof.kind === 'parent' ? nestedPool(pool) : pool,
     serial: declaration.serial,
-    envelope: encodeEnvelope(toEnvelope(order, key, checked.canonical)),
+    envelope: toEnvelope(order, key, checked),
     deadlineMs,
     admission: order.admission,
   };
+  if (order.waiter !== undefined) request.waiter = order.waiter;
   return { kind: 'prepared', request, key };
+}
+
+type Writable<Shape> = { -readonly [Name in keyof Shape]: Shape[Name] };
+
+function refused(outcome: Outcome): PreparedCall {
+  return { kind: 'refused', outcome };
+}
+
+/** A JavaScript caller may pass anything. */
+function findKeyProblem(key: unknown): string | undefined {
+  if (typeof key !== 'string') return 'it is not text';
+  if (key.length > LIMITS.keyLength) return 'it is too long';
+  return PRINTABLE.test(key) ? undefined : 'it is empty or has other characters';
+}
+
+function findProblem(order: CallOrder, deadlineMs: number): Outcome | undefined {
+  if (order.depth > LIMITS.nestedDepth) return trouble('NESTED_TOO_DEEP', { limit: LIMITS.nestedDepth });
+  if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > LIMITS.maxDeadlineMs) {
+    return trouble('DEADLINE_INVALID', { limitMs: LIMITS.maxDeadlineMs });
+  }
+  if (order.trace !== undefined && (typeof order.trace !== 'string' || order.trace.length > LIMITS.traceLength)) {
+    return trouble('ENVELOPE_INVALID', { problem: `trace must be text of at most ${LIMITS.traceLength} characters` });
+  }
+  return checkUntrusted(order.untrusted);
 }
 
 function checkUntrusted(untrusted: JsonObject | undefined): Outcome | undefined {
@@ -94,18 +111,21 @@ function checkUntrusted(untrusted: JsonObject | undefined): Outcome | undefined 
   });
 }
 
-function toEnvelope(order: CallOrder, key: string, canonicalArguments: string): Envelope {
-  return {
+function toEnvelope(order: CallOrder, key: string, { canonical, isAscii }: WrittenArguments): Uint8Array {
+  const { trace, parent, untrusted, depth } = order;
+  const isPlain = isAscii && trace === undefined && parent === undefined && untrusted === undefined;
+  if (isPlain && order.head !== undefined) return encodeEnvelopeText(order.head, canonical, key, depth);
+  return encodeEnvelope({
     version: ENVELOPE_VERSION,
     session: order.session,
     run: order.run,
     tool: order.tool.tool.id,
     toolDigest: order.tool.tool.digest,
-    arguments: canonicalArguments,
+    arguments: canonical,
     key,
-    depth: order.depth,
-    ...(order.trace === undefined ? {} : { trace: order.trace }),
-    ...(order.parent === undefined ? {} : { parent: order.parent }),
-    ...(order.untrusted === undefined ? {} : { untrusted: order.untrusted }),
-  };
+    depth,
+    ...(trace === undefined ? {} : { trace }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(untrusted === undefined ? {} : { untrusted }),
+  });
 }

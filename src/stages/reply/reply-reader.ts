@@ -2,6 +2,7 @@ import { planeError } from '../../domain/errors.ts';
 import type { CallerId, CallId } from '../../domain/ids.ts';
 import type { ReplyItem } from '../../ports/call-store.ts';
 import type { Store } from '../../ports/store.ts';
+import { WaitingRoom } from './waiting-room.ts';
 
 type Needs = Pick<Store, 'takeReplies' | 'readCall' | 'checkIncarnation'>;
 
@@ -13,21 +14,37 @@ export interface ExpectedReply {
   forget(): void;
 }
 
-export interface ReplyReader {
-  readonly callerId: CallerId;
-  expect(lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply;
-  close(): void;
+/** Who waits, told by methods: one object per call and nothing made around it. Each is told one end, `settled` or `failed`. */
+export abstract class ReplyWaiter {
+  readonly lane: number;
+  readonly correlationId: string;
+  /** Set by `accepted`; outcomes that travel by reference need it. */
+  callId: CallId | undefined = undefined;
+  since = 0;
+  /** The outcome is there and has to be fetched. */
+  toFetch = false;
+
+  constructor(lane: number, correlationId: string) {
+    this.lane = lane;
+    this.correlationId = correlationId;
+  }
+
+  abstract settled(outcome: Uint8Array): void;
+  abstract failed(error: unknown): void;
+  abstract heard(event: Uint8Array): void;
 }
 
-interface Waiting {
-  readonly correlationId: string;
-  readonly since: number;
-  readonly resolve: (outcome: Uint8Array) => void;
-  readonly reject: (error: unknown) => void;
-  readonly onEvent: ((event: Uint8Array) => void) | undefined;
-  callId: CallId | undefined;
-  /** The outcome is there and has to be fetched. */
-  settled: boolean;
+export interface ReplyReader {
+  readonly callerId: CallerId;
+  /** Unique among this caller's, which is all it has to be. */
+  newCorrelationId(): string;
+  /** From now on the waiter is told. Call `accepted` as soon as accept has answered. */
+  enter(waiter: ReplyWaiter): void;
+  accepted(waiter: ReplyWaiter, callId: CallId): void;
+  leave(waiter: ReplyWaiter): void;
+  /** The same as a promise. */
+  expect(lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply;
+  close(): void;
 }
 
 const WAIT_MS = 5000;
@@ -40,129 +57,155 @@ const FETCH_AT_ONCE = 16;
  * nothing came for a while, the records themselves are asked, so a lost reply costs time and never the answer.
  */
 export function createReplyReader(store: Needs, callerId: CallerId): ReplyReader {
-  const lanes = new Map<number, Map<string, Waiting>>();
+  const room = new WaitingRoom<ReplyWaiter>();
+  /** How many wait, by lane. */
+  const waiting: number[] = [];
   const reading = new Set<number>();
   let closed = false;
-  let expected = 0;
 
-  async function readLane(lane: number, waiting: Map<string, Waiting>): Promise<void> {
+  async function readLane(lane: number): Promise<void> {
     let acknowledged: string[] = [];
     let fetchedAt = performance.now();
     while (!closed) {
       try {
         const replies = await store.takeReplies({ lane, callerId, acknowledged, waitMs: WAIT_MS });
         acknowledged = replies.map(({ replyId }) => replyId);
-        for (const { items } of replies) for (const item of items) dispatch(waiting, item);
+        for (const { items } of replies) for (const item of items) dispatch(item);
         if (replies.length > 0 && performance.now() - fetchedAt < WAIT_MS) continue;
-        if (waiting.size === 0 && replies.length === 0) break;
+        if (waiting[lane] === 0 && replies.length === 0) break;
       } catch (error) {
         if (closed) break;
-        if (isFinal(error)) return rejectAll(waiting, error);
+        if (isFinal(error)) {
+          failAll(lane, error);
+          return;
+        }
         await pause(PAUSE_AFTER_TROUBLE_MS);
       }
       fetchedAt = performance.now();
-      await fetchMissed(waiting);
+      await fetchMissed(lane);
     }
     reading.delete(lane);
-    if (waiting.size > 0 && !closed) start(lane, waiting);
+    if (waiting[lane] !== 0 && !closed) start(lane);
   }
 
-  function start(lane: number, waiting: Map<string, Waiting>): void {
+  function start(lane: number): void {
     if (reading.has(lane)) return;
     reading.add(lane);
-    void readLane(lane, waiting);
+    void readLane(lane);
   }
 
-  function dispatch(waiting: Map<string, Waiting>, item: ReplyItem): void {
-    const waiter = waiting.get(item.correlationId);
+  function leave(waiter: ReplyWaiter): boolean {
+    const wasHere = room.remove(waiter);
+    if (wasHere) waiting[waiter.lane]! -= 1;
+    return wasHere;
+  }
+
+  function dispatch(item: ReplyItem): void {
+    const waiter = room.find(item.correlationId);
     if (waiter === undefined) return;
     if (item.kind === 'event') return hear(waiter, item.event);
     if (item.kind === 'settled') {
-      waiting.delete(item.correlationId);
-      waiter.resolve(item.outcome);
+      leave(waiter);
+      waiter.settled(item.outcome);
     } else {
-      waiter.settled = true;
-      void fetch(waiting, waiter);
+      waiter.toFetch = true;
+      void fetch(waiter);
     }
   }
 
   /** A listener's mistake is its own: it must not cost other waiters their replies. */
-  function hear(waiter: Waiting, event: Uint8Array): void {
+  function hear(waiter: ReplyWaiter, event: Uint8Array): void {
     try {
-      waiter.onEvent?.(event);
+      waiter.heard(event);
     } catch (error) {
       process.emitWarning(error instanceof Error ? error : String(error));
     }
   }
 
-  async function fetch(waiting: Map<string, Waiting>, waiter: Waiting): Promise<void> {
+  async function fetch(waiter: ReplyWaiter): Promise<void> {
     if (waiter.callId === undefined) return;
     try {
       const record = await store.readCall(waiter.callId);
       // An accepted call has a record. Without one the store is not what it was, and the answer will never come.
       if (record === undefined) await store.checkIncarnation();
-      if (record?.outcome === undefined) return;
-      waiting.delete(waiter.correlationId);
-      waiter.resolve(record.outcome);
+      // The reply may have come in the meantime.
+      if (record?.outcome !== undefined && leave(waiter)) waiter.settled(record.outcome);
     } catch (error) {
       // Otherwise the next round asks again.
-      if (isFinal(error)) rejectAll(waiting, error);
+      if (isFinal(error)) failAll(waiter.lane, error);
     }
   }
 
-  async function fetchMissed(waiting: Map<string, Waiting>): Promise<void> {
+  async function fetchMissed(lane: number): Promise<void> {
     const now = performance.now();
-    const old = [...waiting.values()].filter((waiter) => now - waiter.since >= WAIT_MS / 2);
+    const old = room.all().filter((waiter) => waiter.lane === lane && now - waiter.since >= WAIT_MS / 2);
     for (let at = 0; at < old.length && !closed; at += FETCH_AT_ONCE) {
-      await Promise.all(old.slice(at, at + FETCH_AT_ONCE).map((waiter) => fetch(waiting, waiter)));
+      await Promise.all(old.slice(at, at + FETCH_AT_ONCE).map(fetch));
     }
   }
 
-  return {
+  function failAll(lane: number | 'all', error: unknown): void {
+    for (const waiter of room.all()) {
+      if ((lane === 'all' || waiter.lane === lane) && leave(waiter)) waiter.failed(error);
+    }
+  }
+
+  const reader: ReplyReader = {
     callerId,
-    expect(lane, onEvent) {
-      // Unique among this caller's, which is all it has to be.
-      const correlationId = (expected += 1).toString(36);
-      const waiting = lanes.get(lane) ?? new Map<string, Waiting>();
-      lanes.set(lane, waiting);
-      let waiter!: Waiting;
-      const outcome = new Promise<Uint8Array>((resolve, reject) => {
-        waiter = {
-          correlationId,
-          since: performance.now(),
-          resolve,
-          reject,
-          onEvent,
-          callId: undefined,
-          settled: false,
-        };
-      });
-      // Nobody may be listening when the reader is closed.
-      outcome.catch(() => undefined);
-      if (closed) waiter.reject(planeError('CLIENT_CLOSED', {}));
-      waiting.set(correlationId, waiter);
-      start(lane, waiting);
-      return {
-        correlationId,
-        outcome,
-        accepted(callId) {
-          waiter.callId = callId;
-          // The reply can overtake the answer to accept.
-          if (waiter.settled) void fetch(waiting, waiter);
-        },
-        forget: () => void waiting.delete(correlationId),
-      };
+    newCorrelationId: () => room.newNumber(),
+    enter(waiter) {
+      if (closed) return waiter.failed(planeError('CLIENT_CLOSED', {}));
+      waiter.since = performance.now();
+      room.add(waiter);
+      waiting[waiter.lane] = (waiting[waiter.lane] ?? 0) + 1;
+      start(waiter.lane);
     },
+    accepted(waiter, callId) {
+      waiter.callId = callId;
+      // The reply can overtake the answer to accept.
+      if (waiter.toFetch) void fetch(waiter);
+    },
+    leave: (waiter) => void leave(waiter),
+    expect: (lane, onEvent) => expectReply(reader, lane, onEvent),
     close() {
       closed = true;
-      for (const waiting of lanes.values()) rejectAll(waiting, planeError('CLIENT_CLOSED', {}));
+      failAll('all', planeError('CLIENT_CLOSED', {}));
     },
   };
+  return reader;
 }
 
-function rejectAll(waiting: Map<string, Waiting>, error: unknown): void {
-  for (const waiter of waiting.values()) waiter.reject(error);
-  waiting.clear();
+class PromisedReply extends ReplyWaiter {
+  readonly outcome: Promise<Uint8Array>;
+  settled!: (outcome: Uint8Array) => void;
+  failed!: (error: unknown) => void;
+  readonly #onEvent: ((event: Uint8Array) => void) | undefined;
+
+  constructor(lane: number, correlationId: string, onEvent: ((event: Uint8Array) => void) | undefined) {
+    super(lane, correlationId);
+    this.#onEvent = onEvent;
+    this.outcome = new Promise((resolve, reject) => {
+      this.settled = resolve;
+      this.failed = reject;
+    });
+    // Nobody may be listening when the reader is closed.
+    this.outcome.catch(() => undefined);
+  }
+
+  heard(event: Uint8Array): void {
+    this.#onEvent?.(event);
+  }
+}
+
+function expectReply(reader: ReplyReader, lane: number, onEvent?: (event: Uint8Array) => void): ExpectedReply {
+  const waiter = new PromisedReply(lane, reader.newCorrelationId(), onEvent);
+  reader.enter(waiter);
+  return {
+    correlationId: waiter.correlationId,
+    outcome: waiter.outcome,
+    accepted: (callId) => reader.accepted(waiter, callId),
+    forget: () => reader.leave(waiter),
+  };
 }
 
 /** A replaced store will not bring the answers back. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { planeError, PlaneError } from '../../domain/errors.ts';
-import { encodeCommand } from './encode-command.ts';
+import { encodeCommand, type Argument } from './encode-command.ts';
 
 export interface RedisConnectionOptions {
   /** `redis://` or `rediss://`, with user and password if needed. */
@@ -18,7 +18,6 @@ export interface RedisConnectionOptions {
 
 export type Connection = Redis | Cluster;
 type PlainOptions = RedisOptions & { replyMapping: 'legacy' };
-type Argument = string | Buffer;
 
 /**
  * The only file that knows the client library. No command is ever sent again by the library: a lost answer does not mean that
@@ -113,16 +112,31 @@ export function sendCommand(connection: Connection, name: string, args: readonly
   return connection.call(name, [...args]);
 }
 
-/** The library makes a buffer of every argument as soon as one is bytes; a batch has hundreds. */
-class BatchCommand extends Command {
+/**
+ * A command that is written by us. The library copies and looks through all arguments it knows of, and a batch has hundreds; it is
+ * shown only as many as it needs to find the node of a cluster.
+ */
+class EncodedCommand extends Command {
+  readonly #all: readonly Argument[];
+
+  constructor(name: string, args: readonly Argument[], shown: number) {
+    super(name, args.slice(0, shown) as string[], { replyEncoding: null });
+    this.#all = args;
+  }
+
   override toWritable(): Buffer {
-    return encodeCommand(this.name, this.args as Argument[]);
+    return encodeCommand(this.name, this.#all);
   }
 }
 
-export function sendForBytes(connection: Connection, name: string, args: readonly Argument[]): Promise<unknown> {
-  const command = new BatchCommand(name, args as string[], { replyEncoding: null });
-  return connection.sendCommand(command) as Promise<unknown>;
+/** `shown` is how many arguments it takes until all keys are among them. */
+export function sendForBytes(
+  connection: Connection,
+  name: string,
+  args: readonly Argument[],
+  shown: number = args.length,
+): Promise<unknown> {
+  return connection.sendCommand(new EncodedCommand(name, args, shown)) as Promise<unknown>;
 }
 
 /** Several commands in one write; answers as bytes. The first error is thrown. */
@@ -130,6 +144,7 @@ export async function sendTogether(
   connection: Connection,
   commands: readonly (readonly [string, ...Argument[]])[],
 ): Promise<unknown[]> {
+  if (connection instanceof Redis) return sendInOrder(connection, commands);
   const pipeline = connection.pipeline();
   for (const [name, ...args] of commands) pipeline.callBuffer(name, ...args);
   const answers = (await pipeline.exec()) ?? [];
@@ -137,6 +152,17 @@ export async function sendTogether(
     if (error) throw error;
     return answer;
   });
+}
+
+/** A pipeline without its bookkeeping, which is there for redirections of a cluster. */
+function sendInOrder(connection: Redis, commands: readonly (readonly [string, ...Argument[]])[]): Promise<unknown[]> {
+  const { stream } = connection;
+  stream?.cork();
+  try {
+    return Promise.all(commands.map(([name, ...args]) => sendForBytes(connection, name, args)));
+  } finally {
+    stream?.uncork();
+  }
 }
 
 function unavailable(problem: string): PlaneError {

@@ -100,18 +100,26 @@ export interface FunctionCall {
 
 /** One FCALL with its arguments in the order of the header. */
 export function functionCommand(found: StoreFunction, call: FunctionCall): [string, ...(string | Buffer)[]] {
-  const keys = found.keys.map((name) => toArgument(found, name, call.keys[name]));
-  const args = found.args.map((name) => toArgument(found, name, call.args[name]));
-  for (const item of call.each ?? []) {
-    for (const name of found.each) args.push(toArgument(found, name, item[name]));
-  }
-  const command = found.flags.includes('no-writes') ? 'FCALL_RO' : 'FCALL';
-  return [command, functionName(found.name), String(keys.length), ...keys, ...args];
+  return [commandName(found), ...functionArguments(found, call)];
 }
 
 export function callFunction(connection: Connection, found: StoreFunction, call: FunctionCall): Promise<unknown> {
-  const [command, ...args] = functionCommand(found, call);
-  return sendForBytes(connection, command, args);
+  return sendForBytes(connection, commandName(found), functionArguments(found, call), 2 + found.keys.length);
+}
+
+function commandName(found: StoreFunction): 'FCALL' | 'FCALL_RO' {
+  return found.flags.includes('no-writes') ? 'FCALL_RO' : 'FCALL';
+}
+
+function functionArguments(found: StoreFunction, call: FunctionCall): (string | Buffer)[] {
+  const args: (string | Buffer)[] = [functionName(found.name), String(found.keys.length)];
+  for (const name of found.keys) args.push(toArgument(found, name, call.keys[name]));
+  for (const name of found.args) args.push(toArgument(found, name, call.args[name]));
+  if (call.each === undefined) return args;
+  for (const item of call.each) {
+    for (const name of found.each) args.push(toArgument(found, name, item[name]));
+  }
+  return args;
 }
 
 function toArgument(found: StoreFunction, name: string, value: Value | undefined): string | Buffer {

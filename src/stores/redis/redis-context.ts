@@ -94,7 +94,7 @@ export function createRedisContext(options: ContextOptions): RedisContext {
       connection = openConnection(options.connection, 'blocking');
       blocking.set(use, connection);
     }
-    await untilReady(connection, options.patienceMs);
+    if (connection.status !== 'ready') await untilReady(connection, options.patienceMs);
     return connection;
   }
 

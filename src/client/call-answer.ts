@@ -1,0 +1,26 @@
+import type { CallEvent } from '../domain/call-event.ts';
+import type { CallId } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Outcome } from '../domain/outcome.ts';
+
+/** How a call stands. `refused` was never accepted and left no trace; `pending` goes on and can be asked for by its id. */
+export type CallAnswer =
+  | { readonly kind: 'settled'; readonly callId: CallId; readonly outcome: Outcome }
+  | { readonly kind: 'refused'; readonly outcome: Outcome }
+  | { readonly kind: 'pending'; readonly callId: CallId };
+
+export interface CallOptions {
+  /** The same key with the same arguments is the same call. Minted if absent. */
+  readonly key?: string;
+  /** When the call ends, counted from its acceptance. */
+  readonly deadlineMs?: number;
+  /** How long to wait here before the answer is `pending`. Default: the tool's own. */
+  readonly waitMs?: number;
+  /** Aborting cancels the call. */
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: CallEvent) => void;
+  /** Display name, message id, room context: reaches the tool marked as untrusted. */
+  readonly untrusted?: JsonObject;
+  /** W3C traceparent. */
+  readonly trace?: string;
+}

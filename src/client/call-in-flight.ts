@@ -1,0 +1,159 @@
+import type { CallEvent } from '../domain/call-event.ts';
+import type { PublishedTool } from '../domain/catalog.ts';
+import type { CallId } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { AcceptAnswer, AcceptRequest, CallStore } from '../ports/call-store.ts';
+import { toAcceptance } from '../stages/call/call.ts';
+import { ReplyWaiter, type ReplyReader } from '../stages/reply/reply-reader.ts';
+import { decode } from '../wire/message-pack.ts';
+import { decodeOutcome } from '../wire/outcome.ts';
+import type { CallAnswer, CallOptions } from './call-answer.ts';
+import type { KnownSession } from './known-sessions.ts';
+import type { Line, Patience, Patient } from './patience.ts';
+
+/** What is asked for, however many tries it takes. The key is minted by the first. */
+export interface CallWish {
+  readonly session: KnownSession;
+  readonly tool: PublishedTool;
+  readonly arguments: JsonObject;
+  readonly options: CallOptions;
+  readonly key: string;
+  readonly attempt: number;
+}
+
+/** What a call in flight asks of its client. */
+export interface CallHome {
+  readonly store: Pick<CallStore, 'acceptCall'>;
+  readonly replies: ReplyReader;
+  readonly patience: Patience;
+  cancel(session: KnownSession, callId: CallId): void;
+  /** The tool is not what the caller was shown: gives the answer of another try, or this one. */
+  tryAgain(wish: CallWish, stale: CallAnswer): Promise<CallAnswer>;
+}
+
+/**
+ * One try of one call: asking, then under way, then ended. A reply may come while accept is still asking, and so may the end of the
+ * reader; both wait for accept, because only its answer names the call.
+ */
+export class CallInFlight extends ReplyWaiter implements Patient {
+  readonly #home: CallHome;
+  readonly #wish: CallWish;
+  #resolve!: (answer: CallAnswer | Promise<CallAnswer>) => void;
+  #reject!: (error: unknown) => void;
+  #early: Uint8Array | undefined = undefined;
+  #failure: { readonly error: unknown } | undefined = undefined;
+  #onAbort: (() => void) | undefined = undefined;
+  waitsUntil = 0;
+  line: Line | undefined = undefined;
+  before: Patient | undefined = undefined;
+  after: Patient | undefined = undefined;
+
+  constructor(home: CallHome, wish: CallWish, correlationId: string) {
+    super(wish.session.lane, correlationId);
+    this.#home = home;
+    this.#wish = wish;
+  }
+
+  send(request: AcceptRequest): Promise<CallAnswer> {
+    const answered = new Promise<CallAnswer>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#home.replies.enter(this);
+    try {
+      this.#home.store.acceptCall(request).then(
+        (answer) => this.#answered(answer),
+        (error: unknown) => this.#giveUp(error),
+      );
+    } catch (error) {
+      this.#giveUp(error);
+    }
+    return answered;
+  }
+
+  #answered(answer: AcceptAnswer): void {
+    try {
+      if (answer.kind === 'accepted' || answer.kind === 'attached') return this.#underWay(answer.callId);
+      this.#leave();
+      const acceptance = toAcceptance(answer);
+      if (acceptance.kind === 'replayed') this.#end({ ...acceptance, kind: 'settled' });
+      else if (acceptance.kind === 'refused') this.#end(acceptance);
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  #underWay(callId: CallId): void {
+    const { tool, options } = this.#wish;
+    this.#home.replies.accepted(this, callId);
+    if (options.onEvent !== undefined) this.#tell({ kind: 'queued', callId });
+    if (this.#failure !== undefined) return this.#giveUp(this.#failure.error);
+    if (options.signal !== undefined) this.#heed(options.signal, callId);
+    if (this.#early !== undefined) this.settled(this.#early);
+    else this.#home.patience.start(this, options.waitMs ?? tool.tool.limits.waitMs);
+  }
+
+  #heed(signal: AbortSignal, callId: CallId): void {
+    const onAbort = (): void => this.#home.cancel(this.#wish.session, callId);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#onAbort = onAbort;
+  }
+
+  settled(outcome: Uint8Array): void {
+    const { callId } = this;
+    if (callId === undefined) return void (this.#early = outcome);
+    try {
+      if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'settled', callId });
+      this.#end({ kind: 'settled', callId, outcome: decodeOutcome(outcome) });
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  failed(error: unknown): void {
+    if (this.callId === undefined) this.#failure = { error };
+    else this.#giveUp(error);
+  }
+
+  heard(event: Uint8Array): void {
+    this.#wish.options.onEvent?.(decode(event) as CallEvent);
+  }
+
+  outOfPatience(): void {
+    const callId = this.callId!;
+    this.#leave();
+    if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'pending', callId });
+    this.#end({ kind: 'pending', callId });
+  }
+
+  #leave(): void {
+    this.#home.replies.leave(this);
+  }
+
+  #end(answer: CallAnswer): void {
+    this.#rest();
+    const isStale = answer.kind === 'settled' && answer.outcome.kind === 'stale';
+    this.#resolve(isStale ? this.#home.tryAgain(this.#wish, answer) : answer);
+  }
+
+  #giveUp(error: unknown): void {
+    this.#leave();
+    this.#rest();
+    this.#reject(error);
+  }
+
+  #rest(): void {
+    this.#home.patience.stop(this);
+    if (this.#onAbort !== undefined) this.#wish.options.signal!.removeEventListener('abort', this.#onAbort);
+  }
+
+  /** A listener's mistake is its own: the call goes on, and its answer is given. */
+  #tell(event: CallEvent): void {
+    try {
+      this.#wish.options.onEvent!(event);
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error));
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import type { PublishedTool } from '../domain/catalog.ts';
+import { parseScopedId, type RunId, type SessionId } from '../domain/ids.ts';
+import type { SessionHandle } from '../domain/session.ts';
+import type { CallProof } from '../ports/call-store.ts';
+import { envelopeHead } from '../wire/envelope-text.ts';
+import { sha256 } from '../wire/digest.ts';
+
+export type Caller = Pick<SessionHandle, 'id' | 'token' | 'run'>;
+
+/** What all calls of a session share, made once. The token itself never leaves the process: what travels is its digest. */
+export interface KnownSession {
+  readonly id: SessionId;
+  readonly run: RunId;
+  readonly token: string;
+  readonly proof: CallProof & { readonly kind: 'token' };
+  /** -1 if the id is none of ours. */
+  readonly lane: number;
+  readonly heads: Map<PublishedTool, string | undefined>;
+}
+
+const MOST_KNOWN = 1024;
+/** Catalogs are replaced; the heads of tools that are gone must not gather. */
+const MOST_HEADS = 64;
+
+export function createKnownSessions(): (session: Caller) => KnownSession {
+  const known = new Map<SessionId, KnownSession>();
+  return (session) => {
+    const found = known.get(session.id);
+    if (found !== undefined && found.token === session.token && found.run === session.run) return found;
+    if (known.size >= MOST_KNOWN) known.clear();
+    const made = toKnown(session);
+    known.set(session.id, made);
+    return made;
+  };
+}
+
+function toKnown({ id, run, token }: Caller): KnownSession {
+  const proof = { kind: 'token', tokenDigest: sha256(token) } as const;
+  return { id, run, token, proof, lane: parseScopedId(id)?.lane ?? -1, heads: new Map() };
+}
+
+export function headOf(session: KnownSession, tool: PublishedTool): string | undefined {
+  const { heads } = session;
+  let head = heads.get(tool);
+  if (head === undefined && !heads.has(tool)) {
+    if (heads.size >= MOST_HEADS) heads.clear();
+    head = envelopeHead(session.id, session.run, tool.tool.id, tool.tool.digest);
+    heads.set(tool, head);
+  }
+  return head;
+}

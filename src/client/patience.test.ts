@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createPatience, type Patience, type Patient } from './patience.ts';
+
+describe('patience', () => {
+  let patience: Patience;
+  let over: string[];
+  beforeEach(() => {
+    vi.useFakeTimers();
+    patience = createPatience();
+    over = [];
+  });
+  afterEach(() => {
+    patience.close();
+    vi.useRealTimers();
+  });
+
+  function waits(name: string, waitMs: number): Patient {
+    const patient: Patient = {
+      waitsUntil: 0,
+      line: undefined,
+      before: undefined,
+      after: undefined,
+      outOfPatience: () => over.push(name),
+    };
+    patience.start(patient, waitMs);
+    return patient;
+  }
+
+  it('ends each wait at its own time, whatever its neighbours do', () => {
+    waits('a', 100);
+    waits('short', 30);
+    vi.advanceTimersByTime(50);
+    const stopped = waits('stopped', 100);
+    waits('b', 100);
+    expect(over).toEqual(['short']);
+    patience.stop(stopped);
+    vi.advanceTimersByTime(50);
+    expect(over).toEqual(['short', 'a']);
+    vi.advanceTimersByTime(48);
+    expect(over).toEqual(['short', 'a']);
+    vi.advanceTimersByTime(2);
+    expect(over).toEqual(['short', 'a', 'b']);
+  });
+
+  it('a line that was empty for a while starts anew', () => {
+    patience.stop(waits('first', 100));
+    vi.advanceTimersByTime(60);
+    const second = waits('second', 100);
+    vi.advanceTimersByTime(60);
+    expect(over).toEqual([]);
+    vi.advanceTimersByTime(40);
+    expect(over).toEqual(['second']);
+    patience.stop(second);
+    waits('third', 100);
+    vi.advanceTimersByTime(100);
+    expect(over).toEqual(['second', 'third']);
+  });
+
+  it('keeps one timer for all who wait equally long, and none when the time of all is up', () => {
+    for (let index = 0; index < 100; index += 1) waits('x', 100);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(100);
+    expect(over).toHaveLength(100);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each([0, -1, Number.NaN])('a wait of %d ms is over soon', (waitMs) => {
+    waits('x', waitMs);
+    vi.advanceTimersByTime(1);
+    expect(over).toEqual(['x']);
+  });
+});
