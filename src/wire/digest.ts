@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { ModuleDeclaration } from '../domain/module.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -44,7 +44,7 @@ export function catalogDigest(modules: readonly ModuleDeclaration[]): string {
 
 /** What a key stands for: the same key with another body digest is a conflict. */
 export function bodyDigest(tool: string, canonicalArguments: string): string {
-  return createHash('sha256').update(tool).update('\0').update(canonicalArguments).digest('base64url');
+  return hash('sha256', `${tool}\0${canonicalArguments}`, 'base64url');
 }
 
 /** Names a subject without its text: goes into ids and keys. */
