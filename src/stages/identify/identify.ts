@@ -4,6 +4,7 @@ import { trouble } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
+import type { Soon } from '../../domain/soon.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
@@ -25,10 +26,7 @@ export interface IdentifiedCall<Claimed> {
 type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number };
 type Needs = Pick<Plane, 'store' | 'tools' | 'servedElsewhere'>;
 
-export async function identify<Call extends Claimed>(
-  claimed: Call,
-  needs: Needs,
-): Promise<IdentifiedCall<Call> | Ending> {
+export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soon<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
   const read = readEnvelope(claimed);
   if (read.kind !== 'read') return read;
