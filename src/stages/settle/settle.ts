@@ -1,24 +1,17 @@
 import { PlaneError, trouble } from '../../domain/errors.ts';
 import { releasesKey, type Outcome } from '../../domain/outcome.ts';
-import type { Effect } from '../../domain/tool.ts';
 import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
-import { encode } from '../../wire/message-pack.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
+import { encodeAudit, type SettlementFacts } from './encode-audit.ts';
+
+export type { SettlementFacts } from './encode-audit.ts';
 
 export interface SettledCall {
   readonly delivered: DeliveredCall;
   readonly outcome: Outcome;
   readonly answer: SettleAnswer;
   readonly durationMs: number;
-}
-
-/** What the audit keeps of a settled call beside what the store adds. Never argument values. */
-export interface SettlementFacts {
-  readonly toolDigest?: string;
-  readonly policyVersion?: number;
-  readonly permission?: string;
-  readonly effect?: Effect;
 }
 
 type Needs = Pick<Plane, 'store' | 'settings' | 'log'>;
@@ -66,18 +59,6 @@ function settleRequest(
     audit,
     retentionMs: needs.settings.retentionMs,
   };
-}
-
-function encodeAudit(sent: Outcome, facts: SettlementFacts, durationMs: number): Uint8Array {
-  return encode({
-    outcome: sent.kind,
-    executed: sent.executed,
-    code: sent.error?.code ?? null,
-    durationMs,
-    toolDigest: facts.toolDigest ?? null,
-    policyVersion: facts.policyVersion ?? null,
-    permission: facts.permission ?? null,
-  });
 }
 
 /**
