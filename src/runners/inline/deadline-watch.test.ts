@@ -9,7 +9,7 @@ describe('DeadlineWatch', () => {
     const watch = new DeadlineWatch();
     const ended: string[] = [];
     const start = (name: string, timeoutMs: number): TimedRun => {
-      const run = { endsAt: performance.now() + timeoutMs, timeIsUp: () => void ended.push(name) };
+      const run = { place: -1, endsAt: performance.now() + timeoutMs, timeIsUp: () => void ended.push(name) };
       watch.add(run);
       return run;
     };

@@ -8,6 +8,7 @@ import type { DeadlineWatch, TimedRun } from './deadline-watch.ts';
 /** One run of an inline tool: what the tool can reach, and whichever comes first of its end, its deadline and an order to stop. */
 export class InlineRun implements RunHost, TimedRun {
   readonly endsAt: number;
+  place = -1;
   readonly #request: RunRequest;
   readonly #abortGraceMs: number;
   readonly #onAbort = (): void => this.#abort();
