@@ -10,16 +10,25 @@ import { settle, type SettlementFacts } from './stages/settle/settle.ts';
 export { STAGES, type Stage } from './domain/stages.ts';
 
 /**
- * The story of a call on a worker; each line is a folder in stages/. The caller's part before it is stages/call: the call was
- * accepted, and its delivery brought everything. A stage that ends the call says how, and every ending is settled. What is
- * lost to another worker, or was handed back, is not ours to settle.
+ * The story of a call on a worker; each pair of lines is a folder in stages/. The caller's part before it is stages/call: the call
+ * was accepted, and its delivery brought everything. A stage that ends the call says how, and every ending is settled. What is lost
+ * to another worker, or was handed back, is not ours to settle.
+ *
+ * A stage usually answers at once and is waited for only when it has to ask somebody: five waits would cost more than a short call.
  */
 export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promise<void> {
-  const claimed = await claim(delivered, plane);
-  const identified = isEnding(claimed) ? claimed : await identify(claimed, plane);
-  const verdict = isEnding(identified) ? identified : await gate(identified);
-  const ending = isEnding(verdict) ? verdict : await execute(verdict, plane);
+  const claiming = claim(delivered, plane);
+  const claimed = claiming instanceof Promise ? await claiming : claiming;
+
+  const identifying = isEnding(claimed) ? claimed : identify(claimed, plane);
+  const identified = identifying instanceof Promise ? await identifying : identifying;
+
+  const verdict = isEnding(identified) ? identified : gate(identified);
+
+  const executing = isEnding(verdict) ? verdict : execute(verdict, plane);
+  const ending = executing instanceof Promise ? await executing : executing;
   if (ending.kind !== 'ended') return;
+
   const facts: SettlementFacts = isEnding(identified)
     ? {}
     : {

@@ -8,6 +8,12 @@ export function moduleUrl(source: { readonly file: string; readonly generation: 
 
 /** By the object that names the source: a reload makes another one. Spares every call the way through the module loader. */
 const imported = new WeakMap<object, Promise<ModuleDefinition>>();
+const loaded = new WeakMap<object, ModuleDefinition>();
+
+/** The module, if `importModule` was asked for it with this very object before and has answered. */
+export function loadedModule(source: object): ModuleDefinition | undefined {
+  return loaded.get(source);
+}
 
 /** Runs the module file. It may throw whatever its code throws, and take as long as its top-level awaits do. */
 export function importModule(source: {
@@ -18,7 +24,10 @@ export function importModule(source: {
   if (module === undefined) {
     module = importOnce(source);
     imported.set(source, module);
-    module.catch(() => imported.delete(source));
+    module.then(
+      (definition) => loaded.set(source, definition),
+      () => imported.delete(source),
+    );
   }
   return module;
 }

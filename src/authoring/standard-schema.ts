@@ -1,3 +1,5 @@
+import type { Soon } from '../domain/soon.ts';
+
 /** The parts of Standard Schema (standardschema.dev) a module may use; zod, Valibot, ArkType and others have them. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -45,9 +47,13 @@ export type Parsed =
   | { readonly kind: 'issues'; readonly problems: string[] };
 
 /** Parses with the schema's own code: defaults and transforms apply. A plain JSON Schema has no such code. */
-export async function parseWith(schema: unknown, value: unknown): Promise<Parsed> {
+export function parseWith(schema: unknown, value: unknown): Soon<Parsed> {
   if (!isStandardSchema(schema)) return { kind: 'parsed', value };
-  const result = await schema['~standard'].validate(value);
+  const result = schema['~standard'].validate(value);
+  return result instanceof Promise ? result.then(toParsed) : toParsed(result);
+}
+
+function toParsed(result: SchemaResult<unknown>): Parsed {
   if (result.issues === undefined) return { kind: 'parsed', value: result.value };
   return { kind: 'issues', problems: result.issues.slice(0, MAX_ISSUES).map(describeIssue) };
 }

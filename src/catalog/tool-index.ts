@@ -37,16 +37,18 @@ export function createToolIndex(
 
 function serve(module: LoadedModule, declaration: ToolDeclaration, validators: ValidatorCache): ServedTool {
   const { id, digest, inputSchema, outputSchema } = declaration;
+  const inputKey = `${digest} input`;
+  const outputKey = `${digest} output`;
   return Object.freeze({
     declaration,
     runner: module.runner,
     source: sourceOf(module, id),
     setup: module.setup,
     denialPatterns: module.denialPatterns[id] ?? [],
-    validateInput: (value: unknown) => validators.validatorOf(`${digest} input`, inputSchema)(value),
+    validateInput: (value: unknown) => validators.validatorOf(inputKey, inputSchema)(value),
     ...(outputSchema === undefined
       ? {}
-      : { validateOutput: (value: unknown) => validators.validatorOf(`${digest} output`, outputSchema)(value) }),
+      : { validateOutput: (value: unknown) => validators.validatorOf(outputKey, outputSchema)(value) }),
   });
 }
 

@@ -28,23 +28,38 @@ export function compileSchema(schema: JsonObject): Validate {
   };
 }
 
-/** Compiled validators by digest: the least recently used are forgotten first. */
+/** Compiled validators by digest: those not used lately are forgotten first. */
 export interface ValidatorCache {
   validatorOf(digest: string, schema: JsonObject): Validate;
   readonly size: number;
 }
 
 export function createValidatorCache(capacity = 2_000): ValidatorCache {
-  const kept = new Map<string, Validate>();
+  const kept = new Map<string, { readonly validate: Validate; used: boolean }>();
+
+  /** A second chance for what was used since it last stood at the front; every call would pay for an exact order. */
+  function forgetOne(): void {
+    for (const [digest, entry] of kept) {
+      kept.delete(digest);
+      if (!entry.used) return;
+      entry.used = false;
+      kept.set(digest, entry);
+    }
+  }
+
   return {
     get size() {
       return kept.size;
     },
     validatorOf(digest, schema) {
-      const validate = kept.get(digest) ?? compileSafely(schema);
-      kept.delete(digest);
-      kept.set(digest, validate);
-      if (kept.size > capacity) kept.delete(kept.keys().next().value!);
+      const found = kept.get(digest);
+      if (found !== undefined) {
+        found.used = true;
+        return found.validate;
+      }
+      if (kept.size >= capacity) forgetOne();
+      const validate = compileSafely(schema);
+      kept.set(digest, { validate, used: false });
       return validate;
     },
   };

@@ -2,11 +2,12 @@ import type { WorkerId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome, OutcomeKind } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
+import type { Soon } from '../domain/soon.ts';
 import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
 import type { Delivery, LaneState } from './call-store.ts';
 import type { Log } from './log.ts';
 import type { Store } from './store.ts';
-import type { NestedCallRequest, ToolRunner, ToolSource } from './tool-runner.ts';
+import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
 
 /** A tool as a worker serves it. Immutable: a reload makes new ones, a running call keeps its own. */
 export interface ServedTool {
@@ -29,7 +30,7 @@ export interface ServedTools {
 
 export interface PolicySource {
   /** The policy in this version or a later one. */
-  atLeast(version: number): Promise<{ readonly version: number; readonly policy: Policy }>;
+  atLeast(version: number): Soon<{ readonly version: number; readonly policy: Policy }>;
 }
 
 /** What the worker's stages may ask for. Each takes only its part: `needs: Pick<Plane, …>`. */
@@ -69,5 +70,5 @@ export interface DeliveredCall {
   readonly lane: LaneState;
   readonly arrivedAt: number;
   /** Aborted when the lease is lost, the call is cancelled, or the worker drains. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }

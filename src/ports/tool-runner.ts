@@ -3,13 +3,22 @@ import type { CallId, RunId, SessionId, ToolId } from '../domain/ids.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Identity } from '../domain/session.ts';
+import type { Soon } from '../domain/soon.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 
 /** Where tool code is entered. A runner never throws and never hangs: whatever the tool does, it answers with an ending. */
 export interface ToolRunner {
-  run(request: RunRequest): Promise<RunEnding>;
+  run(request: RunRequest): Soon<RunEnding>;
   /** Ends idle helpers; calls under way were waited for or aborted before. */
   close(): Promise<void>;
+}
+
+/** The part of an AbortSignal that says when to stop: a real one costs more than the rest of a short call. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once: true }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 /** Where the code of a tool is: a file, in one generation of it. A reload makes a new generation, running calls keep theirs. */
@@ -35,7 +44,7 @@ export interface RunRequest {
   /** How long the run may take, the smaller of the tool's timeout and what is left of the deadline. */
   readonly timeoutMs: number;
   /** Cancelled, lease lost or draining. The runner aborts the tool and, where it can, kills it after its grace. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly onProgress: (progress: Progress) => void;
   readonly onLog: (line: ToolLogLine) => void;
   /** A nested call: the same path, with this call as its parent. `signal` ends with the run, however that ends. */

@@ -1,9 +1,10 @@
-import type { ToolContext, ToolLog } from '../authoring/tool-context.ts';
+import type { NestedCallOptions, ToolContext, ToolLog } from '../authoring/tool-context.ts';
+import { NO_WRITE_BACKS, type WriteBacks } from '../domain/content.ts';
 import { splitToolId, type ToolId } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { NestedCallRequest, RunRequest } from '../ports/tool-runner.ts';
+import type { NestedCallRequest, Progress, RunRequest } from '../ports/tool-runner.ts';
 import { capLog, saneLogLine } from './cap-log.ts';
 import { WriteBackCollector } from './collect-write-backs.ts';
 import { copyJson } from './copy-json.ts';
@@ -28,66 +29,102 @@ export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
   throwIfAborted(): void;
 }
 
-export interface OpenContext {
-  readonly context: ToolContext<unknown>;
-  readonly writeBacks: WriteBackCollector;
-  /** Code the tool left behind must not speak for a call that has ended. */
-  readonly close: () => void;
+/**
+ * What a tool gets for one call, each property its own, so that it can be taken apart and spread. A context is made for every call:
+ * what most tools never touch is made when it is first read.
+ */
+export class CallContext implements ToolContext<unknown> {
+  readonly identity: ToolContext['identity'];
+  declare readonly untrusted: JsonObject;
+  readonly setup: unknown;
+  readonly callId: ToolContext['callId'];
+  readonly fence: number;
+  declare readonly signal: AbortSignal;
+  readonly timeLeftMs: ToolContext['timeLeftMs'];
+  readonly progress: ToolContext['progress'];
+  declare readonly log: ToolLog;
+  readonly call: ToolContext['call'];
+  readonly sendFile: ToolContext['sendFile'];
+  readonly sendMessage: ToolContext['sendMessage'];
+  readonly offerTool: ToolContext['offerTool'];
+
+  readonly #facts: RunFacts;
+  readonly #host: RunHost;
+  #open = true;
+  #untrusted: JsonObject | undefined;
+  #progress: ProgressLimiter | undefined;
+  #log: ToolLog | undefined;
+  #writeBacks: WriteBackCollector | undefined;
+
+  constructor(facts: RunFacts, setup: unknown, host: RunHost) {
+    this.#facts = facts;
+    this.#host = host;
+    const endsAt = performance.now() + facts.timeoutMs;
+    this.identity = facts.identity;
+    this.setup = setup;
+    this.callId = facts.callId;
+    this.fence = facts.fence;
+    this.timeLeftMs = () => Math.max(0, Math.round(endsAt - performance.now()));
+    this.progress = (report) => this.#report(report);
+    this.call = (tool, args, options) => this.#call(tool, args, options);
+    this.sendFile = (file) => this.#collector().sendFile(file);
+    this.sendMessage = (message) => this.#collector().sendMessage(message);
+    this.offerTool = (offer) => this.#collector().offerTool(offer);
+    // The same three functions for every context: an accessor made anew for each would cost more than the whole rest.
+    Object.defineProperty(this, 'untrusted', CallContext.#UNTRUSTED);
+    Object.defineProperty(this, 'signal', CallContext.#SIGNAL);
+    Object.defineProperty(this, 'log', CallContext.#LOG);
+    Object.freeze(this);
+  }
+
+  static readonly #UNTRUSTED = accessor(function (this: CallContext) {
+    return (this.#untrusted ??= copyJson(this.#facts.untrusted) as JsonObject);
+  });
+  static readonly #SIGNAL = accessor(function (this: CallContext) {
+    return this.#host.signal;
+  });
+  static readonly #LOG = accessor(function (this: CallContext) {
+    return (this.#log ??= openLog(this.#host, () => this.#open));
+  });
+
+  #report(report: Progress): void {
+    if (!this.#open) return;
+    this.#progress ??= limitProgress((progress) => this.#host.onProgress(progress));
+    this.#progress.report(report);
+  }
+
+  async #call(tool: string, args: JsonObject, options: NestedCallOptions = {}): Promise<Outcome> {
+    this.#mustBeOpen();
+    this.#host.throwIfAborted();
+    return this.#host.onNestedCall(nestedRequest(tool, args, options));
+  }
+
+  #collector(): WriteBackCollector {
+    this.#mustBeOpen();
+    return (this.#writeBacks ??= new WriteBackCollector(this.#facts.maxResultBytes));
+  }
+
+  #mustBeOpen(): void {
+    if (!this.#open) throw new Error('This call has ended.');
+  }
+
+  /**
+   * Code the tool left behind must not speak for a call that has ended. Gives what it handed over until now. Not a method: the tool
+   * has the context in its hands.
+   */
+  static close(context: CallContext): WriteBacks {
+    context.#open = false;
+    context.#progress?.close();
+    return context.#writeBacks?.take() ?? NO_WRITE_BACKS;
+  }
 }
 
-/** What most tools never touch is made when it is first read: a context is opened for every call. */
-export function openContext(facts: RunFacts, setup: unknown, host: RunHost): OpenContext {
-  const endsAt = performance.now() + facts.timeoutMs;
-  const writeBacks = new WriteBackCollector(facts.maxResultBytes);
-  let progress: ProgressLimiter | undefined;
-  let log: ToolLog | undefined;
-  let untrusted: JsonObject | undefined;
-  let open = true;
-  const mustBeOpen = (): void => {
-    if (!open) throw new Error('This call has ended.');
-  };
-
-  const context: ToolContext<unknown> = {
-    identity: facts.identity,
-    get untrusted() {
-      return (untrusted ??= copyJson(facts.untrusted) as JsonObject);
-    },
-    setup,
-    callId: facts.callId,
-    fence: facts.fence,
-    get signal() {
-      return host.signal;
-    },
-    timeLeftMs: () => Math.max(0, Math.round(endsAt - performance.now())),
-    progress: (report) => {
-      if (!open) return;
-      progress ??= limitProgress(host.onProgress);
-      progress.report(report);
-    },
-    get log() {
-      return (log ??= openLog(host, () => open));
-    },
-    call: async (tool, args, options = {}) => {
-      mustBeOpen();
-      host.throwIfAborted();
-      return host.onNestedCall(nestedRequest(tool, args, options));
-    },
-    sendFile: (file) => (mustBeOpen(), writeBacks.sendFile(file)),
-    sendMessage: (message) => (mustBeOpen(), writeBacks.sendMessage(message)),
-    offerTool: (offer) => (mustBeOpen(), writeBacks.offerTool(offer)),
-  };
-  return {
-    context: Object.freeze(context),
-    writeBacks,
-    close: () => {
-      open = false;
-      progress?.close();
-    },
-  };
+function accessor(get: (this: CallContext) => unknown): PropertyDescriptor {
+  return { get: get as () => unknown, enumerable: true };
 }
 
 function openLog(host: RunHost, isOpen: () => boolean): ToolLog {
-  const log = capLog(host.onLog);
+  const log = capLog((line) => host.onLog(line));
   const write = (level: keyof ToolLog) => (message: string, data?: Record<string, unknown>) => {
     if (isOpen()) log(saneLogLine(level, message, data));
   };

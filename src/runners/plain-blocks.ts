@@ -1,6 +1,13 @@
 import { types } from 'node:util';
 import { displayFileName, hasLoneSurrogate, isMediaType } from '../authoring/shown-text.ts';
-import type { ContentBlock, FileWriteBack, InjectedTool, RichMessage, WriteBacks } from '../domain/content.ts';
+import {
+  NO_WRITE_BACKS,
+  type ContentBlock,
+  type FileWriteBack,
+  type InjectedTool,
+  type RichMessage,
+  type WriteBacks,
+} from '../domain/content.ts';
 import { splitToolId } from '../domain/ids.ts';
 import { isJsonObject } from '../domain/json.ts';
 import { makePlain, NotPlain, type SizeBudget } from './make-plain.ts';
@@ -36,6 +43,7 @@ export function plainBlocks(blocks: unknown, budget: SizeBudget): ContentBlock[]
 }
 
 export function plainWriteBacks(writeBacks: unknown, budget: SizeBudget): WriteBacks {
+  if (writeBacks === NO_WRITE_BACKS) return NO_WRITE_BACKS;
   const { files, messages, injectedTools } = asFields(writeBacks, 'the write-backs');
   return {
     files: plainList(files, MAX_FILES, 'files', (file, path) => plainFile(file, budget, path)),

@@ -1,10 +1,11 @@
 import type { ModuleDefinition, ToolDefinition } from '../authoring/define-module.ts';
-import { parseWith } from '../authoring/standard-schema.ts';
+import { parseWith, type Parsed } from '../authoring/standard-schema.ts';
 import { readToolFailure } from '../authoring/tool-failure.ts';
+import type { Soon } from '../domain/soon.ts';
 import type { RunEnding, RunRequest } from '../ports/tool-runner.ts';
 import { copyJson } from './copy-json.ts';
 import { describeThrown } from './describe-thrown.ts';
-import { openContext, type RunFacts, type RunHost } from './open-context.ts';
+import { CallContext, type RunFacts, type RunHost } from './open-context.ts';
 import { endingOfReturned } from './plain-result.ts';
 
 export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): RunFacts {
@@ -22,10 +23,7 @@ export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): Run
   };
 }
 
-/**
- * Enters tool code and says how it ended. Never rejects, whatever the tool throws or returns; time is the runner's
- * business. `load` may run the module's top-level code.
- */
+/** Runs the tool once its module is there. `load` may run the module's top-level code. */
 export async function runTool(
   load: () => Promise<ModuleDefinition>,
   toolName: string,
@@ -33,41 +31,92 @@ export async function runTool(
   host: RunHost,
 ): Promise<RunEnding> {
   try {
-    const module = await load();
-    const definition = Object.hasOwn(module.tools, toolName) ? module.tools[toolName] : undefined;
-    if (typeof definition?.run !== 'function') return threw('ToolMissing', `${toolName} has no function "run"`);
-    // Copies: what the tool does to its arguments must not reach the caller's records.
-    const setup = await parseWith(module.setup, copyJson(facts.setup));
-    if (setup.kind === 'issues') return threw('SetupInvalid', setup.problems.join('; '));
-    const args = await parseWith(definition.input, copyJson(facts.arguments));
-    if (args.kind === 'issues') return { kind: 'invalid-arguments', problems: args.problems };
-    // Loading and parsing took time; a run that was stopped meanwhile must not begin.
-    host.throwIfAborted();
-    return await enter(definition, args.value, setup.value, facts, host);
+    return await runLoaded(await load(), toolName, facts, host);
   } catch (thrown) {
     return { kind: 'threw', ...describeThrown(thrown) };
   }
 }
 
-async function enter(
+/**
+ * Enters tool code and says how it ended, at once if neither a schema nor the tool makes us wait. Never throws and never rejects,
+ * whatever the tool throws or returns; time is the runner's business.
+ */
+export function runLoaded(module: ModuleDefinition, toolName: string, facts: RunFacts, host: RunHost): Soon<RunEnding> {
+  try {
+    const definition = Object.hasOwn(module.tools, toolName) ? module.tools[toolName] : undefined;
+    if (typeof definition?.run !== 'function') return threw('ToolMissing', `${toolName} has no function "run"`);
+    // Copies: what the tool does to its arguments must not reach the caller's records.
+    const setup = parseWith(module.setup, copyJson(facts.setup));
+    if (setup instanceof Promise) return runSlowly(definition, setup, facts, host);
+    if (setup.kind === 'issues') return threw('SetupInvalid', setup.problems.join('; '));
+    const args = parseWith(definition.input, copyJson(facts.arguments));
+    return args instanceof Promise
+      ? runSlowly(definition, setup, facts, host, args)
+      : enter(definition, args, setup.value, facts, host);
+  } catch (thrown) {
+    return { kind: 'threw', ...describeThrown(thrown) };
+  }
+}
+
+/** A schema of this tool takes its time. */
+async function runSlowly(
   definition: ToolDefinition,
-  args: unknown,
+  parsing: Soon<Parsed>,
+  facts: RunFacts,
+  host: RunHost,
+  args?: Promise<Parsed>,
+): Promise<RunEnding> {
+  try {
+    const setup = await parsing;
+    if (setup.kind === 'issues') return threw('SetupInvalid', setup.problems.join('; '));
+    const parsed = await (args ?? parseWith(definition.input, copyJson(facts.arguments)));
+    return await enter(definition, parsed, setup.value, facts, host);
+  } catch (thrown) {
+    return { kind: 'threw', ...describeThrown(thrown) };
+  }
+}
+
+function enter(
+  definition: ToolDefinition,
+  args: Parsed,
   setup: unknown,
   facts: RunFacts,
   host: RunHost,
-): Promise<RunEnding> {
-  const { context, writeBacks, close } = openContext(facts, setup, host);
+): Soon<RunEnding> {
+  if (args.kind === 'issues') return { kind: 'invalid-arguments', problems: args.problems };
+  // Loading and parsing took time; a run that was stopped meanwhile must not begin.
+  host.throwIfAborted();
+  const context = new CallContext(facts, setup, host);
   try {
-    const returned: unknown = await definition.run(args, context);
-    close();
-    return endingOfReturned(returned, writeBacks.take(), facts.maxResultBytes);
+    const returned: unknown = definition.run(args.value, context);
+    return isThenable(returned) ? endLater(returned, context, facts) : endOfReturned(returned, context, facts);
   } catch (thrown) {
-    const failure = readToolFailure(thrown);
-    if (failure === undefined) return { kind: 'threw', ...describeThrown(thrown) };
-    return { kind: 'refused', ...failure, writeBacks: writeBacks.take() };
-  } finally {
-    close();
+    return endOfThrown(thrown, context);
   }
+}
+
+async function endLater(returned: PromiseLike<unknown>, context: CallContext, facts: RunFacts): Promise<RunEnding> {
+  try {
+    return endOfReturned(await returned, context, facts);
+  } catch (thrown) {
+    return endOfThrown(thrown, context);
+  }
+}
+
+function endOfReturned(returned: unknown, context: CallContext, facts: RunFacts): RunEnding {
+  return endingOfReturned(returned, CallContext.close(context), facts.maxResultBytes);
+}
+
+function endOfThrown(thrown: unknown, context: CallContext): RunEnding {
+  const writeBacks = CallContext.close(context);
+  const failure = readToolFailure(thrown);
+  if (failure === undefined) return { kind: 'threw', ...describeThrown(thrown) };
+  return { kind: 'refused', ...failure, writeBacks };
+}
+
+/** As `await` would see it. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
 function threw(type: string, cause: string): RunEnding {

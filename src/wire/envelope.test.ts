@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITS, type Envelope } from '../domain/call.ts';
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts';
@@ -53,6 +54,81 @@ describe('decodeEnvelope', () => {
   it('refuses wrong types, no coercion', () => {
     expect(decodeEnvelope(encode({ ...whole, key: 5 }))).toMatchObject({ problem: 'field "key" must be a string' });
     expect(decodeEnvelope(encode({ ...whole, untrusted: null }))).toMatchObject({ kind: 'malformed' });
+  });
+
+  it.each([
+    ['a list for the untrusted context', { untrusted: [1] }, 'the untrusted context is not a plain JSON object'],
+    ['bytes in it', { untrusted: { a: Buffer.from([1]) } }, 'the untrusted context is not a plain JSON object'],
+    ['too much of it', { untrusted: { t: 'x'.repeat(LIMITS.untrustedBytes) } }, 'the untrusted context is too large'],
+    ['a long trace', { trace: 'x'.repeat(LIMITS.traceLength + 1) }, 'its trace is too long'],
+    ['a negative depth', { depth: -1 }, 'its depth is out of bounds'],
+    ['half a depth', { depth: 0.5 }, 'its depth is out of bounds'],
+    ['a depth beyond the limit', { depth: LIMITS.nestedDepth + 1 }, 'its depth is out of bounds'],
+    ['a depth that is no number', { depth: Number.NaN }, 'its depth is out of bounds'],
+    ['a list for the tool', { tool: ['a.b'] }, 'field "tool" must be a string'],
+    ['bytes for the key', { key: Buffer.from('k') }, 'field "key" must be a string'],
+  ])('refuses %s', (_, change, problem) => {
+    expect(decodeEnvelope(encode({ ...whole, ...change }))).toEqual({ kind: 'malformed', problem });
+  });
+
+  it('takes what is just within the bounds', () => {
+    const largest = {
+      ...whole,
+      depth: LIMITS.nestedDepth,
+      trace: 'x'.repeat(LIMITS.traceLength),
+      untrusted: { t: 'x'.repeat(LIMITS.untrustedBytes - '{"t":""}'.length) },
+    } as unknown as Envelope;
+    expect(decodeEnvelope(encodeEnvelope(largest))).toEqual({ kind: 'envelope', envelope: largest });
+  });
+
+  it('refuses a field that is there twice', () => {
+    const twice = Buffer.concat([
+      Buffer.from([0xde, 0, 9]),
+      Buffer.from(encodeEnvelope(whole)).subarray(3),
+      encode('tool'),
+      encode('x.y'),
+    ]);
+    expect(decodeEnvelope(twice)).toEqual({ kind: 'malformed', problem: 'a field is there twice' });
+  });
+
+  it('refuses text that is no UTF-8', () => {
+    const bytes = Buffer.from(encode({ ...whole, arguments: '{"a":"qq"}' }));
+    bytes.set([0xc3, 0x28], bytes.indexOf('qq'));
+    expect(decodeEnvelope(bytes)).toEqual({ kind: 'malformed', problem: 'it is not plain MessagePack' });
+  });
+
+  it('reads any text the general reader reads, in both ways of writing', () => {
+    const texts = fc.record({
+      session: fc.string({ maxLength: 70, unit: 'binary' }),
+      run: fc.string({ unit: 'grapheme' }),
+      arguments: fc.oneof(fc.string({ maxLength: 400 }), fc.string({ minLength: 120, maxLength: 400, unit: 'binary' })),
+      key: fc.string(),
+      depth: fc.integer({ min: 0, max: LIMITS.nestedDepth }),
+    });
+    fc.assert(
+      fc.property(texts, (change) => {
+        const envelope = { ...whole, ...change } as unknown as Envelope;
+        const { version, ...rest } = envelope;
+        const expected = { kind: 'envelope', envelope };
+        expect(decodeEnvelope(encodeEnvelope(envelope))).toEqual(expected);
+        // Another order is none of our encoder's.
+        expect(decodeEnvelope(encode({ ...rest, version }))).toEqual(expected);
+      }),
+    );
+  });
+
+  it('never takes a changed byte for the envelope that was sent', () => {
+    const sent = Buffer.from(encodeEnvelope({ ...whole, arguments: `{"a":"${'x'.repeat(140)}"}` } as Envelope));
+    fc.assert(
+      fc.property(fc.nat(sent.length - 1), fc.nat(255), (at, value) => {
+        fc.pre(sent[at] !== value);
+        const changed = Buffer.from(sent);
+        changed[at] = value;
+        const decoded = decodeEnvelope(changed);
+        const read = decoded.kind === 'envelope' ? Buffer.from(encodeEnvelope(decoded.envelope)) : changed;
+        expect(read).toEqual(changed);
+      }),
+    );
   });
 
   it('refuses arguments over the limit', () => {

@@ -1,6 +1,8 @@
 import { ENVELOPE_VERSION, LIMITS, type Envelope } from '../domain/call.ts';
+import { checkArguments } from './check-arguments.ts';
 import { findMessagePackProblem } from './check-message-pack.ts';
 import { decode, encode } from './message-pack.ts';
+import { readPlainEnvelope } from './read-plain-envelope.ts';
 
 const FIELDS: Record<keyof Envelope, 'string' | 'number' | 'object'> = {
   version: 'number',
@@ -28,15 +30,23 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array {
 
 /** Unknown fields refuse the whole envelope: a field that is ignored here could mean something to the sender. */
 export function decodeEnvelope(bytes: Uint8Array): DecodedEnvelope {
-  // Before decoding: extension types would make the decoder build other things than data.
-  if (findMessagePackProblem(bytes) !== undefined) return malformed('it is not plain MessagePack');
+  const plain = readPlainEnvelope(bytes);
+  return plain === undefined ? decodeAny(bytes) : { kind: 'envelope', envelope: plain };
+}
+
+function decodeAny(bytes: Uint8Array): DecodedEnvelope {
+  // Before decoding: extension types would make the decoder build other things than data, and it repairs broken text.
+  if (findMessagePackProblem(bytes, { strictText: true }) !== undefined)
+    return malformed('it is not plain MessagePack');
   const value = decode(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return malformed('it is not a map');
   const fields = value as Record<string, unknown>;
   if (fields['version'] !== ENVELOPE_VERSION) {
     return { kind: 'unknown-version', version: String(fields['version']).slice(0, 20) };
   }
-  for (const name of Object.keys(fields)) {
+  const names = Object.keys(fields);
+  if (names.length !== mapSize(bytes)) return malformed('a field is there twice');
+  for (const name of names) {
     const type = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof Envelope] : undefined;
     if (type === undefined) return malformed(`unknown field "${name.slice(0, 40)}"`);
     if (typeof fields[name] !== type || fields[name] === null) return malformed(`field "${name}" must be a ${type}`);
@@ -45,8 +55,28 @@ export function decodeEnvelope(bytes: Uint8Array): DecodedEnvelope {
     if (!OPTIONAL.includes(name) && !Object.hasOwn(fields, name)) return malformed(`field "${name}" is missing`);
   }
   const envelope = value as Envelope;
-  if (Buffer.byteLength(envelope.arguments) > LIMITS.argumentsBytes) return malformed('the arguments are too large');
-  return { kind: 'envelope', envelope };
+  const problem = findValueProblem(envelope);
+  return problem === undefined ? { kind: 'envelope', envelope } : malformed(problem);
+}
+
+/** The types are right; these are the bounds the caller's own side keeps. */
+function findValueProblem({ arguments: text, depth, trace, untrusted }: Envelope): string | undefined {
+  if (Buffer.byteLength(text) > LIMITS.argumentsBytes) return 'the arguments are too large';
+  if (!Number.isInteger(depth) || depth < 0 || depth > LIMITS.nestedDepth) return 'its depth is out of bounds';
+  if (trace !== undefined && trace.length > LIMITS.traceLength) return 'its trace is too long';
+  if (untrusted === undefined) return undefined;
+  const checked = checkArguments(untrusted);
+  if (!checked.ok) return 'the untrusted context is not a plain JSON object';
+  return Buffer.byteLength(checked.canonical) > LIMITS.untrustedBytes
+    ? 'the untrusted context is too large'
+    : undefined;
+}
+
+/** As the header of a MessagePack map says it. */
+function mapSize(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const token = view.getUint8(0);
+  return token === 0xde ? view.getUint16(1) : token === 0xdf ? view.getUint32(1) : token & 0x0f;
 }
 
 function malformed(problem: string): DecodedEnvelope {

@@ -68,6 +68,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
+const LETTERS_FROM = 0x61;
 
 /** Thrown and caught inside this file only. */
 class Refused extends Error {
@@ -78,10 +79,13 @@ class Refused extends Error {
   }
 }
 
+/** Printable ASCII without quote and backslash: means itself. */
+const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
+const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+
 class Reader {
   readonly #text: string;
   readonly #limits: JsonLimits;
-  readonly #number = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
   #at = 0;
   #keys = 0;
   #items = 0;
@@ -196,6 +200,12 @@ class Reader {
 
   #string(): string {
     const start = this.#at;
+    // Most strings are plain, and two native searches tell that in a fraction of the time of the loop below.
+    const plain = this.#text.slice(start + 1, this.#text.indexOf('"', start + 1));
+    if (PLAIN_TEXT.test(plain) && this.#text.charCodeAt(start + 1 + plain.length) === QUOTE) {
+      this.#at = start + plain.length + 2;
+      return plain;
+    }
     let escaped = false;
     for (let at = start + 1; ; at += 1) {
       const code = this.#text.charCodeAt(at);
@@ -230,14 +240,16 @@ class Reader {
   }
 
   #numberOrWord(): number | boolean | null {
-    for (const [word, value] of WORDS) {
+    const code = this.#text.charCodeAt(this.#at);
+    // Only words begin with a letter.
+    for (const [word, value] of code >= LETTERS_FROM ? WORDS : []) {
       if (this.#text.startsWith(word, this.#at)) {
         this.#at += word.length;
         return value;
       }
     }
-    this.#number.lastIndex = this.#at;
-    const match = this.#number.exec(this.#text);
+    NUMBER.lastIndex = this.#at;
+    const match = NUMBER.exec(this.#text);
     if (match === null) return this.#unexpected('a value');
     const literal = match[0];
     const value = Number(literal);

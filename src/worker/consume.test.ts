@@ -60,7 +60,7 @@ describe('consume', () => {
     const plane = {
       store,
       log: SILENT_LOG,
-      policies: { atLeast: async (version: number) => ({ version, policy: CLOSED_POLICY }) },
+      policies: { atLeast: (version: number) => ({ version, policy: CLOSED_POLICY }) },
       tools: () => ({ find: () => undefined, near: () => [] }),
       onSettled: () => undefined,
       settings: { retentionMs: 60_000, trustSnapshotMs: 250 },
@@ -214,6 +214,20 @@ describe('consume', () => {
     await vi.advanceTimersByTimeAsync(10);
     expect(small.size).toBe(0);
     expect(slots.free).toBeGreaterThanOrEqual(0);
+  });
+
+  it('holds every call of a batch before it enters the first tool', async () => {
+    const calls = [emptyCall(), emptyCall(), emptyCall()];
+    const heldAtFirst: number[] = [];
+    const claimCalls = ({ limit, waitMs }: ClaimRequest) =>
+      calls.length > 0 ? Promise.resolve(delivers(...calls.splice(0, limit))) : nothingFor(waitMs);
+    const settleCall = (): Promise<SettleAnswer> => {
+      heldAtFirst.push(inFlight.size);
+      return Promise.resolve('settled');
+    };
+    const { inFlight } = start({ claimCalls, settleCall });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(heldAtFirst).toEqual([3, 3, 3]);
   });
 
   it('halts when the store was replaced', async () => {

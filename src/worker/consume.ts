@@ -4,7 +4,7 @@ import type { ClaimAnswer, Delivery, LaneState } from '../ports/call-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
-import type { InFlight } from './in-flight.ts';
+import type { CallInFlight, InFlight } from './in-flight.ts';
 import type { Slots } from './slots.ts';
 import { createStoreAge } from './store-age.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
@@ -58,26 +58,45 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   const halted = new Promise<never>((_, reject) => (halt = reject));
   halted.catch(() => undefined);
 
-  async function runOne(delivery: Delivery, lane: LaneState): Promise<void> {
-    const arrivedAt = performance.now() - age.of(lane.now);
-    let end: (() => void) | undefined;
+  /** Takes the call into the table of held ones. Undefined: it is left, its lease runs out and it is recovered, here or elsewhere. */
+  function begin(delivery: Delivery): CallInFlight | undefined {
     try {
-      const begun = inFlight.begin(delivery);
-      end = begun.end;
-      vitals.running = inFlight.size;
-      const delivered = { delivery, lane, arrivedAt, signal: begun.signal };
-      await limiter.run(delivery.tool, needs.plane, () => runClaimed(delivered, needs.plane));
+      return inFlight.begin(delivery);
     } catch (error) {
-      // Nothing was settled: the lease runs out and the call is recovered, here or elsewhere.
-      log.error({ stage: 'claim', callId: delivery.callId, tool: delivery.tool, error }, 'call left for recovery');
-    } finally {
-      end?.();
-      vitals.running = inFlight.size;
+      leave(delivery, error);
+      return undefined;
     }
   }
 
+  async function runOne(begun: CallInFlight, lane: LaneState, arrivedAt: number, taken: Slots): Promise<void> {
+    const { delivery, signal } = begun;
+    try {
+      const delivered = { delivery, lane, arrivedAt, signal };
+      await limiter.run(delivery.tool, needs.plane, () => runClaimed(delivered, needs.plane));
+    } catch (error) {
+      leave(delivery, error);
+    } finally {
+      begun.end();
+      vitals.running = inFlight.size;
+      taken.release(1);
+    }
+  }
+
+  function leave({ callId, tool }: Delivery, error: unknown): void {
+    log.error({ stage: 'claim', callId, tool, error }, 'call left for recovery');
+  }
+
+  const arrivalOf = (lane: LaneState): number => performance.now() - age.of(lane.now);
+
   function runAll({ deliveries, lane }: ClaimAnswer, taken: Slots): void {
-    for (const delivery of deliveries) void runOne(delivery, lane).finally(() => taken.release(1));
+    const arrivedAt = arrivalOf(lane);
+    // All are held before the first tool is entered: one that blocks this thread must not cost the others their leases.
+    const all = deliveries.map(begin);
+    vitals.running = inFlight.size;
+    for (const begun of all) {
+      if (begun === undefined) taken.release(1);
+      else void runOne(begun, lane, arrivedAt, taken);
+    }
   }
 
   const claim = (lane: number, limit: number, waitMs: number): Promise<ClaimAnswer | undefined> =>
@@ -144,12 +163,13 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
 
   /** A call that waits for one of its own gives its turn away: the other may be the next to be recovered. */
   function runRecovered(delivery: Delivery, lane: LaneState): Promise<void> {
+    const begun = begin(delivery);
+    if (begun === undefined) return Promise.resolve();
     slots.retake();
     return new Promise((resolve) => {
       const forget = needs.onNestedWait(delivery, resolve);
-      void runOne(delivery, lane).finally(() => {
+      void runOne(begun, lane, arrivalOf(lane), slots).finally(() => {
         forget();
-        slots.release(1);
         resolve();
       });
     });

@@ -47,6 +47,22 @@ describe('calls in flight', () => {
     expect(inFlight.begin(sampleDelivery()).signal.aborted).toBe(false);
   });
 
+  it('tells of a stop once, those who listened before it, and not those who left', () => {
+    const inFlight = createInFlight(createHeldCalls(4));
+    const { signal } = inFlight.begin(sampleDelivery());
+    const told: string[] = [];
+    const left = (): void => void told.push('left');
+    signal.addEventListener('abort', () => told.push('first'), { once: true });
+    signal.addEventListener('abort', left, { once: true });
+    signal.addEventListener('abort', () => told.push('second'), { once: true });
+    signal.removeEventListener('abort', left);
+    inFlight.stopAll('draining');
+    inFlight.stopAll('lost');
+    signal.addEventListener('abort', () => told.push('late'), { once: true });
+    expect(told).toEqual(['first', 'second']);
+    expect(signal.reason).toBe('draining');
+  });
+
   it('a call that the table has no room for is not begun', () => {
     const inFlight = createInFlight(createHeldCalls(1));
     inFlight.begin(sampleDelivery());

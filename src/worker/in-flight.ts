@@ -1,11 +1,12 @@
 import type { Delivery, OwnedCall } from '../ports/call-store.ts';
+import type { StopSignal } from '../ports/tool-runner.ts';
 import type { HeldCalls } from './held-calls.ts';
 
 export type StopReason = 'lost' | 'cancelled' | 'draining';
 
 /** Calls under way in this worker, each with its lease in the shared table and the signal that stops it. */
 export interface InFlight {
-  begin(delivery: Delivery): { signal: AbortSignal; end: () => void };
+  begin(delivery: Delivery): CallInFlight;
   stop(lease: LeaseName, why: StopReason): void;
   stopAll(why: StopReason): void;
   readonly size: number;
@@ -13,47 +14,47 @@ export interface InFlight {
   idle(waitMs: number): Promise<boolean>;
 }
 
+export interface CallInFlight {
+  readonly delivery: Delivery;
+  readonly signal: StopSignal;
+  end(): void;
+}
+
 /** A worker can meet its own call again after a pause; the fence tells the two leases apart. */
 export type LeaseName = Pick<OwnedCall, 'callId' | 'fence'>;
 
-/** Making a signal is the dearest part of a short call, so those that were never used are used again. */
-const MOST_SPARE = 256;
-
 export function createInFlight(held: HeldCalls): InFlight {
-  const spare: AbortController[] = [];
-  const calls = new Map<string, AbortController>();
+  /** By slot of the table. Orders to stop are rare and look through all of them, so a call needs no name here. */
+  const calls: (HeldRun | undefined)[] = [];
   const onIdle = new Set<() => void>();
-  const nameOf = ({ callId, fence }: LeaseName): string => `${callId}/${fence}`;
+  let size = 0;
+
+  function end(slot: number): void {
+    held.release(slot);
+    calls[slot] = undefined;
+    size -= 1;
+    if (size === 0) for (const resolve of onIdle) resolve();
+  }
 
   return {
     begin(delivery) {
       const slot = held.hold(delivery, delivery.lane);
-      const name = nameOf(delivery);
-      const controller = spare.pop() ?? new AbortController();
-      calls.set(name, controller);
       // Our own call under an older fence: that run has lost it.
-      if (delivery.fence > 1) calls.get(nameOf({ callId: delivery.callId, fence: delivery.fence - 1 }))?.abort('lost');
-      return {
-        signal: controller.signal,
-        end() {
-          held.release(slot);
-          calls.delete(name);
-          if (!controller.signal.aborted && spare.length < MOST_SPARE) spare.push(controller);
-          if (calls.size === 0) for (const resolve of onIdle) resolve();
-        },
-      };
+      if (delivery.fence > 1) stop(calls, { callId: delivery.callId, fence: delivery.fence - 1 }, 'lost');
+      const call = new HeldRun(delivery, slot, end);
+      calls[slot] = call;
+      size += 1;
+      return call;
     },
-    stop(lease, why) {
-      calls.get(nameOf(lease))?.abort(why);
-    },
+    stop: (lease, why) => stop(calls, lease, why),
     stopAll(why) {
-      for (const controller of calls.values()) controller.abort(why);
+      for (const call of calls) call?.abort(why);
     },
     get size() {
-      return calls.size;
+      return size;
     },
     async idle(waitMs) {
-      if (calls.size === 0) return true;
+      if (size === 0) return true;
       return new Promise((resolve) => {
         const finish = (isIdle: boolean): void => {
           clearTimeout(timer);
@@ -66,4 +67,53 @@ export function createInFlight(held: HeldCalls): InFlight {
       });
     },
   };
+}
+
+function stop(calls: readonly (HeldRun | undefined)[], { callId, fence }: LeaseName, why: StopReason): void {
+  for (const call of calls) {
+    if (call?.delivery.fence === fence && call.delivery.callId === callId) call.abort(why);
+  }
+}
+
+class HeldRun implements CallInFlight, StopSignal {
+  readonly delivery: Delivery;
+  aborted = false;
+  reason: StopReason | undefined = undefined;
+  readonly #slot: number;
+  readonly #end: (slot: number) => void;
+  #listeners: (() => void)[] | undefined;
+
+  constructor(delivery: Delivery, slot: number, end: (slot: number) => void) {
+    this.delivery = delivery;
+    this.#slot = slot;
+    this.#end = end;
+  }
+
+  get signal(): StopSignal {
+    return this;
+  }
+
+  end(): void {
+    this.#end(this.#slot);
+  }
+
+  abort(why: StopReason): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = why;
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    for (const listener of listeners ?? []) listener();
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (this.aborted) return;
+    if (this.#listeners === undefined) this.#listeners = [listener];
+    else this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const at = this.#listeners?.indexOf(listener) ?? -1;
+    if (at >= 0) this.#listeners!.splice(at, 1);
+  }
 }

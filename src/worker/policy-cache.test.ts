@@ -42,7 +42,8 @@ describe('policy cache', () => {
     const cache = createPolicyCache(store);
     const asked = [cache.atLeast(2), cache.atLeast(1), cache.atLeast(2)];
     store.reads[0]!.resolve(recordOf(2));
-    expect((await Promise.all(asked)).map(({ version }) => version)).toEqual([2, 2, 2]);
+    const versions = await Promise.all(asked.map(async (each) => (await each).version));
+    expect(versions).toEqual([2, 2, 2]);
     await cache.atLeast(2);
     expect(store.reads).toHaveLength(1);
   });

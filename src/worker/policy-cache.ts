@@ -14,19 +14,21 @@ export function createPolicyCache(store: Pick<PolicyStore, 'readPolicy'>): Polic
     return reading;
   }
 
+  async function readUntil(version: number): Promise<PolicyRecord> {
+    // A read that was under way may have begun before the version was written; the next one has not.
+    for (let attempt = 0; attempt < 2 && (known === undefined || known.version < version); attempt += 1) {
+      const found = await read();
+      if (known === undefined || found.version > known.version) known = found;
+    }
+    if (known === undefined || known.version < version) {
+      // The lanes are told after the record is written; a record behind its lane was replaced.
+      const found = `policy version ${known?.version ?? 0}`;
+      throw planeError('STORE_REPLACED', { expected: `policy version ${version}`, found });
+    }
+    return known;
+  }
+
   return {
-    async atLeast(version) {
-      // A read that was under way may have begun before the version was written; the next one has not.
-      for (let attempt = 0; attempt < 2 && (known === undefined || known.version < version); attempt += 1) {
-        const found = await read();
-        if (known === undefined || found.version > known.version) known = found;
-      }
-      if (known === undefined || known.version < version) {
-        // The lanes are told after the record is written; a record behind its lane was replaced.
-        const found = `policy version ${known?.version ?? 0}`;
-        throw planeError('STORE_REPLACED', { expected: `policy version ${version}`, found });
-      }
-      return known;
-    },
+    atLeast: (version) => (known !== undefined && known.version >= version ? known : readUntil(version)),
   };
 }

@@ -38,27 +38,30 @@ export function createToolLimiter(slots: Slots): ToolLimiter {
     if (lends) slots.retake();
   }
 
+  async function runLimited(tool: string, limit: number, work: () => Promise<void>): Promise<void> {
+    limits.set(tool, limit);
+    const count = running.get(tool) ?? 0;
+    if (count >= limit) {
+      await waitForTurn(tool);
+    } else {
+      running.set(tool, count + 1);
+    }
+    try {
+      await work();
+    } finally {
+      leave(tool);
+    }
+  }
+
   return {
     lend(tool) {
       if (!running.has(tool)) return () => undefined;
       leave(tool);
       return () => void running.set(tool, (running.get(tool) ?? 0) + 1);
     },
-    async run(tool, plane, work) {
+    run(tool, plane, work) {
       const limit = plane.tools().find(tool)?.declaration.limits.concurrency;
-      if (limit === undefined) return work();
-      limits.set(tool, limit);
-      const count = running.get(tool) ?? 0;
-      if (count >= limit) {
-        await waitForTurn(tool);
-      } else {
-        running.set(tool, count + 1);
-      }
-      try {
-        await work();
-      } finally {
-        leave(tool);
-      }
+      return limit === undefined ? work() : runLimited(tool, limit, work);
     },
   };
 }

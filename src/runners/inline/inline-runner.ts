@@ -1,9 +1,10 @@
-import { importModule } from '../../authoring/import-module.ts';
+import { importModule, loadedModule } from '../../authoring/import-module.ts';
 import type { CallId } from '../../domain/ids.ts';
+import type { Soon } from '../../domain/soon.ts';
 import type { RunEnding, RunRequest, ToolRunner } from '../../ports/tool-runner.ts';
-import type { RunHost } from '../open-context.ts';
-import { factsOf, runTool } from '../run-tool.ts';
-import { abortError, endingAfterAbort, type AbortReason } from '../settle-abort.ts';
+import { factsOf, runLoaded, runTool } from '../run-tool.ts';
+import { DeadlineWatch } from './deadline-watch.ts';
+import { InlineRun } from './inline-run.ts';
 
 export interface InlineRunnerOptions {
   /** How long a cancelled tool may take to end by itself before the call is answered without it. */
@@ -18,6 +19,7 @@ const DEFAULT_ABORT_GRACE_MS = 1000;
 export class InlineRunner implements ToolRunner {
   readonly #abortGraceMs: number;
   readonly #onLateEnding: NonNullable<InlineRunnerOptions['onLateEnding']>;
+  readonly #deadlines = new DeadlineWatch();
   #lateEndings = 0;
   #running = 0;
 
@@ -36,66 +38,32 @@ export class InlineRunner implements ToolRunner {
     return this.#running;
   }
 
-  run(request: RunRequest): Promise<RunEnding> {
-    if (request.signal.aborted) return Promise.resolve({ kind: 'aborted' });
-    return new Promise((resolve) => this.#start(request, resolve));
+  run(request: RunRequest): Soon<RunEnding> {
+    if (request.signal.aborted) return { kind: 'aborted' };
+    const { source } = request;
+    const run = new InlineRun(request, this.#abortGraceMs);
+    this.#running += 1;
+    const module = loadedModule(source);
+    const ending =
+      module === undefined
+        ? runTool(() => importModule(source), source.tool, factsOf(request), run)
+        : runLoaded(module, source.tool, factsOf(request), run);
+    if (ending instanceof Promise) return this.#awaitEnding(run, ending);
+    this.#running -= 1;
+    return run.answerAtOnce(ending);
   }
 
   async close(): Promise<void> {}
 
-  #start(request: RunRequest, resolve: (ending: RunEnding) => void): void {
-    let controller: AbortController | undefined;
-    let stoppedFor: AbortReason | undefined;
-    let answered = false;
-    let graceTimer: NodeJS.Timeout | undefined;
-
-    const answer = (ending: RunEnding): void => {
-      if (answered) return;
-      answered = true;
-      clearTimeout(timer);
-      clearTimeout(graceTimer);
-      request.signal.removeEventListener('abort', onAbort);
-      // Nobody waits for it any more: what it left running should end, nested calls above all.
-      if (controller !== undefined && !controller.signal.aborted) controller.abort(abortError('aborted'));
-      resolve(ending);
-    };
-    const stop = (why: AbortReason): void => {
-      stoppedFor ??= why;
-      controller?.abort(abortError(stoppedFor));
-    };
-    const onAbort = (): void => {
-      stop('aborted');
-      graceTimer = setTimeout(() => answer({ kind: 'aborted' }), this.#abortGraceMs);
-    };
-    const timer = setTimeout(() => {
-      stop('timed-out');
-      answer({ kind: stoppedFor ?? 'timed-out' });
-    }, request.timeoutMs);
-    request.signal.addEventListener('abort', onAbort, { once: true });
-
-    this.#running += 1;
-    const host: RunHost = {
-      get signal() {
-        controller ??= new AbortController();
-        if (stoppedFor !== undefined) controller.abort(abortError(stoppedFor));
-        return controller.signal;
-      },
-      throwIfAborted() {
-        if (stoppedFor !== undefined) throw abortError(stoppedFor);
-      },
-      onProgress: (progress) => answered || request.onProgress(progress),
-      onLog: (line) => answered || request.onLog(line),
-      onNestedCall: (nested) => request.onNestedCall(nested, host.signal),
-    };
-    void this.#enter(request, host).then((ending) => {
-      this.#running -= 1;
-      if (answered) this.#countLate(request.callId, ending);
-      else answer(stoppedFor === undefined ? ending : endingAfterAbort(stoppedFor, ending));
+  #awaitEnding(run: InlineRun, ending: Promise<RunEnding>): Promise<RunEnding> {
+    return new Promise((resolve) => {
+      run.answerTo(resolve, this.#deadlines);
+      void ending.then((ended) => {
+        this.#running -= 1;
+        if (run.isAnswered) this.#countLate(run.callId, ended);
+        else run.end(ended);
+      });
     });
-  }
-
-  #enter(request: RunRequest, host: RunHost): Promise<RunEnding> {
-    return runTool(() => importModule(request.source), request.source.tool, factsOf(request), host);
   }
 
   #countLate(callId: CallId, ending: RunEnding): void {

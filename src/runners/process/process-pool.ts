@@ -1,3 +1,4 @@
+import type { StopSignal } from '../../ports/tool-runner.ts';
 import { ToolProcess, type ToolProcessOptions } from './tool-process.ts';
 
 export interface ProcessPoolOptions extends ToolProcessOptions {
@@ -55,7 +56,7 @@ export class ProcessPool {
     return { started: this.#started, live: this.#keys.size, idle: this.#idle.length, waiting: this.#waiters.length };
   }
 
-  take(key: string, signal: AbortSignal, waitMs: number): Promise<TakenProcess> {
+  take(key: string, signal: StopSignal, waitMs: number): Promise<TakenProcess> {
     if (signal.aborted || this.#closed) return Promise.resolve({ kind: 'aborted' });
     return new Promise((resolve) => {
       const answer = (taken: TakenProcess): void => {

@@ -1,6 +1,8 @@
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
-import type { Policy } from '../../domain/policy.ts';
+import type { Policy, PolicyRecord } from '../../domain/policy.ts';
+import type { Soon } from '../../domain/soon.ts';
+import type { LaneState } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 
 /** A delivery that is ours, of a session that lives, under the policy of now. */
@@ -12,15 +14,14 @@ export interface ClaimedCall extends DeliveredCall {
   readonly now: number;
 }
 
+type Needs = Pick<Plane, 'store' | 'policies' | 'settings'>;
+
 /**
  * The delivery itself was the claim; here we make sure that its snapshot is still current. If nothing was revoked since accept
  * (same epoch) and it was held only for a moment, that needs no trip to the store.
  */
-export async function claim(
-  delivered: DeliveredCall,
-  needs: Pick<Plane, 'store' | 'policies' | 'settings'>,
-): Promise<ClaimedCall | Ending> {
-  const { delivery } = delivered;
+export function claim(delivered: DeliveredCall, needs: Needs): Soon<ClaimedCall | Ending> {
+  const { delivery, lane } = delivered;
   const recovered = delivery.recovered;
   if (recovered?.wasRunning === true && recovered.effect === 'unsafe') {
     return ended(trouble('MAY_HAVE_RUN', { tool: delivery.tool }, { executed: 'unknown' }));
@@ -29,20 +30,33 @@ export async function claim(
     return ended(trouble('CALL_CANCELLED', {}, { executed: recovered.starts > 0 ? 'unknown' : 'no' }));
   }
   const heldMs = performance.now() - delivered.arrivedAt;
-  let { lane } = delivered;
-  let now = lane.now + heldMs;
+  const now = lane.now + heldMs;
   const mayTrustSnapshot =
     lane.epoch === delivery.epoch && heldMs <= needs.settings.trustSnapshotMs && now < delivery.sessionExpiresAt;
-  if (!mayTrustSnapshot) {
-    const { session, run } = delivery;
-    const checked = await needs.store.recheckSessions({ lane: delivery.lane, sessions: [{ session, run }] });
-    const ending = checked.endings[0];
-    if (ending !== undefined) return ended(trouble('SESSION_ENDED', { ending }));
-    lane = checked.lane;
-    now = lane.now;
-  }
-  if (now >= delivery.deadline) return ended(trouble('DEADLINE_PASSED', {}));
-  const { version, policy } = await needs.policies.atLeast(lane.policyVersion);
-  const { arrivedAt, signal } = delivered;
+  return mayTrustSnapshot ? claimAt(delivered, lane, now, needs) : recheck(delivered, needs);
+}
+
+async function recheck(delivered: DeliveredCall, needs: Needs): Promise<ClaimedCall | Ending> {
+  const { lane, session, run } = delivered.delivery;
+  const checked = await needs.store.recheckSessions({ lane, sessions: [{ session, run }] });
+  const ending = checked.endings[0];
+  if (ending !== undefined) return ended(trouble('SESSION_ENDED', { ending }));
+  return claimAt(delivered, checked.lane, checked.lane.now, needs);
+}
+
+function claimAt(delivered: DeliveredCall, lane: LaneState, now: number, needs: Needs): Soon<ClaimedCall | Ending> {
+  if (now >= delivered.delivery.deadline) return ended(trouble('DEADLINE_PASSED', {}));
+  const current = needs.policies.atLeast(lane.policyVersion);
+  return current instanceof Promise
+    ? current.then((record) => claimUnder(record, delivered, lane, now))
+    : claimUnder(current, delivered, lane, now);
+}
+
+function claimUnder(
+  { version, policy }: PolicyRecord,
+  { delivery, arrivedAt, signal }: DeliveredCall,
+  lane: LaneState,
+  now: number,
+): ClaimedCall {
   return { kind: 'claimed', delivery, lane, arrivedAt, signal, policy, policyVersion: version, now };
 }

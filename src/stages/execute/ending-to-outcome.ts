@@ -15,6 +15,7 @@ export interface EndedCall {
   readonly denials: readonly string[];
 }
 
+const NO_CONTENT: Outcome['content'] = Object.freeze([]);
 const MAX_PROBLEMS = 5;
 const MAX_PROBLEM = 300;
 
@@ -53,6 +54,11 @@ function refusedOutcome(ending: Extract<RunEnding, { kind: 'refused' }>): Outcom
 function returnedOutcome(result: ToolResult, writeBacks: WriteBacks, call: EndedCall): Outcome {
   const judged = judgeResult(result, call.denials);
   const shown = showResult(result, call);
+  if (judged.kind === 'ok' && call.validateOutput === undefined && carriesNothing(writeBacks)) {
+    return shown.structured === undefined
+      ? { kind: 'ok', retryable: false, executed: 'yes', content: shown.content }
+      : { kind: 'ok', retryable: false, executed: 'yes', content: shown.content, structured: shown.structured };
+  }
   const more = { executed: 'yes', ...carried(writeBacks) } as const;
   if (judged.kind !== 'ok') {
     const { content, ...structured } = shown;
@@ -73,7 +79,7 @@ function returnedOutcome(result: ToolResult, writeBacks: WriteBacks, call: Ended
  * A tool with an output schema always has a structured value.
  */
 function showResult(result: ToolResult, call: EndedCall): Pick<Outcome, 'content' | 'structured'> {
-  const { value, content = [] } = result;
+  const { value, content = NO_CONTENT } = result;
   if (value === undefined) return { content };
   if (typeof value !== 'string' || result.content !== undefined) return { content, structured: value };
   const text = [{ kind: 'text', text: value } as const];
@@ -87,6 +93,9 @@ function outputProblems(result: ToolResult, call: EndedCall): string[] {
 }
 
 function carried(writeBacks: WriteBacks): { writeBacks?: WriteBacks } {
-  const { files, messages, injectedTools } = writeBacks;
-  return files.length + messages.length + injectedTools.length === 0 ? {} : { writeBacks };
+  return carriesNothing(writeBacks) ? {} : { writeBacks };
+}
+
+function carriesNothing({ files, messages, injectedTools }: WriteBacks): boolean {
+  return files.length + messages.length + injectedTools.length === 0;
 }

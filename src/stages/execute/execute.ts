@@ -3,11 +3,15 @@ import { ended, type Ending } from '../../domain/ending.ts';
 import type { Envelope } from '../../domain/call.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
 import type { Identity } from '../../domain/session.ts';
+import type { Soon } from '../../domain/soon.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { begin } from './begin.ts';
-import { runAndJudge } from './run-and-judge.ts';
+import { runAndJudge, type ExecutableCall } from './run-and-judge.ts';
+
+const STARTED: CallEvent = Object.freeze({ kind: 'started' });
 
 interface AllowedCall {
   readonly claimed: DeliveredCall & { readonly now: number };
@@ -20,51 +24,57 @@ interface AllowedCall {
 type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log'>;
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
-export async function execute(verdict: { readonly call: AllowedCall }, needs: Needs): Promise<Ending> {
+export function execute(verdict: { readonly call: AllowedCall }, needs: Needs): Soon<Ending> {
   const { call } = verdict;
-  const { delivery, signal } = call.claimed;
-  if (signal.aborted) return stopped(call, 'no', needs);
-  const begun = await begin({ delivered: call.claimed, tool: call.tool, identity: call.identity }, needs);
-  if (begun.kind !== 'begun') return begun;
+  if (call.claimed.signal.aborted) return stopped(call, 'no', needs);
+  const beginning = begin({ delivered: call.claimed, tool: call.tool, identity: call.identity }, needs);
+  if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? run(call, needs) : beginning;
+  return beginning.then((begun) => (begun.kind === 'begun' ? run(call, needs) : begun));
+}
 
-  const tell = (event: CallEvent): void => notify(call, event, needs);
-  tell({ kind: 'started' });
-  const { declaration, source, setup, runner, denialPatterns, validateOutput } = call.tool;
-  const timeoutMs = Math.max(
-    1,
-    Math.round(Math.min(declaration.limits.timeoutMs, delivery.deadline - call.claimed.now)),
-  );
-  const startedAt = performance.now();
-  const outcome = await runAndJudge(
-    {
-      tool: declaration,
-      source,
-      setup,
-      runner,
-      denials: denialPatterns,
-      validateOutput,
-      callId: delivery.callId,
-      fence: delivery.fence,
-      identity: call.identity,
-      session: delivery.session,
-      run: delivery.run,
-      arguments: call.arguments,
-      untrusted: call.envelope.untrusted ?? {},
-      trace: call.envelope.trace,
-      timeoutMs,
-      signal,
-      onProgress: (progress) => tell({ kind: 'progress', ...progress }),
-      onLog: (line) =>
-        needs.log[line.level]({ ...line.data, callId: delivery.callId, tool: delivery.tool }, line.message),
-      onNestedCall: (request, ended) => {
-        const timeLeftMs = Math.round(timeoutMs - (performance.now() - startedAt));
-        return needs.nested(delivery, { depth: call.envelope.depth + 1, timeLeftMs, signal: ended }, request);
-      },
-    },
-    needs,
-  );
-  if (!signal.aborted || outcome.kind !== 'cancelled') return ended(outcome);
+function run(call: AllowedCall, needs: Needs): Soon<Ending> {
+  notify(call, STARTED, needs);
+  const outcome = runAndJudge(executable(call, needs), needs);
+  return outcome instanceof Promise ? outcome.then((late) => ending(call, late, needs)) : ending(call, outcome, needs);
+}
+
+function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending> {
+  if (!call.claimed.signal.aborted || outcome.kind !== 'cancelled') return ended(outcome);
   return stopped(call, 'unknown', needs);
+}
+
+function executable(call: AllowedCall, needs: Needs): ExecutableCall {
+  const { claimed, envelope, tool } = call;
+  const { delivery } = claimed;
+  const { declaration } = tool;
+  const timeLeftMs = Math.min(declaration.limits.timeoutMs, delivery.deadline - claimed.now);
+  const timeoutMs = Math.max(1, Math.round(timeLeftMs));
+  const startedAt = performance.now();
+  return {
+    tool: declaration,
+    source: tool.source,
+    setup: tool.setup,
+    runner: tool.runner,
+    denials: tool.denialPatterns,
+    validateOutput: tool.validateOutput,
+    callId: delivery.callId,
+    fence: delivery.fence,
+    identity: call.identity,
+    session: delivery.session,
+    run: delivery.run,
+    arguments: call.arguments,
+    untrusted: envelope.untrusted ?? {},
+    trace: envelope.trace,
+    timeoutMs,
+    signal: claimed.signal,
+    onProgress: (progress) => notify(call, { kind: 'progress', ...progress }, needs),
+    onLog: (line) =>
+      needs.log[line.level]({ ...line.data, callId: delivery.callId, tool: delivery.tool }, line.message),
+    onNestedCall: (request, signal) => {
+      const leftMs = Math.round(timeoutMs - (performance.now() - startedAt));
+      return needs.nested(delivery, { depth: envelope.depth + 1, timeLeftMs: leftMs, signal }, request);
+    },
+  };
 }
 
 /** We aborted the call, before or while its tool ran. Why decides what its ending is. */

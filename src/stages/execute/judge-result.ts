@@ -26,8 +26,9 @@ const WRAPPERS = ['result', 'data', 'response', 'output'];
  * the tool declared (denied), and what starts with `Error:` (failed). Words in free text are never judged.
  */
 export function judgeResult(result: ToolResult, denials: readonly string[]): Judgement {
-  const { value, content = [] } = result;
+  const { value, content } = result;
   if (value !== undefined) return judgeValue(value, denials);
+  if (content === undefined) return OK;
   const [only] = content;
   return content.length === 1 && only?.kind === 'text' ? judgeText(only.text, denials) : OK;
 }
@@ -69,8 +70,9 @@ function judgeLevel(object: JsonObject, onlyFlags: boolean): Judgement {
 
 /** False wins over true: a result that says both has at least failed in part. */
 function flagOf(object: JsonObject): boolean | undefined {
-  const flags = [object['success'], object['ok']].map(readFlag);
-  return flags.includes(false) ? false : flags.includes(true) ? true : undefined;
+  const success = readFlag(object['success']);
+  const ok = readFlag(object['ok']);
+  return success === false || ok === false ? false : (success ?? ok);
 }
 
 function readFlag(value: JsonValue | undefined): boolean | undefined {

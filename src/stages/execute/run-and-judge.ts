@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { Soon } from '../../domain/soon.ts';
 import type { RunnerName } from '../../domain/tool.ts';
-import type { RunRequest, ToolRunner } from '../../ports/tool-runner.ts';
+import type { RunEnding, RunRequest, ToolRunner } from '../../ports/tool-runner.ts';
 import { endingToOutcome } from './ending-to-outcome.ts';
 
 /** A call that was identified and let through, with everything its run needs. */
@@ -17,8 +18,12 @@ export interface ExecuteNeeds {
 }
 
 /** Runs the tool and judges what it did. The cause of an exception goes to the call's log, never into the outcome. */
-export async function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): Promise<Outcome> {
-  const ending = await needs.runners[call.runner].run(call);
+export function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): Soon<Outcome> {
+  const ending = needs.runners[call.runner].run(call);
+  return ending instanceof Promise ? ending.then((late) => judge(late, call)) : judge(ending, call);
+}
+
+function judge(ending: RunEnding, call: ExecutableCall): Outcome {
   if (ending.kind === 'threw') {
     call.onLog({ level: 'error', message: `The tool threw ${ending.type}.`, data: { cause: ending.cause } });
   }

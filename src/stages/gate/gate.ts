@@ -7,6 +7,6 @@ export interface Allowed<Identified> {
   readonly call: Identified;
 }
 
-export async function gate<Identified>(call: Identified): Promise<Allowed<Identified>> {
+export function gate<Identified>(call: Identified): Allowed<Identified> {
   return { kind: 'allowed', call };
 }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ENVELOPE_VERSION } from '../../domain/call.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { AbandonRequest, Delivery } from '../../ports/call-store.ts';
 import type { ServedTool } from '../../ports/plane.ts';
 import { partialStore, sampleDelivered, sampleDelivery, sampleServedTool } from '../../../test/support/sample-call.ts';
+import { bodyDigest } from '../../wire/digest.ts';
+import { encodeEnvelope } from '../../wire/envelope.ts';
 import { identify } from './identify.ts';
 
 const OPEN: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} };
@@ -92,6 +95,30 @@ describe('identify', () => {
   ] as const)('ends a delivery with %s', async (_what, fields, code) => {
     const { answer } = await identified(sampleDelivery(fields), { served: sampleServedTool() });
     expect(codeOf(answer)).toBe(code);
+  });
+
+  it.each([
+    ['a duplicate key', '{"a":1,"a":2}'],
+    ['__proto__', '{"__proto__":{"admin":true}}'],
+    ['half a surrogate pair', String.raw`{"a":"\ud800"}`],
+    ['a NUL', String.raw`{"a":"\u0000"}`],
+    ['an inexact number', '{"a":9007199254740993}'],
+    ['too many levels', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
+    ['no object', '[]'],
+    ['no JSON', '{'],
+  ])('refuses accepted arguments with %s before they reach schema or tool', async (_what, text) => {
+    const { session, run, tool } = sampleDelivery();
+    const toolDigest = 'digest-of-add';
+    const rest = { session, run, tool, toolDigest, arguments: text, key: 'k', depth: 0 };
+    const delivery = sampleDelivery({
+      envelope: encodeEnvelope({ version: ENVELOPE_VERSION, ...rest }),
+      bodyDigest: bodyDigest(tool, text),
+    });
+    const validateInput = (): never => {
+      throw new Error('it reached the schema');
+    };
+    const { answer } = await identified(delivery, { served: { ...sampleServedTool(), validateInput } });
+    expect(answer).toMatchObject({ outcome: { kind: 'invalid', executed: 'no', error: { code: 'ENVELOPE_INVALID' } } });
   });
 
   it('refuses arguments the schema does not allow, before anything runs', async () => {

@@ -1,12 +1,14 @@
 import type { Envelope } from '../../domain/call.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
+import type { Soon } from '../../domain/soon.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
+import { readArguments } from '../../wire/read-arguments.ts';
 import { decidePermission } from './decide-permission.ts';
 import { parseIdentity } from './parse-identity.ts';
 
@@ -25,10 +27,7 @@ export interface IdentifiedCall<Claimed> {
 type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number };
 type Needs = Pick<Plane, 'store' | 'tools' | 'servedElsewhere'>;
 
-export async function identify<Call extends Claimed>(
-  claimed: Call,
-  needs: Needs,
-): Promise<IdentifiedCall<Call> | Ending> {
+export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soon<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
   const read = readEnvelope(claimed);
   if (read.kind !== 'read') return read;
@@ -100,13 +99,9 @@ async function misplaced(
 }
 
 function checkArguments(tool: ServedTool, text: string): { kind: 'checked'; arguments: JsonObject } | Ending {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return ended(trouble('ENVELOPE_INVALID', { problem: 'the arguments are not JSON' }));
-  }
-  if (!isJsonObject(value)) return ended(trouble('ENVELOPE_INVALID', { problem: 'the arguments are not an object' }));
+  const read = readArguments(text);
+  if (!read.ok) return ended(trouble('ENVELOPE_INVALID', { problem: read.problem }));
+  const { value } = read;
   const problems = tool.validateInput(value);
   if (problems.length > 0) return ended(trouble('ARGUMENTS_INVALID', { tool: tool.declaration.id, problems }));
   return { kind: 'checked', arguments: value };

@@ -1,10 +1,11 @@
 import { PlaneError, trouble } from '../../domain/errors.ts';
 import { releasesKey, type Outcome } from '../../domain/outcome.ts';
-import type { Effect } from '../../domain/tool.ts';
 import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
-import { encode } from '../../wire/message-pack.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
+import { encodeAudit, type SettlementFacts } from './encode-audit.ts';
+
+export type { SettlementFacts } from './encode-audit.ts';
 
 export interface SettledCall {
   readonly delivered: DeliveredCall;
@@ -13,16 +14,11 @@ export interface SettledCall {
   readonly durationMs: number;
 }
 
-/** What the audit keeps of a settled call beside what the store adds. Never argument values. */
-export interface SettlementFacts {
-  readonly toolDigest?: string;
-  readonly policyVersion?: number;
-  readonly permission?: string;
-  readonly effect?: Effect;
-}
-
 type Needs = Pick<Plane, 'store' | 'settings' | 'log'>;
 
+const TRY_AGAIN_MS = 250;
+
+/** An outcome that is known must not be thrown away because the store has a bad moment: the call is ours until somebody fences it. */
 export async function settle(
   delivered: DeliveredCall,
   outcome: Outcome,
@@ -31,27 +27,38 @@ export async function settle(
 ): Promise<SettledCall> {
   const durationMs = Math.round(performance.now() - delivered.arrivedAt);
   const { encoded, sent } = encodeSafely(delivered, honest(delivered, outcome, facts));
-  const { callId, pool, workerId, entryId, fence } = delivered.delivery;
-  const answer = await settlePatiently(delivered, needs, {
-    callId,
-    pool,
-    workerId,
-    entryId,
-    fence,
+  const request = settleRequest(delivered, encoded, sent, encodeAudit(sent, facts, durationMs), needs);
+  for (;;) {
+    try {
+      const answer = await needs.store.settleCall(request);
+      return { delivered, outcome: sent, answer, durationMs };
+    } catch (error) {
+      const isOver = delivered.signal.aborted && delivered.signal.reason !== 'cancelled';
+      if (isOver || !(error instanceof PlaneError) || !PASSING_TROUBLE.includes(error.code)) throw error;
+      needs.log.warn({ stage: 'settle', callId: request.callId, error }, 'not settled yet; trying again');
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+    }
+  }
+}
+
+function settleRequest(
+  { delivery }: DeliveredCall,
+  encoded: Uint8Array,
+  sent: Outcome,
+  audit: Uint8Array,
+  needs: Needs,
+): SettleRequest {
+  return {
+    callId: delivery.callId,
+    pool: delivery.pool,
+    workerId: delivery.workerId,
+    entryId: delivery.entryId,
+    fence: delivery.fence,
     outcome: encoded,
     releaseKey: releasesKey(sent.kind),
-    audit: encode({
-      outcome: sent.kind,
-      executed: sent.executed,
-      code: sent.error?.code ?? null,
-      durationMs,
-      toolDigest: facts.toolDigest ?? null,
-      policyVersion: facts.policyVersion ?? null,
-      permission: facts.permission ?? null,
-    }),
+    audit,
     retentionMs: needs.settings.retentionMs,
-  });
-  return { delivered, outcome: sent, answer, durationMs };
+  };
 }
 
 /**
@@ -63,22 +70,6 @@ function honest(delivered: DeliveredCall, outcome: Outcome, { effect }: Settleme
   if (recovered === undefined || outcome.executed !== 'no') return outcome;
   if (effect === 'unsafe' && recovered.starts === 0) return outcome;
   return { ...outcome, executed: 'unknown' };
-}
-
-const TRY_AGAIN_MS = 250;
-
-/** An outcome that is known must not be thrown away because the store has a bad moment: the call is ours until somebody fences it. */
-async function settlePatiently(delivered: DeliveredCall, needs: Needs, request: SettleRequest): Promise<SettleAnswer> {
-  for (;;) {
-    try {
-      return await needs.store.settleCall(request);
-    } catch (error) {
-      const isOver = delivered.signal.aborted && delivered.signal.reason !== 'cancelled';
-      if (isOver || !(error instanceof PlaneError) || !PASSING_TROUBLE.includes(error.code)) throw error;
-      needs.log.warn({ stage: 'settle', callId: request.callId, error }, 'not settled yet; trying again');
-      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
-    }
-  }
 }
 
 const PASSING_TROUBLE: readonly string[] = ['STORE_UNAVAILABLE', 'STORE_FULL', 'STORE_FAILED'];
