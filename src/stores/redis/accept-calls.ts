@@ -3,7 +3,7 @@ import type { SessionEnding } from '../../domain/session.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import type { AcceptAnswer, AcceptRequest, CallProof } from '../../ports/call-store.ts';
 import type { CallState } from '../../domain/call.ts';
-import { asBytes, asList, asText, unexpected } from './answers.ts';
+import { answerOf, asBytes, asList, asText, unexpected } from './answers.ts';
 import type { NamedValues } from './function-library.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -50,7 +50,7 @@ async function acceptDifferent(
       },
       each: toArguments(requests),
     });
-    return asList(answers).map((answer, index) => toAnswer(answer, requests[index]!));
+    return requests.map((request, index) => toAnswer(answerOf(answers, index), request));
   } catch (error) {
     // The server is at its memory limit or cannot write: refused at the door, nothing was accepted.
     if (error instanceof PlaneError && error.code === 'STORE_FULL') {

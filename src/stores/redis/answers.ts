@@ -31,6 +31,11 @@ export function wordOf(answer: unknown): string {
   return asText(Array.isArray(answer) ? answer[0] : answer);
 }
 
+/** A word instead of a list is the answer for every call of the batch. */
+export function answerOf(answers: unknown, index: number): unknown {
+  return Array.isArray(answers) ? (answers as unknown[])[index] : answers;
+}
+
 export function unexpected(answer: unknown): Error {
   const shape = Array.isArray(answer) ? `a list of ${answer.length}` : typeof answer;
   return planeError('INTERNAL', { problem: `a store function answered with ${shape}` });

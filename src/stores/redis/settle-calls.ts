@@ -8,7 +8,7 @@ import type {
   StartAnswer,
   StartRequest,
 } from '../../ports/call-store.ts';
-import { asList, asNumber, asText, unexpected, wordOf } from './answers.ts';
+import { answerOf, asList, asNumber, asText, unexpected, wordOf } from './answers.ts';
 import type { NamedValues } from './function-library.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -34,7 +34,7 @@ export async function settleCalls(
       detail: request.audit,
     })),
   });
-  return asList(answers).map((answer) => translate(SETTLED, answer));
+  return requests.map((_, index) => translate(SETTLED, answerOf(answers, index)));
 }
 
 export async function startCalls(

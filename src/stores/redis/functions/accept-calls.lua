@@ -1,6 +1,6 @@
 --[[ Accept calls of one lane: key, session, limits and queue in one step, so that a repeated accept is the same call.
   `head` is what many calls of a batch share (see shared/caller.lua): its text the first time, afterwards its number. No call id
-  may stand twice in a batch. Whatever can be wrong is looked at before the first write.
+  may stand twice in a batch. Whatever can be wrong is looked at before the first write. One word is the answer for all calls.
   KEYS     meta, live, calls
   ARGV     incarnation, lane, liveCalls, liveBytes, retainedBytes, window, backlog
   EACH     callId, head, digest, envelope, correlation
@@ -134,4 +134,4 @@ if #fresh > 0 then
   write_window_counts(lane, counts)
   mark_seen(lane, heads, now)
 end
-return answers
+return one_for_all(answers)

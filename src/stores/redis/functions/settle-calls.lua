@@ -1,5 +1,6 @@
 --[[ Store outcomes once, answer every waiter, write the audit and end the leases. One script: a crash between two of these
-  would run a tool again, or leave somebody waiting. All calls are of one pool; `first` and `last` enclose their entries.
+  would run a tool again, or leave somebody waiting. All calls are of one pool; `first` and `last` enclose their entries. One word is
+  the answer for all calls.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls, outcomes
   ARGV     incarnation, lane, worker, retentionMs, pool, first, last
@@ -41,4 +42,4 @@ end
 
 for number = 1, #ids do answers[number] = settle(number, FIRST + (number - 1) * STRIDE) end
 write_settlement(settlement, meta, live, audit)
-return answers
+return one_for_all(answers)

@@ -19,3 +19,12 @@ local function same_incarnation(meta_key, incarnation)
 end
 
 local REPLACED = { err = 'REPLACED the store is not the one this process started with' }
+
+-- Nearly always every call of a batch gets the same word, and then it is said once.
+local function one_for_all(answers)
+  local first = answers[1]
+  for number = 2, #answers do
+    if answers[number] ~= first then return answers end
+  end
+  return type(first) == 'string' and first or answers
+end
