@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CallId } from '../domain/ids.ts';
 import type { ReapRequest, RenewAnswer, RenewRequest } from '../ports/call-store.ts';
 import type { Store } from '../ports/store.ts';
-import { partialStore, sampleDelivery, sampleLane } from '../../test/support/sample-call.ts';
+import { deferred, partialStore, sampleDelivery, sampleLane } from '../../test/support/sample-call.ts';
 import { createHeldCalls, type HeldCalls } from './held-calls.ts';
 import { supervise, type StopOrder, type Supervision } from './supervise.ts';
 
@@ -72,6 +72,54 @@ describe('supervise', () => {
     expect(troubles.length).toBeGreaterThan(0);
   });
 
+  it('renews the calls of a lane although another lane never answers', async () => {
+    const renewed: RenewRequest[] = [];
+    held.hold(sampleDelivery(), 1);
+    start({
+      lanes: 2,
+      recheckSessions: ({ lane }) =>
+        lane === 0 ? new Promise(() => {}) : Promise.resolve({ lane: sampleLane(), endings: [] }),
+      renewCalls: async (request) => {
+        renewed.push(request);
+        return ['renewed'];
+      },
+    });
+    await vi.advanceTimersByTimeAsync(3.9 * HEARTBEAT_MS);
+    expect(renewed.map(({ lane }) => lane)).toEqual([1, 1, 1]);
+  });
+
+  it('renews the calls of a lane although reaping it never ends', async () => {
+    const renewed: RenewRequest[] = [];
+    held.hold(sampleDelivery(), 0);
+    start({
+      reapCalls: () => new Promise(() => {}),
+      renewCalls: async (request) => {
+        renewed.push(request);
+        return ['renewed'];
+      },
+    });
+    await vi.advanceTimersByTimeAsync(3.9 * HEARTBEAT_MS);
+    expect(renewed).toHaveLength(3);
+  });
+
+  it('stops without the lane that never answers, and says nothing of it afterwards', async () => {
+    const silent = deferred<never>();
+    const supervision = start({ lanes: 2, recheckSessions: () => silent.promise });
+    let stopped = false;
+    void supervision.stop().then(() => (stopped = true));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(stopped).toBe(true);
+    silent.reject(new Error('the connection was closed'));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(troubles).toEqual([]);
+  });
+
+  it('stops without waiting for its next round', async () => {
+    const supervision = start({});
+    await vi.advanceTimersByTimeAsync(10);
+    await expect(supervision.stop()).resolves.toBeUndefined();
+  });
+
   it('reaps the lanes that answer although another lane fails', async () => {
     const reaped = new Set<number>();
     start({
@@ -98,23 +146,17 @@ describe('supervise', () => {
     expect(left).toBe(0);
   });
 
-  it('reaps a bounded number of pages in one round, so that leases are renewed in between', async () => {
+  it('reaps a bounded number of pages in one round', async () => {
     const full = Array.from({ length: 100 }, (_, index) => `call-${index}` as CallId);
-    let [pages, pagesAtFirstRenewal] = [0, 0];
-    held.hold(sampleDelivery(), 0);
+    let pages = 0;
     start({
       reapCalls: async () => {
         pages += 1;
-        await new Promise((resolve) => setTimeout(resolve, 1));
         return { expired: full, overdue: [] };
       },
-      renewCalls: async () => {
-        if (pages > 0) pagesAtFirstRenewal ||= pages;
-        return ['renewed'];
-      },
     });
-    await vi.advanceTimersByTimeAsync(2.5 * HEARTBEAT_MS);
-    expect(pagesAtFirstRenewal).toBe(50);
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(pages).toBe(50);
   });
 
   it('names the lease that is lost by its fence', async () => {

@@ -29,16 +29,13 @@ const CONSUMER_IDLE_MS = 10 * 60 * 1000;
 const RENEW_AT_ONCE = 200;
 const MOST_PAGES = 50;
 
-interface LaneCare {
-  renewedAt: number;
-  reapedAt: number;
-  cancelSequence: string | undefined;
-}
+/** A request under way gets so long when we stop: one that never ends must not keep the worker. */
+const STOP_WAIT_MS = 1000;
 
 export interface Supervision {
-  /** Resolves when the round under way has ended. */
+  /** Resolves when what is under way has ended; a lane that does not answer is not waited for. */
   stop(): Promise<void>;
-  /** Monotonic time of the last answer of the store. */
+  /** Monotonic time of the last answer of the lane that has been silent longest. */
   readonly storeSeenAt: number;
 }
 
@@ -50,53 +47,30 @@ export function supervise(
   onStop: (order: StopOrder) => void,
   onTrouble: (error: unknown) => void,
 ): Supervision {
-  const lanes = new Map<number, LaneCare>();
-  let storeSeenAt = performance.now();
-  let stopping = false;
+  const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
+  const seenAt = lanes.map(() => performance.now());
+  const stopping = new AbortController();
 
-  /** Lanes are looked after side by side: one that does not answer must not cost the others their leases. */
-  async function round(): Promise<void> {
-    const every = Array.from({ length: store.lanes }, (_, lane) => lane);
-    const rounds = await Promise.allSettled(every.map(lookAfter));
-    for (const result of rounds) if (result.status === 'rejected') onTrouble(result.reason);
-    if (rounds.every(({ status }) => status === 'fulfilled')) storeSeenAt = performance.now();
+  /** Leases and cancellations of one lane. */
+  function leaseRound(lane: number): () => Promise<void> {
+    let renewedAt = performance.now();
+    let known: string | undefined;
+    return async () => {
+      const { cancelSequence } = (await store.recheckSessions({ lane, sessions: [] })).lane;
+      seenAt[lane] = performance.now();
+      const cancelled = known !== undefined && known !== cancelSequence;
+      if (cancelled || seenAt[lane] - renewedAt >= settings.heartbeatMs) {
+        // Read after the sequence: a call taken up in between must hear of its cancellation too.
+        await renew(lane, heldIn(lane));
+        renewedAt = seenAt[lane];
+      }
+      // Only now: a renewal that failed must be tried again in the next round.
+      known = cancelSequence;
+    };
   }
 
-  async function lookAfter(lane: number): Promise<void> {
-    const care = careOf(lane);
-    const { cancelSequence } = (await store.recheckSessions({ lane, sessions: [] })).lane;
-    const cancelled = care.cancelSequence !== undefined && care.cancelSequence !== cancelSequence;
-    const now = performance.now();
-    if (cancelled || now - care.renewedAt >= settings.heartbeatMs) {
-      // Read after the sequence: a call taken up in between must hear of its cancellation too.
-      const calls = readHeldCalls(held, settings.workerId).filter((each) => each.lane === lane);
-      await renew(lane, calls);
-      care.renewedAt = now;
-    }
-    // Only now: a renewal that failed must be tried again in the next round.
-    care.cancelSequence = cancelSequence;
-    if (now - care.reapedAt < REAP_EVERY_MS) return;
-    care.reapedAt = now;
-    await reap(lane);
-  }
-
-  /** Page after page, so that a crowd of expired calls is answered in time. */
-  async function reap(lane: number): Promise<void> {
-    for (let page = 0; page < MOST_PAGES && !stopping; page += 1) {
-      const { expired, overdue } = await store.reapCalls(reapRequest(lane, settings));
-      if (expired.length + overdue.length < REAP_AT_ONCE) return;
-    }
-  }
-
-  function careOf(lane: number): LaneCare {
-    let care = lanes.get(lane);
-    if (care === undefined) {
-      const now = performance.now();
-      care = { renewedAt: now, reapedAt: now, cancelSequence: undefined };
-      lanes.set(lane, care);
-    }
-    return care;
-  }
+  const heldIn = (lane: number): HeldCall[] =>
+    readHeldCalls(held, settings.workerId).filter((each) => each.lane === lane);
 
   async function renew(lane: number, calls: readonly HeldCall[]): Promise<void> {
     for (let at = 0; at < calls.length; at += RENEW_AT_ONCE) {
@@ -110,26 +84,57 @@ export function supervise(
     }
   }
 
-  const finished = (async () => {
-    while (!stopping) {
+  /** Page after page, so that a crowd of expired calls is answered in time. */
+  async function reap(lane: number): Promise<void> {
+    for (let page = 0; page < MOST_PAGES && !stopping.signal.aborted; page += 1) {
+      const { expired, overdue } = await store.reapCalls(reapRequest(lane, settings));
+      if (expired.length + overdue.length < REAP_AT_ONCE) return;
+    }
+  }
+
+  async function repeat(everyMs: number, round: () => Promise<void>): Promise<void> {
+    while (!stopping.signal.aborted) {
       try {
         await round();
       } catch (error) {
-        onTrouble(error);
+        if (!stopping.signal.aborted) onTrouble(error);
       }
-      await new Promise((resolve) => setTimeout(resolve, CANCEL_CHECK_MS));
+      await pause(everyMs, stopping.signal);
     }
-  })();
+  }
+
+  // Every lane by itself, and its leases apart from its reaping: whatever does not answer costs no other call its lease.
+  const loops = lanes.flatMap((lane) => [
+    repeat(CANCEL_CHECK_MS, leaseRound(lane)),
+    pause(REAP_EVERY_MS, stopping.signal).then(() => repeat(REAP_EVERY_MS, () => reap(lane))),
+  ]);
+  const finished = Promise.all(loops).then(() => undefined);
 
   return {
-    stop() {
-      stopping = true;
-      return finished;
+    async stop() {
+      stopping.abort();
+      const done = new AbortController();
+      await Promise.race([finished, pause(STOP_WAIT_MS, done.signal)]);
+      done.abort();
     },
     get storeSeenAt() {
-      return storeSeenAt;
+      return Math.min(...seenAt);
     },
   };
+}
+
+/** Resolves early when told to. */
+function pause(ms: number, until: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (until.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      until.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    until.addEventListener('abort', end);
+  });
 }
 
 function reapRequest(lane: number, settings: SupervisorSettings): ReapRequest {
