@@ -14,6 +14,7 @@ import { createInFlight } from '../worker/in-flight.ts';
 import { createNestedCalls } from '../worker/nested-calls.ts';
 import { createPolicyCache } from '../worker/policy-cache.ts';
 import { createSlots } from '../worker/slots.ts';
+import { timeStore } from '../worker/store-age.ts';
 import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
 import { createClosers } from './closers.ts';
@@ -64,7 +65,7 @@ async function boot(
   const { workerId, pool, concurrency } = settings;
   const log = options.log ?? createLog('warn');
   const modules = await loadServedModules(options.modules, pool, log);
-  const store = await parts.openStore(options);
+  const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
   const startedAt = await store.now();
 
@@ -137,7 +138,7 @@ async function boot(
   closers.add(() => store.deregisterWorker(workerId));
   const consumer = consume(
     { workerId, pool, concurrency, leaseMs: settings.leaseMs },
-    { store, plane, slots, nestedSlots, limiter, inFlight, vitals, log, onNestedWait: nested.onWait },
+    { store, age, plane, slots, nestedSlots, limiter, inFlight, vitals, log, onNestedWait: nested.onWait },
   );
   closers.add(async () => {
     await consumer.stop();

@@ -17,6 +17,7 @@ import { createHeldCalls } from './held-calls.ts';
 import { createInFlight } from './in-flight.ts';
 import { createToolLimiter } from './tool-limiter.ts';
 import { createSlots } from './slots.ts';
+import { timeStore } from './store-age.ts';
 import { createVitalSigns } from './vital-signs.ts';
 
 const FOR_EVER = { sessionExpiresAt: Number.MAX_SAFE_INTEGER, deadline: Number.MAX_SAFE_INTEGER };
@@ -43,20 +44,22 @@ describe('consume', () => {
   function start(methods: Partial<Store>, options: { concurrency?: number } & Partial<ConsumerNeeds> = {}) {
     const { concurrency = 4, ...needs } = options;
     const settled: SettleRequest[] = [];
-    const store = partialStore({
-      lanes: 1,
-      reclaimCalls: async () => delivers(),
-      settleCall: async (request) => {
-        settled.push(request);
-        return 'settled';
-      },
-      ...methods,
-      // What a test delivers is no nested call.
-      claimCalls: (request) =>
-        request.pool === 'default' && methods.claimCalls !== undefined
-          ? methods.claimCalls(request)
-          : nothingFor(request.waitMs),
-    });
+    const { store, age } = timeStore(
+      partialStore({
+        lanes: 1,
+        reclaimCalls: async () => delivers(),
+        settleCall: async (request) => {
+          settled.push(request);
+          return 'settled';
+        },
+        ...methods,
+        // What a test delivers is no nested call.
+        claimCalls: (request) =>
+          request.pool === 'default' && methods.claimCalls !== undefined
+            ? methods.claimCalls(request)
+            : nothingFor(request.waitMs),
+      }),
+    );
     const plane = {
       store,
       log: SILENT_LOG,
@@ -70,6 +73,7 @@ describe('consume', () => {
     const settings = { workerId: emptyCall().workerId, pool: 'default', concurrency, leaseMs: 300 };
     const consumer = consume(settings, {
       store,
+      age,
       plane,
       slots,
       nestedSlots: createSlots(1),
@@ -123,24 +127,24 @@ describe('consume', () => {
   });
 
   it('checks the session again when the answer lay before a stalled loop', async () => {
-    const answers: ClaimAnswer[] = [];
+    const late = emptyCall();
+    const lies = deferred();
+    const lain = async (): Promise<ClaimAnswer> => {
+      const answer = delivers(late);
+      await lies.promise;
+      return answer;
+    };
+    const answers = [async () => delivers(emptyCall()), lain];
     const rechecked: string[] = [];
     const { settled } = start({
-      claimCalls: ({ waitMs }) => {
-        const answer = answers.shift();
-        return answer === undefined ? nothingFor(Math.min(waitMs, 10)) : Promise.resolve(answer);
-      },
+      claimCalls: ({ waitMs }) => answers.shift()?.() ?? nothingFor(waitMs),
       recheckSessions: async ({ sessions }) => {
         rechecked.push(...sessions.map(({ session }) => session));
         return { lane: laneNow(), endings: ['revoked'] };
       },
     });
-    answers.push(delivers(emptyCall()));
-    await vi.advanceTimersByTimeAsync(20);
-    const late = emptyCall();
-    const saidBefore = laneNow();
     await vi.advanceTimersByTimeAsync(2000);
-    answers.push({ deliveries: [late], lane: saidBefore });
+    lies.resolve();
     await vi.advanceTimersByTimeAsync(20);
     expect(rechecked).toEqual([late.session]);
     expect(settled.map(({ outcome }) => decodeOutcome(outcome).error?.code)).toEqual(['BODY_LOST', 'SESSION_ENDED']);

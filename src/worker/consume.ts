@@ -6,7 +6,7 @@ import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Slots } from './slots.ts';
-import { createStoreAge } from './store-age.ts';
+import type { StoreAge } from './store-age.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
 import type { VitalSigns } from './vital-signs.ts';
 
@@ -19,6 +19,7 @@ export interface ConsumerSettings {
 
 export interface ConsumerNeeds {
   readonly store: Store;
+  readonly age: StoreAge;
   readonly plane: Plane;
   readonly slots: Slots;
   /** What waiting parents lend, and one more, so that an idle worker helps others. */
@@ -49,9 +50,8 @@ const PAUSE_AFTER_TROUBLE_MS = 250;
 
 /** Takes calls and runs each through the data path. The one catch-all of the worker is here. */
 export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consumer {
-  const { store, slots, nestedSlots, limiter, inFlight, vitals, log } = needs;
+  const { store, age, slots, nestedSlots, limiter, inFlight, vitals, log } = needs;
   const { workerId, pool, leaseMs } = settings;
-  const age = createStoreAge();
   let stopping = false;
   let nestedStopping = false;
   let halt!: (error: unknown) => void;
@@ -59,7 +59,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
   halted.catch(() => undefined);
 
   async function runOne(delivery: Delivery, lane: LaneState): Promise<void> {
-    const arrivedAt = performance.now() - age.of(lane.now);
+    const arrivedAt = performance.now() - age.of(delivery.lane, lane.now);
     let end: (() => void) | undefined;
     try {
       const begun = inFlight.begin(delivery);
