@@ -26,6 +26,7 @@ export const CANCEL_CHECK_MS = 300;
 const REAP_EVERY_MS = 1000;
 const REAP_AT_ONCE = 100;
 const CONSUMER_IDLE_MS = 10 * 60 * 1000;
+const CONSUMERS_EVERY_MS = 60 * 1000;
 const RENEW_AT_ONCE = 200;
 const MOST_PAGES = 50;
 
@@ -49,20 +50,24 @@ export function supervise(
 ): Supervision {
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
   const seenAt = lanes.map(() => performance.now());
-  const stopping = new AbortController();
+  const sleepers = createSleepers();
 
-  /** Leases and cancellations of one lane. */
-  function leaseRound(lane: number): () => Promise<void> {
-    let renewedAt = performance.now();
+  /** Leases and cancellations of one lane. Where nothing is held, nothing can be renewed or cancelled, and nothing is asked. */
+  function careForLeases(lane: number): () => Promise<void> {
+    let renewedAt = Number.NEGATIVE_INFINITY;
     let known: string | undefined;
     return async () => {
+      if (heldIn(lane).length === 0) {
+        known = undefined;
+        return;
+      }
       const { cancelSequence } = (await store.recheckSessions({ lane, sessions: [] })).lane;
-      seenAt[lane] = performance.now();
-      const cancelled = known !== undefined && known !== cancelSequence;
-      if (cancelled || seenAt[lane] - renewedAt >= settings.heartbeatMs) {
+      const now = (seenAt[lane] = performance.now());
+      // Unknown counts as moved: the call may have been cancelled before we first looked at it.
+      if (known !== cancelSequence || now - renewedAt >= settings.heartbeatMs) {
         // Read after the sequence: a call taken up in between must hear of its cancellation too.
         await renew(lane, heldIn(lane));
-        renewedAt = seenAt[lane];
+        renewedAt = now;
       }
       // Only now: a renewal that failed must be tried again in the next round.
       known = cancelSequence;
@@ -85,37 +90,45 @@ export function supervise(
   }
 
   /** Page after page, so that a crowd of expired calls is answered in time. */
-  async function reap(lane: number): Promise<void> {
-    for (let page = 0; page < MOST_PAGES && !stopping.signal.aborted; page += 1) {
-      const { expired, overdue } = await store.reapCalls(reapRequest(lane, settings));
-      if (expired.length + overdue.length < REAP_AT_ONCE) return;
-    }
+  function reaping(lane: number): () => Promise<void> {
+    const everyPool = [settings.pool, nestedPool(settings.pool)];
+    let consumersAt = Number.NEGATIVE_INFINITY;
+    return async () => {
+      for (let page = 0; page < MOST_PAGES && !sleepers.woken; page += 1) {
+        const withConsumers = performance.now() - consumersAt >= CONSUMERS_EVERY_MS;
+        const pools = withConsumers ? everyPool : [];
+        const { expired, overdue } = await store.reapCalls({ ...reapRequest(settings), lane, pools });
+        seenAt[lane] = performance.now();
+        if (withConsumers) consumersAt = seenAt[lane];
+        if (expired.length + overdue.length < REAP_AT_ONCE) return;
+      }
+    };
   }
 
   async function repeat(everyMs: number, round: () => Promise<void>): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!sleepers.woken) {
       try {
         await round();
       } catch (error) {
-        if (!stopping.signal.aborted) onTrouble(error);
+        if (!sleepers.woken) onTrouble(error);
       }
-      await pause(everyMs, stopping.signal);
+      await sleepers.sleep(everyMs);
     }
   }
 
   // Every lane by itself, and its leases apart from its reaping: whatever does not answer costs no other call its lease.
   const loops = lanes.flatMap((lane) => [
-    repeat(CANCEL_CHECK_MS, leaseRound(lane)),
-    pause(REAP_EVERY_MS, stopping.signal).then(() => repeat(REAP_EVERY_MS, () => reap(lane))),
+    repeat(CANCEL_CHECK_MS, careForLeases(lane)),
+    sleepers.sleep(REAP_EVERY_MS).then(() => repeat(REAP_EVERY_MS, reaping(lane))),
   ]);
-  const finished = Promise.all(loops).then(() => undefined);
 
   return {
     async stop() {
-      stopping.abort();
-      const done = new AbortController();
-      await Promise.race([finished, pause(STOP_WAIT_MS, done.signal)]);
-      done.abort();
+      sleepers.wake();
+      let timer: NodeJS.Timeout | undefined;
+      const longEnough = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_WAIT_MS)));
+      await Promise.race([Promise.all(loops), longEnough]);
+      clearTimeout(timer);
     },
     get storeSeenAt() {
       return Math.min(...seenAt);
@@ -123,24 +136,34 @@ export function supervise(
   };
 }
 
-/** Resolves early when told to. */
-function pause(ms: number, until: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (until.aborted) return resolve();
-    const end = (): void => {
-      clearTimeout(timer);
-      until.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    until.addEventListener('abort', end);
-  });
+/** Sleeps that can be cut short, all at once and for good. */
+function createSleepers() {
+  const wakers = new Set<() => void>();
+  let woken = false;
+  return {
+    get woken() {
+      return woken;
+    },
+    sleep: (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        if (woken) return resolve();
+        const timer = setTimeout(() => waker(), ms);
+        const waker = (): void => {
+          clearTimeout(timer);
+          wakers.delete(waker);
+          resolve();
+        };
+        wakers.add(waker);
+      }),
+    wake(): void {
+      woken = true;
+      for (const waker of wakers) waker();
+    },
+  };
 }
 
-function reapRequest(lane: number, settings: SupervisorSettings): ReapRequest {
+function reapRequest(settings: SupervisorSettings): Omit<ReapRequest, 'lane' | 'pools'> {
   return {
-    lane,
-    pools: [settings.pool, nestedPool(settings.pool)],
     limit: REAP_AT_ONCE,
     overdueMs: settings.leaseMs,
     consumerIdleMs: CONSUMER_IDLE_MS,
