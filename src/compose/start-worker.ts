@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { LoadResult } from '../catalog/loaded-module.ts';
+import { sourcesOf } from '../catalog/module-sources.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { WorkerId } from '../domain/ids.ts';
 import { createLog } from '../observe/log.ts';
@@ -80,7 +81,7 @@ async function boot(
   const nested = createNestedCalls({ store, nestedSlots, limiter, admission, retentionMs: settings.retentionMs });
   const runners = {
     inline: new InlineRunner(),
-    process: new ProcessRunner({ maxProcesses: concurrency, ...options.processes }),
+    process: new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf }),
   };
   closers.add(() => runners.process.close());
   const fleet = createFleetView(store, { workerId, pool });
