@@ -4,7 +4,6 @@ import { sourcesOf } from '../catalog/module-sources.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { WorkerId } from '../domain/ids.ts';
 import { createLog } from '../observe/log.ts';
-import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
@@ -20,6 +19,7 @@ import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
 import { createClosers } from './closers.ts';
 import { DEFAULT_ADMISSION } from './defaults.ts';
+import { createFleetMembership } from './fleet-membership.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { RELEASE } from './release.ts';
 import { loadServedModules } from './served-modules.ts';
@@ -115,8 +115,8 @@ async function boot(
   );
   closers.add(() => supervisor.close());
 
-  async function register(): Promise<void> {
-    const worker: WorkerEntry = {
+  const membership = createFleetMembership(store, {
+    beat: () => ({
       workerId,
       pool,
       host: hostname(),
@@ -127,16 +127,14 @@ async function boot(
       concurrency,
       running: inFlight.size,
       crashes,
-      modules: modules.loaded.modules.map(({ declaration: { id, digest } }) => ({ id, digest })),
-      toolDigests: modules.index.toolDigests,
-      broken: modules.loaded.broken,
-    };
-    await store.registerWorker({ worker, ttlMs: FLEET_TTL_MS });
-  }
+    }),
+    served: () => modules.served,
+    ttlMs: FLEET_TTL_MS,
+  });
 
   await modules.publish(store);
-  await register();
-  closers.add(() => store.deregisterWorker(workerId));
+  await membership.announce();
+  closers.add(() => membership.leave());
   const consumer = consume(
     { workerId, pool, concurrency, leaseMs: settings.leaseMs },
     { store, age, plane, slots, nestedSlots, limiter, inFlight, vitals, log, onNestedWait: nested.onWait },
@@ -147,15 +145,15 @@ async function boot(
   });
   vitals.state = 'serving';
   const heartbeat = setInterval(() => {
-    register().catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
+    membership.announce().catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
   }, FLEET_TTL_MS / 3);
   closers.add(async () => clearInterval(heartbeat));
-  const watch = options.watch === true ? await modules.watch(store, register) : undefined;
+  const watch = options.watch === true ? await modules.watch(store, () => membership.announce()) : undefined;
 
   async function drain(): Promise<void> {
     vitals.state = 'draining';
     await watch?.close();
-    await register().catch(() => undefined);
+    await membership.announce().catch(() => undefined);
     await consumer.stop();
     if (!(await inFlight.idle(settings.graceMs))) {
       log.warn({ running: inFlight.size }, 'grace is over; calls under way are stopped');
