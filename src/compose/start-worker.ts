@@ -152,9 +152,11 @@ async function boot(
 
   async function drain(): Promise<void> {
     vitals.state = 'draining';
+    // First of all: what is delivered from now on goes to others.
+    const stopped = consumer.stop();
     await watch?.close();
     await membership.announce().catch(() => undefined);
-    await consumer.stop();
+    await stopped;
     if (!(await inFlight.idle(settings.graceMs))) {
       log.warn({ running: inFlight.size }, 'grace is over; calls under way are stopped');
       inFlight.stopAll('draining');

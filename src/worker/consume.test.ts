@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type {
+  AbandonRequest,
   ClaimAnswer,
   ClaimRequest,
   Delivery,
@@ -148,6 +149,51 @@ describe('consume', () => {
     await vi.advanceTimersByTimeAsync(20);
     expect(rechecked).toEqual([late.session]);
     expect(settled.map(({ outcome }) => decodeOutcome(outcome).error?.code)).toEqual(['BODY_LOST', 'SESSION_ENDED']);
+  });
+
+  it.each([1, 2])('gives back at once what its reads of %i lanes bring after it was told to stop', async (lanes) => {
+    const read = deferred<ClaimAnswer>();
+    const given: AbandonRequest[] = [];
+    const handedOver = deferred<'abandoned'>();
+    const { consumer, settled, slots } = start({
+      lanes,
+      claimCalls: ({ lane, waitMs }) => (lane === 0 && waitMs > 0 ? read.promise : nothingFor(waitMs)),
+      abandonCall: (request) => {
+        given.push(request);
+        return handedOver.promise;
+      },
+    });
+    await vi.advanceTimersByTimeAsync(10);
+    let stopped = false;
+    void consumer.stop().then(() => (stopped = true));
+    const late = [emptyCall(), emptyCall()].slice(0, lanes === 1 ? 2 : 1);
+    read.resolve(delivers(...late));
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(given.map(({ callId, handedBack }) => [callId, handedBack])).toEqual(
+      late.map(({ callId }) => [callId, false]),
+    );
+    expect(stopped).toBe(false);
+    handedOver.resolve('abandoned');
+    await vi.advanceTimersByTimeAsync(10);
+    expect(stopped).toBe(true);
+    expect(settled).toEqual([]);
+    expect(await slots.reserve(4, 0)).toBe(4);
+  });
+
+  it('stops although what came late cannot be given back', async () => {
+    const read = deferred<ClaimAnswer>();
+    const { consumer, settled } = start({
+      claimCalls: ({ waitMs }) => (waitMs > 0 ? read.promise : nothingFor(waitMs)),
+      abandonCall: async () => {
+        throw new Error('the store is away');
+      },
+    });
+    await vi.advanceTimersByTimeAsync(10);
+    const stopped = consumer.stop();
+    read.resolve(delivers(emptyCall()));
+    await vi.advanceTimersByTimeAsync(10);
+    await expect(stopped).resolves.toBeUndefined();
+    expect(settled).toEqual([]);
   });
 
   it('stops only when a recovery on its way has come back, and gives back what it brought', async () => {

@@ -80,8 +80,23 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     for (const delivery of deliveries) void runOne(delivery, lane).finally(() => taken.release(1));
   }
 
-  const claim = (lane: number, limit: number, waitMs: number): Promise<ClaimAnswer | undefined> =>
-    readOnce(() => store.claimCalls({ lane, pool, workerId, limit, waitMs: stopping ? 0 : waitMs }));
+  const claim = async (lane: number, limit: number, waitMs: number): Promise<ClaimAnswer | undefined> =>
+    stopping ? undefined : readOnce(() => store.claimCalls({ lane, pool, workerId, limit, waitMs }));
+
+  /** What a read that was under way brings after the stop goes to others at once. */
+  async function runUnlessStopping(answer: ClaimAnswer): Promise<void> {
+    if (!stopping) return runAll(answer, slots);
+    await Promise.all(answer.deliveries.map(giveBack));
+    slots.release(answer.deliveries.length);
+  }
+
+  async function giveBack(delivery: Delivery): Promise<void> {
+    try {
+      await store.abandonCall({ ...delivery, handedBack: false });
+    } catch (error) {
+      log.warn({ stage: 'claim', callId: delivery.callId, error }, 'call not given back; left for recovery');
+    }
+  }
 
   /** Nested calls, with lent slots; goes on while calls under way may make some. */
   async function readNested(lane: number): Promise<void> {
@@ -103,7 +118,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       if (reserved === 0) continue;
       const answer = await claim(0, reserved, READ_WAIT_MS);
       slots.release(reserved - (answer?.deliveries.length ?? 0));
-      if (answer !== undefined) runAll(answer, slots);
+      if (answer !== undefined) await runUnlessStopping(answer);
     }
   }
 
@@ -119,12 +134,12 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       const first = await claim(lane, 1, READ_WAIT_MS);
       if (first === undefined || first.deliveries.length === 0) continue;
       slots.retake();
-      runAll(first, slots);
+      await runUnlessStopping(first);
       const reserved = await slots.reserve(MOST_AT_ONCE, 0);
       if (reserved === 0) continue;
       const more = await claim(lane, reserved, 0);
       slots.release(reserved - (more?.deliveries.length ?? 0));
-      if (more !== undefined) runAll(more, slots);
+      if (more !== undefined) await runUnlessStopping(more);
     }
   }
 
