@@ -23,6 +23,8 @@ export interface StopOrder {
 
 /** Cancellations are looked for this often: a running tool has to see its abort within a second. */
 export const CANCEL_CHECK_MS = 300;
+/** A call taken up just after a glance is looked after one round later: still far within a second. */
+const GLANCE_MS = 50;
 const REAP_EVERY_MS = 1000;
 const REAP_AT_ONCE = 100;
 const CONSUMER_IDLE_MS = 10 * 60 * 1000;
@@ -57,7 +59,7 @@ export function supervise(
     let renewedAt = Number.NEGATIVE_INFINITY;
     let known: string | undefined;
     return async () => {
-      if (heldIn(lane).length === 0) {
+      if (!holdsIn(lane)) {
         known = undefined;
         return;
       }
@@ -76,6 +78,16 @@ export function supervise(
 
   const heldIn = (lane: number): HeldCall[] =>
     readHeldCalls(held, settings.workerId).filter((each) => each.lane === lane);
+
+  let glance = { at: Number.NEGATIVE_INFINITY, lanes: new Set<number>() };
+  /** All lanes look at about the same time; with thousands of held calls one reading has to do for them. */
+  function holdsIn(lane: number): boolean {
+    const now = performance.now();
+    if (now - glance.at >= GLANCE_MS) {
+      glance = { at: now, lanes: new Set(readHeldCalls(held, settings.workerId).map((each) => each.lane)) };
+    }
+    return glance.lanes.has(lane);
+  }
 
   async function renew(lane: number, calls: readonly HeldCall[]): Promise<void> {
     for (let at = 0; at < calls.length; at += RENEW_AT_ONCE) {
