@@ -49,7 +49,7 @@ export async function refuseMissingStore(options: StoreOptions): Promise<void> {
   if (options.store !== 'redis' || (await redisStoreExists(options.redis))) return;
   throw unavailable(
     `Nothing is stored under the name ${storeName(options.redis)} yet.`,
-    'Start a worker with: sallyport worker --modules PATH. Or name another store with --redis.',
+    'Start a worker with: sallyport worker --modules PATH. Or name another store with --redis or --redis-name.',
   );
 }
 

@@ -69,6 +69,9 @@ async function boot(
   const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
   const startedAt = await store.now();
+  // One prompt answer of each lane, or its first call would be taken for an old one and looked at twice.
+  const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
+  await Promise.all(lanes.map((lane) => store.recheckSessions({ lane, sessions: [] })));
 
   // Calls under way, each level of nested calls again, and what recovery and further lanes add.
   const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + store.lanes + 64);
