@@ -91,6 +91,7 @@ show('patient', describe(await callPatiently(session, 'message-4712/roll-1')));
 // #region run
 const secondRun = await client.openRun(session);
 await client.call(secondRun, 'dice.roll', {});
+await client.endRun(session.id, secondRun.run);
 await client.touchSession(session.id);
 await client.revokeSession(session.id);
 // #endregion

@@ -9,7 +9,8 @@ import { createDescriber, type Describer, type Description } from './describe-mo
 import { findModules } from './find-modules.ts';
 import type { LoadedModule, LoadResult } from './loaded-module.ts';
 import type { ModuleEntry } from './module-entry.ts';
-import { createGenerations } from './module-generation.ts';
+import { createGenerations, type Generation } from './module-generation.ts';
+import { keepSources } from './module-sources.ts';
 import { readDescription } from './read-description.ts';
 
 export interface LoadOptions {
@@ -49,7 +50,7 @@ interface Loaded {
 
 interface Needs {
   readonly describer: Describer;
-  readonly generationOf: (file: string) => Promise<string>;
+  readonly generationOf: (file: string) => Promise<Generation>;
   readonly known: KnownDescriptions;
   readonly pool: string | undefined;
 }
@@ -83,14 +84,15 @@ async function loadEntries(
 
 async function loadEntry(entry: ModuleEntry, needs: Needs): Promise<Loaded> {
   const { file, setup } = entry;
-  let generation: string;
+  let found: Generation;
   try {
-    generation = await needs.generationOf(file);
+    found = await needs.generationOf(file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const reason = code === 'ENOENT' ? 'The file does not exist.' : `The file cannot be read (${code}).`;
     return { key: undefined, result: { id: guessId(entry), file, reason } };
   }
+  const generation = found.name;
   const key = canonicalJson([file, generation, entry.id ?? null, setup]);
   const asked = { file, generation, setup, ...(entry.id === undefined ? {} : { id: entry.id }) };
   const description = needs.known.get(key) ?? (await needs.describer.describe(asked));
@@ -99,7 +101,10 @@ async function loadEntry(entry: ModuleEntry, needs: Needs): Promise<Loaded> {
   const read = readDescription(description.json, entry, needs.pool ?? DEFAULT_POOL);
   if (read.kind === 'problem') return { key, result: { id: guessId(entry), file, reason: read.problem } };
   needs.known.set(key, description);
-  return { key, result: { ...read.module, file, generation, setup } };
+  const result: LoadedModule = { ...read.module, file, generation, setup };
+  // Inline modules are in memory once they are imported; processes import again and again.
+  if (result.runner === 'process') keepSources(result, found.sources);
+  return { key, result };
 }
 
 function guessId(entry: ModuleEntry, told?: string): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
+import type { ModuleSources } from './module-sources.ts';
 
 const CODE: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.node', '.wasm'];
 const MAX_FILES = 2_000;
@@ -12,31 +13,44 @@ const MAX_CONTENT_BYTES = 32 * 1024 * 1024;
  * code keeps its generation. Not counted are the other modules there (`entries`), `node_modules` and hidden names. Bounded: of
  * a folder with more than 2,000 code files the first 2,000 count. The result rejects for a file that cannot be read.
  */
-export function createGenerations(entries: ReadonlySet<string>): (file: string) => Promise<string> {
-  const folders = new Map<string, Promise<string>>();
+export function createGenerations(entries: ReadonlySet<string>): (file: string) => Promise<Generation> {
+  const folders = new Map<string, Promise<FolderCode>>();
   return async (file) => {
     const folder = dirname(file);
-    const shared = folders.get(folder) ?? folderDigest(folder, entries);
-    folders.set(folder, shared);
-    const hash = createHash('sha256').update(await readFile(file));
-    return hash
-      .update(await shared)
-      .digest('base64url')
-      .slice(0, 22);
+    const reading = folders.get(folder) ?? readFolder(folder, entries);
+    folders.set(folder, reading);
+    const own = await readFile(file);
+    const shared = await reading;
+    const hash = createHash('sha256').update(own).update(shared.digest);
+    return { name: hash.digest('base64url').slice(0, 22), sources: { file, own, shared: shared.sources } };
   };
 }
 
-async function folderDigest(folder: string, entries: ReadonlySet<string>): Promise<string> {
+export interface Generation {
+  readonly name: string;
+  /** The code it names, unless there is too much of it. */
+  readonly sources: ModuleSources;
+}
+
+interface FolderCode {
+  readonly digest: string;
+  readonly sources: ModuleSources['shared'];
+}
+
+async function readFolder(folder: string, entries: ReadonlySet<string>): Promise<FolderCode> {
   const hash = createHash('sha256');
+  const sources = new Map<string, Uint8Array>();
   let bytesLeft = MAX_CONTENT_BYTES;
   for (const path of await codeBelow(folder, entries)) {
     const facts = await stat(path).catch(() => undefined);
     if (facts?.isFile() !== true) continue;
     hash.update(`\0${path.slice(folder.length)}\0`);
     bytesLeft -= facts.size;
-    hash.update(bytesLeft >= 0 ? await readFile(path).catch(() => '') : `${facts.size} ${facts.mtimeMs}`);
+    const code = bytesLeft >= 0 ? await readFile(path).catch(() => Buffer.alloc(0)) : undefined;
+    hash.update(code ?? `${facts.size} ${facts.mtimeMs}`);
+    if (code !== undefined) sources.set(path, code);
   }
-  return hash.digest('hex');
+  return { digest: hash.digest('hex'), sources };
 }
 
 async function codeBelow(folder: string, entries: ReadonlySet<string>): Promise<string[]> {

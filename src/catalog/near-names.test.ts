@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { editDistance, nearNames } from './near-names.ts';
 
-const KNOWN = ['notes.search', 'notes.add', 'notes.edit', 'web.fetch', 'files.read'];
+const KNOWN = ['even', 'odd.even', 'dot.even', 'notes.search', 'notes.add', 'notes.edit', 'web.fetch', 'files.read'];
 
 describe('nearNames', () => {
   it.each([
@@ -10,6 +10,8 @@ describe('nearNames', () => {
     ['Notes.Add', ['notes.add']],
     ['notes.edt', ['notes.edit', 'notes.add']],
     ['files.raed', ['files.read']],
+    ['evne', ['even']],
+    ['odt.even', ['dot.even', 'odd.even']],
     ['something.else', []],
     ['', []],
   ])('for "%s" suggests %j', (name, near) => {
@@ -42,7 +44,37 @@ describe('editDistance', () => {
     expect(editDistance('same', 'same', 0)).toBe(0);
   });
 
+  it('counts two neighbours that changed places as one edit', () => {
+    expect(editDistance('serach', 'search', 10)).toBe(1);
+    expect(editDistance('badc', 'abcd', 10)).toBe(2);
+    // What was moved is not edited again.
+    expect(editDistance('ca', 'abc', 10)).toBe(3);
+  });
+
+  it('is what trying every edit finds, within every bound', () => {
+    const word = fc.string({ maxLength: 7, unit: fc.constantFrom('a', 'b', 'c') });
+    fc.assert(
+      fc.property(word, word, fc.nat(8), (a, b, bound) => {
+        expect(editDistance(a, b, bound)).toBe(Math.min(plainDistance(a, b), bound + 1));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('stops at its bound', () => {
     expect(editDistance('aaaaaaaa', 'bbbbbbbb', 2)).toBe(3);
   });
 });
+
+/** The definition itself, without any shortcut. */
+function plainDistance(a: string, b: string): number {
+  if (a === '' || b === '') return a.length + b.length;
+  const [restA, restB] = [a.slice(1), b.slice(1)];
+  const ways = [
+    plainDistance(restA, restB) + (a[0] === b[0] ? 0 : 1),
+    plainDistance(restA, b) + 1,
+    plainDistance(a, restB) + 1,
+  ];
+  if (a.length > 1 && a[0] === b[1] && a[1] === b[0]) ways.push(plainDistance(a.slice(2), b.slice(2)) + 1);
+  return Math.min(...ways);
+}

@@ -1,25 +1,29 @@
 const MAX_NAME_LENGTH = 129;
 
-/** Edits (insert, delete, replace a character) from one text to the other, or `bound + 1` when there are more. */
+/** Edits (insert, delete, replace a character, swap two neighbours) from one text to the other, or `bound + 1` when there are more. */
 export function editDistance(a: string, b: string, bound: number): number {
   if (Math.abs(a.length - b.length) > bound) return bound + 1;
   let previous = new Uint16Array(b.length + 2).map((_, index) => index);
   let current = new Uint16Array(b.length + 2);
+  let earlier = new Uint16Array(b.length + 2);
   for (let row = 1; row <= a.length; row += 1) {
     // Further from the diagonal than the bound there is nothing to find.
     const from = Math.max(1, row - bound);
     const to = Math.min(b.length, row + bound);
     current[from - 1] = from === 1 ? row : bound + 1;
-    let best = bound + 1;
+    let best = current[from - 1]!;
     for (let column = from; column <= to; column += 1) {
-      const replaced = previous[column - 1]! + (a.charCodeAt(row - 1) === b.charCodeAt(column - 1) ? 0 : 1);
-      const cost = Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1);
+      const [left, right] = [a.charCodeAt(row - 1), b.charCodeAt(column - 1)];
+      const replaced = previous[column - 1]! + (left === right ? 0 : 1);
+      let cost = Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1);
+      const swaps = row > 1 && column > 1 && left === b.charCodeAt(column - 2) && a.charCodeAt(row - 2) === right;
+      if (swaps) cost = Math.min(cost, earlier[column - 2]! + 1);
       current[column] = cost;
       if (cost < best) best = cost;
     }
     current[to + 1] = bound + 1;
     if (best > bound) return bound + 1;
-    [previous, current] = [current, previous];
+    [earlier, previous, current] = [previous, current, earlier];
   }
   return Math.min(previous[b.length]!, bound + 1);
 }

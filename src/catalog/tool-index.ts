@@ -2,6 +2,7 @@ import { splitToolId, type ToolId } from '../domain/ids.ts';
 import type { ServedTool, ServedTools } from '../ports/plane.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import type { LoadedModule } from './loaded-module.ts';
+import { passSourcesOn } from './module-sources.ts';
 import { nearNames } from './near-names.ts';
 import { createValidatorCache, type ValidatorCache } from './validate-arguments.ts';
 
@@ -54,5 +55,7 @@ function serve(module: LoadedModule, declaration: ToolDeclaration, validators: V
 
 function sourceOf(module: LoadedModule, id: ToolId): ServedTool['source'] {
   const { file, generation, declaration } = module;
-  return Object.freeze({ file, generation, module: declaration.id, tool: splitToolId(id)?.tool ?? id });
+  const source = Object.freeze({ file, generation, module: declaration.id, tool: splitToolId(id)?.tool ?? id });
+  passSourcesOn(module, source);
+  return source;
 }

@@ -16,6 +16,7 @@ import { pauseCommand } from './commands/pause.ts';
 import { policyCheckCommand } from './commands/policy-check.ts';
 import { policySetCommand } from './commands/policy-set.ts';
 import { policyShowCommand } from './commands/policy-show.ts';
+import { sessionsEndRunCommand } from './commands/sessions-end-run.ts';
 import { sessionsListCommand } from './commands/sessions-list.ts';
 import { sessionsOpenCommand } from './commands/sessions-open.ts';
 import { sessionsRevokeCommand } from './commands/sessions-revoke.ts';
@@ -53,6 +54,7 @@ export function createProgram(): Command {
   addGroup(program, 'sessions', 'Who calls are made for', [
     sessionsOpenCommand(),
     sessionsListCommand(),
+    sessionsEndRunCommand(),
     sessionsRevokeCommand(),
   ]);
   addGroup(program, 'policy', 'Who may use which tool', [

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { storeOptionsOf } from '../compose/settings-from-config.ts';
 import { openStore, type StoreOptions } from '../compose/open-store.ts';
+import { redisStoreExists, storeName } from '../compose/redis-store-exists.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { Store } from '../ports/store.ts';
@@ -43,15 +44,35 @@ export function commandStoreOptions(
   return storeOptionsOf(config, { mode: needs.running === true ? 'connect' : 'auto' });
 }
 
+/** Whoever only looks must not make a store: it would hide that this is the wrong server or the wrong name. */
+export async function refuseMissingStore(options: StoreOptions): Promise<void> {
+  if (options.store !== 'redis' || (await redisStoreExists(options.redis))) return;
+  throw unavailable(
+    `Nothing is stored under the name ${storeName(options.redis)} yet.`,
+    'Start a worker with: sallyport worker --modules PATH. Or name another store with --redis or --redis-name.',
+  );
+}
+
+type Use<Result> = (store: Store, loaded: LoadedConfig) => Promise<Result>;
+
 /** Opens the store for one command and closes it whatever happens. */
-export async function withStore<Result>(
-  context: CommandContext,
-  use: (store: Store, loaded: LoadedConfig) => Promise<Result>,
-): Promise<Result> {
+export async function withStore<Result>(context: CommandContext, use: Use<Result>): Promise<Result> {
   const loaded = context.loadConfig();
-  const store = await openStore(commandStoreOptions(loaded));
+  const options = commandStoreOptions(loaded);
+  await refuseMissingStore(options);
+  return useStore(options, (store) => use(store, loaded));
+}
+
+/** For commands that begin something: on Redis they may be the first to use the store. */
+export async function withFoundedStore<Result>(context: CommandContext, use: Use<Result>): Promise<Result> {
+  const loaded = context.loadConfig();
+  return useStore(commandStoreOptions(loaded), (store) => use(store, loaded));
+}
+
+async function useStore<Result>(options: StoreOptions, use: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = await openStore(options);
   try {
-    return await use(store, loaded);
+    return await use(store);
   } finally {
     await store.close();
   }

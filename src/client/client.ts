@@ -26,6 +26,8 @@ export interface Client {
   revokeSession(session: SessionId): Promise<'revoked' | 'unknown'>;
   /** A fresh run in the same session. */
   openRun(session: SessionHandle): Promise<SessionHandle>;
+  /** Its queued calls end `denied`, new ones are refused; the session and its other runs live on. Ending it again changes nothing. */
+  endRun(session: SessionId, run: RunId): Promise<void>;
   catalog(): Promise<Catalog>;
   /** Calls back with every new catalog until the returned function is called. */
   watchCatalog(listener: (catalog: Catalog) => void): () => void;
@@ -198,6 +200,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
       if (answer === 'ended') throw planeError('SESSION_INVALID', { problem: 'it has ended' });
       return { ...session, run };
     },
+    endRun: (session, run) => store.endRun({ session, run }),
     catalog: () => catalog.refresh(),
     watchCatalog: (listener) => catalog.watch(listener),
     async close() {

@@ -1,10 +1,10 @@
 import { PlaneError } from '../domain/errors.ts';
 import { asList, asText } from '../stores/redis/answers.ts';
 import { openConnection, sendCommand, toPlaneError, untilReady, type Connection } from '../stores/redis/connection.ts';
-import { deploymentKeys } from '../stores/redis/keys.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
 import { inspectServer } from '../stores/redis/safety.ts';
 import type { Check } from './check.ts';
+import { isFounded, storeName } from './redis-store-exists.ts';
 
 const COMMAND_TIMEOUT_MS = 5000;
 
@@ -45,9 +45,10 @@ async function inspect(
     }),
     ...(await inspectDurability(connection, cli)),
   ];
-  const name = options.name ?? 'sallyport';
-  const founded = (await sendCommand(connection, 'EXISTS', [deploymentKeys(name).incarnation])) === 1;
-  if (!founded) checks.push({ name: 'store', state: 'warn', found: `nothing is stored under the name ${name} yet` });
+  const founded = await isFounded(connection, options);
+  if (!founded) {
+    checks.push({ name: 'store', state: 'warn', found: `nothing is stored under the name ${storeName(options)} yet` });
+  }
   return { checks, usable: founded && findings.every(({ fatal }) => !fatal) };
 }
 

@@ -6,12 +6,15 @@ import { createToolIndex, type ToolIndex } from '../catalog/tool-index.ts';
 import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { watchModules, type ModuleWatch } from '../catalog/watch-modules.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
+import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Log } from '../ports/log.ts';
 
 /** The modules of one worker: loaded, published, and loaded again when their files change. */
 export interface ServedModules {
   readonly loaded: LoadResult;
   readonly index: ToolIndex;
+  /** For the fleet; the same object until a reload. */
+  readonly served: Pick<WorkerEntry, 'modules' | 'toolDigests' | 'broken'>;
   publish(store: CatalogStore): Promise<void>;
   /** From now on changes are taken over; `onChange` hears of each after it was published. */
   watch(store: CatalogStore, onChange: () => Promise<void>): Promise<ModuleWatch>;
@@ -24,6 +27,7 @@ export async function loadServedModules(path: string, pool: string, log: Log): P
   let loaded = onlyOfPool(first, pool);
   await importInline(loaded);
   let index = createToolIndex(loaded.modules, validators);
+  let served = servedBy(loaded, index);
 
   async function publish(store: CatalogStore, gone: PublishRequest['gone'] = []): Promise<void> {
     const modules = loaded.modules.map(({ declaration }) => declaration);
@@ -36,6 +40,7 @@ export async function loadServedModules(path: string, pool: string, log: Log): P
     await importInline(next);
     loaded = next;
     index = createToolIndex(next.modules, validators);
+    served = servedBy(next, index);
     const now = new Set(next.modules.map(({ declaration }) => declaration.id));
     await publish(
       store,
@@ -50,6 +55,9 @@ export async function loadServedModules(path: string, pool: string, log: Log): P
     },
     get index() {
       return index;
+    },
+    get served() {
+      return served;
     },
     publish: (store) => publish(store),
     async watch(store, onChange) {
@@ -70,6 +78,10 @@ export async function loadServedModules(path: string, pool: string, log: Log): P
 
 function onlyOfPool({ modules, broken }: LoadResult, pool: string): LoadResult {
   return { modules: modules.filter(({ declaration }) => declaration.pool === pool), broken };
+}
+
+function servedBy({ modules, broken }: LoadResult, { toolDigests }: ToolIndex): ServedModules['served'] {
+  return { modules: modules.map(({ declaration: { id, digest } }) => ({ id, digest })), toolDigests, broken };
 }
 
 /** Imported before they are served: a first call does not pay for it, and a module that is kept needs its file no more. */

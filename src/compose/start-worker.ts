@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import type { LoadResult } from '../catalog/loaded-module.ts';
+import { sourcesOf } from '../catalog/module-sources.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { WorkerId } from '../domain/ids.ts';
 import { createLog } from '../observe/log.ts';
-import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
@@ -14,10 +14,12 @@ import { createInFlight } from '../worker/in-flight.ts';
 import { createNestedCalls } from '../worker/nested-calls.ts';
 import { createPolicyCache } from '../worker/policy-cache.ts';
 import { createSlots } from '../worker/slots.ts';
+import { timeStore } from '../worker/store-age.ts';
 import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
 import { createClosers } from './closers.ts';
 import { DEFAULT_ADMISSION } from './defaults.ts';
+import { createFleetMembership } from './fleet-membership.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { RELEASE } from './release.ts';
 import { loadServedModules } from './served-modules.ts';
@@ -64,9 +66,12 @@ async function boot(
   const { workerId, pool, concurrency } = settings;
   const log = options.log ?? createLog('warn');
   const modules = await loadServedModules(options.modules, pool, log);
-  const store = await parts.openStore(options);
+  const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
   const startedAt = await store.now();
+  // One prompt answer of each lane, or its first call would be taken for an old one and looked at twice.
+  const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
+  await Promise.all(lanes.map((lane) => store.recheckSessions({ lane, sessions: [] })));
 
   // Calls under way, each level of nested calls again, and what recovery and further lanes add.
   const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + store.lanes + 64);
@@ -79,7 +84,7 @@ async function boot(
   const nested = createNestedCalls({ store, nestedSlots, limiter, admission, retentionMs: settings.retentionMs });
   const runners = {
     inline: new InlineRunner(),
-    process: new ProcessRunner({ maxProcesses: concurrency, ...options.processes }),
+    process: new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf }),
   };
   closers.add(() => runners.process.close());
   const fleet = createFleetView(store, { workerId, pool });
@@ -113,8 +118,8 @@ async function boot(
   );
   closers.add(() => supervisor.close());
 
-  async function register(): Promise<void> {
-    const worker: WorkerEntry = {
+  const membership = createFleetMembership(store, {
+    beat: () => ({
       workerId,
       pool,
       host: hostname(),
@@ -125,19 +130,17 @@ async function boot(
       concurrency,
       running: inFlight.size,
       crashes,
-      modules: modules.loaded.modules.map(({ declaration: { id, digest } }) => ({ id, digest })),
-      toolDigests: modules.index.toolDigests,
-      broken: modules.loaded.broken,
-    };
-    await store.registerWorker({ worker, ttlMs: FLEET_TTL_MS });
-  }
+    }),
+    served: () => modules.served,
+    ttlMs: FLEET_TTL_MS,
+  });
 
   await modules.publish(store);
-  await register();
-  closers.add(() => store.deregisterWorker(workerId));
+  await membership.announce();
+  closers.add(() => membership.leave());
   const consumer = consume(
     { workerId, pool, concurrency, leaseMs: settings.leaseMs },
-    { store, plane, slots, nestedSlots, limiter, inFlight, vitals, log, onNestedWait: nested.onWait },
+    { store, age, plane, slots, nestedSlots, limiter, inFlight, vitals, log, onNestedWait: nested.onWait },
   );
   closers.add(async () => {
     await consumer.stop();
@@ -145,16 +148,18 @@ async function boot(
   });
   vitals.state = 'serving';
   const heartbeat = setInterval(() => {
-    register().catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
+    membership.announce().catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
   }, FLEET_TTL_MS / 3);
   closers.add(async () => clearInterval(heartbeat));
-  const watch = options.watch === true ? await modules.watch(store, register) : undefined;
+  const watch = options.watch === true ? await modules.watch(store, () => membership.announce()) : undefined;
 
   async function drain(): Promise<void> {
     vitals.state = 'draining';
+    // First of all: what is delivered from now on goes to others.
+    const stopped = consumer.stop();
     await watch?.close();
-    await register().catch(() => undefined);
-    await consumer.stop();
+    await membership.announce().catch(() => undefined);
+    await stopped;
     if (!(await inFlight.idle(settings.graceMs))) {
       log.warn({ running: inFlight.size }, 'grace is over; calls under way are stopped');
       inFlight.stopAll('draining');

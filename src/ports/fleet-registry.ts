@@ -3,13 +3,16 @@ import type { BrokenModule } from '../domain/module.ts';
 
 /** Who is alive and what it serves. */
 export interface FleetRegistry {
-  /** Valid for `ttlMs`; repeat it as a heartbeat. */
+  /** Valid for `ttlMs`. With thousands of tools an entry is large: repeat it when it changes, and beat in between. */
   registerWorker(request: { worker: WorkerEntry; ttlMs: number }): Promise<void>;
+  /** Keeps the registration for `ttlMs` more. `unknown`: it has run out, register again. */
+  beatWorker(request: { worker: WorkerBeat; ttlMs: number }): Promise<'beaten' | 'unknown'>;
   deregisterWorker(workerId: WorkerId): Promise<void>;
   listWorkers(): Promise<WorkerEntry[]>;
 }
 
-export interface WorkerEntry {
+/** What is small, or changes all the time. */
+export interface WorkerBeat {
   readonly workerId: WorkerId;
   readonly pool: string;
   readonly host: string;
@@ -21,6 +24,9 @@ export interface WorkerEntry {
   readonly running: number;
   /** Runs of tools that ended their process, since the start. */
   readonly crashes: number;
+}
+
+export interface WorkerEntry extends WorkerBeat {
   readonly modules: readonly { readonly id: string; readonly digest: string }[];
   /** Digests of all tools it serves, for handing calls back during a rolling deploy. */
   readonly toolDigests: readonly string[];

@@ -50,6 +50,7 @@ export const STORE_METHODS = [
   'watchCatalog',
   'writeCatalog',
   'registerWorker',
+  'beatWorker',
   'deregisterWorker',
   'listWorkers',
   'now',

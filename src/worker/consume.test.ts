@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type {
+  AbandonRequest,
   ClaimAnswer,
   ClaimRequest,
   Delivery,
@@ -17,6 +18,7 @@ import { createHeldCalls } from './held-calls.ts';
 import { createInFlight } from './in-flight.ts';
 import { createToolLimiter } from './tool-limiter.ts';
 import { createSlots } from './slots.ts';
+import { timeStore } from './store-age.ts';
 import { createVitalSigns } from './vital-signs.ts';
 
 const FOR_EVER = { sessionExpiresAt: Number.MAX_SAFE_INTEGER, deadline: Number.MAX_SAFE_INTEGER };
@@ -43,20 +45,22 @@ describe('consume', () => {
   function start(methods: Partial<Store>, options: { concurrency?: number } & Partial<ConsumerNeeds> = {}) {
     const { concurrency = 4, ...needs } = options;
     const settled: SettleRequest[] = [];
-    const store = partialStore({
-      lanes: 1,
-      reclaimCalls: async () => delivers(),
-      settleCall: async (request) => {
-        settled.push(request);
-        return 'settled';
-      },
-      ...methods,
-      // What a test delivers is no nested call.
-      claimCalls: (request) =>
-        request.pool === 'default' && methods.claimCalls !== undefined
-          ? methods.claimCalls(request)
-          : nothingFor(request.waitMs),
-    });
+    const { store, age } = timeStore(
+      partialStore({
+        lanes: 1,
+        reclaimCalls: async () => delivers(),
+        settleCall: async (request) => {
+          settled.push(request);
+          return 'settled';
+        },
+        ...methods,
+        // What a test delivers is no nested call.
+        claimCalls: (request) =>
+          request.pool === 'default' && methods.claimCalls !== undefined
+            ? methods.claimCalls(request)
+            : nothingFor(request.waitMs),
+      }),
+    );
     const plane = {
       store,
       log: SILENT_LOG,
@@ -70,6 +74,7 @@ describe('consume', () => {
     const settings = { workerId: emptyCall().workerId, pool: 'default', concurrency, leaseMs: 300 };
     const consumer = consume(settings, {
       store,
+      age,
       plane,
       slots,
       nestedSlots: createSlots(1),
@@ -123,27 +128,72 @@ describe('consume', () => {
   });
 
   it('checks the session again when the answer lay before a stalled loop', async () => {
-    const answers: ClaimAnswer[] = [];
+    const late = emptyCall();
+    const lies = deferred();
+    const lain = async (): Promise<ClaimAnswer> => {
+      const answer = delivers(late);
+      await lies.promise;
+      return answer;
+    };
+    const answers = [async () => delivers(emptyCall()), lain];
     const rechecked: string[] = [];
     const { settled } = start({
-      claimCalls: ({ waitMs }) => {
-        const answer = answers.shift();
-        return answer === undefined ? nothingFor(Math.min(waitMs, 10)) : Promise.resolve(answer);
-      },
+      claimCalls: ({ waitMs }) => answers.shift()?.() ?? nothingFor(waitMs),
       recheckSessions: async ({ sessions }) => {
         rechecked.push(...sessions.map(({ session }) => session));
         return { lane: laneNow(), endings: ['revoked'] };
       },
     });
-    answers.push(delivers(emptyCall()));
-    await vi.advanceTimersByTimeAsync(20);
-    const late = emptyCall();
-    const saidBefore = laneNow();
     await vi.advanceTimersByTimeAsync(2000);
-    answers.push({ deliveries: [late], lane: saidBefore });
+    lies.resolve();
     await vi.advanceTimersByTimeAsync(20);
     expect(rechecked).toEqual([late.session]);
     expect(settled.map(({ outcome }) => decodeOutcome(outcome).error?.code)).toEqual(['BODY_LOST', 'SESSION_ENDED']);
+  });
+
+  it.each([1, 2])('gives back at once what its reads of %i lanes bring after it was told to stop', async (lanes) => {
+    const read = deferred<ClaimAnswer>();
+    const given: AbandonRequest[] = [];
+    const handedOver = deferred<'abandoned'>();
+    const { consumer, settled, slots } = start({
+      lanes,
+      claimCalls: ({ lane, waitMs }) => (lane === 0 && waitMs > 0 ? read.promise : nothingFor(waitMs)),
+      abandonCall: (request) => {
+        given.push(request);
+        return handedOver.promise;
+      },
+    });
+    await vi.advanceTimersByTimeAsync(10);
+    let stopped = false;
+    void consumer.stop().then(() => (stopped = true));
+    const late = [emptyCall(), emptyCall()].slice(0, lanes === 1 ? 2 : 1);
+    read.resolve(delivers(...late));
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(given.map(({ callId, handedBack }) => [callId, handedBack])).toEqual(
+      late.map(({ callId }) => [callId, false]),
+    );
+    expect(stopped).toBe(false);
+    handedOver.resolve('abandoned');
+    await vi.advanceTimersByTimeAsync(10);
+    expect(stopped).toBe(true);
+    expect(settled).toEqual([]);
+    expect(await slots.reserve(4, 0)).toBe(4);
+  });
+
+  it('stops although what came late cannot be given back', async () => {
+    const read = deferred<ClaimAnswer>();
+    const { consumer, settled } = start({
+      claimCalls: ({ waitMs }) => (waitMs > 0 ? read.promise : nothingFor(waitMs)),
+      abandonCall: async () => {
+        throw new Error('the store is away');
+      },
+    });
+    await vi.advanceTimersByTimeAsync(10);
+    const stopped = consumer.stop();
+    read.resolve(delivers(emptyCall()));
+    await vi.advanceTimersByTimeAsync(10);
+    await expect(stopped).resolves.toBeUndefined();
+    expect(settled).toEqual([]);
   });
 
   it('stops only when a recovery on its way has come back, and gives back what it brought', async () => {

@@ -6,7 +6,7 @@ import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import type { CallInFlight, InFlight } from './in-flight.ts';
 import type { Slots } from './slots.ts';
-import { createStoreAge } from './store-age.ts';
+import type { StoreAge } from './store-age.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
 import type { VitalSigns } from './vital-signs.ts';
 
@@ -19,6 +19,7 @@ export interface ConsumerSettings {
 
 export interface ConsumerNeeds {
   readonly store: Store;
+  readonly age: StoreAge;
   readonly plane: Plane;
   readonly slots: Slots;
   /** What waiting parents lend, and one more, so that an idle worker helps others. */
@@ -49,9 +50,8 @@ const PAUSE_AFTER_TROUBLE_MS = 250;
 
 /** Takes calls and runs each through the data path. The one catch-all of the worker is here. */
 export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consumer {
-  const { store, slots, nestedSlots, limiter, inFlight, vitals, log } = needs;
+  const { store, age, slots, nestedSlots, limiter, inFlight, vitals, log } = needs;
   const { workerId, pool, leaseMs } = settings;
-  const age = createStoreAge();
   let stopping = false;
   let nestedStopping = false;
   let halt!: (error: unknown) => void;
@@ -86,10 +86,13 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     log.error({ stage: 'claim', callId, tool, error }, 'call left for recovery');
   }
 
-  const arrivalOf = (lane: LaneState): number => performance.now() - age.of(lane.now);
+  const arrivalOf = (delivery: Delivery, lane: LaneState): number =>
+    performance.now() - age.of(delivery.lane, lane.now);
 
   function runAll({ deliveries, lane }: ClaimAnswer, taken: Slots): void {
-    const arrivedAt = arrivalOf(lane);
+    const [first] = deliveries;
+    if (first === undefined) return;
+    const arrivedAt = arrivalOf(first, lane);
     // All are held before the first tool is entered: one that blocks this thread must not cost the others their leases.
     const all = deliveries.map(begin);
     vitals.running = inFlight.size;
@@ -99,8 +102,23 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     }
   }
 
-  const claim = (lane: number, limit: number, waitMs: number): Promise<ClaimAnswer | undefined> =>
-    readOnce(() => store.claimCalls({ lane, pool, workerId, limit, waitMs: stopping ? 0 : waitMs }));
+  const claim = async (lane: number, limit: number, waitMs: number): Promise<ClaimAnswer | undefined> =>
+    stopping ? undefined : readOnce(() => store.claimCalls({ lane, pool, workerId, limit, waitMs }));
+
+  /** What a read that was under way brings after the stop goes to others at once. */
+  async function runUnlessStopping(answer: ClaimAnswer): Promise<void> {
+    if (!stopping) return runAll(answer, slots);
+    await Promise.all(answer.deliveries.map(giveBack));
+    slots.release(answer.deliveries.length);
+  }
+
+  async function giveBack(delivery: Delivery): Promise<void> {
+    try {
+      await store.abandonCall({ ...delivery, handedBack: false });
+    } catch (error) {
+      log.warn({ stage: 'claim', callId: delivery.callId, error }, 'call not given back; left for recovery');
+    }
+  }
 
   /** Nested calls, with lent slots; goes on while calls under way may make some. */
   async function readNested(lane: number): Promise<void> {
@@ -122,7 +140,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       if (reserved === 0) continue;
       const answer = await claim(0, reserved, READ_WAIT_MS);
       slots.release(reserved - (answer?.deliveries.length ?? 0));
-      if (answer !== undefined) runAll(answer, slots);
+      if (answer !== undefined) await runUnlessStopping(answer);
     }
   }
 
@@ -138,12 +156,12 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       const first = await claim(lane, 1, READ_WAIT_MS);
       if (first === undefined || first.deliveries.length === 0) continue;
       slots.retake();
-      runAll(first, slots);
+      await runUnlessStopping(first);
       const reserved = await slots.reserve(MOST_AT_ONCE, 0);
       if (reserved === 0) continue;
       const more = await claim(lane, reserved, 0);
       slots.release(reserved - (more?.deliveries.length ?? 0));
-      if (more !== undefined) runAll(more, slots);
+      if (more !== undefined) await runUnlessStopping(more);
     }
   }
 
@@ -168,7 +186,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     slots.retake();
     return new Promise((resolve) => {
       const forget = needs.onNestedWait(delivery, resolve);
-      void runOne(begun, lane, arrivalOf(lane), slots).finally(() => {
+      void runOne(begun, lane, arrivalOf(delivery, lane), slots).finally(() => {
         forget();
         resolve();
       });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CallId } from '../domain/ids.ts';
 import type { ReapRequest, RenewAnswer, RenewRequest } from '../ports/call-store.ts';
 import type { Store } from '../ports/store.ts';
-import { partialStore, sampleDelivery, sampleLane } from '../../test/support/sample-call.ts';
+import { deferred, partialStore, sampleDelivery, sampleLane } from '../../test/support/sample-call.ts';
 import { createHeldCalls, type HeldCalls } from './held-calls.ts';
 import { supervise, type StopOrder, type Supervision } from './supervise.ts';
 
@@ -55,6 +55,7 @@ describe('supervise', () => {
 
   it('renews the calls of a lane although another lane fails', async () => {
     const renewed: RenewRequest[] = [];
+    held.hold(sampleDelivery(), 0);
     held.hold(sampleDelivery(), 1);
     start({
       lanes: 2,
@@ -68,8 +69,58 @@ describe('supervise', () => {
       },
     });
     await vi.advanceTimersByTimeAsync(3.9 * HEARTBEAT_MS);
-    expect(renewed.map(({ lane }) => lane)).toEqual([1, 1, 1]);
+    expect(renewed.map(({ lane }) => lane)).toEqual([1, 1, 1, 1]);
     expect(troubles.length).toBeGreaterThan(0);
+  });
+
+  it('renews the calls of a lane although another lane never answers', async () => {
+    const renewed: RenewRequest[] = [];
+    held.hold(sampleDelivery(), 0);
+    held.hold(sampleDelivery(), 1);
+    start({
+      lanes: 2,
+      recheckSessions: ({ lane }) =>
+        lane === 0 ? new Promise(() => {}) : Promise.resolve({ lane: sampleLane(), endings: [] }),
+      renewCalls: async (request) => {
+        renewed.push(request);
+        return ['renewed'];
+      },
+    });
+    await vi.advanceTimersByTimeAsync(3.9 * HEARTBEAT_MS);
+    expect(renewed.map(({ lane }) => lane)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('renews the calls of a lane although reaping it never ends', async () => {
+    const renewed: RenewRequest[] = [];
+    held.hold(sampleDelivery(), 0);
+    start({
+      reapCalls: () => new Promise(() => {}),
+      renewCalls: async (request) => {
+        renewed.push(request);
+        return ['renewed'];
+      },
+    });
+    await vi.advanceTimersByTimeAsync(3.9 * HEARTBEAT_MS);
+    expect(renewed).toHaveLength(4);
+  });
+
+  it('stops without the lane that never answers, and says nothing of it afterwards', async () => {
+    const silent = deferred<never>();
+    held.hold(sampleDelivery(), 1);
+    const supervision = start({ lanes: 2, recheckSessions: () => silent.promise });
+    let stopped = false;
+    void supervision.stop().then(() => (stopped = true));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(stopped).toBe(true);
+    silent.reject(new Error('the connection was closed'));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(troubles).toEqual([]);
+  });
+
+  it('stops without waiting for its next round', async () => {
+    const supervision = start({});
+    await vi.advanceTimersByTimeAsync(10);
+    await expect(supervision.stop()).resolves.toBeUndefined();
   });
 
   it('reaps the lanes that answer although another lane fails', async () => {
@@ -98,23 +149,17 @@ describe('supervise', () => {
     expect(left).toBe(0);
   });
 
-  it('reaps a bounded number of pages in one round, so that leases are renewed in between', async () => {
+  it('reaps a bounded number of pages in one round', async () => {
     const full = Array.from({ length: 100 }, (_, index) => `call-${index}` as CallId);
-    let [pages, pagesAtFirstRenewal] = [0, 0];
-    held.hold(sampleDelivery(), 0);
+    let pages = 0;
     start({
       reapCalls: async () => {
         pages += 1;
-        await new Promise((resolve) => setTimeout(resolve, 1));
         return { expired: full, overdue: [] };
       },
-      renewCalls: async () => {
-        if (pages > 0) pagesAtFirstRenewal ||= pages;
-        return ['renewed'];
-      },
     });
-    await vi.advanceTimersByTimeAsync(2.5 * HEARTBEAT_MS);
-    expect(pagesAtFirstRenewal).toBe(50);
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(pages).toBe(50);
   });
 
   it('names the lease that is lost by its fence', async () => {
@@ -124,7 +169,7 @@ describe('supervise', () => {
     start({
       renewCalls: async ({ calls }) => calls.map(({ fence }): RenewAnswer => (fence === 1 ? 'fenced' : 'renewed')),
     });
-    await vi.advanceTimersByTimeAsync(1.5 * HEARTBEAT_MS);
+    await vi.advanceTimersByTimeAsync(0.5 * HEARTBEAT_MS);
     expect(orders).toEqual([{ callId: delivery.callId, fence: 1, why: 'lost' }]);
   });
 
@@ -134,12 +179,64 @@ describe('supervise', () => {
     held.hold(delivery, 0);
     start({
       recheckSessions: async () => ({ lane: sampleLane({ cancelSequence }), endings: [] }),
-      renewCalls: async () => ['cancel'],
+      renewCalls: async () => [cancelSequence === '0' ? 'renewed' : 'cancel'],
     });
     await vi.advanceTimersByTimeAsync(100);
     cancelSequence = '1';
     await vi.advanceTimersByTimeAsync(300);
     expect(orders).toEqual([{ callId: delivery.callId, fence: 1, why: 'cancelled' }]);
+  });
+
+  it('hears of a cancellation that came between the claim and its first look at the call', async () => {
+    let cancelSequence = '0';
+    const delivery = sampleDelivery();
+    start({
+      recheckSessions: async () => ({ lane: sampleLane({ cancelSequence }), endings: [] }),
+      renewCalls: async () => [cancelSequence === '0' ? 'renewed' : 'cancel'],
+    });
+    const earlier = held.hold(sampleDelivery(), 0);
+    await vi.advanceTimersByTimeAsync(300);
+    held.release(earlier);
+    await vi.advanceTimersByTimeAsync(300);
+    held.hold(delivery, 0);
+    cancelSequence = '1';
+    await vi.advanceTimersByTimeAsync(300);
+    expect(orders).toEqual([{ callId: delivery.callId, fence: 1, why: 'cancelled' }]);
+  });
+
+  it('looks for cancellations only in lanes where it holds calls', async () => {
+    const asked: number[] = [];
+    start({
+      lanes: 3,
+      recheckSessions: async ({ lane }) => {
+        asked.push(lane);
+        return { lane: sampleLane(), endings: [] };
+      },
+    });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked).toEqual([]);
+    const slot = held.hold(sampleDelivery(), 2);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(asked).toEqual([2]);
+    held.release(slot);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked).toEqual([2]);
+  });
+
+  it('looks for expired calls every second, and for consumers that are gone once a minute', async () => {
+    const pools: (readonly string[])[] = [];
+    start({
+      reapCalls: async (request) => {
+        pools.push(request.pools);
+        return { expired: [], overdue: [] };
+      },
+    });
+    await vi.advanceTimersByTimeAsync(60_500);
+    expect(pools).toHaveLength(60);
+    expect(pools.filter(({ length }) => length > 0)).toHaveLength(1);
+    expect(pools[0]).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(pools.filter(({ length }) => length > 0)).toHaveLength(2);
   });
 
   it('asks again about a cancellation when the renewal that would have told failed', async () => {
@@ -164,13 +261,13 @@ describe('supervise', () => {
     let down = true;
     const supervision = start({
       lanes: 2,
-      recheckSessions: async ({ lane }) => {
+      reapCalls: async ({ lane }) => {
         if (lane === 1 && down) throw new Error('down');
-        return { lane: sampleLane(), endings: [] };
+        return { expired: [], overdue: [] };
       },
     });
     const before = supervision.storeSeenAt;
-    await vi.advanceTimersByTimeAsync(1000);
+    await vi.advanceTimersByTimeAsync(1500);
     expect(supervision.storeSeenAt).toBe(before);
     down = false;
     await vi.advanceTimersByTimeAsync(1000);

@@ -23,22 +23,22 @@ export interface StopOrder {
 
 /** Cancellations are looked for this often: a running tool has to see its abort within a second. */
 export const CANCEL_CHECK_MS = 300;
+/** A call taken up just after a glance is looked after one round later: still far within a second. */
+const GLANCE_MS = 50;
 const REAP_EVERY_MS = 1000;
 const REAP_AT_ONCE = 100;
 const CONSUMER_IDLE_MS = 10 * 60 * 1000;
+const CONSUMERS_EVERY_MS = 60 * 1000;
 const RENEW_AT_ONCE = 200;
 const MOST_PAGES = 50;
 
-interface LaneCare {
-  renewedAt: number;
-  reapedAt: number;
-  cancelSequence: string | undefined;
-}
+/** A request under way gets so long when we stop: one that never ends must not keep the worker. */
+const STOP_WAIT_MS = 1000;
 
 export interface Supervision {
-  /** Resolves when the round under way has ended. */
+  /** Resolves when what is under way has ended; a lane that does not answer is not waited for. */
   stop(): Promise<void>;
-  /** Monotonic time of the last answer of the store. */
+  /** Monotonic time of the last answer of the lane that has been silent longest. */
   readonly storeSeenAt: number;
 }
 
@@ -50,52 +50,43 @@ export function supervise(
   onStop: (order: StopOrder) => void,
   onTrouble: (error: unknown) => void,
 ): Supervision {
-  const lanes = new Map<number, LaneCare>();
-  let storeSeenAt = performance.now();
-  let stopping = false;
+  const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
+  const seenAt = lanes.map(() => performance.now());
+  const sleepers = createSleepers();
 
-  /** Lanes are looked after side by side: one that does not answer must not cost the others their leases. */
-  async function round(): Promise<void> {
-    const every = Array.from({ length: store.lanes }, (_, lane) => lane);
-    const rounds = await Promise.allSettled(every.map(lookAfter));
-    for (const result of rounds) if (result.status === 'rejected') onTrouble(result.reason);
-    if (rounds.every(({ status }) => status === 'fulfilled')) storeSeenAt = performance.now();
+  /** Leases and cancellations of one lane. Where nothing is held, nothing can be renewed or cancelled, and nothing is asked. */
+  function careForLeases(lane: number): () => Promise<void> {
+    let renewedAt = Number.NEGATIVE_INFINITY;
+    let known: string | undefined;
+    return async () => {
+      if (!holdsIn(lane)) {
+        known = undefined;
+        return;
+      }
+      const { cancelSequence } = (await store.recheckSessions({ lane, sessions: [] })).lane;
+      const now = (seenAt[lane] = performance.now());
+      // Unknown counts as moved: the call may have been cancelled before we first looked at it.
+      if (known !== cancelSequence || now - renewedAt >= settings.heartbeatMs) {
+        // Read after the sequence: a call taken up in between must hear of its cancellation too.
+        await renew(lane, heldIn(lane));
+        renewedAt = now;
+      }
+      // Only now: a renewal that failed must be tried again in the next round.
+      known = cancelSequence;
+    };
   }
 
-  async function lookAfter(lane: number): Promise<void> {
-    const care = careOf(lane);
-    const { cancelSequence } = (await store.recheckSessions({ lane, sessions: [] })).lane;
-    const cancelled = care.cancelSequence !== undefined && care.cancelSequence !== cancelSequence;
+  const heldIn = (lane: number): HeldCall[] =>
+    readHeldCalls(held, settings.workerId).filter((each) => each.lane === lane);
+
+  let glance = { at: Number.NEGATIVE_INFINITY, lanes: new Set<number>() };
+  /** All lanes look at about the same time; with thousands of held calls one reading has to do for them. */
+  function holdsIn(lane: number): boolean {
     const now = performance.now();
-    if (cancelled || now - care.renewedAt >= settings.heartbeatMs) {
-      // Read after the sequence: a call taken up in between must hear of its cancellation too.
-      const calls = readHeldCalls(held, settings.workerId).filter((each) => each.lane === lane);
-      await renew(lane, calls);
-      care.renewedAt = now;
+    if (now - glance.at >= GLANCE_MS) {
+      glance = { at: now, lanes: new Set(readHeldCalls(held, settings.workerId).map((each) => each.lane)) };
     }
-    // Only now: a renewal that failed must be tried again in the next round.
-    care.cancelSequence = cancelSequence;
-    if (now - care.reapedAt < REAP_EVERY_MS) return;
-    care.reapedAt = now;
-    await reap(lane);
-  }
-
-  /** Page after page, so that a crowd of expired calls is answered in time. */
-  async function reap(lane: number): Promise<void> {
-    for (let page = 0; page < MOST_PAGES && !stopping; page += 1) {
-      const { expired, overdue } = await store.reapCalls(reapRequest(lane, settings));
-      if (expired.length + overdue.length < REAP_AT_ONCE) return;
-    }
-  }
-
-  function careOf(lane: number): LaneCare {
-    let care = lanes.get(lane);
-    if (care === undefined) {
-      const now = performance.now();
-      care = { renewedAt: now, reapedAt: now, cancelSequence: undefined };
-      lanes.set(lane, care);
-    }
-    return care;
+    return glance.lanes.has(lane);
   }
 
   async function renew(lane: number, calls: readonly HeldCall[]): Promise<void> {
@@ -110,32 +101,81 @@ export function supervise(
     }
   }
 
-  const finished = (async () => {
-    while (!stopping) {
+  /** Page after page, so that a crowd of expired calls is answered in time. */
+  function reaping(lane: number): () => Promise<void> {
+    const everyPool = [settings.pool, nestedPool(settings.pool)];
+    let consumersAt = Number.NEGATIVE_INFINITY;
+    return async () => {
+      for (let page = 0; page < MOST_PAGES && !sleepers.woken; page += 1) {
+        const withConsumers = performance.now() - consumersAt >= CONSUMERS_EVERY_MS;
+        const pools = withConsumers ? everyPool : [];
+        const { expired, overdue } = await store.reapCalls({ ...reapRequest(settings), lane, pools });
+        seenAt[lane] = performance.now();
+        if (withConsumers) consumersAt = seenAt[lane];
+        if (expired.length + overdue.length < REAP_AT_ONCE) return;
+      }
+    };
+  }
+
+  async function repeat(everyMs: number, round: () => Promise<void>): Promise<void> {
+    while (!sleepers.woken) {
       try {
         await round();
       } catch (error) {
-        onTrouble(error);
+        if (!sleepers.woken) onTrouble(error);
       }
-      await new Promise((resolve) => setTimeout(resolve, CANCEL_CHECK_MS));
+      await sleepers.sleep(everyMs);
     }
-  })();
+  }
+
+  // Every lane by itself, and its leases apart from its reaping: whatever does not answer costs no other call its lease.
+  const loops = lanes.flatMap((lane) => [
+    repeat(CANCEL_CHECK_MS, careForLeases(lane)),
+    sleepers.sleep(REAP_EVERY_MS).then(() => repeat(REAP_EVERY_MS, reaping(lane))),
+  ]);
 
   return {
-    stop() {
-      stopping = true;
-      return finished;
+    async stop() {
+      sleepers.wake();
+      let timer: NodeJS.Timeout | undefined;
+      const longEnough = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_WAIT_MS)));
+      await Promise.race([Promise.all(loops), longEnough]);
+      clearTimeout(timer);
     },
     get storeSeenAt() {
-      return storeSeenAt;
+      return Math.min(...seenAt);
     },
   };
 }
 
-function reapRequest(lane: number, settings: SupervisorSettings): ReapRequest {
+/** Sleeps that can be cut short, all at once and for good. */
+function createSleepers() {
+  const wakers = new Set<() => void>();
+  let woken = false;
   return {
-    lane,
-    pools: [settings.pool, nestedPool(settings.pool)],
+    get woken() {
+      return woken;
+    },
+    sleep: (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        if (woken) return resolve();
+        const timer = setTimeout(() => waker(), ms);
+        const waker = (): void => {
+          clearTimeout(timer);
+          wakers.delete(waker);
+          resolve();
+        };
+        wakers.add(waker);
+      }),
+    wake(): void {
+      woken = true;
+      for (const waker of wakers) waker();
+    },
+  };
+}
+
+function reapRequest(settings: SupervisorSettings): Omit<ReapRequest, 'lane' | 'pools'> {
+  return {
     limit: REAP_AT_ONCE,
     overdueMs: settings.leaseMs,
     consumerIdleMs: CONSUMER_IDLE_MS,

@@ -243,6 +243,19 @@ describe('sallyport sessions', () => {
     expect((await plane.cli('sessions', 'revoke', 'nonsense')).code).toBe(1);
   });
 
+  it('ends one run of a session; the session lives on', async () => {
+    await plane.cli('sessions', 'open', '--subject', 'eve', '--out', 'eve.json');
+    const { id, run } = JSON.parse(readFileSync(plane.file('eve.json'), 'utf8')) as Record<string, string>;
+    expect(await plane.json('sessions', 'end-run', id!, run!)).toStrictEqual({ session: id, run, ended: true });
+    const refused = await plane.call('basic.echo', { text: 'x' }, '--session-file', 'eve.json');
+    expect(refused.stderr).toContain('unauthenticated (RUN_UNKNOWN');
+    expect((await plane.cli('sessions', 'list')).stdout).toMatch(new RegExp(`${id} +eve +.*ends in`));
+    const again = await plane.cli('sessions', 'end-run', id!, run!);
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('The session has no run') as string });
+    const nowhere = await plane.cli('sessions', 'end-run', 'nonsense', run!);
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no session') as string });
+  });
+
   it('does not overwrite a file', async () => {
     writeFileSync(plane.file('taken.json'), 'x');
     const result = await plane.cli('sessions', 'open', '--subject', 'ann', '--out', 'taken.json');

@@ -49,6 +49,29 @@ describe('sallyport on Redis', () => {
     expect(await redis.cli('DBSIZE')).toBe('0');
   });
 
+  it.each([
+    ['calls', 'list'],
+    ['calls', 'show', '0.aaaaaaaaaaaa.aaaaaaaaaaaaaaaaaaaaaa'],
+    ['calls', 'cancel', '0.aaaaaaaaaaaa.aaaaaaaaaaaaaaaaaaaaaa'],
+    ['catalog'],
+    ['workers'],
+    ['sessions', 'list'],
+    ['sessions', 'revoke', '0.aaaaaaaaaaaa.aaaaaaaaaaaaaaaaaaaaaa'],
+    ['policy', 'show'],
+    ['pause'],
+    ['call', 'basic.echo', '{"text":"x"}'],
+  ])('%s … says that nothing is stored yet, and stores nothing', async (...args) => {
+    const result = await plane.cli(...args);
+    expect(result).toMatchObject({ code: 69, stdout: '' });
+    expect(result.stderr).toContain('Nothing is stored under the name sallyport yet.');
+    expect(await redis.cli('DBSIZE')).toBe('0');
+  });
+
+  it('policy check goes without a store, and stores nothing', async () => {
+    expect((await plane.cli('policy', 'check', 'open.json')).code).toBe(0);
+    expect(await redis.cli('DBSIZE')).toBe('0');
+  });
+
   it('is closed until a policy is set, then serves calls of other processes, and drains on SIGTERM', async () => {
     await withWorker(async (worker) => {
       const closed = await plane.call('basic.echo', { text: 'x' });
@@ -156,6 +179,7 @@ describe('a Redis that cannot be used', () => {
       const passwordFile = other.file('password');
       writeFileSync(passwordFile, 'hush-hush\n', { mode: 0o600 });
       writeFileSync(other.file('sallyport.yaml'), 'redis: { passwordFile: ./password }\n');
+      expect(await other.cli('sessions', 'open', '--subject', 'ann')).toMatchObject({ code: 0 });
       expect(await other.cli('calls', 'list')).toMatchObject({ code: 0 });
       chmodSync(passwordFile, 0o644);
       const open = await other.cli('calls', 'list');
@@ -188,6 +212,7 @@ describe('a Redis that cannot be used', () => {
         impatient.file('sallyport.yaml'),
         `store: redis\nredis: { url: "${secure.url}", tls: { caFile: "${tls.caFile}" } }\n`,
       );
+      expect(await impatient.cli('sessions', 'open', '--subject', 'ann')).toMatchObject({ code: 0 });
       expect(await impatient.cli('calls', 'list')).toMatchObject({ code: 0 });
       impatient.remove();
     } finally {

@@ -235,6 +235,8 @@ describe.each(BACKENDS)('cancelling a call on %s', (backend) => {
     const workerId = newWorkerId();
     const held = createHeldCalls(4);
     const stops: StopOrder[] = [];
+    // Where nothing is held the supervisor does not look.
+    held.hold(await startElsewhere(plane, session, workerId), 0);
     const owned = await startElsewhere(plane, session, workerId);
     let rounds = 0;
     const looking: Store = {

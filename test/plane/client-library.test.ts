@@ -185,8 +185,10 @@ describe.each(BACKENDS)('the client library on %s', (backend) => {
       expect(second).toStrictEqual({ ...handle, run: second.run });
       expect(second.run).not.toBe(handle.run);
       for (const each of [handle, second]) expect(await echo(each)).toMatchObject({ kind: 'settled' });
-      await plane.store.endRun({ session: handle.id, run: second.run });
+      await plane.client.endRun(handle.id, second.run);
       expect(await echo(second)).toMatchObject(refusedAs('RUN_UNKNOWN'));
+      expect(await echo(handle)).toMatchObject({ kind: 'settled' });
+      await plane.client.endRun(handle.id, second.run);
       await plane.client.revokeSession(handle.id);
       await expect(plane.client.openRun(handle)).rejects.toMatchObject({ code: 'SESSION_INVALID' });
     });
@@ -196,6 +198,7 @@ describe.each(BACKENDS)('the client library on %s', (backend) => {
       async (id) => {
         expect(await plane.client.touchSession(id as SessionId)).toBe('ended');
         expect(await plane.client.revokeSession(id as SessionId)).toBe('unknown');
+        await expect(plane.client.endRun(id as SessionId, session.run)).resolves.toBeUndefined();
         await expect(plane.client.openRun({ ...session, id: id as SessionId })).rejects.toMatchObject({
           code: 'SESSION_INVALID',
         });

@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
-import { callFor, endingsOf, holdRun, marksOf, untilDraining, untilLeased, untilMarks } from './support/watch-plane.ts';
+import {
+  callFor,
+  endingsOf,
+  holdRun,
+  marksOf,
+  runOnce,
+  untilDraining,
+  untilLeased,
+  untilMarks,
+  untilStoreTime,
+} from './support/watch-plane.ts';
 
 /** No test here is long enough for such a lease to run out: what comes back at once was given back. */
 const LONG_LEASE_MS = 120_000;
@@ -40,6 +50,30 @@ describe.each(BACKENDS)('a worker drained on %s', (backend) => {
       Array.from({ length: 40 }, () => 'ok'),
     );
     expect((await plane.store.listWorkers()).map(({ workerId }) => workerId)).toStrictEqual([second.workerId]);
+  });
+
+  it('takes no call that comes after the signal, although its last read still waits', async () => {
+    const session = await plane.openSession();
+    const first = await plane.startWorker({ leaseMs: LONG_LEASE_MS });
+    const run = holdRun(plane, 'held');
+    const holding = callFor(plane, session, 'scenario.write', run.args);
+    await untilMarks(plane, 'S', 'held');
+    first.process.kill('SIGTERM');
+    await untilDraining(plane, first.workerId);
+    const late = Array.from({ length: 5 }, (_, index) =>
+      callFor(plane, session, index % 2 === 0 ? 'scenario.write' : 'scenario.read', runOnce(plane, `late-${index}`)),
+    );
+    // Longer than its read waits.
+    await untilStoreTime(plane, 1500);
+    expect(marksOf(plane, 'S')).toHaveLength(1);
+    const second = await plane.startWorker({ leaseMs: LONG_LEASE_MS });
+    expect((await Promise.all(late)).map(({ kind }) => kind)).toStrictEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+    run.release();
+    expect((await holding).kind).toBe('ok');
+    expect((await first.process.exited).code).toBe(0);
+    const byFirst = marksOf(plane, 'S').filter(({ pid }) => pid === first.process.pid);
+    expect(byFirst.map(({ label }) => label)).toStrictEqual(['held']);
+    expect(marksOf(plane, 'S').filter(({ pid }) => pid === second.process.pid)).toHaveLength(5);
   });
 
   it('past its grace gives a read call back at once and ends an unsafe one as indeterminate', async () => {

@@ -7,7 +7,7 @@ import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts
 import { callFor, endingsOf, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
 
 /** A module whose one tool marks its run, may be held, and says which version of the file ran. */
-function notesText(version: string): string {
+function notesText(version: string, runner = 'inline'): string {
   return `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineModule, jsonSchema, tool } from 'sallyport/tool';
@@ -16,6 +16,7 @@ export default defineModule({
   id: 'notes',
   version: '${version}',
   description: 'Notes.',
+  runner: '${runner}',
   tools: {
     add: tool({
       description: 'Adds a note, as version ${version} does.',
@@ -45,8 +46,8 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     for (const folder of folders.splice(0)) folder.dispose();
   });
 
-  function modulesOf(version: string): ModuleFolder {
-    const folder = createModuleFolder({ 'notes.mjs': notesText(version) });
+  function modulesOf(version: string, runner?: string): ModuleFolder {
+    const folder = createModuleFolder({ 'notes.mjs': notesText(version, runner) });
     folders.push(folder);
     return folder;
   }
@@ -78,25 +79,28 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     expect(marksOf(plane, 'S', 'changed')).toHaveLength(1);
   });
 
-  it('is served on in its old form while its new file is broken, and the fleet view shows it', async () => {
-    const folder = modulesOf('1.0.0');
-    const worker = await plane.startWorker({ modules: folder.path, watch: true });
-    folder.write('notes.mjs', 'export default {{');
-    const broken = await eventually(async () => (await plane.store.listWorkers())[0]?.broken[0], {
-      timeoutMs: 20_000,
-      what: 'the broken module in the fleet view',
-    });
-    expect(broken).toMatchObject({ id: 'notes', reason: expect.stringContaining('SyntaxError') as string });
-    const outcome = await callFor(plane, session, 'notes.add', runOnce(plane, 'broken'));
-    expect(outcome.structured).toStrictEqual({ version: '1.0.0' });
-    expect(worker.process.stderr).toMatch(/module not loaded/);
+  it.each(['inline', 'process'])(
+    'is served on %s in its old form while its new file is broken, and the fleet view shows it',
+    async (runner) => {
+      const folder = modulesOf('1.0.0', runner);
+      const worker = await plane.startWorker({ modules: folder.path, watch: true });
+      folder.write('notes.mjs', 'export default {{');
+      const broken = await eventually(async () => (await plane.store.listWorkers())[0]?.broken[0], {
+        timeoutMs: 20_000,
+        what: 'the broken module in the fleet view',
+      });
+      expect(broken).toMatchObject({ id: 'notes', reason: expect.stringContaining('SyntaxError') as string });
+      const outcome = await callFor(plane, session, 'notes.add', runOnce(plane, 'broken'));
+      expect(outcome.structured).toStrictEqual({ version: '1.0.0' });
+      expect(worker.process.stderr).toMatch(/module not loaded/);
 
-    folder.write('notes.mjs', notesText('1.2.0'));
-    await untilPublished('1.2.0');
-    const repaired = await callFor(plane, session, 'notes.add', runOnce(plane, 'repaired'));
-    expect(repaired.structured).toStrictEqual({ version: '1.2.0' });
-    expect((await plane.store.listWorkers())[0]?.broken).toStrictEqual([]);
-  });
+      folder.write('notes.mjs', notesText('1.2.0', runner));
+      await untilPublished('1.2.0');
+      const repaired = await callFor(plane, session, 'notes.add', runOnce(plane, 'repaired'));
+      expect(repaired.structured).toStrictEqual({ version: '1.2.0' });
+      expect((await plane.store.listWorkers())[0]?.broken).toStrictEqual([]);
+    },
+  );
 
   it('in a rolling deploy waits for the worker that serves it while that one is busy', async () => {
     await plane.startWorker({ modules: modulesOf('1.0.0').path });

@@ -15,7 +15,7 @@ import { saveFiles } from '../save-files.ts';
 import { readKnownSession, type KnownSession } from '../session-of-call.ts';
 import { exitCodeOf, showOutcome } from '../show-outcome.ts';
 import { SingleOption } from '../single-option.ts';
-import { commandStoreOptions } from '../with-store.ts';
+import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
 
 const SESSION_MS = 10 * 60_000;
 
@@ -64,8 +64,10 @@ async function callTool(context: CommandContext, tool: string, positional: strin
   const args = await readCallArguments(positional ?? flags.args ?? '{}');
   const known = readKnownSession(context.options);
   const loaded = context.loadConfig();
+  const storeOptions = commandStoreOptions(loaded, { running: true });
+  await refuseMissingStore(storeOptions);
   const client = await connect({
-    ...commandStoreOptions(loaded, { running: true }),
+    ...storeOptions,
     admission: loaded.config.admission,
     retentionMs: loaded.config.worker.retentionMs,
   });

@@ -6,7 +6,7 @@ import { nearNames } from '../../catalog/near-names.ts';
 import { splitToolId } from '../../domain/ids.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
-import { withStore } from '../with-store.ts';
+import { withFoundedStore, withStore } from '../with-store.ts';
 
 type Target = 'agent' | 'tool' | 'all';
 
@@ -25,8 +25,9 @@ async function pause(context: CommandContext, what: Target | undefined, name: st
   const { terminal } = context;
   const resume = context.options['resume'] === true;
   const target = checkTarget(what, name);
-  await withStore(context, async (store) => {
-    const changes = target !== undefined || resume;
+  const changes = target !== undefined || resume;
+  const openStore = changes ? withFoundedStore : withStore;
+  await openStore(context, async (store) => {
     const record = changes
       ? await changePolicy(store, ({ policy }) => ({ ...policy, paused: changePaused(policy.paused, target, resume) }))
       : { ...(await store.readPolicy()), changed: false };

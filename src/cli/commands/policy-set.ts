@@ -4,7 +4,7 @@ import { findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
 import { planeError } from '../../domain/errors.ts';
 import { action } from '../command-context.ts';
 import { SingleOption } from '../single-option.ts';
-import { withStore } from '../with-store.ts';
+import { withFoundedStore } from '../with-store.ts';
 
 export function policySetCommand(): Command {
   return new Command('set')
@@ -14,7 +14,7 @@ export function policySetCommand(): Command {
     .action(
       action((context, file: string) => {
         const { policy } = readPolicyFile(file, nearNames);
-        return withStore(context, async (store) => {
+        return withFoundedStore(context, async (store) => {
           const { terminal } = context;
           const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
           const warnings = findPolicyDoubts(policy, tools.length === 0 ? undefined : tools, nearNames);

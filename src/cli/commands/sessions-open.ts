@@ -6,7 +6,7 @@ import { unavailable, usage } from '../command-failure.ts';
 import { readDuration } from '../duration.ts';
 import { toSafeJson } from '../escape-text.ts';
 import { SingleOption } from '../single-option.ts';
-import { withStore } from '../with-store.ts';
+import { withFoundedStore } from '../with-store.ts';
 
 const IDENTITY = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
 
@@ -29,7 +29,7 @@ export function sessionsOpenCommand(): Command {
         const identity = Object.fromEntries(
           IDENTITY.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
         ) as unknown as OpenSessionOptions;
-        return withStore(context, async (store) => {
+        return withFoundedStore(context, async (store) => {
           // Before the session: one whose token nobody got would be of no use.
           const file = out === undefined ? undefined : openNew(out);
           const session = await openSession(store, {

@@ -2,6 +2,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { NestedCallRequest, Progress, RunEnding, ToolLogLine } from '../../ports/tool-runner.ts';
 import type { RunFacts } from '../open-context.ts';
 import type { AbortReason } from '../settle-abort.ts';
+import type { LoadedCode } from './code-format.ts';
 
 /** The descriptor of the channel in a tool's process. 0, 1 and 2 belong to the tool. */
 export const CHANNEL_FD = 3;
@@ -15,6 +16,8 @@ export type ToProcess =
       readonly generation: string;
       readonly tool: string;
       readonly facts: RunFacts;
+      /** Once, before the first import: what these files held when they were loaded. */
+      readonly code?: LoadedCode;
     }
   | { readonly type: 'abort'; readonly run: number; readonly why: AbortReason }
   | { readonly type: 'nested-answer'; readonly run: number; readonly id: number; readonly outcome: Outcome }

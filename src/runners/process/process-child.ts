@@ -14,6 +14,7 @@ import { runTool } from '../run-tool.ts';
 import { abortError } from '../settle-abort.ts';
 import { encodeFrame, FrameReader } from './frames.ts';
 import { CHANNEL_FD, type FromProcess, type ToProcess } from './messages.ts';
+import { serveLoadedCode } from './serve-loaded-code.ts';
 
 interface CurrentRun {
   readonly number: number;
@@ -54,6 +55,7 @@ async function start(order: Extract<ToProcess, { type: 'run' }>): Promise<void> 
   });
   // Awaited: the worker may repeat a run that was never entered, so this must be out before the tool's first line.
   await send({ type: 'entered', run });
+  if (order.code !== undefined) serveLoadedCode(order.code);
   void runTool(() => importModule(order), tool, facts, hostOf(run, controller.signal)).then((own) => endOf(run)(own));
   const ended = await ending;
   // What the tool printed belongs to this call, so it goes out first; output that does not drain must not hold the answer up.

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { RunEnding, RunRequest, ToolRunner, ToolSource } from '../../ports/tool-runner.ts';
+import { changedSources, type LoadedSources } from './changed-sources.ts';
 import { ProcessPool, type ProcessPoolStats } from './process-pool.ts';
 import { runInProcess, type ProcessRunEnding } from './run-in-process.ts';
 
@@ -18,6 +19,8 @@ export interface ProcessRunnerOptions {
   readonly idleMs?: number;
   /** The compiled entry file of the processes. */
   readonly childFile?: string;
+  /** The code a tool was loaded with. A new process gets it when the files have changed since, so that what was shown is what runs. */
+  readonly sourcesOf?: (source: ToolSource) => LoadedSources | undefined;
 }
 
 const DEFAULTS = {
@@ -33,6 +36,7 @@ const DEFAULTS = {
 export class ProcessRunner implements ToolRunner {
   readonly #pool: ProcessPool;
   readonly #abortGraceMs: number;
+  readonly #sourcesOf: NonNullable<ProcessRunnerOptions['sourcesOf']>;
   readonly #running = new Map<AbortController, Promise<RunEnding>>();
   #closed = false;
   #runs = 0;
@@ -41,6 +45,7 @@ export class ProcessRunner implements ToolRunner {
     const settings = { ...DEFAULTS, ...options, childFile: options.childFile ?? findChildFile() };
     this.#pool = new ProcessPool(settings);
     this.#abortGraceMs = settings.abortGraceMs;
+    this.#sourcesOf = options.sourcesOf ?? (() => undefined);
   }
 
   /** Processes that are not gone yet. */
@@ -94,8 +99,11 @@ export class ProcessRunner implements ToolRunner {
     if (lease.kind !== 'taken') return lease;
     try {
       this.#runs += 1;
+      const run = this.#runs;
+      const isNew = lease.process.runs === 0;
+      const code = isNew ? await changedSources(this.#sourcesOf(request.source)) : undefined;
       const timeoutMs = Math.max(1, Math.round(endsAt - performance.now()));
-      const order = { request, run: this.#runs, timeoutMs, abortGraceMs: this.#abortGraceMs };
+      const order = { request, run, timeoutMs, abortGraceMs: this.#abortGraceMs, code };
       return await runInProcess(lease.process, order);
     } finally {
       this.#pool.giveBack(lease.process);

@@ -6,6 +6,7 @@ import { limitProgress } from '../limit-progress.ts';
 import { nestedRequest } from '../open-context.ts';
 import { factsOf } from '../run-tool.ts';
 import { endingAfterAbort, type AbortReason } from '../settle-abort.ts';
+import type { LoadedCode } from './code-format.ts';
 import { FRAME_SLACK_BYTES } from './frames.ts';
 import { readEnding } from './read-ending.ts';
 import type { ProcessUser, ToolProcess } from './tool-process.ts';
@@ -15,6 +16,8 @@ export interface ProcessRunOrder {
   readonly run: number;
   readonly timeoutMs: number;
   readonly abortGraceMs: number;
+  /** For a new process whose files are no longer what was loaded. */
+  readonly code: LoadedCode | undefined;
 }
 
 /** `never-entered`: the process was lost before any code of the tool ran, so another one may run it. */
@@ -59,14 +62,15 @@ class ProcessRun implements ProcessUser {
   }
 
   begin(): void {
-    const { request, run, timeoutMs } = this.#order;
+    const { request, run, timeoutMs, code } = this.#order;
     const { file, generation, tool } = request.source;
     this.#target.stdout.attach((line) => this.#log(saneLogLine('info', line, { stream: 'stdout' })), MAX_LOG_BYTES);
     this.#target.stderr.attach((line) => this.#log(saneLogLine('warn', line, { stream: 'stderr' })), MAX_LOG_BYTES);
     this.#timers.push(setTimeout(() => this.#stop('timed-out'), timeoutMs));
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
     this.#target.attach(this);
-    this.#target.send({ type: 'run', run, file, generation, tool, facts: factsOf(request, timeoutMs) });
+    const facts = factsOf(request, timeoutMs);
+    this.#target.send({ type: 'run', run, file, generation, tool, facts, ...(code === undefined ? {} : { code }) });
     if (request.signal.aborted) this.#stop('aborted');
   }
 

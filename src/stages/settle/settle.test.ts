@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { planeError, trouble } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { RecoveredCall, SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
+import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
 import { partialStore, sampleDelivered, sampleDelivery, SILENT_LOG } from '../../../test/support/sample-call.ts';
 import { settle, type SettlementFacts } from './settle.ts';
@@ -13,6 +13,7 @@ interface Order {
   readonly outcome?: Outcome;
   readonly facts?: SettlementFacts;
   readonly recovered?: RecoveredCall;
+  readonly delivery?: Partial<Delivery>;
   readonly signal?: AbortSignal;
   readonly answers?: (SettleAnswer | Error)[];
 }
@@ -29,7 +30,7 @@ function settling(order: Order = {}) {
       return answer;
     },
   });
-  const delivery = sampleDelivery(recovered === undefined ? {} : { fence: 2, recovered });
+  const delivery = sampleDelivery(order.delivery ?? (recovered === undefined ? {} : { fence: 2, recovered }));
   const delivered = sampleDelivered(delivery, signal === undefined ? {} : { signal });
   const done = settle(delivered, outcome, facts, { store, settings: SETTINGS, log: SILENT_LOG });
   done.catch(() => undefined);
@@ -105,6 +106,19 @@ describe('settle', () => {
     await done;
     expect(written(requests)).toMatchObject({ kind: 'denied', executed });
     expect((await done).outcome.executed).toBe(executed);
+  });
+
+  it.each([
+    ['the first worker handed back unserved', 'no', { fence: 2, handedBack: true, recovered: LOST }],
+    ['the first worker gave back for another reason', 'unknown', { fence: 2, recovered: LOST }],
+    ['was lost before or after it was handed back', 'unknown', { fence: 3, handedBack: true, recovered: LOST }],
+  ] as const)('of a stale call that %s says executed %s', async (_what, executed, delivery) => {
+    const { done, requests } = settling({
+      outcome: trouble('TOOL_STALE', { tool: 'notes.add', current: 'x' }),
+      delivery,
+    });
+    await done;
+    expect(written(requests)).toMatchObject({ kind: 'stale', executed });
   });
 
   it('leaves alone what a recovered call itself says about its run', async () => {

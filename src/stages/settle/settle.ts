@@ -66,8 +66,10 @@ function settleRequest(
  * tool without a mark is it known that it did not.
  */
 function honest(delivered: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {
-  const { recovered } = delivered.delivery;
+  const { recovered, handedBack, fence } = delivered.delivery;
   if (recovered === undefined || outcome.executed !== 'no') return outcome;
+  // Its first and only owner so far did not serve it and handed it back in identify, so nobody has begun it.
+  if (handedBack && fence === 2) return outcome;
   if (effect === 'unsafe' && recovered.starts === 0) return outcome;
   return { ...outcome, executed: 'unknown' };
 }

@@ -32,7 +32,7 @@ import {
 import { settleCall } from './transitions/settle-call.ts';
 import { startCall } from './transitions/start-call.ts';
 import { takeReplies } from './transitions/take-replies.ts';
-import { deregisterWorker, listWorkers, registerWorker } from './transitions/workers.ts';
+import { beatWorker, deregisterWorker, listWorkers, registerWorker } from './transitions/workers.ts';
 
 type Transitions = {
   readonly [Method in Exclude<StoreMethod, 'checkIncarnation'>]: (
@@ -76,6 +76,7 @@ export const transitions: Transitions = {
   watchCatalog,
   writeCatalog,
   registerWorker,
+  beatWorker,
   deregisterWorker,
   listWorkers,
   now: ({ now }) => now,

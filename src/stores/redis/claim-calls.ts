@@ -184,6 +184,7 @@ export async function recheckSessions(
   const keys = context.lane(request.lane);
   // The lane first: what is revoked after it was read raises the epoch above the one returned here.
   const lane = await readLaneState(context, watch, request.lane);
+  if (request.sessions.length === 0) return { lane, endings: [] };
   const answers = await context.fcall('recheck_sessions', {
     keys: { meta: keys.meta },
     args: { incarnation: context.incarnation, lane: keys.prefix },

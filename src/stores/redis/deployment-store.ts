@@ -4,7 +4,7 @@ import { nestedPool } from '../../domain/ids.ts';
 import type { ModuleDeclaration } from '../../domain/module.ts';
 import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
 import type { CatalogStore } from '../../ports/catalog-store.ts';
-import type { FleetRegistry, WorkerEntry } from '../../ports/fleet-registry.ts';
+import type { FleetRegistry, WorkerBeat, WorkerEntry } from '../../ports/fleet-registry.ts';
 import type { PolicyStore } from '../../ports/policy-store.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { decode, encode } from '../../wire/message-pack.ts';
@@ -92,17 +92,33 @@ export function createCatalogStore(context: RedisContext): CatalogStore {
 
 export function createFleetRegistry(context: RedisContext): FleetRegistry {
   const { workers, worker } = context.deployment;
+  /** What a worker serves stands apart from its beats: it can be large, and is written once. */
+  const serves = (workerId: string): string => `${worker(workerId)}:serves`;
+
+  async function write(key: string, workerId: string, entry: object, ttlMs: number): Promise<void> {
+    await context.fcall('register_worker', {
+      keys: { worker: key, workers },
+      args: { workerId, entry: encode(entry), ttlMs },
+    });
+  }
+
   return {
-    async registerWorker({ worker: entry, ttlMs }) {
-      await context.fcall('register_worker', {
-        keys: { worker: worker(entry.workerId), workers },
-        args: { workerId: entry.workerId, entry: encode(entry), ttlMs },
-      });
+    async registerWorker({ worker: { modules, toolDigests, broken, ...beat }, ttlMs }) {
+      const { workerId } = beat;
+      // Listed only with both, so the beat comes last.
+      await write(serves(workerId), workerId, { modules, toolDigests, broken }, ttlMs);
+      await write(worker(workerId), workerId, beat, ttlMs);
+    },
+    async beatWorker({ worker: beat, ttlMs }) {
+      const { workerId } = beat;
+      if ((await context.command('PEXPIRE', serves(workerId), String(ttlMs))) === 0) return 'unknown';
+      await write(worker(workerId), workerId, beat, ttlMs);
+      return 'beaten';
     },
     async deregisterWorker(workerId) {
       const stored = await context.commandForBytes('GET', worker(workerId));
-      if (stored !== null) await forgetConsumer(context, decode(asBytes(stored)) as WorkerEntry);
-      await context.command('DEL', worker(workerId));
+      if (stored !== null) await forgetConsumer(context, decode(asBytes(stored)) as WorkerBeat);
+      await context.command('DEL', worker(workerId), serves(workerId));
       await context.command('SREM', workers, workerId);
     },
     async listWorkers() {
@@ -110,16 +126,22 @@ export function createFleetRegistry(context: RedisContext): FleetRegistry {
         .map(asText)
         .sort();
       if (ids.length === 0) return [];
-      const stored = asList(await context.commandForBytes('MGET', ...ids.map(worker)));
-      const gone = ids.filter((_, index) => stored[index] === null);
+      const keys = ids.flatMap((id) => [worker(id), serves(id)]);
+      const stored = asList(await context.commandForBytes('MGET', ...keys));
+      const partsOf = (index: number): unknown[] => stored.slice(2 * index, 2 * index + 2);
+      const gone = ids.filter((_, index) => partsOf(index).includes(null));
       if (gone.length > 0) await context.command('SREM', workers, ...gone).catch(ignoreReadOnly);
-      return stored.filter((bytes) => bytes !== null).map((bytes) => decode(asBytes(bytes)) as WorkerEntry);
+      return ids.flatMap((_, index) => {
+        const [beat, serving] = partsOf(index);
+        if (beat === null || serving === null) return [];
+        return [{ ...(decode(asBytes(beat)) as object), ...(decode(asBytes(serving)) as object) } as WorkerEntry];
+      });
     },
   };
 }
 
 /** Only where it holds nothing: whatever it left is for others to recover. */
-async function forgetConsumer(context: RedisContext, { pool, workerId }: WorkerEntry): Promise<void> {
+async function forgetConsumer(context: RedisContext, { pool, workerId }: WorkerBeat): Promise<void> {
   for (let lane = 0; lane < context.lanes; lane += 1) {
     for (const each of [pool, nestedPool(pool)]) {
       await context.fcall('reap_consumers', {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { WorkerEntry } from '../../../src/ports/fleet-registry.ts';
+import type { WorkerBeat, WorkerEntry } from '../../../src/ports/fleet-registry.ts';
 import { newWorkerId } from '../../../src/wire/ids.ts';
 import { storeTimeAfter, storeTimePasses } from '../observe.ts';
 import { eventually } from '../../support/process.ts';
@@ -24,6 +24,10 @@ function workerEntry(overrides: Partial<WorkerEntry> = {}): WorkerEntry {
     broken: [{ id: 'web', file: 'web.ts', reason: 'SyntaxError: "}"' }],
     ...overrides,
   };
+}
+
+function beatOf({ modules: _m, toolDigests: _t, broken: _b, ...beat }: WorkerEntry): WorkerBeat {
+  return beat;
 }
 
 const byId = (a: WorkerEntry, b: WorkerEntry) => a.workerId.localeCompare(b.workerId);
@@ -66,13 +70,42 @@ export function describeFleet(scene: Scene): void {
     expect(await store.listWorkers()).toEqual([alive]);
   });
 
-  it('a heartbeat prolongs the registration', async () => {
+  it('a heartbeat prolongs the registration and says how the worker stands', async () => {
     const store = await scene.open();
     const worker = workerEntry();
     await store.registerWorker({ worker, ttlMs: 100 });
     const firstEnds = (await store.now()) + 100;
-    await store.registerWorker({ worker, ttlMs: LONG_MS });
+    const standing = { running: 9, crashes: 2, state: 'draining' } as const;
+    expect(await store.beatWorker({ worker: { ...beatOf(worker), ...standing }, ttlMs: LONG_MS })).toBe('beaten');
     await storeTimeAfter(store, firstEnds);
-    expect(await store.listWorkers()).toEqual([worker]);
+    expect(await store.listWorkers()).toEqual([{ ...worker, ...standing }]);
+  });
+
+  it('a heartbeat of a worker that is not registered, or no longer, asks for its registration', async () => {
+    const store = await scene.open();
+    const [never, silent, left] = [workerEntry(), workerEntry(), workerEntry()];
+    await store.registerWorker({ worker: left, ttlMs: LONG_MS });
+    await store.deregisterWorker(left.workerId);
+    for (const worker of [never, left]) {
+      expect(await store.beatWorker({ worker: beatOf(worker), ttlMs: LONG_MS })).toBe('unknown');
+    }
+    await store.registerWorker({ worker: silent, ttlMs: 50 });
+    await storeTimePasses(store, 50);
+    await eventually(async () => (await store.listWorkers()).length === 0, { what: 'the silent worker to leave' });
+    // Some stores keep what has run out for a while; either way it is listed whole again, or asked for.
+    if ((await store.beatWorker({ worker: beatOf(silent), ttlMs: LONG_MS })) === 'unknown') {
+      await store.registerWorker({ worker: silent, ttlMs: LONG_MS });
+    }
+    expect(await store.listWorkers()).toEqual([silent]);
+  });
+
+  it('a registration says anew what a worker serves', async () => {
+    const store = await scene.open();
+    const worker = workerEntry();
+    await store.registerWorker({ worker, ttlMs: LONG_MS });
+    const changed = { ...worker, toolDigests: ['c'.repeat(64), 'd'.repeat(64)], broken: [] };
+    await store.registerWorker({ worker: changed, ttlMs: LONG_MS });
+    expect(await store.beatWorker({ worker: beatOf(worker), ttlMs: LONG_MS })).toBe('beaten');
+    expect(await store.listWorkers()).toEqual([changed]);
   });
 }

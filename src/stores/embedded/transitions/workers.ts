@@ -1,24 +1,54 @@
 import type { WorkerId } from '../../../domain/ids.ts';
-import type { WorkerEntry } from '../../../ports/fleet-registry.ts';
+import type { WorkerBeat, WorkerEntry } from '../../../ports/fleet-registry.ts';
 import type { Transaction } from '../transaction.ts';
+
+/** What a worker serves stands in a row of its own, behind the row of its beats: it can be large, and is written once. */
+const SERVES = '/serves';
+/** It goes with the row of the beats. */
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 export function registerWorker(
   { database, now }: Transaction,
   { worker, ttlMs }: { worker: WorkerEntry; ttlMs: number },
 ): void {
+  const { modules, toolDigests, broken, ...beat } = worker;
+  const write = 'INSERT OR REPLACE INTO worker VALUES (?, ?, ?)';
+  database.run(write, worker.workerId, JSON.stringify(beat), now + Math.ceil(ttlMs));
+  database.run(write, worker.workerId + SERVES, JSON.stringify({ modules, toolDigests, broken }), NEVER_MS);
+  // Left behind by workers that were killed.
   database.run(
-    'INSERT OR REPLACE INTO worker VALUES (?, ?, ?)',
-    worker.workerId,
-    JSON.stringify(worker),
-    now + Math.ceil(ttlMs),
+    `DELETE FROM worker WHERE expiresAt = ? AND replace(workerId, ?, '') NOT IN (SELECT workerId FROM worker)`,
+    NEVER_MS,
+    SERVES,
   );
 }
 
+export function beatWorker(
+  { database, now }: Transaction,
+  { worker, ttlMs }: { worker: WorkerBeat; ttlMs: number },
+): 'beaten' | 'unknown' {
+  const changed = database.run(
+    'UPDATE worker SET entry = ?, expiresAt = ? WHERE workerId = ?',
+    JSON.stringify(worker),
+    now + Math.ceil(ttlMs),
+    worker.workerId,
+  );
+  return changed > 0 ? 'beaten' : 'unknown';
+}
+
 export function deregisterWorker({ database }: Transaction, workerId: WorkerId): void {
-  database.run('DELETE FROM worker WHERE workerId = ?', workerId);
+  database.run('DELETE FROM worker WHERE workerId IN (?, ?)', workerId, workerId + SERVES);
 }
 
 export function listWorkers({ database, now }: Transaction): WorkerEntry[] {
-  const rows = database.all<{ entry: string }>('SELECT entry FROM worker WHERE expiresAt > ? ORDER BY workerId', now);
-  return rows.map(({ entry }) => JSON.parse(entry) as WorkerEntry);
+  const rows = database.all<{ beat: string; serves: string }>(
+    `SELECT beating.entry AS beat, serving.entry AS serves FROM worker AS beating
+       JOIN worker AS serving ON serving.workerId = beating.workerId || ?
+       WHERE beating.expiresAt > ? ORDER BY beating.workerId`,
+    SERVES,
+    now,
+  );
+  return rows.map(
+    ({ beat, serves }) => ({ ...(JSON.parse(beat) as WorkerBeat), ...JSON.parse(serves) }) as WorkerEntry,
+  );
 }

@@ -1,0 +1,27 @@
+import { createRequire, register } from 'node:module';
+import { formatOf, type LoadedCode } from './code-format.ts';
+
+interface CompilingModule extends NodeJS.Module {
+  /** How Node's own handlers of endings compile what they have read. */
+  _compile(text: string, file: string): void;
+}
+
+/** From now on this process imports and requires these files as they were, not as they are. To be called once. */
+export function serveLoadedCode(code: LoadedCode): void {
+  register('./loaded-code-hooks.js', import.meta.url, { data: code });
+  // What is required does not pass the hooks.
+  const { extensions } = createRequire(import.meta.url);
+  for (const [ending, format] of [
+    ['.js', 'commonjs'],
+    ['.json', 'json'],
+  ] as const) {
+    const plain = extensions[ending];
+    extensions[ending] = (module, file) => {
+      const source = code[file];
+      if (source === undefined || formatOf(file, code) !== format) return plain?.(module, file);
+      const text = Buffer.from(source).toString('utf8');
+      if (format === 'json') module.exports = JSON.parse(text) as unknown;
+      else (module as CompilingModule)._compile(text, file);
+    };
+  }
+}
