@@ -80,7 +80,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
   ): Promise<CallAnswer> {
     const tool = await catalog.find(name);
     if (tool !== undefined) return tryCall(session, tool, args, options, key, attempt);
-    return { kind: 'refused', outcome: trouble('TOOL_UNKNOWN', { tool: name.slice(0, 130), near: [] }) };
+    return { kind: 'refused', outcome: trouble('TOOL_UNKNOWN', { tool: String(name).slice(0, 130), near: [] }) };
   }
 
   /** Not async: the promise of the call in flight is the caller's. */

@@ -126,6 +126,7 @@ function toEnvelope(order: CallOrder, key: string, { canonical, isAscii }: Writt
     depth,
     ...(trace === undefined ? {} : { trace }),
     ...(parent === undefined ? {} : { parent }),
-    ...(untrusted === undefined ? {} : { untrusted }),
+    // A plain copy: what JSON leaves out, such as a member that is undefined, is not sent either.
+    ...(untrusted === undefined ? {} : { untrusted: JSON.parse(JSON.stringify(untrusted)) as JsonObject }),
   });
 }
