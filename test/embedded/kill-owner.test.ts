@@ -69,7 +69,7 @@ async function expectNothingLost(store: OpenedStore, { accepted, settled, waiter
 
 it('every call that was accepted or settled is still so after the owner was killed under load', async () => {
   const owner = await startOwner(folder.path);
-  const client = await openEmbeddedStore({ folder: folder.path, mode: 'connect' });
+  const client = await openEmbeddedStore({ folder: folder.path, mode: 'connect', patienceMs: 0 });
   const load = await startLoad(client);
   await eventually(() => load.settled.length >= 300, { timeoutMs: 30_000, what: 'load on the store' });
   owner.kill('SIGKILL');
