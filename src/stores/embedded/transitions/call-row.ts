@@ -34,11 +34,12 @@ export interface CallRow {
   readonly settledAt: number | null;
   readonly releaseKey: number;
   readonly resolution: 'ran' | 'not-ran' | null;
+  readonly abandonedFence: number | null;
 }
 
 export const CALL_COLUMNS = `seq, keyId, generation, state, session, run, tool, pool, bodyDigest, identity, acceptedAt, deadline,
   bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId, owner, base, deliveries, starts, startFence, effect,
-  cancelRequested, settledAt, releaseKey, resolution`;
+  cancelRequested, settledAt, releaseKey, resolution, abandonedFence`;
 
 const CALL_BY_ID = `SELECT ${CALL_COLUMNS} FROM call WHERE keyId = ? AND generation = ?`;
 
