@@ -44,6 +44,7 @@ export function revokeSession(transaction: Transaction, id: SessionId): 'revoked
   const session = findSession(transaction, id);
   if (session === undefined) return 'unknown';
   if (session.revoked === 0) {
+    transaction.rows.dropSession(id);
     transaction.database.run('UPDATE session SET revoked = 1 WHERE id = ?', id);
     transaction.lane.raiseEpoch();
   }
@@ -73,7 +74,8 @@ export function openRun(transaction: Transaction, { session: id, run }: RunReque
 }
 
 /** Moves the epoch: queued calls of the run must not start. */
-export function endRun({ database, lane }: Transaction, { session, run }: RunRequest): void {
+export function endRun({ database, lane, rows }: Transaction, { session, run }: RunRequest): void {
+  rows.dropSession(session);
   if (database.run('DELETE FROM run WHERE session = ? AND run = ?', session, run) > 0) lane.raiseEpoch();
 }
 

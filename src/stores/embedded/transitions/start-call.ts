@@ -28,10 +28,14 @@ function refuseSecondStart(call: CallRow, request: StartRequest): StartAnswer | 
 
 function markStarted(transaction: Transaction, call: CallRow, request: StartRequest): StartAnswer {
   const starts = call.starts + 1;
+  call.state = 'running';
+  call.starts = starts;
+  call.startFence = fenceOf(call);
+  call.effect = request.effect;
   transaction.database.run(
     `UPDATE call SET state = 'running', starts = ?, startFence = ?, effect = ?, renewedAt = ? WHERE seq = ?`,
     starts,
-    fenceOf(call),
+    call.startFence,
     request.effect,
     transaction.now,
     call.seq,
