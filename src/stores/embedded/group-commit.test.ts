@@ -80,7 +80,7 @@ it('a session that is used in a commit that was rolled back is as it was', async
   const session = await openSession(store);
   now = 2_000;
   const broken = store.acceptCall(acceptRequest(session, { deadlineMs: Number.NaN }));
-  await expect(broken).rejects.toThrow();
+  await expect(broken).rejects.toMatchObject({ code: 'STORE_FAILED' });
   expect(await store.readSession(session.id)).toMatchObject({ lastSeenAt: 1_000 });
 });
 

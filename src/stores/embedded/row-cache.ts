@@ -1,5 +1,4 @@
-import type { CallRow } from './transitions/call-row.ts';
-import type { SessionRow } from './transitions/session-row.ts';
+import type { CallRow, SessionRow } from './rows.ts';
 
 const MAX_CALLS = 8_192;
 const MAX_SESSIONS = 1_024;

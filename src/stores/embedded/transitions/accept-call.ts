@@ -2,19 +2,12 @@ import { LIMITS } from '../../../domain/call.ts';
 import { parseScopedId } from '../../../domain/ids.ts';
 import type { AcceptAnswer, AcceptRequest, CallProof } from '../../../ports/call-store.ts';
 import type { SessionEnding } from '../../../domain/session.ts';
+import type { CallRow, SessionRow } from '../rows.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
 import { checkAdmission } from './check-admission.ts';
-import {
-  CALL_COLUMNS,
-  callIdOf,
-  changeCall,
-  decodeWaiters,
-  encodeWaiters,
-  findOwnedCall,
-  type CallRow,
-} from './call-row.ts';
+import { CALL_COLUMNS, callIdOf, changeCall, decodeWaiters, encodeWaiters, findOwnedCall } from './call-row.ts';
 import { hasRoom, slotName } from './queue.ts';
-import { expiryOf, findSession, isTokenOf, markSeen, sessionEnding, type SessionRow } from './session-row.ts';
+import { expiryOf, findSession, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
 
 /** The whole of accept: who asks, what the key stands for, whether there is room; only then the first write. */
 export function acceptCall(transaction: Transaction, request: AcceptRequest): AcceptAnswer {

@@ -1,47 +1,8 @@
-import type { CallState } from '../../../domain/call.ts';
-import type { CallerId, CallId, RunId, SessionId, ToolId } from '../../../domain/ids.ts';
-import type { Effect } from '../../../domain/tool.ts';
+import type { CallerId, CallId } from '../../../domain/ids.ts';
 import type { OwnedCall, Waiter } from '../../../ports/call-store.ts';
 import type { SqlValue } from '../database.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-
-/** The fields that the hot path changes are changed here too, together with the file; see `RowCache`. */
-export interface CallRow {
-  /** Given by the table. */
-  seq: number;
-  readonly keyId: string;
-  readonly generation: number;
-  state: CallState;
-  readonly session: SessionId;
-  readonly run: RunId;
-  readonly tool: ToolId;
-  readonly pool: string;
-  readonly bodyDigest: string;
-  readonly identity: string;
-  readonly epoch: number;
-  readonly sessionExpiresAt: number;
-  readonly acceptedAt: number;
-  readonly deadline: number;
-  readonly bytes: number;
-  readonly waiters: string;
-  readonly serial: number;
-  readonly slot: string | null;
-  readonly slotWindow: number;
-  readonly holdsSlot: number;
-  readonly entryId: number | null;
-  owner: string | null;
-  readonly base: number;
-  deliveries: number;
-  starts: number;
-  startFence: number | null;
-  effect: Effect | null;
-  readonly cancelRequested: number;
-  readonly handedBack: number;
-  readonly settledAt: number | null;
-  readonly releaseKey: number;
-  readonly resolution: 'ran' | 'not-ran' | null;
-  readonly abandonedFence: number | null;
-}
 
 export const CALL_COLUMNS = `seq, keyId, generation, state, session, run, tool, pool, bodyDigest, identity, epoch,
   sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId, owner, base, deliveries, starts, startFence, effect,

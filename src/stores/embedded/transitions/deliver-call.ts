@@ -1,7 +1,8 @@
 import type { WorkerId } from '../../../domain/ids.ts';
 import type { Delivery } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { callIdOf, changeCall, decodeWaiters, fenceOf, type CallRow } from './call-row.ts';
+import { callIdOf, changeCall, decodeWaiters, fenceOf } from './call-row.ts';
 
 /** One answer carries no more than this, unless a single call is larger. */
 const MAX_DELIVERED_BYTES = 8 * 1024 * 1024;

@@ -1,8 +1,9 @@
 import { LIMITS } from '../../../domain/call.ts';
 import type { AuditEvent } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
-import { changeCall, decodeWaiters, type CallRow } from './call-row.ts';
+import { changeCall, decodeWaiters } from './call-row.ts';
 import { leaveSlot } from './queue.ts';
 import { sendReply } from './send-reply.ts';
 

@@ -1,5 +1,6 @@
+import type { CallRow } from '../rows.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
-import { changeCall, type CallRow } from './call-row.ts';
+import { changeCall } from './call-row.ts';
 
 type Placed = Pick<CallRow, 'seq' | 'keyId' | 'generation' | 'pool'>;
 

@@ -1,8 +1,9 @@
 import type { ResolveRequest } from '../../../ports/call-store.ts';
 import { decodeOutcome } from '../../../wire/outcome.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
-import { changeCall, findCall, type CallRow } from './call-row.ts';
+import { changeCall, findCall } from './call-row.ts';
 
 /** The first word stands; the same word again changes nothing. */
 export function resolveCall(

@@ -1,20 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { SessionId } from '../../../domain/ids.ts';
 import type { SessionEnding } from '../../../domain/session.ts';
+import type { SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-
-/** `lastSeenAt` is changed here too, together with the file; see `RowCache`. */
-export interface SessionRow {
-  readonly id: SessionId;
-  readonly scope: string;
-  readonly identity: string;
-  readonly tokenHash: Uint8Array;
-  readonly openedAt: number;
-  readonly expiresAt: number;
-  readonly idleMs: number;
-  lastSeenAt: number;
-  readonly revoked: number;
-}
 
 export function findSession({ database, rows }: Transaction, session: string): SessionRow | undefined {
   const cached = rows.session(session);

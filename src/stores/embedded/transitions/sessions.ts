@@ -2,8 +2,9 @@ import { planeError } from '../../../domain/errors.ts';
 import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
 import type { Identity, Session, SessionEnding } from '../../../domain/session.ts';
 import type { OpenSessionRequest } from '../../../ports/session-store.ts';
+import type { SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { findSession, hashToken, isTokenOf, markSeen, sessionEnding, type SessionRow } from './session-row.ts';
+import { findSession, hashToken, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
 
 export function openSession(transaction: Transaction, request: OpenSessionRequest): { expiresAt: number } {
   const { database, now } = transaction;

@@ -1,7 +1,8 @@
 import type { StartAnswer, StartRequest } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
-import { fenceOf, findOwnedCall, type CallRow } from './call-row.ts';
+import { fenceOf, findOwnedCall } from './call-row.ts';
 import { findSession, sessionEnding } from './session-row.ts';
 
 /** A call that took two workers down with it is not given a third. */
