@@ -19,6 +19,8 @@ export interface DirectStore {
 }
 
 export interface DirectStoreOptions {
+  /** A file that is there already, and stays. Default: a new one that goes with the store. */
+  readonly file?: string;
   /** Milliseconds; default: the clock of the system. */
   readonly now?: () => number;
   /** Given a chance to break the connection the store works with. */
@@ -26,8 +28,8 @@ export interface DirectStoreOptions {
 }
 
 export function openDirectStore(options: DirectStoreOptions = {}): DirectStore {
-  const folder = temporaryFolder('sallyport-direct');
-  const path = join(folder.path, 'store.sqlite');
+  const folder = options.file === undefined ? temporaryFolder('sallyport-direct') : undefined;
+  const path = options.file ?? join(folder!.path, 'store.sqlite');
   const opened = openStoreFile(path);
   const { database: connection, incarnation, lanes } = opened;
   const database = options.breakDatabase?.(connection) ?? connection;
@@ -64,7 +66,7 @@ export function openDirectStore(options: DirectStoreOptions = {}): DirectStore {
     remove: () => {
       groupCommit.close();
       closeStoreFile(opened);
-      folder.remove();
+      folder?.remove();
     },
   };
 }

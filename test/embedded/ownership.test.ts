@@ -26,8 +26,11 @@ afterEach(async () => {
   top.remove();
 });
 
-async function open(mode: NonNullable<EmbeddedStoreOptions['mode']> = 'auto'): Promise<OpenedStore> {
-  const store = await openEmbeddedStore({ folder, mode });
+async function open(
+  mode: NonNullable<EmbeddedStoreOptions['mode']> = 'auto',
+  more: Pick<EmbeddedStoreOptions, 'patienceMs'> = {},
+): Promise<OpenedStore> {
+  const store = await openEmbeddedStore({ folder, mode, ...more });
   stores.push(store);
   return store;
 }
@@ -133,28 +136,66 @@ it('an address that cannot be read, or leads nowhere, does not stop the next own
   expect((await open('auto')).role).toBe('owner');
 });
 
-it('a request in flight when the owner dies is refused, and the next one takes the store over', async () => {
+it('a request in flight when the owner dies is carried to the store that takes over', async () => {
   const owner = await own();
   const store = await open('auto');
   const session = await openSession(store);
-  const callId = await acceptOne(store, session, { pool: 'kept' });
+  const inFlight = claimMany(store, { waitMs: 60_000 });
+  await store.now();
+  await kill(owner);
+  await eventually(() => store.role === 'owner', { what: 'the request in flight to take the store over' });
+  const callId = await acceptOne(store, session);
+  expect(await inFlight).toMatchObject([{ callId, fence: 1 }]);
+});
+
+it('a client in mode connect carries its requests over the gap between two owners', async () => {
+  const owner = await own();
+  const store = await open('connect');
+  const session = await openSession(store);
+  const inFlight = claimMany(store, { waitMs: 60_000 });
+  await store.now();
+  await kill(owner);
+  await eventually(() => store.role === undefined, { what: 'the client to notice the death' });
+  const inTheGap = acceptOne(store, session);
+  await own();
+  expect(await inFlight).toMatchObject([{ callId: await inTheGap, fence: 1 }]);
+});
+
+it('a client in mode connect carries what an owner refused when it closed to the next one', async () => {
+  const owner = await own();
+  const store = await open('connect');
+  const session = await openSession(store);
+  const inFlight = claimMany(store, { waitMs: 60_000 });
+  await store.now();
+  owner.send({ kind: 'close' });
+  expect(await owner.exited).toMatchObject({ code: 0 });
+  await own();
+  const callId = await acceptOne(store, session);
+  expect(await inFlight).toMatchObject([{ callId, fence: 1 }]);
+});
+
+it('a client in mode connect gives a request up when its patience is at its end, and works again with a new owner', async () => {
+  const owner = await own();
+  const store = await open('connect', { patienceMs: 200 });
+  const session = await openSession(store);
   const inFlight = refusalOf(claimMany(store, { waitMs: 60_000 }));
   await store.now();
   await kill(owner);
   expect(await inFlight).toMatchObject({ code: 'STORE_UNAVAILABLE' });
-  expect(await store.readCall(callId)).toMatchObject({ callId });
-  expect(store.role).toBe('owner');
-});
-
-it('a client in mode connect works again when there is a new owner', async () => {
-  const owner = await own();
-  const store = await open('connect');
-  const session = await openSession(store);
-  await kill(owner);
-  await eventually(() => store.role === undefined);
   await expect(store.now()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   await own();
   expect(await store.readSession(session.id)).toBeDefined();
+});
+
+it('a client that is closed in the gap refuses what waits for the next owner', async () => {
+  const owner = await own();
+  const store = await open('connect');
+  await store.now();
+  await kill(owner);
+  await eventually(() => store.role === undefined, { what: 'the client to notice the death' });
+  const inTheGap = refusalOf(store.now());
+  await store.close();
+  expect(await inTheGap).toMatchObject({ code: 'STORE_UNAVAILABLE', facts: { problem: 'it was closed' } });
 });
 
 it('when the owner dies, one of many clients takes over and serves the others', async () => {
@@ -205,4 +246,17 @@ it('a client refuses to go on with a store that is not the one it started with',
   await own();
   await eventually(() => store.role === undefined);
   await expect(store.acceptCall(acceptRequest(session))).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+});
+
+it('a request that was with the last owner is not carried into a store that is not the one it was made for', async () => {
+  const owner = await own();
+  const store = await open('connect');
+  const session = await openSession(store);
+  // It stands still, so that the request has no answer when it dies.
+  owner.kill('SIGSTOP');
+  const inFlight = refusalOf(store.acceptCall(acceptRequest(session)));
+  top.remove();
+  await kill(owner);
+  await own();
+  expect(await inFlight).toMatchObject({ code: 'STORE_REPLACED' });
 });

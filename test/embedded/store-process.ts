@@ -1,4 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { spawnNode } from '../support/process.ts';
 import { startProgram, type WatchedProcess } from '../support/watched-process.ts';
@@ -26,6 +29,29 @@ export async function startOwnerWithSmallFiles(folder: string, maxKib: number): 
   });
   await owner.waitForLine(/^open as owner$/);
   return owner;
+}
+
+/** Whether this user may have a mount of its own that nobody else sees. */
+export function canMount(): boolean {
+  return spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
+}
+
+/**
+ * The same on a small disk of its own, in memory, which only this process sees and which goes with it. Others reach its files under
+ * `files`. The folder of its socket is not on it.
+ */
+export async function startOwnerOnSmallDisk(
+  folder: string,
+  sizeMib: number,
+): Promise<{ owner: WatchedProcess; files: string }> {
+  const disk = join(folder, 'disk');
+  const env = runtimeIn(folder);
+  mkdirSync(disk);
+  const command = `mount -t tmpfs -o size=${sizeMib}m tmpfs "$1" && exec "$2" "$3" "$1/store" own`;
+  const shell = ['--mount', 'bash', '-c', command, 'bash', disk, process.execPath, SCRIPT];
+  const owner = await startProgram('unshare', shell, { env });
+  await owner.waitForLine(/^open as owner$/);
+  return { owner, files: `/proc/${owner.pid}/root${disk}` };
 }
 
 /** Waits for one message of that kind. */

@@ -185,6 +185,67 @@ describe(`an embedded owner killed in the middle of ${CALLS} calls`, () => {
   });
 });
 
+interface Asking {
+  /** By key of the call. */
+  readonly outcomes: Map<string, Outcome>;
+  /** Ends the callers, each with the call it is in. */
+  stop(): Promise<unknown>;
+}
+
+const CALLERS = 16;
+
+/** Callers that know nothing of owners: one call of an unsafe tool after the other, each once and under a key of its own. */
+function goOnCalling(client: Client, session: SessionHandle, name: string): Asking {
+  const outcomes = new Map<string, Outcome>();
+  let stopping = false;
+  const caller = async (index: number): Promise<void> => {
+    for (let turn = 0; !stopping; turn += 1) {
+      const key = `${name}-${index}-${turn}`;
+      outcomes.set(key, await ask(client, session, { key, effect: 'unsafe', held: false }));
+    }
+  };
+  const finished = Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index)));
+  finished.catch(() => undefined);
+  return {
+    outcomes,
+    stop: () => {
+      stopping = true;
+      return finished;
+    },
+  };
+}
+
+describe('an embedded owner killed and replaced', () => {
+  it('while callers go on calling: the client itself carries each call over the gap', async () => {
+    const owner = await startOwner();
+    const client = await connectClient('connect');
+    const session = await client.openSession({ subject: 'alice', agent: 'main' });
+    const early = goOnCalling(client, session, 'early');
+    await eventually(() => early.outcomes.size >= 60, { timeoutMs: 30_000, what: 'calls before the kill' });
+    owner.kill('SIGKILL');
+    await owner.exited;
+    const late = goOnCalling(client, session, 'in-the-gap');
+    await startOwner();
+    await eventually(() => late.outcomes.size >= 60, { timeoutMs: 45_000, what: 'calls after it' });
+    await Promise.all([early.stop(), late.stop()]);
+    const outcomes = new Map([...early.outcomes, ...late.outcomes]);
+
+    const wrong = [...outcomes].flatMap(([key, { kind }]) => {
+      const [starts, ends] = [countOf('S', key), countOf('E', key)];
+      const right = kind === 'ok' ? starts === 1 && ends === 1 : kind === 'indeterminate' && starts <= 1;
+      return right ? [] : [{ key, kind, starts, ends }];
+    });
+    expect(wrong).toStrictEqual([]);
+    const store = await look();
+    expect(await store.listCalls({ limit: 10 })).toStrictEqual([]);
+    const audit = await store.readAudit({ lane: 0, fromSequence: 1, limit: 10_000 });
+    expect(audit.map(({ sequence }) => sequence)).toStrictEqual(audit.map((_, index) => index + 1));
+    expect(audit.map(({ callId }) => callId).sort()).toStrictEqual(
+      [...outcomes.keys()].map((key) => callIdFor(session.id, key)!).sort(),
+    );
+  });
+});
+
 describe('a second opener', () => {
   it('is refused with the pid of the owner, in this process and in another', async () => {
     const owner = await startOwner();

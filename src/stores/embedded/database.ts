@@ -20,6 +20,12 @@ export class Database {
     return changes;
   }
 
+  /** The number that the new row got. */
+  insert(sql: string, ...values: SqlValue[]): number {
+    this.#changed = true;
+    return Number(this.#prepare(sql).run(...values).lastInsertRowid);
+  }
+
   get<Row>(sql: string, ...values: SqlValue[]): Row | undefined {
     return this.#prepare(sql).get(...values) as Row | undefined;
   }

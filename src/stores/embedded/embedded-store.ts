@@ -11,6 +11,8 @@ export interface EmbeddedStoreOptions {
   readonly folder?: string;
   /** `own` opens the file, `connect` asks the process that has it open, `auto` does what is possible. */
   readonly mode?: 'own' | 'connect' | 'auto';
+  /** How long a request waits for the next owner when the last one is gone. */
+  readonly patienceMs?: number;
 }
 
 export interface EmbeddedStore extends Store {
@@ -21,6 +23,7 @@ export interface EmbeddedStore extends Store {
 /** An owner that starts or ends is neither connectable nor replaceable for a moment. */
 const SETTLE_WITHIN_MS = 10_000;
 const TRY_EVERY_MS = 25;
+const DEFAULT_PATIENCE_MS = 15_000;
 
 /** The whole store in one SQLite file, which one process owns and serves to the others over a unix socket. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Promise<EmbeddedStore> {
@@ -28,12 +31,14 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Pro
   const mode = options.mode ?? 'auto';
   let incarnation: string | undefined;
   const client = new StoreClient(async (events) => {
-    const link = await openLink(folder, mode, events);
+    // Opening tells at once that nobody serves; later on it is the requests that wait, each as long as its patience lasts.
+    const settleMs = incarnation === undefined && mode !== 'connect' ? SETTLE_WITHIN_MS : 0;
+    const link = await openLink(folder, mode, events, settleMs);
     incarnation ??= link.hello.incarnation;
     if (link.hello.incarnation === incarnation) return link;
     await link.close();
     throw planeError('STORE_REPLACED', { expected: incarnation, found: link.hello.incarnation });
-  });
+  }, options.patienceMs ?? DEFAULT_PATIENCE_MS);
   const { hello } = await client.connect();
   const request = (method: StoreMethod) => (argument?: unknown) => client.request(method, argument);
   const methods = Object.fromEntries(STORE_METHODS.map((method) => [method, request(method)]));
@@ -53,8 +58,9 @@ async function openLink(
   folder: string,
   mode: NonNullable<EmbeddedStoreOptions['mode']>,
   events: LinkEvents,
+  settleMs: number,
 ): Promise<StoreLink> {
-  const giveUpAt = performance.now() + SETTLE_WITHIN_MS;
+  const giveUpAt = performance.now() + settleMs;
   for (;;) {
     const link = await tryOnce(folder, mode, events);
     if (link !== undefined) return link;
@@ -62,7 +68,7 @@ async function openLink(
     if (mode === 'own' && address !== undefined) {
       throw planeError('STORE_OWNED', { file: storeFile(folder), pid: address.pid });
     }
-    if (mode === 'connect' || performance.now() > giveUpAt) {
+    if (performance.now() >= giveUpAt) {
       const problem = `nobody serves ${storeFile(folder)}${address === undefined ? '' : ` (pid ${address.pid} did)`}`;
       throw planeError('STORE_UNAVAILABLE', { problem });
     }

@@ -7,6 +7,7 @@ import {
   openSession,
   POOL,
   settleRequest,
+  startRequest,
 } from '../../../test/contract/fixtures.ts';
 import { openDirectStore, type DirectStore, type DirectStoreOptions } from '../../../test/embedded/direct-store.ts';
 import { newCallerId, newWorkerId } from '../../wire/ids.ts';
@@ -59,6 +60,28 @@ it('calls of a commit that was rolled back are counted once', async () => {
   await Promise.allSettled([accept(), accept(), accept({ deadlineMs: Number.NaN })]);
   expect(await accept()).toMatchObject({ kind: 'accepted' });
   expect(await accept()).toMatchObject({ kind: 'overloaded', what: 'liveCalls' });
+});
+
+it('a delivery of a commit that was rolled back is given once, and its start counts once', async () => {
+  const { store } = open();
+  const session = await openSession(store);
+  await store.acceptCall(acceptRequest(session));
+  const breaking = () => store.acceptCall(acceptRequest(session, { deadlineMs: Number.NaN })).catch(() => undefined);
+  const [delivery] = await Promise.all([claimOne(store), breaking()]);
+  expect(delivery.fence).toBe(1);
+  const [started] = await Promise.all([store.startCall(startRequest(delivery)), breaking()]);
+  expect(started).toEqual({ kind: 'started', starts: 1 });
+  expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
+});
+
+it('a session that is used in a commit that was rolled back is as it was', async () => {
+  let now = 1_000;
+  const { store } = open({ now: () => now });
+  const session = await openSession(store);
+  now = 2_000;
+  const broken = store.acceptCall(acceptRequest(session, { deadlineMs: Number.NaN }));
+  await expect(broken).rejects.toMatchObject({ code: 'STORE_FAILED' });
+  expect(await store.readSession(session.id)).toMatchObject({ lastSeenAt: 1_000 });
 });
 
 it('a waiting claim is served in the commit that brings the call', async () => {

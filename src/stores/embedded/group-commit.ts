@@ -2,6 +2,7 @@ import { planeError } from '../../domain/errors.ts';
 import { isFatal, isFull, toPlaneError, type Database } from './database.ts';
 import type { Lane } from './lane.ts';
 import { isEmptyAnswer, isPoll, LongPolls, topicOf, type StoreJob, type WaitingPoll } from './long-polls.ts';
+import { RowCache } from './row-cache.ts';
 import type { StoreClock } from './store-clock.ts';
 import type { StoreIdentity, Transaction } from './transaction.ts';
 import { transitions } from './transitions.ts';
@@ -36,6 +37,7 @@ type Transition = (transaction: Transaction, argument: unknown) => unknown;
 export class GroupCommit {
   readonly #parts: GroupCommitParts;
   readonly #polls = new LongPolls();
+  readonly #rows = new RowCache();
   readonly #lastReads = new Map<string, number>();
   readonly #stats = { commits: 0, requests: 0 };
   readonly #timedOut = new WeakSet<StoreJob>();
@@ -112,7 +114,8 @@ export class GroupCommit {
     const { database, lane, clock, file } = this.#parts;
     const woken = new Set<string>();
     const wake = (topic: string): void => void woken.add(topic);
-    const transaction: Transaction = { database, lane, now: clock.now(), file, lastReads: this.#lastReads, wake };
+    const known = { rows: this.#rows, lastReads: this.#lastReads };
+    const transaction: Transaction = { database, lane, now: clock.now(), file, ...known, wake };
     let committing = false;
     try {
       database.begin();
@@ -165,6 +168,7 @@ export class GroupCommit {
     const { database, lane } = this.#parts;
     // A commit that failed for another reason than space may be half on disk; a second fsync would not tell.
     if (isFatal(error) || (committing && !isFull(error))) this.#fail('a write failed', error);
+    this.#rows.clear();
     try {
       database.rollback();
       if (this.#stopped === undefined) lane.load();

@@ -39,6 +39,16 @@ it('every commit is synced before it returns', () => {
   closeStoreFile(opened);
 });
 
+it('a store of the first release is brought up to date, with what is in it', () => {
+  const first = openStoreFile(file);
+  first.database.execute('ALTER TABLE call DROP COLUMN abandonedFence; PRAGMA user_version = 1;');
+  closeStoreFile(first);
+  const second = openStoreFile(file);
+  expect(second.incarnation).toBe(first.incarnation);
+  expect(second.database.all('SELECT abandonedFence FROM call')).toEqual([]);
+  closeStoreFile(second);
+});
+
 it('a store of a newer release is refused and left as it is', () => {
   closeStoreFile(openStoreFile(file));
   const newer = new Database(file, 0);

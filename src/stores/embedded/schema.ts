@@ -113,6 +113,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE catalog (sequence INTEGER NOT NULL, digest TEXT NOT NULL, modules TEXT NOT NULL) STRICT;
   CREATE TABLE worker (workerId TEXT PRIMARY KEY, entry TEXT NOT NULL, expiresAt INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `ALTER TABLE call ADD COLUMN abandonedFence INTEGER;`,
 ];
 
 export interface StoreFile {

@@ -1,5 +1,7 @@
-import { planeError } from '../../domain/errors.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { planeError, PlaneError } from '../../domain/errors.ts';
 import type { StoreMethod } from '../../ports/store.ts';
+import { PendingRequests } from './pending-requests.ts';
 import {
   decodeFrame,
   encodeFrame,
@@ -10,46 +12,43 @@ import {
 } from './rpc.ts';
 import type { LinkEvents, StoreLink } from './store-link.ts';
 
-interface PendingRequest {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly lateAt: number;
-}
-
-/** What a request may take beyond the time it asked to wait. */
-const ANSWER_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
+const TRY_AGAIN_MS = 25;
+const TRY_AGAIN_MOST_MS = 250;
+/** Bounds a frame: all that waited for the next owner is sent at once. */
+const MAX_REQUESTS_PER_FRAME = 128;
 const CLOSED = 'it was closed';
 
 type OpenLink = (events: LinkEvents) => Promise<StoreLink>;
 
 /**
- * Sends requests over a link and opens a new one with the next request after it was lost. A request in flight then is
- * refused and never sent again by itself: only the caller knows whether it still wants it.
+ * Sends requests over a link. When it is lost, those without an answer wait for the next one and are sent again, up to the
+ * patience. Their commits may have happened and only the answers be lost; the port demands that every method can be repeated.
  */
 export class StoreClient {
   readonly #openLink: OpenLink;
+  readonly #pending: PendingRequests;
   #link: Promise<StoreLink> | undefined;
   #current: StoreLink | undefined;
-  #pending = new Map<number, PendingRequest>();
-  #outbox: RequestMessage[] = [];
-  #lastId = 0;
+  #outbox: number[] = [];
+  /** Why the store was last found away. */
+  #away: Error = planeError('STORE_UNAVAILABLE', { problem: 'nobody has asked for it yet' });
+  #reconnecting = false;
   #closing: Promise<void> | undefined;
-  #lateTimer: NodeJS.Timeout | undefined;
+  #lookTimer: NodeJS.Timeout | undefined;
 
-  constructor(openLink: OpenLink) {
+  constructor(openLink: OpenLink, patienceMs: number) {
     this.#openLink = openLink;
+    this.#pending = new PendingRequests(patienceMs);
   }
 
-  async request(method: StoreMethod, argument: unknown): Promise<unknown> {
-    if (this.#current === undefined || this.#closing !== undefined) await this.connect();
+  request(method: StoreMethod, argument: unknown): Promise<unknown> {
+    if (this.#closing !== undefined) return Promise.reject(planeError('STORE_UNAVAILABLE', { problem: CLOSED }));
     return new Promise((resolve, reject) => {
-      const id = ++this.#lastId;
-      const waitMs = (argument as { waitMs?: number } | null | undefined)?.waitMs ?? 0;
-      this.#pending.set(id, { resolve, reject, lateAt: performance.now() + waitMs + ANSWER_WITHIN_MS });
-      this.#lateTimer ??= setInterval(() => this.#refuseLate(), LOOK_EVERY_MS).unref();
-      if (this.#outbox.length === 0) queueMicrotask(() => this.#flush());
-      this.#outbox.push([id, method, argument]);
+      const id = this.#pending.add(method, argument, { resolve, reject });
+      this.#lookTimer ??= setInterval(() => this.#pending.refuseOverdue(this.#away), LOOK_EVERY_MS).unref();
+      if (this.#current === undefined) void this.#reconnect();
+      else this.#post([id]);
     });
   }
 
@@ -68,78 +67,124 @@ export class StoreClient {
   }
 
   async #close(): Promise<void> {
-    const link = await this.#link?.catch(() => undefined);
     // What was asked before the end goes first; an owner carries it out before it closes the file.
     this.#flush();
+    clearInterval(this.#lookTimer);
+    if (this.#current === undefined) this.#refuseAll();
+    const link = await this.#link?.catch(() => undefined);
     await link?.close();
-    this.#lost(CLOSED);
+    this.#refuseAll();
+  }
+
+  #refuseAll(): void {
+    this.#pending.rejectAll(planeError('STORE_UNAVAILABLE', { problem: CLOSED }));
   }
 
   async #open(): Promise<StoreLink> {
+    let lost: string | undefined;
+    let link: StoreLink | undefined;
     try {
-      this.#current = await this.#openLink({
+      link = await this.#openLink({
         onFrame: (frame) => this.#receive(frame),
-        onLost: (problem) => this.#lost(this.#closing === undefined ? problem : CLOSED),
+        onLost: (problem) => {
+          lost = problem;
+          if (link !== undefined) this.#lost(problem);
+        },
       });
-      return this.#current;
+      if (lost !== undefined) throw planeError('STORE_UNAVAILABLE', { problem: lost });
     } catch (error) {
       this.#link = undefined;
       throw error;
     }
+    this.#current = link;
+    this.#post(this.#pending.ids());
+    return link;
+  }
+
+  /** Looks for the store until it is found, or is another one, or nobody waits for it any more. */
+  async #reconnect(): Promise<void> {
+    if (this.#reconnecting) return;
+    this.#reconnecting = true;
+    for (let attempt = 1; this.#pending.size > 0 && this.#current === undefined; attempt += 1) {
+      try {
+        await this.connect();
+      } catch (error) {
+        this.#notFound(error);
+        if (this.#pending.size > 0) await pause(Math.min(TRY_AGAIN_MS * attempt, TRY_AGAIN_MOST_MS));
+      }
+    }
+    this.#reconnecting = false;
+  }
+
+  #notFound(error: unknown): void {
+    if (this.#closing !== undefined) return this.#refuseAll();
+    if (!(error instanceof PlaneError) || error.code !== 'STORE_UNAVAILABLE') {
+      // Another store, another protocol, somebody else's file: waiting does not help.
+      return this.#pending.rejectAll(error instanceof Error ? error : new Error(String(error)));
+    }
+    this.#wait(error);
+  }
+
+  /** Requests of one turn go together. */
+  #post(ids: readonly number[]): void {
+    if (ids.length === 0) return;
+    if (this.#outbox.length === 0) queueMicrotask(() => this.#flush());
+    this.#outbox.push(...ids);
   }
 
   #flush(): void {
-    const messages = this.#outbox;
-    if (messages.length === 0) return;
+    const ids = this.#outbox;
     this.#outbox = [];
+    for (let at = 0; at < ids.length; at += MAX_REQUESTS_PER_FRAME)
+      this.#send(ids.slice(at, at + MAX_REQUESTS_PER_FRAME));
+  }
+
+  #send(ids: readonly number[]): void {
+    const link = this.#current;
+    // Without one they wait; the next link sends all there are.
+    if (link === undefined) return;
+    const messages = ids.map((id) => this.#pending.send(id)).filter((message) => message !== undefined);
     try {
-      this.#current?.send(encodeFrame(messages));
+      link.send(encodeFrame(messages));
     } catch {
       // One of them cannot be encoded; the others must not suffer for it.
-      for (const message of messages) this.#sendAlone(message);
+      for (const message of messages) this.#sendAlone(link, message);
     }
   }
 
-  #sendAlone(message: RequestMessage): void {
+  #sendAlone(link: StoreLink, message: RequestMessage): void {
     try {
-      this.#current?.send(encodeFrame([message]));
+      link.send(encodeFrame([message]));
     } catch (error) {
-      this.#take(message[0])?.reject(planeError('INTERNAL', { problem: String(error) }, error));
+      this.#pending.reject(message[0], planeError('INTERNAL', { problem: String(error) }, error));
     }
   }
 
   #receive(frame: Uint8Array): void {
     for (const [id, ok, value] of decodeFrame(frame) as AnswerMessage[]) {
-      const pending = this.#take(id);
-      if (ok === 1) pending?.resolve(value);
-      else pending?.reject(rebuildError(value as CarriedError));
+      if (ok === 1) this.#pending.resolve(id, value);
+      else this.#refused(id, rebuildError(value as CarriedError));
     }
   }
 
-  #take(id: number): PendingRequest | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    return pending;
+  #refused(id: number, error: PlaneError): void {
+    // An owner that ends in good order refuses what it has not carried out: that is for the next one.
+    const isForNext = error.code === 'STORE_UNAVAILABLE' && this.#closing === undefined;
+    if (isForNext) this.#wait(error, [id]);
+    else this.#pending.reject(id, error);
   }
 
   #lost(problem: string): void {
     this.#link = undefined;
     this.#current = undefined;
     this.#outbox = [];
-    clearInterval(this.#lateTimer);
-    this.#lateTimer = undefined;
-    const pending = this.#pending;
-    this.#pending = new Map();
-    for (const { reject } of pending.values()) reject(planeError('STORE_UNAVAILABLE', { problem }));
+    if (this.#closing !== undefined) return this.#refuseAll();
+    this.#wait(planeError('STORE_UNAVAILABLE', { problem }));
+    void this.#reconnect();
   }
 
-  /** A stopped owner keeps its socket open and says nothing. */
-  #refuseLate(): void {
-    const now = performance.now();
-    for (const [id, { lateAt, reject }] of this.#pending) {
-      if (lateAt > now) continue;
-      this.#pending.delete(id);
-      reject(planeError('STORE_UNAVAILABLE', { problem: `it did not answer within ${ANSWER_WITHIN_MS} ms` }));
-    }
+  #wait(away: Error, ids: readonly number[] = this.#pending.ids()): void {
+    this.#away = away;
+    this.#pending.wait(ids, away);
   }
 }

@@ -1,10 +1,12 @@
 import type { Database } from './database.ts';
 import type { Lane } from './lane.ts';
+import type { RowCache } from './row-cache.ts';
 
 /** What a transition works on. It is a plain function inside the transaction under way: no waiting, no commit of its own. */
 export interface Transaction {
   readonly database: Database;
   readonly lane: Lane;
+  readonly rows: RowCache;
   /** Store time, the same for everything in one commit. */
   readonly now: number;
   /** Has long polls on this topic looked at again before the commit. */

@@ -64,6 +64,15 @@ export function describeCatalog(scene: Scene): void {
     expect(await store.readCatalog()).toEqual({ sequence, ...published });
   });
 
+  it('writeCatalog repeated after a lost answer says written again and writes once', async () => {
+    const store = await scene.open();
+    const request = { expectedSequence: 0, ...publication(moduleOf('files', 2)) };
+    const first = await store.writeCatalog(request);
+    expect(first).toMatchObject({ kind: 'written' });
+    expect(await store.writeCatalog(request)).toEqual(first);
+    expect((await store.readCatalog()).sequence).toBe(first.sequence);
+  });
+
   it('writeCatalog by two writers lets exactly one win, every time', async () => {
     const [store, other] = await scene.openPair();
     let sequence = 0;

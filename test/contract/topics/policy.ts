@@ -41,6 +41,15 @@ export function describePolicy(scene: Scene): void {
     expect((await laneState(store, 0)).policyVersion).toBe(before.policyVersion);
   });
 
+  it('writePolicy repeated after a lost answer says written again and writes once', async () => {
+    const store = await scene.open();
+    const request = { expectedVersion: 0, policy: OPEN };
+    expect(await store.writePolicy(request)).toEqual({ kind: 'written', version: 1 });
+    expect(await store.writePolicy(request)).toEqual({ kind: 'written', version: 1 });
+    await store.writePolicy({ expectedVersion: 1, policy: { ...OPEN, paused: { agents: ['main'] } } });
+    expect(await store.writePolicy(request)).toEqual({ kind: 'conflict', version: 2 });
+  });
+
   it('writePolicy by two writers lets exactly one win, every time', async () => {
     const [store, other] = await scene.openPair();
     for (let version = 0; version < 10; version += 1) {

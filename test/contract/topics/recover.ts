@@ -10,6 +10,7 @@ import {
   detail,
   encodedOutcome,
   holdOne,
+  HOUR_MS,
   newWaiter,
   openSession,
   ownedBy,
@@ -198,8 +199,33 @@ export function describeRecover(scene: Scene): void {
     await store.abandonCall(request);
     await store.abandonCall(request);
     expect(await claimMany(store, { lane: session.lane })).toHaveLength(1);
-    await store.abandonCall(request);
+    expect(await store.abandonCall(request)).toBe('abandoned');
     expect(await claimMany(store, { lane: session.lane })).toEqual([]);
+  });
+
+  it('abandon of a call that was never delivered is fenced, whatever fence it names', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const held = await holdOne(store, session);
+    const callId = await acceptOne(store, session);
+    for (const fence of [0, 1]) {
+      expect(await store.abandonCall({ ...ownedBy(held), callId, fence, handedBack: true })).toBe('fenced');
+    }
+    expect(await claimOne(store, { lane: session.lane })).toMatchObject({ callId, fence: 1, handedBack: false });
+  });
+
+  it('abandon of a resumed call is fenced until somebody holds it again', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const held = await holdOne(store, session);
+    await store.parkCall(parkRequest(held));
+    await store.resumeCall({ callId: held.callId, deadlineMs: HOUR_MS });
+    for (const fence of [held.fence, held.fence + 1]) {
+      expect(await store.abandonCall({ ...ownedBy(held), fence, handedBack: true })).toBe('fenced');
+    }
+    const resumed = await claimOne(store, { lane: session.lane });
+    expect(resumed.handedBack).toBe(false);
+    expect(await store.abandonCall({ ...ownedBy(resumed), handedBack: false })).toBe('abandoned');
   });
 
   it('an unsafe call abandoned after its start mark does not start again', async () => {

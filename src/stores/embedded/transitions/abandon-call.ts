@@ -1,6 +1,6 @@
 import type { AbandonRequest } from '../../../ports/call-store.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
-import { findCall, isOwned } from './call-row.ts';
+import { changeCall, findCall, isOwned } from './call-row.ts';
 
 /**
  * The call keeps its place, so it is the next to be claimed. A start by this very lease does not count: it was given back in
@@ -9,17 +9,19 @@ import { findCall, isOwned } from './call-row.ts';
 export function abandonCall(transaction: Transaction, request: AbandonRequest): 'abandoned' | 'fenced' {
   const call = findCall(transaction, request.callId);
   if (call === undefined) return 'fenced';
-  // A repeated request: this very fence became the base, and nobody has claimed the call since.
-  if (call.entryId !== null && call.owner === null && call.base === request.fence) return 'abandoned';
+  // A repeated request: it is done, whoever holds the call now.
+  if (call.abandonedFence === request.fence) return 'abandoned';
   if (!isOwned(call, request)) return 'fenced';
   const takesStartBack = call.startFence === request.fence && call.effect !== 'unsafe';
-  transaction.database.run(
-    `UPDATE call SET base = base + deliveries, deliveries = 0, owner = NULL, handedBack = max(handedBack, ?),
-       starts = starts - ?, state = iif(?, 'queued', state) WHERE seq = ?`,
+  changeCall(
+    transaction,
+    call,
+    `abandonedFence = ?, base = base + deliveries, deliveries = 0, owner = NULL, handedBack = max(handedBack, ?),
+       starts = starts - ?, state = iif(?, 'queued', state)`,
+    request.fence,
     request.handedBack ? 1 : 0,
     takesStartBack ? 1 : 0,
     takesStartBack ? 1 : 0,
-    call.seq,
   );
   transaction.wake(poolTopic(call.pool));
   return 'abandoned';

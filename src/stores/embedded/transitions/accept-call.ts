@@ -2,11 +2,12 @@ import { LIMITS } from '../../../domain/call.ts';
 import { parseScopedId } from '../../../domain/ids.ts';
 import type { AcceptAnswer, AcceptRequest, CallProof } from '../../../ports/call-store.ts';
 import type { SessionEnding } from '../../../domain/session.ts';
+import type { CallRow, SessionRow } from '../rows.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
 import { checkAdmission } from './check-admission.ts';
-import { CALL_COLUMNS, callIdOf, decodeWaiters, encodeWaiters, findOwnedCall, type CallRow } from './call-row.ts';
+import { CALL_COLUMNS, callIdOf, changeCall, decodeWaiters, encodeWaiters, findOwnedCall } from './call-row.ts';
 import { hasRoom, slotName } from './queue.ts';
-import { expiryOf, findSession, isTokenOf, markSeen, sessionEnding, type SessionRow } from './session-row.ts';
+import { expiryOf, findSession, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
 
 /** The whole of accept: who asks, what the key stands for, whether there is room; only then the first write. */
 export function acceptCall(transaction: Transaction, request: AcceptRequest): AcceptAnswer {
@@ -22,8 +23,8 @@ export function acceptCall(transaction: Transaction, request: AcceptRequest): Ac
   const overload = checkAdmission(transaction, request, slot);
   if (overload !== undefined) return overload;
   markSeen(transaction, session);
-  const call = { keyId: request.callId, generation: (last?.generation ?? 0) + 1 };
-  writeCall(transaction, session, request, slot, call.generation);
+  const call = newCall(transaction, session, request, slot, (last?.generation ?? 0) + 1);
+  writeCall(transaction, session, request, call);
   return { kind: 'accepted', callId: callIdOf(call) };
 }
 
@@ -80,7 +81,7 @@ function joinCall(
     return { kind: 'overloaded', what: 'waiters of this call', retryAfterMs: 1000 };
   }
   if (waiter !== undefined && !known) {
-    database.run('UPDATE call SET waiters = ? WHERE seq = ?', encodeWaiters([...waiters, waiter]), call.seq);
+    changeCall(transaction, call, 'waiters = ?', encodeWaiters([...waiters, waiter]));
   }
   return { kind: 'attached', callId, state: call.state };
 }
@@ -100,43 +101,84 @@ function findPlace(transaction: Transaction, session: SessionRow, request: Accep
   return { slot, window, inQueue: hasRoom(transaction, slot, window) };
 }
 
-function writeCall(
-  transaction: Transaction,
+const INSERT_CALL = `INSERT INTO call (state, scope, keyId, generation, session, run, tool, pool, bodyDigest, identity, epoch,
+    sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId)
+  VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+function writeCall(transaction: Transaction, session: SessionRow, request: AcceptRequest, call: CallRow): void {
+  const { database, lane, rows } = transaction;
+  call.seq = database.insert(
+    INSERT_CALL,
+    session.scope,
+    call.keyId,
+    call.generation,
+    call.session,
+    call.run,
+    call.tool,
+    call.pool,
+    call.bodyDigest,
+    call.identity,
+    call.epoch,
+    call.sessionExpiresAt,
+    call.acceptedAt,
+    call.deadline,
+    call.bytes,
+    call.waiters,
+    call.serial,
+    call.slot,
+    call.slotWindow,
+    call.holdsSlot,
+    call.entryId,
+  );
+  database.run('INSERT INTO body (seq, envelope) VALUES (?, ?)', call.seq, request.envelope);
+  rows.keepCall(callIdOf(call), call);
+  lane.liveCalls += 1;
+  lane.liveBytes += call.bytes;
+  if (call.slot !== null) lane.changeSlot(call.slot, call.holdsSlot === 1 ? { standing: 1 } : { backlog: 1 });
+  if (call.entryId !== null) transaction.wake(poolTopic(call.pool));
+}
+
+/** Written out, and not put together from parts: as an object of one shape it costs next to nothing. */
+function newCall(
+  { lane, now }: Transaction,
   session: SessionRow,
   request: AcceptRequest,
   place: Place,
   generation: number,
-): void {
-  const { database, lane, now } = transaction;
-  const bytes = request.envelope.byteLength;
-  database.run(
-    `INSERT INTO call (keyId, generation, state, scope, session, run, tool, pool, bodyDigest, identity, epoch,
-       sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId)
-     VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    request.callId,
+): CallRow {
+  return {
+    seq: 0,
+    keyId: request.callId,
     generation,
-    session.scope,
-    session.id,
-    request.run,
-    request.tool,
-    request.pool,
-    request.bodyDigest,
-    session.identity,
-    lane.epoch,
-    expiryOf(session, now),
-    now,
-    now + Math.ceil(request.deadlineMs),
-    bytes,
-    encodeWaiters(request.waiter === undefined ? [] : [request.waiter]),
-    request.serial ? 1 : 0,
-    place.slot,
-    place.window,
-    place.inQueue ? 1 : 0,
-    place.inQueue ? lane.nextEntryId() : null,
-  );
-  database.run('INSERT INTO body (seq, envelope) VALUES (last_insert_rowid(), ?)', request.envelope);
-  lane.liveCalls += 1;
-  lane.liveBytes += bytes;
-  if (place.slot !== null) lane.changeSlot(place.slot, place.inQueue ? { standing: 1 } : { backlog: 1 });
-  if (place.inQueue) transaction.wake(poolTopic(request.pool));
+    state: 'queued',
+    session: session.id,
+    run: request.run,
+    tool: request.tool,
+    pool: request.pool,
+    bodyDigest: request.bodyDigest,
+    identity: session.identity,
+    epoch: lane.epoch,
+    sessionExpiresAt: expiryOf(session, now),
+    acceptedAt: now,
+    deadline: now + Math.ceil(request.deadlineMs),
+    bytes: request.envelope.byteLength,
+    waiters: encodeWaiters(request.waiter === undefined ? [] : [request.waiter]),
+    serial: request.serial ? 1 : 0,
+    slot: place.slot,
+    slotWindow: place.window,
+    holdsSlot: place.inQueue ? 1 : 0,
+    entryId: place.inQueue ? lane.nextEntryId() : null,
+    owner: null,
+    base: 0,
+    deliveries: 0,
+    starts: 0,
+    startFence: null,
+    effect: null,
+    cancelRequested: 0,
+    handedBack: 0,
+    settledAt: null,
+    releaseKey: 0,
+    resolution: null,
+    abandonedFence: null,
+  };
 }

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { callIdOf, type CallRow } from './call-row.ts';
+import { callIdOf } from './call-row.ts';
 
 type Audited = Pick<CallRow, 'keyId' | 'generation' | 'tool' | 'session' | 'bodyDigest' | 'identity'>;
 

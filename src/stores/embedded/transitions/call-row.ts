@@ -1,58 +1,53 @@
-import type { CallState } from '../../../domain/call.ts';
-import type { CallerId, CallId, RunId, SessionId, ToolId } from '../../../domain/ids.ts';
-import type { Effect } from '../../../domain/tool.ts';
+import type { CallerId, CallId } from '../../../domain/ids.ts';
 import type { OwnedCall, Waiter } from '../../../ports/call-store.ts';
+import type { SqlValue } from '../database.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 
-export interface CallRow {
-  readonly seq: number;
-  readonly keyId: string;
-  readonly generation: number;
-  readonly state: CallState;
-  readonly session: SessionId;
-  readonly run: RunId;
-  readonly tool: ToolId;
-  readonly pool: string;
-  readonly bodyDigest: string;
-  readonly identity: string;
-  readonly acceptedAt: number;
-  readonly deadline: number;
-  readonly bytes: number;
-  readonly waiters: string;
-  readonly serial: number;
-  readonly slot: string | null;
-  readonly slotWindow: number;
-  readonly holdsSlot: number;
-  readonly entryId: number | null;
-  readonly owner: string | null;
-  readonly base: number;
-  readonly deliveries: number;
-  readonly starts: number;
-  readonly startFence: number | null;
-  readonly effect: Effect | null;
-  readonly cancelRequested: number;
-  readonly settledAt: number | null;
-  readonly releaseKey: number;
-  readonly resolution: 'ran' | 'not-ran' | null;
-}
-
-export const CALL_COLUMNS = `seq, keyId, generation, state, session, run, tool, pool, bodyDigest, identity, acceptedAt, deadline,
-  bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId, owner, base, deliveries, starts, startFence, effect,
-  cancelRequested, settledAt, releaseKey, resolution`;
+export const CALL_COLUMNS = `seq, keyId, generation, state, session, run, tool, pool, bodyDigest, identity, epoch,
+  sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId, owner, base, deliveries, starts, startFence, effect,
+  cancelRequested, handedBack, settledAt, releaseKey, resolution, abandonedFence`;
 
 const CALL_BY_ID = `SELECT ${CALL_COLUMNS} FROM call WHERE keyId = ? AND generation = ?`;
+const CALL_BY_SEQ = `SELECT ${CALL_COLUMNS} FROM call WHERE seq = ?`;
 
 /** `<key id>` is the first call under a key, `<key id>~n` the n-th after its predecessor released it. */
 export function callIdOf(call: { readonly keyId: string; readonly generation: number }): CallId {
   return (call.generation === 1 ? call.keyId : `${call.keyId}~${call.generation}`) as CallId;
 }
 
-export function findCall({ database }: Transaction, callId: string): CallRow | undefined {
+export function findCall({ database, rows }: Transaction, callId: string): CallRow | undefined {
+  const cached = rows.callById(callId);
+  if (cached !== undefined) return cached;
   const tilde = callId.indexOf('~');
-  if (tilde < 0) return database.get<CallRow>(CALL_BY_ID, callId, 1);
-  const generation = Number(callId.slice(tilde + 1));
-  if (!Number.isSafeInteger(generation) || generation < 2) return undefined;
-  return database.get<CallRow>(CALL_BY_ID, callId.slice(0, tilde), generation);
+  const generation = tilde < 0 ? 1 : Number(callId.slice(tilde + 1));
+  if (tilde >= 0 && (!Number.isSafeInteger(generation) || generation < 2)) return undefined;
+  const call = database.get<CallRow>(CALL_BY_ID, tilde < 0 ? callId : callId.slice(0, tilde), generation);
+  if (call !== undefined) rows.keepCall(callIdOf(call), call);
+  return call;
+}
+
+/** Calls that an index has found, in its order. */
+export function readCalls({ database, rows }: Transaction, found: readonly { readonly seq: number }[]): CallRow[] {
+  const calls: CallRow[] = [];
+  for (const { seq } of found) {
+    const call = rows.callBySeq(seq) ?? database.get<CallRow>(CALL_BY_SEQ, seq);
+    if (call === undefined) continue;
+    rows.keepCall(callIdOf(call), call);
+    calls.push(call);
+  }
+  return calls;
+}
+
+/** Every change of a call but those of the hot path, which keep the row current themselves. `change` sets columns. */
+export function changeCall(
+  { database, rows }: Transaction,
+  call: Pick<CallRow, 'seq' | 'keyId' | 'generation'>,
+  change: string,
+  ...values: SqlValue[]
+): void {
+  rows.dropCall(call.seq, callIdOf(call));
+  database.run(`UPDATE call SET ${change} WHERE seq = ?`, ...values, call.seq);
 }
 
 export function fenceOf(call: { readonly base: number; readonly deliveries: number }): number {

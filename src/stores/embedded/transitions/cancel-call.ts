@@ -1,6 +1,6 @@
 import type { CancelAnswer, CancelRequest } from '../../../ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
-import { findCall } from './call-row.ts';
+import { changeCall, findCall } from './call-row.ts';
 import { endCall } from './end-call.ts';
 import { findSession, isTokenOf, sessionEnding } from './session-row.ts';
 
@@ -10,7 +10,7 @@ export function cancelCall(transaction: Transaction, request: CancelRequest): Ca
   if (call.state === 'settled') return 'settled';
   if (call.state === 'running') {
     if (call.cancelRequested === 0) {
-      transaction.database.run('UPDATE call SET cancelRequested = 1 WHERE seq = ?', call.seq);
+      changeCall(transaction, call, 'cancelRequested = 1');
       transaction.lane.raiseCancelSequence();
     }
     return 'cancelling';

@@ -23,16 +23,17 @@ export function writeCatalog(
   transaction: Transaction,
   request: { expectedSequence: number; digest: string; modules: readonly ModuleDeclaration[] },
 ): WriteCatalogAnswer {
+  const { database } = transaction;
   const found = currentSequence(transaction);
-  if (found !== request.expectedSequence) return { kind: 'conflict', sequence: found };
-  const sequence = found + 1;
-  transaction.database.run('DELETE FROM catalog');
-  transaction.database.run(
-    'INSERT INTO catalog VALUES (?, ?, ?)',
-    sequence,
-    request.digest,
-    JSON.stringify(request.modules),
-  );
+  const sequence = request.expectedSequence + 1;
+  const modules = JSON.stringify(request.modules);
+  if (found !== request.expectedSequence) {
+    // The same writer repeats itself after a lost answer.
+    const same = database.get('SELECT 1 FROM catalog WHERE sequence = ? AND modules = ?', sequence, modules);
+    return same === undefined ? { kind: 'conflict', sequence: found } : { kind: 'written', sequence };
+  }
+  database.run('DELETE FROM catalog');
+  database.run('INSERT INTO catalog VALUES (?, ?, ?)', sequence, request.digest, modules);
   transaction.wake(CATALOG_TOPIC);
   return { kind: 'written', sequence };
 }

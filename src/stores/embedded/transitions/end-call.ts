@@ -1,8 +1,9 @@
 import { LIMITS } from '../../../domain/call.ts';
 import type { AuditEvent } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
-import { decodeWaiters, type CallRow } from './call-row.ts';
+import { changeCall, decodeWaiters } from './call-row.ts';
 import { leaveSlot } from './queue.ts';
 import { sendReply } from './send-reply.ts';
 
@@ -20,15 +21,15 @@ export interface CallEnding {
 export function endCall(transaction: Transaction, call: CallRow, ending: CallEnding): void {
   const { database, lane, now } = transaction;
   const { outcome } = ending;
-  database.run(
-    `UPDATE call SET state = 'settled', settledAt = ?, keepUntil = ?, releaseKey = ?, bytes = ?, base = base + ?,
-     entryId = NULL, holdsSlot = 0 WHERE seq = ?`,
+  changeCall(
+    transaction,
+    call,
+    `state = 'settled', settledAt = ?, keepUntil = ?, releaseKey = ?, bytes = ?, base = base + ?, entryId = NULL, holdsSlot = 0`,
     now,
     now + Math.ceil(ending.retentionMs),
     ending.releaseKey ? 1 : 0,
     outcome.byteLength,
     ending.byOwner ? 0 : 1,
-    call.seq,
   );
   database.run('INSERT INTO outcome VALUES (?, ?)', call.seq, outcome);
   database.run('DELETE FROM body WHERE seq = ?', call.seq);

@@ -39,7 +39,7 @@ function forgetReplies({ database, lastReads, file, now }: Transaction): void {
   }
 }
 
-function forgetSessions({ database, now }: Transaction, limit: number): void {
+function forgetSessions({ database, rows, now }: Transaction, limit: number): void {
   const before = now - ENDED_SESSION_MS;
   const ended = database.all<{ id: string }>(
     `SELECT id FROM session WHERE (expiresAt <= ?1 OR lastSeenAt + idleMs <= ?1)
@@ -48,6 +48,7 @@ function forgetSessions({ database, now }: Transaction, limit: number): void {
     limit,
   );
   for (const { id } of ended) {
+    rows.dropSession(id);
     database.run('DELETE FROM run WHERE session = ?', id);
     database.run('DELETE FROM session WHERE id = ?', id);
   }

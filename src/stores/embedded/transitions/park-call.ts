@@ -1,7 +1,7 @@
 import type { ParkRequest } from '../../../ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
-import { findCall, isOwned } from './call-row.ts';
+import { changeCall, findCall, isOwned } from './call-row.ts';
 import { leaveSlot } from './queue.ts';
 
 export function parkCall(transaction: Transaction, request: ParkRequest): 'parked' | 'fenced' {
@@ -12,12 +12,12 @@ export function parkCall(transaction: Transaction, request: ParkRequest): 'parke
   if (!isOwned(call, request)) return 'fenced';
   // A serial call keeps its turn while a person is asked; others make room for the subject's next call.
   const keepsSlot = call.serial === 1;
-  transaction.database.run(
-    `UPDATE call SET state = 'parked', deadline = ?, base = base + deliveries, deliveries = 0, entryId = NULL, owner = NULL,
-     holdsSlot = ? WHERE seq = ?`,
+  changeCall(
+    transaction,
+    call,
+    `state = 'parked', deadline = ?, base = base + deliveries, deliveries = 0, entryId = NULL, owner = NULL, holdsSlot = ?`,
     Math.ceil(request.until),
     keepsSlot ? call.holdsSlot : 0,
-    call.seq,
   );
   appendAudit(transaction, call, 'call.parked', request.audit);
   if (!keepsSlot) leaveSlot(transaction, call);

@@ -1,7 +1,8 @@
+import type { CallRow } from '../rows.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
-import type { CallRow } from './call-row.ts';
+import { changeCall } from './call-row.ts';
 
-type Placed = Pick<CallRow, 'seq' | 'pool'>;
+type Placed = Pick<CallRow, 'seq' | 'keyId' | 'generation' | 'pool'>;
 
 /**
  * The window a call counts in. Serial calls have one of their own with room for one; the slot is the promise of I11, so it
@@ -19,8 +20,7 @@ export function hasRoom({ lane }: Transaction, slot: string, window: number): bo
 
 /** Puts a call at the end of its pool's queue. */
 export function enterQueue(transaction: Transaction, call: Placed): void {
-  const { database, lane } = transaction;
-  database.run('UPDATE call SET entryId = ?, owner = NULL, holdsSlot = 1 WHERE seq = ?', lane.nextEntryId(), call.seq);
+  changeCall(transaction, call, 'entryId = ?, owner = NULL, holdsSlot = 1', transaction.lane.nextEntryId());
   transaction.wake(poolTopic(call.pool));
 }
 
@@ -40,7 +40,7 @@ function promoteBacklog(transaction: Transaction, slot: string): void {
   const { database, lane } = transaction;
   while (lane.slot(slot).backlog > 0) {
     const next = database.get<Placed & { slotWindow: number }>(
-      `SELECT seq, pool, slotWindow FROM call WHERE slot = ? AND state = 'queued' AND entryId IS NULL ORDER BY seq LIMIT 1`,
+      `SELECT seq, keyId, generation, pool, slotWindow FROM call WHERE slot = ? AND state = 'queued' AND entryId IS NULL ORDER BY seq LIMIT 1`,
       slot,
     );
     if (next === undefined || lane.slot(slot).standing >= next.slotWindow) return;

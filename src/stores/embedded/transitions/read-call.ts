@@ -1,8 +1,9 @@
 import type { CallRecord } from '../../../domain/call.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import type { Identity } from '../../../domain/session.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { callIdOf, decodeWaiters, findCall, type CallRow } from './call-row.ts';
+import { callIdOf, decodeWaiters, findCall } from './call-row.ts';
 
 export function readCall(transaction: Transaction, callId: CallId): CallRecord | undefined {
   const call = findCall(transaction, callId);

@@ -1,6 +1,7 @@
 import type { ReapAnswer, ReapRequest } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { CALL_COLUMNS, callIdOf, type CallRow } from './call-row.ts';
+import { CALL_COLUMNS, callIdOf } from './call-row.ts';
 import { findBody } from './deliver-call.ts';
 import { endCall } from './end-call.ts';
 import { forgetStale } from './forget-stale.ts';

@@ -1,15 +1,17 @@
 import type { ClaimAnswer, ReclaimRequest } from '../../../ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
-import { DELIVERABLE_COLUMNS, deliverCalls, type DeliverableRow } from './deliver-call.ts';
+import { readCalls } from './call-row.ts';
+import { deliverCalls } from './deliver-call.ts';
 import { laneState } from './lane-state.ts';
 
 export function reclaimCalls(transaction: Transaction, request: ReclaimRequest): ClaimAnswer {
-  const rows = transaction.database.all<DeliverableRow>(
-    `SELECT ${DELIVERABLE_COLUMNS} FROM call
+  const found = transaction.database.all<{ seq: number }>(
+    `SELECT seq FROM call
      WHERE pool = ? AND entryId IS NOT NULL AND owner IS NOT NULL AND renewedAt <= ? ORDER BY renewedAt LIMIT ?`,
     request.pool,
     transaction.now - request.leaseMs,
     request.limit,
   );
-  return { deliveries: deliverCalls(transaction, rows, request.workerId), lane: laneState(transaction) };
+  const calls = readCalls(transaction, found);
+  return { deliveries: deliverCalls(transaction, calls, request.workerId), lane: laneState(transaction) };
 }

@@ -1,8 +1,9 @@
 import type { ResolveRequest } from '../../../ports/call-store.ts';
 import { decodeOutcome } from '../../../wire/outcome.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
-import { findCall, type CallRow } from './call-row.ts';
+import { changeCall, findCall } from './call-row.ts';
 
 /** The first word stands; the same word again changes nothing. */
 export function resolveCall(
@@ -13,7 +14,7 @@ export function resolveCall(
   if (call === undefined) return 'unknown';
   if (call.resolution !== null) return call.resolution === resolution ? 'resolved' : 'not-indeterminate';
   if (!isIndeterminate(transaction, call)) return 'not-indeterminate';
-  transaction.database.run('UPDATE call SET resolution = ? WHERE seq = ?', resolution, call.seq);
+  changeCall(transaction, call, 'resolution = ?', resolution);
   appendAudit(transaction, call, 'call.resolved', audit);
   return 'resolved';
 }

@@ -1,6 +1,6 @@
 import type { ResumeRequest } from '../../../ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
-import { findCall } from './call-row.ts';
+import { changeCall, findCall } from './call-row.ts';
 import { enterQueue, hasRoom } from './queue.ts';
 import { expiryOf, findSession, markSeen, sessionEnding } from './session-row.ts';
 
@@ -12,12 +12,12 @@ export function resumeCall(transaction: Transaction, request: ResumeRequest): 'r
   const alive = session !== undefined && sessionEnding(transaction, session, call.run) === undefined;
   // The idle expiry stood still while the call was parked, so it counts from here. The epoch stays that of the accept.
   if (alive) markSeen(transaction, session);
-  database.run(
-    `UPDATE call SET state = 'queued', deadline = ?, base = base + 1, sessionExpiresAt = coalesce(?, sessionExpiresAt)
-     WHERE seq = ?`,
+  changeCall(
+    transaction,
+    call,
+    `state = 'queued', deadline = ?, base = base + 1, sessionExpiresAt = coalesce(?, sessionExpiresAt)`,
     now + Math.ceil(request.deadlineMs),
     alive ? expiryOf(session, now) : null,
-    call.seq,
   );
   database.run('UPDATE body SET resumedWith = ? WHERE seq = ?', request.with ?? null, call.seq);
   if (call.slot === null || call.holdsSlot === 1) {

@@ -1,26 +1,18 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { SessionEnding } from '../../../domain/session.ts';
+import type { SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 
-export interface SessionRow {
-  readonly id: string;
-  readonly scope: string;
-  readonly identity: string;
-  readonly tokenHash: Uint8Array;
-  readonly openedAt: number;
-  readonly expiresAt: number;
-  readonly idleMs: number;
-  readonly lastSeenAt: number;
-  readonly revoked: number;
-}
-
-export function findSession({ database }: Transaction, session: string): SessionRow | undefined {
-  return database.get<SessionRow>('SELECT * FROM session WHERE id = ?', session);
+export function findSession({ database, rows }: Transaction, session: string): SessionRow | undefined {
+  const cached = rows.session(session);
+  if (cached !== undefined) return cached.row;
+  const row = database.get<SessionRow>('SELECT * FROM session WHERE id = ?', session);
+  return row === undefined ? undefined : rows.keepSession(row).row;
 }
 
 /** What is kept of a token: a digest of the digest that callers show, so that a stolen file opens no session. */
 export function hashToken(tokenDigest: string): Uint8Array {
-  return createHash('sha256').update(tokenDigest).digest();
+  return hash('sha256', tokenDigest, 'buffer');
 }
 
 /** In constant time: the answer must not tell how much of a guess was right. */
@@ -47,8 +39,12 @@ function hasParkedCall({ database }: Transaction, session: string): boolean {
   return database.get(`SELECT 1 FROM call WHERE session = ? AND state = 'parked' LIMIT 1`, session) !== undefined;
 }
 
-function hasRun({ database }: Transaction, session: string, run: string): boolean {
-  return database.get('SELECT 1 FROM run WHERE session = ? AND run = ?', session, run) !== undefined;
+function hasRun({ database, rows }: Transaction, session: string, run: string): boolean {
+  const known = rows.session(session)?.runs;
+  if (known?.has(run) === true) return true;
+  const found = database.get('SELECT 1 FROM run WHERE session = ? AND run = ?', session, run) !== undefined;
+  if (found) known?.add(run);
+  return found;
 }
 
 /** The earlier of absolute and idle expiry, for a session seen now. */
@@ -58,5 +54,6 @@ export function expiryOf(session: SessionRow, now: number): number {
 
 export function markSeen({ database, now }: Transaction, session: SessionRow): void {
   if (session.lastSeenAt >= now) return;
+  session.lastSeenAt = now;
   database.run('UPDATE session SET lastSeenAt = ? WHERE id = ?', now, session.id);
 }

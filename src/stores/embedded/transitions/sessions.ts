@@ -2,8 +2,9 @@ import { planeError } from '../../../domain/errors.ts';
 import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
 import type { Identity, Session, SessionEnding } from '../../../domain/session.ts';
 import type { OpenSessionRequest } from '../../../ports/session-store.ts';
+import type { SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { findSession, hashToken, isTokenOf, markSeen, sessionEnding, type SessionRow } from './session-row.ts';
+import { findSession, hashToken, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
 
 export function openSession(transaction: Transaction, request: OpenSessionRequest): { expiresAt: number } {
   const { database, now } = transaction;
@@ -44,6 +45,7 @@ export function revokeSession(transaction: Transaction, id: SessionId): 'revoked
   const session = findSession(transaction, id);
   if (session === undefined) return 'unknown';
   if (session.revoked === 0) {
+    transaction.rows.dropSession(id);
     transaction.database.run('UPDATE session SET revoked = 1 WHERE id = ?', id);
     transaction.lane.raiseEpoch();
   }
@@ -73,7 +75,8 @@ export function openRun(transaction: Transaction, { session: id, run }: RunReque
 }
 
 /** Moves the epoch: queued calls of the run must not start. */
-export function endRun({ database, lane }: Transaction, { session, run }: RunRequest): void {
+export function endRun({ database, lane, rows }: Transaction, { session, run }: RunRequest): void {
+  rows.dropSession(session);
   if (database.run('DELETE FROM run WHERE session = ? AND run = ?', session, run) > 0) lane.raiseEpoch();
 }
 

@@ -1,6 +1,7 @@
 import type { SettleAnswer, SettleRequest } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { fenceOf, findCall, isOwned, type CallRow } from './call-row.ts';
+import { fenceOf, findCall, isOwned } from './call-row.ts';
 import { endCall } from './end-call.ts';
 
 export function settleCall(transaction: Transaction, request: SettleRequest): SettleAnswer {

@@ -1,7 +1,8 @@
 import type { StartAnswer, StartRequest } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
-import { fenceOf, findOwnedCall, type CallRow } from './call-row.ts';
+import { fenceOf, findOwnedCall } from './call-row.ts';
 import { findSession, sessionEnding } from './session-row.ts';
 
 /** A call that took two workers down with it is not given a third. */
@@ -28,10 +29,14 @@ function refuseSecondStart(call: CallRow, request: StartRequest): StartAnswer | 
 
 function markStarted(transaction: Transaction, call: CallRow, request: StartRequest): StartAnswer {
   const starts = call.starts + 1;
+  call.state = 'running';
+  call.starts = starts;
+  call.startFence = fenceOf(call);
+  call.effect = request.effect;
   transaction.database.run(
     `UPDATE call SET state = 'running', starts = ?, startFence = ?, effect = ?, renewedAt = ? WHERE seq = ?`,
     starts,
-    fenceOf(call),
+    call.startFence,
     request.effect,
     transaction.now,
     call.seq,

@@ -1,0 +1,54 @@
+import type { CallState } from '../../domain/call.ts';
+import type { RunId, SessionId, ToolId } from '../../domain/ids.ts';
+import type { Effect } from '../../domain/tool.ts';
+
+/** The fields that the hot path changes are changed here too, together with the file; see `RowCache`. */
+export interface CallRow {
+  /** Given by the table. */
+  seq: number;
+  readonly keyId: string;
+  readonly generation: number;
+  state: CallState;
+  readonly session: SessionId;
+  readonly run: RunId;
+  readonly tool: ToolId;
+  readonly pool: string;
+  readonly bodyDigest: string;
+  readonly identity: string;
+  readonly epoch: number;
+  readonly sessionExpiresAt: number;
+  readonly acceptedAt: number;
+  readonly deadline: number;
+  readonly bytes: number;
+  readonly waiters: string;
+  readonly serial: number;
+  readonly slot: string | null;
+  readonly slotWindow: number;
+  readonly holdsSlot: number;
+  readonly entryId: number | null;
+  owner: string | null;
+  readonly base: number;
+  deliveries: number;
+  starts: number;
+  startFence: number | null;
+  effect: Effect | null;
+  readonly cancelRequested: number;
+  readonly handedBack: number;
+  readonly settledAt: number | null;
+  readonly releaseKey: number;
+  readonly resolution: 'ran' | 'not-ran' | null;
+  readonly abandonedFence: number | null;
+}
+
+/** `lastSeenAt` is changed here too, together with the file; see `RowCache`. */
+export interface SessionRow {
+  readonly id: SessionId;
+  readonly scope: string;
+  readonly identity: string;
+  readonly tokenHash: Uint8Array;
+  readonly openedAt: number;
+  readonly expiresAt: number;
+  readonly idleMs: number;
+  lastSeenAt: number;
+  readonly revoked: number;
+}

@@ -1,0 +1,58 @@
+import { expect } from 'vitest';
+import type { CallId } from '../../src/domain/ids.ts';
+import { PlaneError } from '../../src/domain/errors.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { acceptOne, claimMany, newWaiter, openSession, settleRequest } from '../contract/fixtures.ts';
+import { drainReplies, readWholeAudit, recordOf } from '../contract/observe.ts';
+
+/** Does a step over and over until the store fails; answers with the code it failed with. */
+async function untilFailure(step: () => Promise<void>): Promise<string> {
+  for (;;) {
+    try {
+      await step();
+    } catch (error) {
+      if (error instanceof PlaneError) return error.code;
+      throw error;
+    }
+  }
+}
+
+export interface Load {
+  readonly accepted: CallId[];
+  readonly settled: CallId[];
+  readonly waiter: ReturnType<typeof newWaiter>;
+  /** The codes with which the store ended the callers and workers. */
+  readonly ended: Promise<string[]>;
+}
+
+/** Callers and workers that write down only what was answered. */
+export async function startLoad(store: Store): Promise<Load> {
+  const accepted: CallId[] = [];
+  const settled: CallId[] = [];
+  const waiter = newWaiter();
+  const session = await openSession(store);
+  const caller = () =>
+    untilFailure(async () => void accepted.push(await acceptOne(store, session, { waiter, arguments: '{"n":1}' })));
+  const worker = () =>
+    untilFailure(async () => {
+      for (const delivery of await claimMany(store, { waitMs: 1_000, limit: 8 })) {
+        expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
+        settled.push(delivery.callId);
+      }
+    });
+  const ended = Promise.all([...Array.from({ length: 16 }, caller), worker(), worker()]);
+  return { accepted, settled, waiter, ended };
+}
+
+export async function expectNothingLost(store: Store, { accepted, settled, waiter }: Load): Promise<void> {
+  const missing = [];
+  for (const callId of accepted) if ((await store.readCall(callId)) === undefined) missing.push(callId);
+  expect(missing, 'accepted calls that are gone').toEqual([]);
+  for (const callId of settled) expect(await recordOf(store, callId)).toMatchObject({ state: 'settled' });
+  // Outcome, reply and audit record are one step: there are as many of each, answered or not.
+  const audit = await readWholeAudit(store, 0);
+  const replies = await drainReplies(store, 0, waiter.callerId);
+  expect(new Set(audit.map((entry) => entry.callId)).size).toBe(audit.length);
+  expect(replies).toHaveLength(audit.length);
+  expect(audit.map((entry) => entry.callId)).toEqual(expect.arrayContaining(settled));
+}
