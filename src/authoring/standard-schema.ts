@@ -50,7 +50,8 @@ export type Parsed =
 export function parseWith(schema: unknown, value: unknown): Soon<Parsed> {
   if (!isStandardSchema(schema)) return { kind: 'parsed', value };
   const result = schema['~standard'].validate(value);
-  return result instanceof Promise ? result.then(toParsed) : toParsed(result);
+  // Any promise, not only ours: one taken for an answer would let everything through.
+  return 'then' in result ? Promise.resolve(result).then(toParsed) : toParsed(result);
 }
 
 function toParsed(result: SchemaResult<unknown>): Parsed {

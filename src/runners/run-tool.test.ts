@@ -114,6 +114,34 @@ describe('runTool', () => {
     });
   });
 
+  test('waits for schemas and tools that take their time, with whatever kind of promise', async () => {
+    const later = z.object({ n: z.number() }).refine(async ({ n }) => n > 1, 'too small');
+    const run = (({ n }: { n: number }) => n) as unknown as Run;
+    const change = (n: number) => ({ tool: { input: later }, module: { setup: later }, facts: { arguments: { n } } });
+    const setup = { n: 2 };
+    const withSetup = (n: number) => ({ ...change(n), facts: { arguments: { n }, setup } });
+    expect(await endingOf(run, withSetup(2))).toMatchObject({ kind: 'returned', result: { value: 2 } });
+    expect(await endingOf(run, withSetup(1))).toMatchObject({ kind: 'invalid-arguments' });
+    expect(await endingOf(run, change(2))).toMatchObject({ kind: 'threw', type: 'SetupInvalid' });
+
+    // oxlint-disable-next-line unicorn/no-thenable -- what is tested
+    const foreign = { then: (resolve: (result: unknown) => void) => resolve({ issues: [{ message: 'no' }] }) };
+    const input = { '~standard': { version: 1, vendor: 'x', validate: () => foreign } } as unknown as typeof later;
+    expect(await endingOf(run, { tool: { input } })).toEqual({ kind: 'invalid-arguments', problems: ['no'] });
+    // oxlint-disable-next-line unicorn/no-thenable -- what is tested
+    const answering = { then: (resolve: (result: unknown) => void) => resolve(5) };
+    expect(await endingOf(() => answering)).toMatchObject({ kind: 'returned', result: { value: 5 } });
+  });
+
+  test('does not enter a tool that was stopped while its schema took its time', async () => {
+    const stop = new AbortController();
+    const input = z.object({}).refine(async () => (stop.abort(), true));
+    let entered = false;
+    const ending = await endingOf((() => (entered = true)) as Run, { tool: { input }, signal: stop.signal });
+    expect(ending.kind).toBe('threw');
+    expect(entered).toBe(false);
+  });
+
   test('tells a wrong setup, a missing tool and a module that does not load to the operator', async () => {
     expect(await endingOf(() => 1, { module: { setup: z.object({ key: z.string() }) } })).toMatchObject({
       kind: 'threw',
@@ -254,6 +282,23 @@ describe('the context of a run', () => {
         ],
       },
     });
+  });
+
+  test('can be taken apart, spread and not changed', async () => {
+    const { ending, progress, log } = await enter(((_: never, ctx: ToolContext) => {
+      const spread = { ...ctx } as unknown as Record<string, (given: unknown) => void>;
+      const [report, send] = [spread['progress']!, spread['sendMessage']!];
+      report({ done: 1 });
+      send({ format: 'card', body: {} });
+      const info = Object.entries(ctx.log).find(([level]) => level === 'info')![1] as (message: string) => void;
+      info('apart');
+      return { frozen: Object.isFrozen(ctx), same: ctx.untrusted === ctx.untrusted && ctx.log === ctx.log };
+    }) as Run);
+    expect(ending).toMatchObject({
+      result: { value: { frozen: true, same: true } },
+      writeBacks: { messages: [{ format: 'card', body: {} }] },
+    });
+    expect({ progress, log }).toEqual({ progress: [{ done: 1 }], log: [{ level: 'info', message: 'apart' }] });
   });
 
   test('passes progress, logs and nested calls on', async () => {

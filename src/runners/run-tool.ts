@@ -116,7 +116,8 @@ function endOfThrown(thrown: unknown, context: CallContext): RunEnding {
 
 /** As `await` would see it. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return typeof (value as { then?: unknown }).then === 'function';
 }
 
 function threw(type: string, cause: string): RunEnding {

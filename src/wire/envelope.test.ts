@@ -46,6 +46,7 @@ describe('decodeEnvelope', () => {
     ['JSON', Buffer.from(JSON.stringify(whole))],
     ['a list', encode([1, 2])],
     ['an extension type', Uint8Array.from([0xc7, 1, 0x65, 0])],
+    ['a key that is a map', Uint8Array.from([0x81, 0x80, 0x01])],
     ['trailing bytes', Buffer.concat([encode(whole), Buffer.from([1])])],
   ])('refuses %s', (_, bytes) => {
     expect(decodeEnvelope(bytes).kind).toBe('malformed');

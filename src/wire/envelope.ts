@@ -38,7 +38,7 @@ function decodeAny(bytes: Uint8Array): DecodedEnvelope {
   // Before decoding: extension types would make the decoder build other things than data, and it repairs broken text.
   if (findMessagePackProblem(bytes, { strictText: true }) !== undefined)
     return malformed('it is not plain MessagePack');
-  const value = decode(bytes);
+  const value = decodePlain(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return malformed('it is not a map');
   const fields = value as Record<string, unknown>;
   if (fields['version'] !== ENVELOPE_VERSION) {
@@ -57,6 +57,15 @@ function decodeAny(bytes: Uint8Array): DecodedEnvelope {
   const envelope = value as Envelope;
   const problem = findValueProblem(envelope);
   return problem === undefined ? { kind: 'envelope', envelope } : malformed(problem);
+}
+
+/** Undefined for a map whose key is a list or a map: JavaScript has no such objects, and the decoder throws. */
+function decodePlain(bytes: Uint8Array): unknown {
+  try {
+    return decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The types are right; these are the bounds the caller's own side keeps. */
