@@ -8,8 +8,8 @@ const LIBRARY = `sallyport_${VERSION}`;
 const FOLDER = new URL('functions/', import.meta.url);
 /** Each uses only what stands before it. */
 const SHARED = [
-  'time',
   'memory',
+  'time',
   'lane',
   'record',
   'lease',

@@ -74,10 +74,11 @@ export function createSessionStore(context: RedisContext): SessionStore {
   };
 }
 
-/** `facts` are the lines of `shared/session.lua`, identity last. */
+/** `facts` are the lines of `shared/session.lua`, identity last, and `revoked` before them if it is. */
 function toSession(id: SessionId, fields: ReadonlyMap<string, string>): Session {
   const runs = [...fields.keys()].filter((name) => name.startsWith('run:')).map((name) => name.slice(4) as RunId);
-  const [, expiresAt, idleMs, openedAt, identity] = fields.get('facts')!.split('\n');
+  const lines = fields.get('facts')!.split('\n');
+  const [expiresAt, idleMs, openedAt, identity] = lines.slice(-4);
   return {
     id,
     identity: JSON.parse(identity!) as Identity,
@@ -85,7 +86,7 @@ function toSession(id: SessionId, fields: ReadonlyMap<string, string>): Session 
     expiresAt: Number(expiresAt),
     idleMs: Number(idleMs),
     lastSeenAt: Number(fields.get('seen')),
-    revoked: fields.get('revoked') === '1',
+    revoked: lines[0] === 'revoked',
     runs,
   };
 }

@@ -87,9 +87,9 @@ local function enqueue(call_id, head, digest, envelope, correlation)
   local bytes
   if not waits and size <= LARGE_BODY then
     local entry = redis.call('XADD', head.stream, '*', 'c', call_id, 'm', head.facts, 'd', digest, 'e', envelope)
-    bytes = framed_record(head.frame, standing, size, entry, correlation, digest)
+    bytes = framed_record(head.frame, head.framed_facts, standing, size, entry, correlation, digest)
   else
-    local record = read_record(framed_record(head.frame, standing, size, '', correlation, digest))
+    local record = read_record(framed_record(head.frame, head.framed_facts, standing, size, '', correlation, digest))
     if waits then
       redis.call('SET', body_key(lane, call_id), envelope)
       redis.call('RPUSH', backlog_key(lane, shape.pool, shape.group), call_id)

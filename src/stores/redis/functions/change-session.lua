@@ -12,7 +12,7 @@ local known, _, _, ending = live_session(lane, session, run, now_ms())
 if not known then return 'UNKNOWN' end
 if change == 'revoke' then
   if ending ~= 'revoked' then
-    redis.call('HSET', key, 'revoked', '1')
+    redis.call('HSET', key, 'facts', REVOKED .. redis.call('HGET', key, 'facts'))
     redis.call('HINCRBY', meta, 'epoch', 1)
   end
   return 'CHANGED'

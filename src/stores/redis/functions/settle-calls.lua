@@ -19,7 +19,7 @@ local settled = redis.call('HMGET', outcomes, unpack(ids))
 local records = read_records(stored, PACKED_FRONT)
 local held = held_by(lane, pool, worker, first, last, #ids)
 local settlement = new_settlement(lane, now_ms(), retention)
-local answers, done = {}, {}
+local answers = {}
 
 -- The same owner repeats itself after a lost answer.
 local function is_repetition(record, ending, entry, fence, outcome)
@@ -34,8 +34,9 @@ local function settle(number, at)
   end
   if not record then return 'ABSENT' end
   local deliveries = deliveries_of(held, lane, pool, worker, entry)
-  if done[call_id] or not deliveries or not has_fence(record, entry, deliveries, fence) then return 'FENCED' end
-  done[call_id] = true
+  if not deliveries or not has_fence(record, entry, deliveries, fence) then return 'FENCED' end
+  -- The same call a second time in a batch.
+  held[entry] = false
   settle_record(settlement, call_id, record, stored[number], outcome, 'call.settled', ARGV[at + 5], fence, ARGV[at + 4])
   return 'SETTLED'
 end

@@ -20,8 +20,20 @@ local read_head = remember(function(head_text)
     -- A nested call never waits behind its own parent's subject: that could wait for ever.
     passes_window = proof ~= 'token' and not is_serial,
     -- What stands in the facts before and behind what the store knows.
-    before = '\n' .. session_id .. '\n' .. run .. '\n', behind = '\n' .. events .. '\n' .. tool .. '\n' }
+    before = '\n' .. session_id .. '\n' .. run .. '\n', behind = '\n' .. events .. '\n' .. tool .. '\n', frames = {} }
 end)
+
+-- What a record of this shape is made from, with the window it has; kept with the shape.
+local function frame_of(shape, limit_text)
+  local frame = shape.frames[limit_text]
+  if not frame then
+    local place = shape.pool .. '\n' .. shape.group .. '\n' .. limit_text
+    frame = record_frame(QUEUED, shape.events, place, shape.caller, shape.extras)
+    frame.name, frame.limit = place, tonumber(limit_text)
+    shape.frames[limit_text] = frame
+  end
+  return frame
+end
 
 -- `ending` says why the session may not call.
 local function open_head(lane, head_text, now, now_text, epoch, window_text)
@@ -38,14 +50,13 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   end
   if not vouched then return { ending = 'unknown' } end
   if ending then return { ending = ending } end
-  local limit_text = shape.is_serial and '1' or window_text
-  local deadline = text(now + shape.deadline_ms)
-  local place = shape.pool .. '\n' .. shape.group .. '\n' .. limit_text
-  local facts = session.identity .. shape.before .. epoch .. '\n' .. text(expires_at) .. '\n' .. now_text .. '\n' .. deadline
+  local frame = frame_of(shape, shape.is_serial and '1' or window_text)
+  local deadline = text_of(now + shape.deadline_ms)
+  local facts = session.identity .. shape.before .. epoch .. '\n' .. text_of(expires_at) .. '\n' .. now_text .. '\n' .. deadline
     .. shape.behind
-  return { shape = shape, seen_at = seen_at, idle_ms = session.idle_ms, limit = tonumber(limit_text), deadline = deadline,
-    stream = stream_key(lane, shape.pool), place = place, facts = facts,
-    frame = record_frame(QUEUED, shape.events, place, shape.caller, shape.extras, facts) }
+  return { shape = shape, frame = frame, place = frame.name, limit = frame.limit, facts = facts,
+    framed_facts = framed_facts(frame, facts), deadline = deadline, stream = stream_key(lane, shape.pool), seen_at = seen_at,
+    idle_ms = session.idle_ms }
 end
 
 -- An idle expiry needs no finer time than this, and a write per call would cost more than it tells.

@@ -34,10 +34,10 @@ local function held_by(lane, pool, worker, first, last, count)
   return held
 end
 
--- For an entry that lies behind what one question could show.
+-- Asks again for an entry that lies behind what one question could show. False stands for one that is done with.
 local function deliveries_of(held, lane, pool, worker, entry)
   local deliveries = held[entry]
-  if deliveries then return deliveries end
+  if deliveries ~= nil then return deliveries end
   local found = redis.pcall('XPENDING', stream_key(lane, pool), GROUP, entry, entry, 1, worker)
   return found[1] and found[1][4] or nil
 end

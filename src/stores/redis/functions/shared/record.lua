@@ -48,18 +48,22 @@ local function write_record(record)
 end
 
 local byte_of = remember(function(length) return string.char(length) end)
+local pair_of = remember(function(length) return struct.pack('<H', length) end)
 local size_of = remember(function(size) return struct.pack('<I4', size) end)
 
 -- The same bytes as `write_record` makes, for new calls that differ in little: what they share is packed once.
-local function record_frame(state, events, place, caller, extras, facts)
+local function record_frame(state, events, place, caller, extras)
   return { before_standing = VERSION .. state, events = events,
-    place = struct.pack('<Hc0Bc0', #place, place, #caller, caller),
-    facts = struct.pack('<Hc0I4Hc0', #extras, extras, 0, #facts, facts) }
+    place = struct.pack('<Hc0Bc0', #place, place, #caller, caller), extras = struct.pack('<Hc0I4', #extras, extras, 0) }
 end
 
-local function framed_record(frame, standing, size, entry, correlation, digest)
+local function framed_facts(frame, facts)
+  return frame.extras .. pair_of(#facts) .. facts
+end
+
+local function framed_record(frame, facts, standing, size, entry, correlation, digest)
   return frame.before_standing .. standing .. frame.events .. size_of(size) .. byte_of(#entry) .. entry .. frame.place
-    .. byte_of(#correlation) .. correlation .. frame.facts .. byte_of(#digest) .. digest
+    .. byte_of(#correlation) .. correlation .. facts .. byte_of(#digest) .. digest
 end
 
 -- The record of a call that is not settled.

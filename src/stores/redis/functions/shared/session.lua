@@ -1,22 +1,27 @@
---[[ A session is a hash: `facts`, which never change (token, expiresAt, idleMs, openedAt and identity, one line each), `seen`,
-  `revoked` once it is, and its runs. ]]
+--[[ A session is a hash: `facts`, which do not change (token, expiresAt, idleMs, openedAt and identity, one line each) but for a
+  line `revoked` before them once it is, `seen`, and its runs. ]]
+local REVOKED = 'revoked\n'
+
 local session_facts = remember(function(facts)
-  local token, expires_at, idle_ms, _, identity = string.match(facts, '^([^\n]*)\n(%d+)\n(%d+)\n(%d+)\n(.*)$')
-  return { token = token, expires_at = tonumber(expires_at), idle_ms = tonumber(idle_ms), identity = identity }
+  local revoked = string.sub(facts, 1, #REVOKED) == REVOKED
+  local token, expires_at, idle_ms, _, identity =
+    string.match(facts, '^([^\n]*)\n(%d+)\n(%d+)\n(%d+)\n(.*)$', revoked and #REVOKED + 1 or 1)
+  return { revoked = revoked, token = token, expires_at = tonumber(expires_at), idle_ms = tonumber(idle_ms),
+    identity = identity }
 end)
 
 -- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did.
 local function live_session(lane, session_id, run, now)
-  local fields = redis.call('HMGET', session_key(lane, session_id), 'facts', 'seen', 'revoked', 'run:' .. run)
+  local fields = redis.call('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run)
   if not fields[1] then return nil, nil, nil, 'unknown' end
   local facts, seen_at = session_facts(fields[1]), tonumber(fields[2])
   local expires_at = math.min(facts.expires_at, seen_at + facts.idle_ms)
   local ending
-  if fields[3] then
+  if facts.revoked then
     ending = 'revoked'
   elseif now >= expires_at then
     ending = 'expired'
-  elseif not fields[4] then
+  elseif not fields[3] then
     ending = 'run-unknown'
   end
   return facts, seen_at, expires_at, ending
