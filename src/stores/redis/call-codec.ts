@@ -1,6 +1,6 @@
 import type { CallRecord, CallState } from '../../domain/call.ts';
 import {
-  parseScopedId,
+  laneOfScopedId,
   type CallId,
   type RunId,
   type SessionId,
@@ -79,7 +79,7 @@ export function decodeEntry(
   const fields = asList(rawFields);
   if (fields.length < 8 || !ENTRY_FIELDS.every((name, index) => isName(fields[index * 2], name))) return undefined;
   const callId = asText(fields[1]) as CallId;
-  if (laneOfCall(callId) !== owner.lane) return undefined;
+  if (laneOfScopedId(callId) !== owner.lane) return undefined;
   const facts = owner.factsOf(asText(fields[3]));
   const more = fields.length === 8 ? NOTHING_MORE : decodeMore(fields);
   const known = recovered ?? requeued(more.before);
@@ -152,8 +152,18 @@ function requeued(before: readonly string[] | undefined): RecoveredCall | undefi
 
 const STATES: Record<string, CallState> = { q: 'queued', r: 'running', p: 'parked' };
 
-/** See `shared/record.lua` for what is packed how. Nothing for bytes that are no record. */
-export function decodeRecord(callId: CallId, bytes: Buffer, outcome: Buffer | null): CallRecord | undefined {
+const SETTLED_BYTE = 0x32;
+
+/** What `shared/record.lua` and `shared/ending.lua` have written. Nothing for bytes that are no call. */
+export function decodeCall(callId: CallId, bytes: Buffer): CallRecord | undefined {
+  if (bytes[0] !== SETTLED_BYTE) return decodeRecord(callId, bytes);
+  if (bytes.length < 5) return undefined;
+  const end = 5 + bytes.readUInt32LE(1);
+  const record = decodeRecord(callId, bytes.subarray(5, end));
+  return record === undefined ? undefined : { ...record, ...decodeEnding(bytes.subarray(end)) };
+}
+
+function decodeRecord(callId: CallId, bytes: Buffer): CallRecord | undefined {
   const packed = unpackRecord(bytes);
   if (packed === undefined) return undefined;
   const facts = parseFacts(packed.facts);
@@ -174,7 +184,6 @@ export function decodeRecord(callId: CallId, bytes: Buffer, outcome: Buffer | nu
     cancelRequested: packed.extras.get('cancel') === '1',
     waiters: others + (packed.hasWaiter ? 1 : 0),
     ...(effect === undefined ? {} : { effect }),
-    ...(outcome === null ? {} : decodeEnding(outcome)),
   };
 }
 
@@ -241,8 +250,4 @@ function decodeEnding(bytes: Buffer): Pick<CallRecord, 'state' | 'settledAt' | '
     outcome: bytes.subarray(end + 1),
     ...(resolution === '' ? {} : { resolution }),
   };
-}
-
-export function laneOfCall(callId: CallId): number {
-  return parseScopedId(callId)?.lane ?? -1;
 }

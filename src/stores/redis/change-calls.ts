@@ -1,4 +1,4 @@
-import type { CallId } from '../../domain/ids.ts';
+import { laneOfScopedId, type CallId } from '../../domain/ids.ts';
 import type {
   AbandonRequest,
   CancelAnswer,
@@ -12,7 +12,6 @@ import type {
 } from '../../ports/call-store.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
 import { asList, asNumber, asText } from './answers.ts';
-import { laneOfCall } from './call-codec.ts';
 import type { NamedValues } from './function-library.ts';
 import { readCall } from './read-calls.ts';
 import type { RedisContext } from './redis-context.ts';
@@ -23,7 +22,7 @@ function common(context: RedisContext, lane: number): NamedValues {
 }
 
 export async function parkCall(context: RedisContext, request: ParkRequest): Promise<'parked' | 'fenced'> {
-  const lane = laneOfCall(request.callId);
+  const lane = laneOfScopedId(request.callId);
   const { meta, live, audit } = context.lane(lane);
   const answer = await context.fcall('park_call', {
     keys: { meta, live, audit },
@@ -41,7 +40,7 @@ export async function parkCall(context: RedisContext, request: ParkRequest): Pro
 }
 
 export async function resumeCall(context: RedisContext, request: ResumeRequest): Promise<'resumed' | 'not-parked'> {
-  const lane = laneOfCall(request.callId);
+  const lane = laneOfScopedId(request.callId);
   const { meta, live } = context.lane(lane);
   const answer = await context.fcall('resume_call', {
     keys: { meta, live },
@@ -56,7 +55,7 @@ export async function resumeCall(context: RedisContext, request: ResumeRequest):
 }
 
 export async function abandonCall(context: RedisContext, request: AbandonRequest): Promise<'abandoned' | 'fenced'> {
-  const lane = laneOfCall(request.callId);
+  const lane = laneOfScopedId(request.callId);
   const answer = await context.fcall('abandon_call', {
     keys: { meta: context.lane(lane).meta },
     args: {
@@ -72,11 +71,11 @@ export async function abandonCall(context: RedisContext, request: AbandonRequest
 }
 
 export async function cancelCall(context: RedisContext, request: CancelRequest): Promise<CancelAnswer> {
-  const lane = laneOfCall(request.callId);
+  const lane = laneOfScopedId(request.callId);
   if (lane < 0 || lane >= context.lanes) return 'unknown';
-  const { meta, live, audit, outcomes } = context.lane(lane);
+  const { meta, live, audit, calls } = context.lane(lane);
   const answer = await context.fcall('cancel_call', {
-    keys: { meta, live, audit, outcomes },
+    keys: { meta, live, audit, calls },
     args: {
       ...common(context, lane),
       callId: request.callId,
@@ -125,10 +124,10 @@ const FORGET_AT_ONCE = 2000;
 const MOST_STEPS = 25;
 
 async function forgetCalls(context: RedisContext, lane: number): Promise<void> {
-  const { meta, calls, outcomes, sessions } = context.lane(lane);
+  const { meta, calls, sessions } = context.lane(lane);
   for (let step = 0; step < MOST_STEPS; step += 1) {
     const answer = await context.fcall('forget_calls', {
-      keys: { meta, calls, outcomes, sessions },
+      keys: { meta, calls, sessions },
       args: { ...common(context, lane), limit: FORGET_AT_ONCE },
     });
     if (asNumber(asList(answer)[1]) < FORGET_AT_ONCE) return;
@@ -136,7 +135,7 @@ async function forgetCalls(context: RedisContext, lane: number): Promise<void> {
 }
 
 export async function notifyWaiters(context: RedisContext, request: NotifyRequest): Promise<void> {
-  const lane = laneOfCall(request.callId);
+  const lane = laneOfScopedId(request.callId);
   await context.fcall('notify_waiters', {
     keys: { meta: context.lane(lane).meta },
     args: {
@@ -157,10 +156,10 @@ export async function resolveCall(
   const record = await readCall(context, request.callId);
   if (record === undefined) return 'unknown';
   const indeterminate = record.outcome !== undefined && decodeOutcome(record.outcome).kind === 'indeterminate';
-  const lane = laneOfCall(request.callId);
-  const { meta, audit, calls, outcomes } = context.lane(lane);
+  const lane = laneOfScopedId(request.callId);
+  const { meta, audit, calls } = context.lane(lane);
   const answer = await context.fcall('resolve_call', {
-    keys: { meta, audit, calls, outcomes },
+    keys: { meta, audit, calls },
     args: {
       incarnation: context.incarnation,
       callId: request.callId,

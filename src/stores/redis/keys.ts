@@ -6,9 +6,8 @@ export interface LaneKeys {
   readonly live: string;
   readonly audit: string;
   readonly sessions: string;
-  /** Records of all calls, and the outcomes of those that are settled: two hashes, so that a batch is one command. */
+  /** All calls with their outcomes: one hash, so that a batch is one command. */
   readonly calls: string;
-  readonly outcomes: string;
   readonly stream: (pool: string) => string;
   readonly body: (callId: string) => string;
   readonly session: (session: string) => string;
@@ -27,7 +26,6 @@ export function laneKeys(name: string, lane: number): LaneKeys {
     audit: `${prefix}audit`,
     sessions: `${prefix}sessions`,
     calls: `${prefix}calls`,
-    outcomes: `${prefix}outcomes`,
     stream: (pool) => `${prefix}pool:${pool}`,
     body: (callId) => `${prefix}body:${callId}`,
     session: (session) => `${prefix}session:${session}`,

@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../domain/call.ts';
-import type { CallId } from '../../domain/ids.ts';
+import { laneOfScopedId, type CallId } from '../../domain/ids.ts';
 import type {
   AuditEntry,
   AuditEvent,
@@ -11,7 +11,7 @@ import type {
   TakeRepliesRequest,
 } from '../../ports/call-store.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
-import { decodeRecord, laneOfCall, readFacts } from './call-codec.ts';
+import { decodeCall, readFacts } from './call-codec.ts';
 import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -44,13 +44,11 @@ function toItems(fields: unknown[]): ReplyItem[] {
 }
 
 export async function readCall(context: RedisContext, callId: CallId): Promise<CallRecord | undefined> {
-  const lane = laneOfCall(callId);
+  const lane = laneOfScopedId(callId);
   if (lane < 0 || lane >= context.lanes) return undefined;
   const keys = context.lane(lane);
-  // The outcome first: a call that is settled between the two questions is shown as it was before.
-  const outcome = await context.commandForBytes('HGET', keys.outcomes, callId);
   const bytes = await context.commandForBytes('HGET', keys.calls, callId);
-  return bytes === null ? undefined : decodeRecord(callId, asBytes(bytes), outcome === null ? null : asBytes(outcome));
+  return bytes === null ? undefined : decodeCall(callId, asBytes(bytes));
 }
 
 export async function listCalls(context: RedisContext, request: ListCallsRequest): Promise<CallRecord[]> {
@@ -64,7 +62,7 @@ export async function listCalls(context: RedisContext, request: ListCallsRequest
     const stored = asList(await context.commandForBytes('HMGET', keys.calls, ...ids));
     ids.forEach((id, index) => {
       const bytes = stored[index];
-      const record = bytes === null ? undefined : decodeRecord(id, asBytes(bytes), null);
+      const record = bytes === null ? undefined : decodeCall(id, asBytes(bytes));
       if (record !== undefined) records.push(record);
     });
   }

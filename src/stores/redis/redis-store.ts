@@ -8,12 +8,11 @@ import type {
   StartAnswer,
   StartRequest,
 } from '../../ports/call-store.ts';
-import { parseScopedId } from '../../domain/ids.ts';
+import { laneOfScopedId } from '../../domain/ids.ts';
 import type { Store } from '../../ports/store.ts';
 import { batchPerLane } from './batch-per-lane.ts';
 import { acceptCalls } from './accept-calls.ts';
 import { asList, asNumber, asText } from './answers.ts';
-import { laneOfCall } from './call-codec.ts';
 import * as change from './change-calls.ts';
 import { claimCalls, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
 import {
@@ -118,8 +117,9 @@ function createStore(context: RedisContext): Store {
   return {
     lanes: context.lanes,
     acceptCall(request) {
-      const id = parseScopedId(request.callId);
-      if (id !== undefined && id.generation === 1 && id.lane < context.lanes) return accepts.add(id.lane, request);
+      const lane = laneOfScopedId(request.callId);
+      const isFirst = !request.callId.includes('~');
+      if (lane >= 0 && lane < context.lanes && isFirst) return accepts.add(lane, request);
       // An id that no subject of this store can have is nobody's.
       return Promise.resolve({ kind: 'unauthenticated', ending: 'unknown' });
     },
@@ -167,7 +167,7 @@ function createStore(context: RedisContext): Store {
 }
 
 function checkedLane(context: RedisContext, callId: SettleRequest['callId']): number {
-  const lane = laneOfCall(callId);
+  const lane = laneOfScopedId(callId);
   if (lane < 0 || lane >= context.lanes) throw planeError('CALL_UNKNOWN', { callId });
   return lane;
 }

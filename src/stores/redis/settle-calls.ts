@@ -23,7 +23,7 @@ export async function settleCalls(
 ): Promise<SettleAnswer[]> {
   const keys = context.lane(lane);
   const answers = await context.fcall('settle_calls', {
-    keys: { meta: keys.meta, live: keys.live, audit: keys.audit, calls: keys.calls, outcomes: keys.outcomes },
+    keys: { meta: keys.meta, live: keys.live, audit: keys.audit, calls: keys.calls },
     args: { ...leaseArguments(context, lane, requests), retentionMs: requests[0]!.retentionMs },
     each: requests.map((request) => ({
       callId: request.callId,
@@ -44,7 +44,7 @@ export async function startCalls(
 ): Promise<StartAnswer[]> {
   const keys = context.lane(lane);
   const answers = await context.fcall('start_calls', {
-    keys: { meta: keys.meta, audit: keys.audit, calls: keys.calls, outcomes: keys.outcomes },
+    keys: { meta: keys.meta, audit: keys.audit, calls: keys.calls },
     args: leaseArguments(context, lane, requests),
     each: requests.map((request) => ({
       callId: request.callId,
@@ -85,7 +85,7 @@ export async function renewCalls(context: RedisContext, request: RenewRequest): 
   for (const calls of byWorkerAndPool(request.calls)) {
     const keys = context.lane(request.lane);
     const renewed = await context.fcall('renew_calls', {
-      keys: { meta: keys.meta, calls: keys.calls, outcomes: keys.outcomes },
+      keys: { meta: keys.meta, calls: keys.calls },
       args: leaseArguments(context, request.lane, calls),
       each: calls.map(({ callId, entryId, fence }) => ({ callId, entry: entryId, fence })),
     });
@@ -124,11 +124,10 @@ function rangeOfEntries(calls: readonly OwnedCall[]): [first: string, last: stri
 }
 
 function isBefore(a: string, b: string): boolean {
-  // Almost always of one length, and then their text sorts like their numbers.
-  if (a.length === b.length) return a < b;
-  const [aMs, aSequence] = a.split('-').map(Number);
-  const [bMs, bSequence] = b.split('-').map(Number);
-  return aMs === bMs ? aSequence! < bSequence! : aMs! < bMs!;
+  const ms = Number.parseInt(a, 10) - Number.parseInt(b, 10);
+  if (ms !== 0) return ms < 0;
+  // Sequences have no leading zeros, so a longer one is a higher one.
+  return a.length === b.length ? a < b : a.length < b.length;
 }
 
 export function translate<Answer>(words: Record<string, Answer>, answer: unknown): Answer {

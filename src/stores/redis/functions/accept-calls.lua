@@ -122,7 +122,7 @@ local function accept(number, at)
   local what = overload(head, #envelope)
   if what then return { 'OVERLOADED', what } end
   enqueue(call_id, head, ARGV[at + 2], envelope, ARGV[at + 4])
-  if continues then redis.call('HSET', outcomes_key(lane), asked, continues) end
+  if continues then redis.call('HSET', calls, asked, continues) end
   return continues and { 'ACCEPTED', call_id } or 'ACCEPTED'
 end
 

@@ -1,10 +1,10 @@
 --[[ End a call that has not started; tell the owner of one that has. A held call without a start mark ends here too: its worker's
   settle is fenced then, and nothing of an unsafe tool has run.
   FLAGS    allow-oom
-  KEYS     meta, live, audit, outcomes
+  KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, callId, session, tokenDigest, outcome, outcomeIfHeld, detail, retentionMs
   RETURNS  CANCELLED | CANCELLING | SETTLED | UNKNOWN ]]
-local meta, live, audit, outcomes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local meta, live, audit, calls = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local incarnation, lane, call_id, session, token_digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local outcome, outcome_if_held, detail, retention = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 
@@ -16,8 +16,9 @@ if session ~= '' then
   if ending and ending ~= 'run-unknown' then return 'UNKNOWN' end
   if string.sub(call_id, 1, #prefix) ~= prefix then return 'UNKNOWN' end
 end
-if redis.call('HEXISTS', outcomes, call_id) == 1 then return 'SETTLED' end
-local record = load_record(lane, call_id)
+local bytes = redis.call('HGET', calls, call_id)
+if is_settled(bytes) then return 'SETTLED' end
+local record = read_record(bytes)
 if not record then return 'UNKNOWN' end
 local running = record[STATE] == RUNNING
 local held = record[STATE] == QUEUED and holder(lane, record) ~= nil
@@ -26,7 +27,7 @@ if running then
   save_record(lane, call_id, record)
 else
   local settlement = new_settlement(lane, now_ms(), retention)
-  settle_record(settlement, call_id, record, write_record(record), held and outcome_if_held or outcome, 'call.cancelled', detail, '', '0')
+  settle_record(settlement, call_id, record, bytes, held and outcome_if_held or outcome, 'call.cancelled', detail, '', '0')
   write_settlement(settlement, meta, live, audit)
 end
 if held or running then redis.call('HINCRBY', meta, 'cancelSequence', 1) end

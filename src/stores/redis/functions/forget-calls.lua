@@ -1,25 +1,24 @@
 --[[ Forget settled calls whose retention is over, and count again what is kept. Answers how many ids it looked at: ask again until
   there are none.
   FLAGS    allow-oom
-  KEYS     meta, calls, outcomes, sessions
+  KEYS     meta, calls, sessions
   ARGV     incarnation, lane, limit
   RETURNS  FORGOT ]]
-local meta, calls, outcomes, sessions = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local meta, calls, sessions = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
 
 local function forget(ids)
-  local kept, gone = redis.call('HMGET', outcomes, unpack(ids)), {}
+  local kept, gone = redis.call('HMGET', calls, unpack(ids)), {}
   for number, call_id in ipairs(ids) do
-    local forget_at = kept[number] and tonumber(string.match(kept[number], '^%d+\n(%d+)\n'))
+    local _, ending = split_settled(kept[number])
+    local forget_at = ending and tonumber(ending.forget_at)
     -- A key that continues is kept with its latest generation, and stands in a later list again.
     if forget_at and forget_at <= now then gone[#gone + 1] = call_id end
   end
-  if #gone == 0 then return end
-  redis.call('HDEL', calls, unpack(gone))
-  redis.call('HDEL', outcomes, unpack(gone))
+  if #gone > 0 then redis.call('HDEL', calls, unpack(gone)) end
 end
 
 local looked_at, retained = 0, 0

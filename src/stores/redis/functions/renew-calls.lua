@@ -1,11 +1,11 @@
 --[[ Extend leases: reset the idle time of entries that are still the worker's own. XCLAIM alone would steal them back. All calls
   are of one worker and pool; `first` and `last` enclose their entries.
   FLAGS    allow-oom
-  KEYS     meta, calls, outcomes
+  KEYS     meta, calls
   ARGV     incarnation, lane, worker, pool, first, last
   EACH     callId, entry, fence
   RETURNS  RENEWED | FENCED | CANCEL ]]
-local meta, calls, outcomes = KEYS[1], KEYS[2], KEYS[3]
+local meta, calls = KEYS[1], KEYS[2]
 local incarnation, lane, worker, pool, first, last = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local FIRST, STRIDE = 7, 3
 
@@ -13,14 +13,13 @@ if not same_incarnation(meta, incarnation) then return REPLACED end
 local ids = {}
 for at = FIRST, #ARGV, STRIDE do ids[#ids + 1] = ARGV[at] end
 local stored = redis.call('HMGET', calls, unpack(ids))
-local settled = redis.call('HMGET', outcomes, unpack(ids))
 local records = read_records(stored, PACKED_FRONT)
 local held = held_by(lane, pool, worker, first, last, #ids)
 local answers, renewed = {}, {}
 for number = 1, #ids do
   local at = FIRST + (number - 1) * STRIDE
   local entry, fence = ARGV[at + 1], ARGV[at + 2]
-  local record = not settled[number] and records[number]
+  local record = records[number]
   local deliveries = record and deliveries_of(held, lane, pool, worker, entry)
   local answer = 'FENCED'
   if deliveries and has_fence(record, entry, deliveries, fence) then

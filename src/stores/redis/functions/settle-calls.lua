@@ -2,11 +2,11 @@
   would run a tool again, or leave somebody waiting. All calls are of one pool; `first` and `last` enclose their entries. One word is
   the answer for all calls.
   FLAGS    allow-oom
-  KEYS     meta, live, audit, calls, outcomes
+  KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, worker, retentionMs, pool, first, last
   EACH     callId, entry, fence, outcome, release, detail
   RETURNS  SETTLED | FENCED | ABSENT ]]
-local meta, live, audit, calls, outcomes = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local meta, live, audit, calls = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local incarnation, lane, worker, retention = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local pool, first, last = ARGV[5], ARGV[6], ARGV[7]
 local FIRST, STRIDE = 8, 6
@@ -15,24 +15,25 @@ if not same_incarnation(meta, incarnation) then return REPLACED end
 local ids = {}
 for at = FIRST, #ARGV, STRIDE do ids[#ids + 1] = ARGV[at] end
 local stored = redis.call('HMGET', calls, unpack(ids))
-local settled = redis.call('HMGET', outcomes, unpack(ids))
 local records = read_records(stored, PACKED_FRONT)
 local held = held_by(lane, pool, worker, first, last, #ids)
 local settlement = new_settlement(lane, now_ms(), retention)
 local answers = {}
 
 -- The same owner repeats itself after a lost answer.
-local function is_repetition(record, ending, entry, fence, outcome)
-  return record and ending and record[ENTRY] == entry and ending.fence == fence and ending.outcome == outcome
+local function is_repetition(bytes, entry, fence, outcome)
+  local record_bytes, ending = split_settled(bytes)
+  local record = record_bytes and read_record(record_bytes)
+  return record and record[ENTRY] == entry and ending.fence == fence and ending.outcome == outcome
 end
 
 local function settle(number, at)
   local call_id, entry, fence, outcome = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local record = records[number]
-  if settled[number] then
-    return is_repetition(record, read_ending(settled[number]), entry, fence, outcome) and 'SETTLED' or 'FENCED'
+  if not record then
+    if not is_settled(stored[number]) then return 'ABSENT' end
+    return is_repetition(stored[number], entry, fence, outcome) and 'SETTLED' or 'FENCED'
   end
-  if not record then return 'ABSENT' end
   local deliveries = deliveries_of(held, lane, pool, worker, entry)
   if not deliveries or not has_fence(record, entry, deliveries, fence) then return 'FENCED' end
   -- The same call a second time in a batch.

@@ -1,11 +1,11 @@
 --[[ Write start marks. Nothing of an unsafe tool runs before this answers STARTED, so a lost worker can be told from one that never
   began. All calls are of one pool; `first` and `last` enclose their entries.
   FLAGS    allow-oom
-  KEYS     meta, audit, calls, outcomes
+  KEYS     meta, audit, calls
   ARGV     incarnation, lane, worker, pool, first, last
   EACH     callId, entry, fence, effect, maxAttempts, intent
   RETURNS  STARTED | FENCED | CANCELLED | EXPIRED | ENDED | MAY_HAVE_RUN | USED_UP ]]
-local meta, audit, calls, outcomes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local meta, audit, calls = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, worker, pool, first, last = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local FIRST, STRIDE = 7, 6
 -- Started twice and never settled: the call is to blame.
@@ -15,7 +15,6 @@ if not same_incarnation(meta, incarnation) then return REPLACED end
 local ids = {}
 for at = FIRST, #ARGV, STRIDE do ids[#ids + 1] = ARGV[at] end
 local stored = redis.call('HMGET', calls, unpack(ids))
-local settled = redis.call('HMGET', outcomes, unpack(ids))
 local records = read_records(stored, PACKED)
 local held = held_by(lane, pool, worker, first, last, #ids)
 local now = now_ms()
@@ -33,7 +32,7 @@ end
 
 local function start(number, at)
   local call_id, entry, fence, effect = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  local record = not settled[number] and records[number]
+  local record = records[number]
   local deliveries = record and deliveries_of(held, lane, pool, worker, entry)
   if not deliveries or not has_fence(record, entry, deliveries, fence) then return { 'FENCED' } end
   local starts = tonumber(extra(record, 'starts')) or 0

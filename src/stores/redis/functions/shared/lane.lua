@@ -2,9 +2,8 @@
   sessions and callers are derived from it here, because their number varies with the batch. ]]
 local GROUP = 'workers'
 
--- Two hashes hold all calls of a lane, so that a batch is one command and not one per call.
+-- One hash holds all calls of a lane, so that a batch is one command and not one per call.
 local function calls_key(lane) return lane .. 'calls' end
-local function outcomes_key(lane) return lane .. 'outcomes' end
 local function body_key(lane, call_id) return lane .. 'body:' .. call_id end
 local function resumed_key(lane, call_id) return lane .. 'resumed:' .. call_id end
 local function session_key(lane, session) return lane .. 'session:' .. session end

@@ -5,6 +5,8 @@ local PACKED = '<c1c1c1c1I4Bc0Hc0Bc0Bc0Hc0I4c0Hc0Bc0'
 -- Up to `others`: all that settling looks at.
 local PACKED_FRONT = '<c1c1c1c1I4Bc0Hc0Bc0Bc0Hc0I4c0'
 local VERSION = '1'
+-- The first byte of what stands there once the call is settled; see ending.lua.
+local SETTLED_BYTE = 50
 local STATE, STANDING, EVENTS, BYTES, ENTRY, PLACE = 2, 3, 4, 5, 6, 7
 local CALLER, CORRELATION, EXTRAS, OTHERS, FACTS, DIGEST = 8, 9, 10, 11, 12, 13
 local QUEUED, RUNNING, PARKED = 'q', 'r', 'p'
@@ -12,6 +14,10 @@ local STATE_NAMES = { q = 'queued', r = 'running', p = 'parked' }
 
 -- Lines of the facts: identity, session, run, epoch, sessionExpiresAt, acceptedAt, deadline, events and tool.
 local SESSION, RUN, DEADLINE = 2, 3, 7
+
+local function is_settled(bytes)
+  return bytes and string.byte(bytes) == SETTLED_BYTE
+end
 
 local function unpack_record(bytes, format)
   local record = { struct.unpack(format, bytes) }
@@ -27,16 +33,19 @@ end
 
 local function unpack_records(stored, format)
   local records = {}
-  for number = 1, #stored do records[number] = stored[number] and unpack_record(stored[number], format) end
+  for number = 1, #stored do
+    local bytes = stored[number]
+    records[number] = bytes and string.byte(bytes) ~= SETTLED_BYTE and unpack_record(bytes, format)
+  end
   return records
 end
 
--- Looks at each on its own only if not all are ours.
+-- The records of calls that are not settled. Looks at each on its own only if not all are ours.
 local function read_records(stored, format)
   local readable, records = pcall(unpack_records, stored, format)
   if readable then return records end
   records = {}
-  for number = 1, #stored do records[number] = read_record(stored[number]) end
+  for number = 1, #stored do records[number] = not is_settled(stored[number]) and read_record(stored[number]) end
   return records
 end
 
@@ -68,8 +77,8 @@ end
 
 -- The record of a call that is not settled.
 local function load_record(lane, call_id)
-  if redis.call('HEXISTS', outcomes_key(lane), call_id) == 1 then return nil end
-  return read_record(redis.call('HGET', calls_key(lane), call_id))
+  local bytes = redis.call('HGET', calls_key(lane), call_id)
+  return not is_settled(bytes) and read_record(bytes) or nil
 end
 
 local function save_record(lane, call_id, record)

@@ -1,4 +1,4 @@
---[[ Collects what settling a batch has to write, and writes it with as few commands as can be: one for the outcomes, one per reply
+--[[ Collects what settling a batch has to write, and writes it with as few commands as can be: one for the calls, one per reply
   stream, one audit entry, one XACK and XDEL per pool. The caller has checked its right before. ]]
 local INLINE_OUTCOME = 16384
 local REPLY_LEASE_MS = 60000
@@ -8,7 +8,7 @@ local MOST_FIELDS = 1000
 local function new_settlement(lane, now, retention)
   local forget_at, bucket_ms = now + tonumber(retention), math.max(1, math.floor(tonumber(retention) / BUCKETS))
   return { lane = lane, now_text = text(now), forget_at = forget_at, bucket = text(math.ceil(forget_at / bucket_ms) * bucket_ms),
-    prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, replies = {}, audit = {}, outcomes = {}, ids = {}, gone = {}, freed = 0, retained = 0 }
+    prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, replies = {}, audit = {}, settled = {}, ids = {}, gone = {}, freed = 0, retained = 0 }
 end
 
 -- An audit record is two fields: call id and the call's record as it stands then, event and the detail of whoever settled.
@@ -79,11 +79,11 @@ end
 -- A later generation keeps the first one, which knows it, as long as itself.
 local function keep_first_generation(settlement, call_id)
   local first = string.match(call_id, '^(.*)~')
-  local outcomes = outcomes_key(settlement.lane)
-  local ending = first and read_ending(redis.call('HGET', outcomes, first))
+  local calls = calls_key(settlement.lane)
+  local record_bytes, ending = split_settled(redis.call('HGET', calls, first))
   if not ending then return end
   ending.forget_at = text(settlement.forget_at)
-  redis.call('HSET', outcomes, first, write_ending(ending))
+  redis.call('HSET', calls, first, write_ending(record_bytes, ending))
   settlement.ids[#settlement.ids + 1] = first
 end
 
@@ -92,12 +92,12 @@ local function settle_record(settlement, call_id, record, bytes, outcome, event,
   leave_queue(settlement, call_id, record)
   add_replies(settlement, record, outcome)
   add_audit(settlement.audit, event, call_id, bytes, detail)
-  local outcomes, ids = settlement.outcomes, settlement.ids
-  local at = #outcomes
-  outcomes[at + 1], outcomes[at + 2] = call_id, prefix_of(settlement, fence, released) .. outcome
+  local settled, ids = settlement.settled, settlement.ids
+  local at, value = #settled, join_settled(bytes, prefix_of(settlement, fence, released), outcome)
+  settled[at + 1], settled[at + 2] = call_id, value
   ids[#ids + 1] = call_id
   settlement.freed = settlement.freed + record[BYTES]
-  settlement.retained = settlement.retained + #outcomes[at + 2] + #bytes
+  settlement.retained = settlement.retained + #value
   if string.find(call_id, '~', 1, true) then keep_first_generation(settlement, call_id) end
 end
 
@@ -129,8 +129,8 @@ end
 
 local function write_settlement(settlement, meta_key, live_key, audit_key)
   local lane = settlement.lane
-  if #settlement.outcomes == 0 then return end
-  in_parts('HSET', outcomes_key(lane), settlement.outcomes)
+  if #settlement.settled == 0 then return end
+  in_parts('HSET', calls_key(lane), settlement.settled)
   for pool, ids in pairs(settlement.entries) do
     local stream = stream_key(lane, pool)
     redis.call('XACK', stream, GROUP, unpack(ids))
