@@ -6,8 +6,8 @@ import type { BenchReply, BenchRequest, CallerSide, Place, Variant, WorkerSide }
 
 const MODULES = fileURLToPath(new URL('../modules', import.meta.url));
 const CONCURRENCY = 128;
-/** Of one subject at most 64 calls stand in the queue at once; 1024 in flight need more than one. */
-const SESSIONS = 32;
+/** Of one subject at most 64 calls stand in the queue at once; 1024 in flight need sixteen. */
+const SESSIONS = 16;
 
 const ABOUT = `worker concurrency ${CONCURRENCY}, ${SESSIONS} sessions of different subjects`;
 const onRedis = ({ redisUrl }: Place): StoreOptions => ({ store: 'redis', redis: { url: redisUrl } });

@@ -68,7 +68,7 @@ export interface EntryOwner {
 }
 
 /** One stream entry: `c` call id, `m` meta, `e` envelope, `x` flags, `s` base of the fence and earlier starts, `w` what it was resumed with. */
-/** Nothing for an entry that no accept has written: `reclaim_calls` clears those away. */
+/** Call id and facts, digest and envelope, then what has a name. Nothing for an entry that no accept has written: `reclaim_calls` clears those away. */
 export function decodeEntry(
   entryId: string,
   rawFields: unknown,
@@ -77,11 +77,10 @@ export function decodeEntry(
   recovered?: RecoveredCall,
 ): DeliveredEntry | undefined {
   const fields = asList(rawFields);
-  if (fields.length < 8 || !ENTRY_FIELDS.every((name, index) => isName(fields[index * 2], name))) return undefined;
-  const callId = asText(fields[1]) as CallId;
-  if (laneOfScopedId(callId) !== owner.lane) return undefined;
-  const facts = owner.factsOf(asText(fields[3]));
-  const more = fields.length === 8 ? NOTHING_MORE : decodeMore(fields);
+  const callId = asText(fields[0]) as CallId;
+  if (fields.length < 4 || laneOfScopedId(callId) !== owner.lane) return undefined;
+  const facts = owner.factsOf(asText(fields[1]));
+  const more = fields.length === 4 ? NOTHING_MORE : decodeMore(fields);
   const known = recovered ?? requeued(more.before);
   return {
     byReference: more.flags[0] === '1',
@@ -92,8 +91,8 @@ export function decodeEntry(
       workerId: owner.workerId,
       entryId,
       fence: Number(more.before?.[0] ?? '0') + deliveries,
-      envelope: asBytes(fields[7]),
-      bodyDigest: asText(fields[5]),
+      envelope: asBytes(fields[3]),
+      bodyDigest: asText(fields[2]),
       tool: facts.tool,
       identity: facts.identity,
       session: facts.session,
@@ -110,14 +109,6 @@ export function decodeEntry(
   };
 }
 
-/** All of them are single letters. */
-const ENTRY_FIELDS = ['c', 'm', 'd', 'e'].map((name) => name.charCodeAt(0));
-
-function isName(field: unknown, letter: number): boolean {
-  const bytes = asBytes(field);
-  return bytes.length === 1 && bytes[0] === letter;
-}
-
 /** What only an entry of a large, requeued or resumed call has. */
 interface MoreOfEntry {
   readonly flags: string;
@@ -129,7 +120,7 @@ const NOTHING_MORE: MoreOfEntry = { flags: '00' };
 
 function decodeMore(fields: unknown[]): MoreOfEntry {
   const named = new Map<string, Buffer>();
-  for (let at = 8; at + 1 < fields.length; at += 2) named.set(asText(fields[at]), asBytes(fields[at + 1]));
+  for (let at = 4; at + 1 < fields.length; at += 2) named.set(asText(fields[at]), asBytes(fields[at + 1]));
   const [before, resumedWith] = [named.get('s'), named.get('w')];
   return {
     flags: named.get('x')?.toString('latin1') ?? '00',

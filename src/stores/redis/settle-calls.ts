@@ -28,9 +28,8 @@ export async function settleCalls(
     each: requests.map((request) => ({
       callId: request.callId,
       entry: request.entryId,
-      fence: request.fence,
+      fence: request.releaseKey ? `${request.fence}!` : request.fence,
       outcome: request.outcome,
-      release: request.releaseKey,
       detail: request.audit,
     })),
   });

@@ -86,7 +86,7 @@ local function enqueue(call_id, head, digest, envelope, correlation)
   end
   local bytes
   if not waits and size <= LARGE_BODY then
-    local entry = redis.call('XADD', head.stream, '*', 'c', call_id, 'm', head.facts, 'd', digest, 'e', envelope)
+    local entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest, envelope)
     bytes = framed_record(head.frame, head.framed_facts, standing, size, entry, correlation, digest)
   else
     local record = read_record(framed_record(head.frame, head.framed_facts, standing, size, '', correlation, digest))

@@ -16,7 +16,7 @@ local function take(pending)
   local entry = redis.call('XCLAIM', stream, GROUP, worker, lease, pending[1])[1]
   if not entry then return end
   local fields = entry[2]
-  local record = fields[1] == 'c' and load_record(lane, fields[2])
+  local record = load_record(lane, fields[1])
   if record and record[ENTRY] == pending[1] then
     taken[#taken + 1] = { entry[1], fields, text(tonumber(pending[4]) + 1), extra(record, 'starts') or '0',
       record[STATE] == RUNNING and '1' or '0', extra(record, 'effect') or '', extra(record, 'cancel') or '0' }

@@ -1,15 +1,16 @@
 --[[ Store outcomes once, answer every waiter, write the audit and end the leases. One script: a crash between two of these
-  would run a tool again, or leave somebody waiting. All calls are of one pool; `first` and `last` enclose their entries. One word is
+  would run a tool again, or leave somebody waiting. A fence with a `!` behind it releases the key. All calls are of one pool; `first` and `last` enclose their entries. One word is
   the answer for all calls.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, worker, retentionMs, pool, first, last
-  EACH     callId, entry, fence, outcome, release, detail
+  EACH     callId, entry, fence, outcome, detail
   RETURNS  SETTLED | FENCED | ABSENT ]]
 local meta, live, audit, calls = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local incarnation, lane, worker, retention = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local pool, first, last = ARGV[5], ARGV[6], ARGV[7]
-local FIRST, STRIDE = 8, 6
+local FIRST, STRIDE = 8, 5
+local RELEASES = '!'
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local ids = {}
@@ -28,7 +29,8 @@ local function is_repetition(bytes, entry, fence, outcome)
 end
 
 local function settle(number, at)
-  local call_id, entry, fence, outcome = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local call_id, entry, fence, outcome, released = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], '0'
+  if string.sub(fence, -1) == RELEASES then fence, released = string.sub(fence, 1, -2), '1' end
   local record = records[number]
   if not record then
     if not is_settled(stored[number]) then return 'ABSENT' end
@@ -38,7 +40,7 @@ local function settle(number, at)
   if not deliveries or not has_fence(record, entry, deliveries, fence) then return 'FENCED' end
   -- The same call a second time in a batch.
   held[entry] = false
-  settle_record(settlement, call_id, record, stored[number], outcome, 'call.settled', ARGV[at + 5], fence, ARGV[at + 4])
+  settle_record(settlement, call_id, record, stored[number], outcome, 'call.settled', ARGV[at + 4], fence, released)
   return 'SETTLED'
 end
 

@@ -3,7 +3,8 @@
   stand and, behind a space, how many wait, if any. ]]
 local LARGE_BODY = 65536
 
--- Any call but a new small one: what is known about it goes along.
+--[[ An entry is call id and facts, digest and envelope. For any call but a new small one, what is known about it follows under
+  names. ]]
 local function add_entry(lane, call_id, record, envelope)
   local body, by_reference = envelope, '0'
   if #envelope > LARGE_BODY then
@@ -11,7 +12,7 @@ local function add_entry(lane, call_id, record, envelope)
     body, by_reference = '', '1'
     set_extra(record, 'large', '1')
   end
-  local fields = { 'c', call_id, 'm', record[FACTS], 'd', record[DIGEST], 'e', body, 'x', by_reference .. (extra(record, 'handedBack') or '0') }
+  local fields = { call_id, record[FACTS], record[DIGEST], body, 'x', by_reference .. (extra(record, 'handedBack') or '0') }
   local base = extra(record, 'base')
   if base then
     -- Somebody's before: the next owner is told what is known about it.
@@ -104,7 +105,7 @@ end
 local function read_envelope(lane, call_id, record)
   if extra(record, 'large') then return redis.call('GET', body_key(lane, call_id)) end
   local entry = redis.call('XRANGE', stream_key(lane, pool_of(record)), record[ENTRY], record[ENTRY])[1]
-  return entry and entry[2][8]
+  return entry and entry[2][4]
 end
 
 -- Takes a call off its stream and raises the base to `fence`: no fence given out so far is valid any more.
