@@ -5,8 +5,10 @@ import { sha256 } from '../wire/digest.ts';
 import { hasLoneSurrogate } from '../wire/json-rules.ts';
 import { newRunId, newSessionId, newToken } from '../wire/ids.ts';
 
-export interface OpenSessionOptions extends Omit<Identity, 'tenant'> {
+export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegators'> {
   readonly tenant?: string;
+  /** The session of the agent that delegates: the new one holds at most what that agent and those before it hold. */
+  readonly delegatedBy?: Pick<SessionHandle, 'id' | 'token'>;
   /** Default one hour. */
   readonly lifetimeMs?: number;
   /** Without a call or a touch for so long it ends. Default: its lifetime. */
@@ -17,13 +19,14 @@ const DEFAULT_LIFETIME_MS = 60 * 60 * 1000;
 const MOST_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
 const FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
 const LONGEST = 256;
+const MOST_DELEGATORS = 8;
 
 /** For the trusted side only: whoever opens a session decides who the calls are made for. */
 export async function openSession(
-  store: Pick<Store, 'openSession' | 'lanes'>,
+  store: Pick<Store, 'openSession' | 'readSession' | 'proveSession' | 'lanes'>,
   options: OpenSessionOptions,
 ): Promise<SessionHandle> {
-  const identity = toIdentity(options);
+  const identity = await withDelegators(store, toIdentity(options), options.delegatedBy);
   const lifetimeMs = checkDuration('lifetimeMs', options.lifetimeMs ?? DEFAULT_LIFETIME_MS);
   const idleMs = checkDuration('idleMs', options.idleMs ?? lifetimeMs);
   const token = newToken();
@@ -31,6 +34,23 @@ export async function openSession(
   const { id, run } = handle;
   const { expiresAt } = await store.openSession({ id, run, identity, tokenDigest: sha256(token), lifetimeMs, idleMs });
   return { ...handle, expiresAt };
+}
+
+async function withDelegators(
+  store: Pick<Store, 'readSession' | 'proveSession'>,
+  identity: Identity,
+  delegatedBy: OpenSessionOptions['delegatedBy'],
+): Promise<Identity> {
+  if (delegatedBy === undefined) return identity;
+  const ending = await store.proveSession({ session: delegatedBy.id, tokenDigest: sha256(delegatedBy.token) });
+  const parent = ending === undefined ? await store.readSession(delegatedBy.id) : undefined;
+  if (parent === undefined)
+    throw planeError('SESSION_INVALID', { problem: 'the session that delegates does not live' });
+  const delegators = [parent.identity.agent, ...(parent.identity.delegators ?? [])];
+  if (delegators.length > MOST_DELEGATORS) {
+    throw planeError('SESSION_INVALID', { problem: `agents may delegate at most ${MOST_DELEGATORS} times in a row` });
+  }
+  return { ...identity, delegators };
 }
 
 function toIdentity(options: OpenSessionOptions): Identity {

@@ -123,6 +123,14 @@ export const CALL_ERRORS = {
     say: (d: { tool: string; subject: string; reason: string }) => `${d.subject} may not use ${d.tool} (${d.reason}).`,
     fix: 'Change the policy: sallyport policy show, then sallyport policy set.',
   }),
+  NOT_SELECTED: entry({
+    stage: 'identify',
+    kind: 'denied',
+    retry: 'never',
+    say: (d: { tool: string; agent: string; reason: string }) =>
+      `Agent ${d.agent} does not have ${d.tool} (${d.reason}).`,
+    fix: 'Add the tool to the selection of the agent: sallyport agents show, then sallyport agents set.',
+  }),
   PAUSED: entry({
     stage: 'identify',
     kind: 'denied',

@@ -1,4 +1,5 @@
 import { splitToolId } from './ids.ts';
+import type { AgentDeclaration } from './selection.ts';
 import type { Identity } from './session.ts';
 
 /**
@@ -23,6 +24,11 @@ export interface Policy {
   /** `module.tool`, `module.*` or `*` → who. A tool that no entry names is closed. */
   readonly permissions: Readonly<Record<string, Permission>>;
   readonly paused: Paused;
+  /**
+   * agent → what it declared. Absent: this deployment does not select, permissions alone decide. Present: an agent that is not named
+   * here has no tools. In this record so that a change of it reaches every claim like any other change of the policy.
+   */
+  readonly agents?: Readonly<Record<string, AgentDeclaration>>;
 }
 
 /** The policy as stored. Version 0 is the empty policy of a new store: everything closed. */

@@ -9,6 +9,8 @@ export interface Identity {
   /** The guild, workspace or room a platform has. */
   readonly space?: string;
   readonly platform?: string;
+  /** Agents this one acts for, the nearest first: it holds at most what each of them holds. */
+  readonly delegators?: readonly string[];
 }
 
 export interface Session {

@@ -9,7 +9,7 @@ import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
 import { readArguments } from '../../wire/read-arguments.ts';
-import { decidePermission } from './decide-permission.ts';
+import { decideAccess } from './decide-access.ts';
 import { parseIdentity } from './parse-identity.ts';
 
 /** Who calls which tool with what, all of it checked. */
@@ -38,9 +38,15 @@ export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soo
   if (tool?.declaration.digest !== envelope.toolDigest) return misplaced(claimed, envelope, tool, needs);
 
   const { id } = tool.declaration;
-  const permission = decidePermission(claimed.policy, tool.declaration, identity);
+  const { selection, permission } = decideAccess(claimed.policy, tool.declaration, identity);
+  if (!permission.allowed && permission.reason === 'paused') {
+    return ended(trouble('PAUSED', { tool: id, agent: identity.agent }));
+  }
+  if (!selection.selected) {
+    const reason = selection.reason === 'agent-unknown' ? 'no agent of that name is declared' : 'it did not select it';
+    return ended(trouble('NOT_SELECTED', { tool: id, agent: selection.agent, reason }));
+  }
   if (!permission.allowed) {
-    if (permission.reason === 'paused') return ended(trouble('PAUSED', { tool: id, agent: identity.agent }));
     const reason = permission.entry === undefined ? 'no permission names them' : `denied by "${permission.entry}"`;
     return ended(trouble('PERMISSION_DENIED', { tool: id, subject: identity.subject, reason }));
   }
