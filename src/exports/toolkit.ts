@@ -1,0 +1,18 @@
+// `sallyport/toolkit`: what model providers take, made of an agent's toolkit. No provider's package is needed to load it.
+export {
+  makeAiSdkTools,
+  toAiSdk,
+  type AiSdk,
+  type AiSdkCallOptions,
+  type AiSdkTool,
+  type RunToolCall,
+} from '../toolkit/ai-sdk.ts';
+export { toAnthropic, type AnthropicTool } from '../toolkit/anthropic.ts';
+export { findRefusals, type Provider, type Refusal } from '../toolkit/find-refusals.ts';
+export { toLangChain, type LangChainTool } from '../toolkit/langchain.ts';
+export { toMcp, type McpTool } from '../toolkit/mcp.ts';
+export { toolNames, type ObjectSchema, type ToolNames } from '../toolkit/named-tools.ts';
+export { toOpenAiChat, type OpenAiChatTool } from '../toolkit/openai-chat.ts';
+export { toOpenAiResponses, type OpenAiResponsesTool } from '../toolkit/openai-responses.ts';
+export { TOOL_NAME_PATTERN, toolName } from '../toolkit/tool-name.ts';
+export type { PublishedTool } from '../domain/catalog.ts';
