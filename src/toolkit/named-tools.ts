@@ -34,7 +34,7 @@ export function nameTools(tools: readonly PublishedTool[]): NamedTool[] {
 /** From what a model said back to a tool. */
 export interface ToolNames {
   /** Undefined for a name that is not in the toolkit: models invent names, and nothing is guessed from one. */
-  toolIdOf(name: string): ToolId | undefined;
+  readonly toolIdOf: (name: string) => ToolId | undefined;
 }
 
 export function toolNames(tools: readonly PublishedTool[]): ToolNames {

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../src/domain/json.ts';
+import { toolNames } from '../../src/toolkit/named-tools.ts';
+import { sampleToolkit, SUMMARISE_ID } from '../support/sample-toolkit.ts';
+
+/** A call for every tool of the sample toolkit, as a model would write its arguments. */
+export const CALLS: readonly { readonly tool: string; readonly args: JsonObject }[] = [
+  { tool: '7zip.list', args: { file: 'a.zip' } },
+  { tool: 'clock.now', args: { timeZone: 'Europe/Zürich', form: 'iso' } },
+  { tool: 'my__notes.add', args: { root: { text: 'a', below: [{ text: 'b', below: [] }] }, at: null } },
+  { tool: SUMMARISE_ID, args: {} },
+];
+
+export interface SentTool {
+  readonly name: string;
+  readonly schema: unknown;
+}
+
+/**
+ * What a model would do with the tools that reached it: calls them by the names it was given. It knows them by position only, so that
+ * the way back to an id is the code's under test.
+ */
+export function callsByModel(sent: readonly SentTool[]): { readonly name: string; readonly args: JsonObject }[] {
+  return sent.map(({ name }, index) => ({ name, args: CALLS[index]!.args }));
+}
+
+export function backToTools(said: readonly { readonly name: string; readonly args: unknown }[]) {
+  const { toolIdOf } = toolNames(sampleToolkit());
+  return said.map(({ name, args }) => ({ tool: toolIdOf(name), args }));
+}
+
+/** The schemas as published, in the order of the ids: what has to arrive, unchanged. */
+export const PUBLISHED_SCHEMAS = sampleToolkit().map(({ tool }) => tool.inputSchema);
+
+/** Answers a client's request in the process: nothing leaves it. */
+export function answeringFetch(answer: (body: JsonObject) => unknown): { fetch: typeof fetch; bodies: string[] } {
+  const bodies: string[] = [];
+  return {
+    bodies,
+    fetch: (_input, init) => {
+      const body = init?.body as string;
+      bodies.push(body);
+      return Promise.resolve(Response.json(answer(JSON.parse(body) as JsonObject)));
+    },
+  };
+}
