@@ -16,3 +16,4 @@ export { toOpenAiChat, type OpenAiChatTool } from '../toolkit/openai-chat.ts';
 export { toOpenAiResponses, type OpenAiResponsesTool } from '../toolkit/openai-responses.ts';
 export { TOOL_NAME_PATTERN, toolName } from '../toolkit/tool-name.ts';
 export type { PublishedTool } from '../domain/catalog.ts';
+export type { JsonObject } from '../domain/json.ts';
