@@ -63,6 +63,18 @@ describe('toolName', () => {
     expect(new Set(ids.map(toolName)).size).toBe(ids.length);
   });
 
+  test('tells long ids apart that differ in one character', () => {
+    const longId = fc.stringMatching(/^a[aA_-]{40,63}\.a[aA_-]{40,63}$/);
+    fc.assert(
+      fc.property(longId, fc.nat(), fc.constantFrom('a', 'A', '_', '-'), (id, at, other) => {
+        const place = at % id.length;
+        const near = id.slice(0, place) + other + id.slice(place + 1);
+        expect(toolName(near) === toolName(id)).toBe(near === id);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('has a digest, or can be read back without a toolkit', () => {
     fc.assert(
       fc.property(anyId, (id) => {
