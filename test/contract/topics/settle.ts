@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { eventually } from '../../support/process.ts';
 import type { CallId } from '../../../src/domain/ids.ts';
 import {
   acceptOne,
@@ -178,6 +179,24 @@ export function describeSettle(scene: Scene): void {
       kind: 'replayed',
       callId: second,
     });
+  });
+
+  it('all calls of a released key are forgotten when the retention of the last one ends', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const first = await holdOne(store, session, { key: 'k' });
+    await store.settleCall(settleRequest(first, encodedOutcome('stale'), { releaseKey: true, retentionMs: 20 }));
+    const second = await holdOne(store, session, { key: 'k' });
+    await store.settleCall(settleRequest(second, undefined, { retentionMs: 20 }));
+    await eventually(
+      async () => {
+        await store.reapCalls(reapRequest(session.lane));
+        const left = await Promise.all([first, second].map(({ callId }) => store.readCall(callId)));
+        return left.every((record) => record === undefined);
+      },
+      { what: 'the end of the retention' },
+    );
+    expect(await acceptOne(store, session, { key: 'k' })).toBe(first.callId);
   });
 
   it('settle of one call twice at once ends it once, with one reply', async () => {
