@@ -41,7 +41,10 @@ export function commandStoreOptions(
   if (needs.running === true && readPlaneAddress(config.folder) === undefined) {
     throw unavailable(`No plane is running in ${folder}.`, 'Start it with: sallyport dev');
   }
-  return storeOptionsOf(config, { mode: needs.running === true ? 'connect' : 'auto' });
+  return storeOptionsOf(config, {
+    mode: needs.running === true ? 'connect' : 'auto',
+    patienceMs: COMMAND_PATIENCE_MS,
+  });
 }
 
 /** Whoever only looks must not make a store: it would hide that this is the wrong server or the wrong name. */

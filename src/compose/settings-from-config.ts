@@ -13,7 +13,8 @@ export interface StoreUse {
 
 export function storeOptionsOf(config: Config, use: StoreUse = {}): StoreOptions {
   if (config.store === 'redis') return { store: 'redis', redis: redisOptionsOf(config, use) };
-  return { store: 'embedded', folder: config.folder, mode: use.mode ?? 'auto' };
+  const patience = use.patienceMs === undefined ? {} : { patienceMs: use.patienceMs };
+  return { store: 'embedded', folder: config.folder, mode: use.mode ?? 'auto', ...patience };
 }
 
 function redisOptionsOf({ redis }: Config, use: StoreUse = {}): RedisStoreOptions {

@@ -20,10 +20,20 @@ describe('calls in flight', () => {
     const delivery = sampleDelivery({ fence: 1 });
     inFlight.begin(delivery);
     const again = inFlight.begin({ ...delivery, fence: 2 });
-    inFlight.stop({ callId: delivery.callId, fence: 1 }, 'lost');
+    inFlight.stop({ ...delivery, fence: 1 }, 'lost');
     expect(again.signal.aborted).toBe(false);
-    inFlight.stop({ callId: delivery.callId, fence: 2 }, 'cancelled');
+    inFlight.stop({ ...delivery, fence: 2 }, 'cancelled');
     expect(again.signal.reason).toBe('cancelled');
+  });
+
+  it('an order to stop a copy of an entry does not reach the call itself', () => {
+    const inFlight = createInFlight(createHeldCalls(4));
+    const delivery = sampleDelivery({ fence: 1, entryId: '1-1' });
+    const call = inFlight.begin(delivery);
+    const copy = inFlight.begin({ ...delivery, entryId: '2-1' });
+    inFlight.stop({ ...delivery, entryId: '2-1' }, 'lost');
+    expect(copy.signal.reason).toBe('lost');
+    expect(call.signal.aborted).toBe(false);
   });
 
   it('the end of the old run leaves the new one held and in reach', () => {

@@ -20,8 +20,11 @@ export interface CallInFlight {
   end(): void;
 }
 
-/** A worker can meet its own call again after a pause; the fence tells the two leases apart. */
-export type LeaseName = Pick<OwnedCall, 'callId' | 'fence'>;
+/**
+ * A worker can meet its own call again: after a pause, when the fence tells the two leases apart, or because somebody queued its entry
+ * a second time by hand, when the entry does.
+ */
+export type LeaseName = Pick<OwnedCall, 'callId' | 'entryId' | 'fence'>;
 
 export function createInFlight(held: HeldCalls): InFlight {
   /** By slot of the table. Orders to stop are rare and look through all of them, so a call needs no name here. */
@@ -40,7 +43,7 @@ export function createInFlight(held: HeldCalls): InFlight {
     begin(delivery) {
       const slot = held.hold(delivery, delivery.lane);
       // Our own call under an older fence: that run has lost it.
-      if (delivery.fence > 1) stop(calls, { callId: delivery.callId, fence: delivery.fence - 1 }, 'lost');
+      if (delivery.fence > 1) stopOlder(calls, delivery);
       const call = new HeldRun(delivery, slot, end);
       calls[slot] = call;
       size += 1;
@@ -69,9 +72,16 @@ export function createInFlight(held: HeldCalls): InFlight {
   };
 }
 
-function stop(calls: readonly (HeldRun | undefined)[], { callId, fence }: LeaseName, why: StopReason): void {
+function stop(calls: readonly (HeldRun | undefined)[], lease: LeaseName, why: StopReason): void {
   for (const call of calls) {
-    if (call?.delivery.fence === fence && call.delivery.callId === callId) call.abort(why);
+    const held = call?.delivery;
+    if (held?.fence === lease.fence && held.callId === lease.callId && held.entryId === lease.entryId) call!.abort(why);
+  }
+}
+
+function stopOlder(calls: readonly (HeldRun | undefined)[], { callId, fence }: Delivery): void {
+  for (const call of calls) {
+    if (call !== undefined && call.delivery.callId === callId && call.delivery.fence < fence) call.abort('lost');
   }
 }
 

@@ -170,7 +170,7 @@ describe('supervise', () => {
       renewCalls: async ({ calls }) => calls.map(({ fence }): RenewAnswer => (fence === 1 ? 'fenced' : 'renewed')),
     });
     await vi.advanceTimersByTimeAsync(0.5 * HEARTBEAT_MS);
-    expect(orders).toEqual([{ callId: delivery.callId, fence: 1, why: 'lost' }]);
+    expect(orders).toEqual([{ callId: delivery.callId, entryId: delivery.entryId, fence: 1, why: 'lost' }]);
   });
 
   it('passes a cancellation on at the next look, long before the heartbeat', async () => {
@@ -184,7 +184,7 @@ describe('supervise', () => {
     await vi.advanceTimersByTimeAsync(100);
     cancelSequence = '1';
     await vi.advanceTimersByTimeAsync(300);
-    expect(orders).toEqual([{ callId: delivery.callId, fence: 1, why: 'cancelled' }]);
+    expect(orders).toEqual([{ callId: delivery.callId, entryId: delivery.entryId, fence: 1, why: 'cancelled' }]);
   });
 
   it('hears of a cancellation that came between the claim and its first look at the call', async () => {
@@ -201,7 +201,7 @@ describe('supervise', () => {
     held.hold(delivery, 0);
     cancelSequence = '1';
     await vi.advanceTimersByTimeAsync(300);
-    expect(orders).toEqual([{ callId: delivery.callId, fence: 1, why: 'cancelled' }]);
+    expect(orders).toEqual([{ callId: delivery.callId, entryId: delivery.entryId, fence: 1, why: 'cancelled' }]);
   });
 
   it('looks for cancellations only in lanes where it holds calls', async () => {

@@ -17,6 +17,7 @@ export interface SupervisorSettings {
 /** A call of this worker that it must stop: its lease is gone, or somebody cancelled it. */
 export interface StopOrder {
   readonly callId: CallId;
+  readonly entryId: string;
   readonly fence: number;
   readonly why: 'lost' | 'cancelled';
 }
@@ -95,8 +96,8 @@ export function supervise(
       const answers = await store.renewCalls({ lane, calls: some });
       answers.forEach((answer, index) => {
         if (answer === 'renewed') return;
-        const { callId, fence } = some[index]!;
-        onStop({ callId, fence, why: answer === 'fenced' ? 'lost' : 'cancelled' });
+        const { callId, entryId, fence } = some[index]!;
+        onStop({ callId, entryId, fence, why: answer === 'fenced' ? 'lost' : 'cancelled' });
       });
     }
   }

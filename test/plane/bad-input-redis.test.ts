@@ -8,6 +8,7 @@ import { callIdFor, newWorkerId, randomId } from '../../src/wire/ids.ts';
 import { encode } from '../../src/wire/message-pack.ts';
 import {
   acceptMany,
+  acceptRequest,
   acceptOne,
   claimMany,
   openSession,
@@ -265,6 +266,23 @@ describe('an entry whose record or body is not what it should be', () => {
     );
     // Taken in the same read, so not lost with it: each is somebody's first delivery.
     expect(marksOf(plane, 'S').map(({ fence }) => fence)).toStrictEqual([1, 1, 1]);
+  });
+});
+
+describe('a session that was overwritten', () => {
+  const changes: readonly (readonly [string, (key: string) => Promise<unknown>])[] = [
+    ['of another type', async (key) => (await raw.del(key), raw.set(key, 'x'))],
+    ['with facts that are none', (key) => raw.hset(key, 'facts', 'junk')],
+    ['without the time it was seen', (key) => raw.hdel(key, 'seen')],
+  ];
+  it.each(changes)('%s: is unknown, and another session accepted with it is not disturbed', async (_what, change) => {
+    const [good, bad] = [await openSession(plane.store), await openSession(plane.store)];
+    await change(KEYS.session(bad.id));
+    const [refused, accepted] = await Promise.all(
+      [bad, good].map((session) => plane.store.acceptCall(acceptRequest(session))),
+    );
+    expect(refused).toStrictEqual({ kind: 'unauthenticated', ending: 'unknown' });
+    expect(accepted).toMatchObject({ kind: 'accepted' });
   });
 });
 

@@ -4,6 +4,7 @@ import type {
   CancelAnswer,
   CancelRequest,
   NotifyRequest,
+  OwnedCall,
   ParkRequest,
   ReapAnswer,
   ReapRequest,
@@ -21,6 +22,11 @@ function common(context: RedisContext, lane: number): NamedValues {
   return { incarnation: context.incarnation, lane: context.lane(lane).prefix };
 }
 
+/** What a worker shows to prove that a call is still its own. */
+function lease({ workerId, callId, entryId, fence }: OwnedCall): NamedValues {
+  return { worker: workerId, callId, entry: entryId, fence };
+}
+
 export async function parkCall(context: RedisContext, request: ParkRequest): Promise<'parked' | 'fenced'> {
   const lane = laneOfScopedId(request.callId);
   const { meta, live, audit } = context.lane(lane);
@@ -28,10 +34,7 @@ export async function parkCall(context: RedisContext, request: ParkRequest): Pro
     keys: { meta, live, audit },
     args: {
       ...common(context, lane),
-      worker: request.workerId,
-      callId: request.callId,
-      entry: request.entryId,
-      fence: request.fence,
+      ...lease(request),
       untilMs: request.until,
       detail: request.audit,
     },
@@ -60,10 +63,7 @@ export async function abandonCall(context: RedisContext, request: AbandonRequest
     keys: { meta: context.lane(lane).meta },
     args: {
       ...common(context, lane),
-      worker: request.workerId,
-      callId: request.callId,
-      entry: request.entryId,
-      fence: request.fence,
+      ...lease(request),
       handedBack: request.handedBack,
     },
   });
@@ -140,10 +140,7 @@ export async function notifyWaiters(context: RedisContext, request: NotifyReques
     keys: { meta: context.lane(lane).meta },
     args: {
       ...common(context, lane),
-      worker: request.workerId,
-      callId: request.callId,
-      entry: request.entryId,
-      fence: request.fence,
+      ...lease(request),
       event: request.event,
     },
   });

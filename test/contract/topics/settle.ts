@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { eventually } from '../../support/process.ts';
 import type { CallId } from '../../../src/domain/ids.ts';
 import {
   acceptOne,
@@ -12,10 +13,11 @@ import {
   newWaiter,
   openSession,
   parkRequest,
+  reapRequest,
   settleRequest,
   startRequest,
 } from '../fixtures.ts';
-import { drainReplies, reclaimAll, recordOf, sameBytes, terminalEvents } from '../observe.ts';
+import { drainReplies, reclaimAll, recordOf, sameBytes, storeTimePasses, terminalEvents } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
 export function describeSettle(scene: Scene): void {
@@ -157,6 +159,56 @@ export function describeSettle(scene: Scene): void {
       await acceptOne(store, session, { key: 'k' });
       return claimOne(store, { lane: session.lane });
     }
+  });
+
+  it('a released key stays with its latest call while that is under way, however long ago the first was to be forgotten', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const first = await holdOne(store, session, { key: 'k' });
+    const request = settleRequest(first, encodedOutcome('stale'), { releaseKey: true, retentionMs: 20 });
+    await store.settleCall(request);
+    const second = await acceptOne(store, session, { key: 'k' });
+    await storeTimePasses(store, 50);
+    await store.reapCalls(reapRequest(session.lane));
+    expect(await store.acceptCall(acceptRequest(session, { key: 'k' }))).toMatchObject({ callId: second });
+
+    // Kept as long as the call that has the key now.
+    await store.settleCall(settleRequest(await claimOne(store, { lane: session.lane })));
+    await store.reapCalls(reapRequest(session.lane));
+    expect(await store.acceptCall(acceptRequest(session, { key: 'k' }))).toMatchObject({
+      kind: 'replayed',
+      callId: second,
+    });
+  });
+
+  it('all calls of a released key are forgotten when the retention of the last one ends', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const first = await holdOne(store, session, { key: 'k' });
+    await store.settleCall(settleRequest(first, encodedOutcome('stale'), { releaseKey: true, retentionMs: 20 }));
+    const second = await holdOne(store, session, { key: 'k' });
+    await store.settleCall(settleRequest(second, undefined, { retentionMs: 20 }));
+    await eventually(
+      async () => {
+        await store.reapCalls(reapRequest(session.lane));
+        const left = await Promise.all([first, second].map(({ callId }) => store.readCall(callId)));
+        return left.every((record) => record === undefined);
+      },
+      { what: 'the end of the retention' },
+    );
+    expect(await acceptOne(store, session, { key: 'k' })).toBe(first.callId);
+  });
+
+  it('settle of one call twice at once ends it once, with one reply', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const waiter = newWaiter();
+    const delivery = await holdOne(store, session, { waiter });
+    const outcomes = ['one', 'two'].map((text) => encodedOutcome('ok', text));
+    const answers = await Promise.all(outcomes.map((outcome) => store.settleCall(settleRequest(delivery, outcome))));
+    expect(answers.toSorted()).toEqual(['fenced', 'settled']);
+    expect(await terminalEvents(store, delivery.callId)).toEqual(['call.settled']);
+    expect(await drainReplies(store, session.lane, waiter.callerId)).toHaveLength(1);
   });
 
   it('settle that releases the key and is repeated releases it once', async () => {

@@ -12,9 +12,10 @@ end)
 
 -- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did.
 local function live_session(lane, session_id, run, now)
-  local fields = redis.call('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run)
-  if not fields[1] then return nil, nil, nil, 'unknown' end
-  local facts, seen_at = session_facts(fields[1]), tonumber(fields[2])
+  -- Of another type or overwritten by hand: unknown, and no trouble for the sessions beside it.
+  local fields = redis.pcall('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run)
+  local facts, seen_at = fields[1] and session_facts(fields[1]), tonumber(fields[2])
+  if not facts or not facts.expires_at or not seen_at then return nil, nil, nil, 'unknown' end
   local expires_at = math.min(facts.expires_at, seen_at + facts.idle_ms)
   local ending
   if facts.revoked then
