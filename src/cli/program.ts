@@ -1,6 +1,10 @@
 import { Command, Option } from 'commander';
 import { nearNames } from '../catalog/near-names.ts';
 import { RELEASE } from '../compose/release.ts';
+import { agentsListCommand } from './commands/agents-list.ts';
+import { agentsRemoveCommand } from './commands/agents-remove.ts';
+import { agentsSetCommand } from './commands/agents-set.ts';
+import { agentsShowCommand } from './commands/agents-show.ts';
 import { callCommand } from './commands/call.ts';
 import { callsCancelCommand } from './commands/calls-cancel.ts';
 import { callsListCommand } from './commands/calls-list.ts';
@@ -62,6 +66,13 @@ export function createProgram(): Command {
     policySetCommand(),
     policyCheckCommand(),
   ]);
+  addGroup(
+    program,
+    'agents',
+    'Which tools each agent has',
+    [agentsShowCommand(), agentsSetCommand(), agentsRemoveCommand()],
+    agentsListCommand(),
+  );
   add(program, [pauseCommand(), workersCommand(), doctorCommand()]);
   addGroup(program, 'config', 'Options and where they come from', [configShowCommand()]);
   quieten(program);
