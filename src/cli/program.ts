@@ -16,6 +16,7 @@ import { catalogShowCommand } from './commands/catalog-show.ts';
 import { configShowCommand } from './commands/config-show.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { explainCommand } from './commands/explain.ts';
 import { pauseCommand } from './commands/pause.ts';
 import { policyCheckCommand } from './commands/policy-check.ts';
 import { policySetCommand } from './commands/policy-set.ts';
@@ -73,7 +74,7 @@ export function createProgram(): Command {
     [agentsShowCommand(), agentsSetCommand(), agentsRemoveCommand()],
     agentsListCommand(),
   );
-  add(program, [pauseCommand(), workersCommand(), doctorCommand()]);
+  add(program, [explainCommand(), pauseCommand(), workersCommand(), doctorCommand()]);
   addGroup(program, 'config', 'Options and where they come from', [configShowCommand()]);
   quieten(program);
   return program;

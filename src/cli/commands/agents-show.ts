@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { buildToolkit, type MissingReason, type MissingTool } from '../../domain/toolkit.ts';
-import type { Identity } from '../../domain/session.ts';
 import { action } from '../command-context.ts';
-import { checkAgentName, findAgent, NOT_SELECTING } from '../read-agent.ts';
+import { findAgent, nameSubject, NOT_SELECTING, readIdentity } from '../read-agent.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 
@@ -25,9 +24,8 @@ export function agentsShowCommand(): Command {
     .addOption(new SingleOption('--tenant <name>', 'the tenant of the subject (default: default)'))
     .action(
       action((context, name: string) => {
-        const { terminal, options } = context;
-        const { subject = 'local', tenant = 'default' } = options as { subject?: string; tenant?: string };
-        const identity: Identity = { tenant, subject, agent: checkAgentName(name) };
+        const { terminal } = context;
+        const identity = readIdentity(name, context.options);
         return withStore(context, async (store) => {
           const { version, policy } = await store.readPolicy();
           const declaration = policy.agents === undefined ? undefined : findAgent(policy, name);
@@ -45,7 +43,7 @@ export function agentsShowCommand(): Command {
             if (rows.length === 0) terminal.print('selects nothing');
             else terminal.printTable(['MODULE', 'SELECTED'], rows);
           }
-          const whose = `for ${tenant === 'default' ? subject : `${tenant}/${subject}`}, by policy version ${version}`;
+          const whose = `for ${nameSubject(identity)}, by policy version ${version}`;
           terminal.print(`\n${ids.length === 0 ? 'No tools' : `${ids.length} tools`} ${whose}`, 'bold');
           for (const id of ids) terminal.print(`  ${id}`);
           if (missing.length === 0) return;
