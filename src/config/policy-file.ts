@@ -63,7 +63,7 @@ export function readPolicyFile(path: string, near: NearNames): PolicyFile {
     throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
   }
   const { agents: given, ...policy } = parsed.data;
-  const { agents, warnings } = given == null ? { warnings: [] } : normaliseAgents(given);
+  const { agents, warnings } = given ? normaliseAgents(given) : { warnings: [] };
   return {
     policy: agents === undefined ? policy : { ...policy, agents },
     saysPaused: Object.hasOwn(value as object, 'paused'),
