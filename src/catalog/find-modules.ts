@@ -10,13 +10,14 @@ const MAX_MANIFEST_BYTES = 1024 * 1024;
 
 export interface FoundModules {
   readonly entries: readonly ModuleEntry[];
-  /** A folder is one; a manifest is one file. */
-  readonly from: 'folder' | 'manifest';
+  /** The file that lists them, if they were not found in a folder. */
+  readonly manifest?: string;
 }
 
 /**
  * What a folder or a manifest offers. In a folder each `<name>.js|.mjs` and each `<name>/index.js|.mjs` is a module; names
- * that start with `_` or `.` and `node_modules` are not. Throws MODULES_MISSING when the place itself cannot be read.
+ * that start with `_` or `.` and `node_modules` are not. Throws MODULES_MISSING when the place itself cannot be read, and
+ * SETUP_DUPLICATE when a manifest names one setup twice.
  */
 export async function findModules(path: string): Promise<FoundModules> {
   const place = await realpath(resolve(path)).catch((error: unknown) => missing(path, error));
@@ -29,7 +30,7 @@ export async function findModules(path: string): Promise<FoundModules> {
         .filter(isModuleName)
         .map((name) => moduleFile(join(place, name))),
     );
-    return { from: 'folder', entries: files.flat().map((file) => ({ file, setup: {} })) };
+    return { entries: files.flat().map((file) => ({ file, setup: {} })) };
   }
   if (!facts.isFile() || !MANIFEST_ENDINGS.includes(extname(place).toLowerCase())) {
     throw planeError('MODULES_MISSING', { path, problem: 'it is neither a folder nor a .yaml, .yml or .json file' });
@@ -41,7 +42,11 @@ export async function findModules(path: string): Promise<FoundModules> {
     });
   const read = readManifest(place, await readFile(place).catch((error: unknown) => missing(path, error)));
   if (read.kind === 'problem') throw planeError('MODULES_MISSING', { path, problem: read.problem });
-  return { from: 'manifest', entries: read.entries };
+  if (read.kind === 'duplicate') {
+    const entries = read.entries.map((index) => `modules[${index}]`);
+    throw planeError('SETUP_DUPLICATE', { path, setup: read.setup, entries });
+  }
+  return { entries: read.entries, manifest: place };
 }
 
 function isModuleName(name: string): boolean {

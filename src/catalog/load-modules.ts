@@ -1,28 +1,28 @@
 import { availableParallelism } from 'node:os';
 import { basename, dirname, extname } from 'node:path';
 import { NAME_PATTERN } from '../domain/ids.ts';
-import type { BrokenModule } from '../domain/module.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 import { TakenNames } from './confusable-names.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { createDescriber, type Describer, type Description } from './describe-modules.ts';
+import { createDescriber, type Describer } from './describe-modules.ts';
 import { findModules } from './find-modules.ts';
-import type { LoadedModule, LoadResult } from './loaded-module.ts';
+import type { BrokenEntry, LoadedModule, LoadResult } from './loaded-module.ts';
 import type { ModuleEntry } from './module-entry.ts';
 import { createGenerations, type Generation } from './module-generation.ts';
 import { keepSources } from './module-sources.ts';
 import { readDescription } from './read-description.ts';
+import { shareSchemas } from './share-schemas.ts';
 
 export interface LoadOptions {
   /** For modules and entries that name none. */
   readonly pool?: string;
   readonly importTimeoutMs?: number;
-  /** Keep it between loads: a module whose code, id and setup are unchanged is not imported again. */
-  readonly known?: KnownDescriptions;
+  /** Keep it between loads: an entry that is unchanged, its code included, is the same object again. */
+  readonly known?: KnownModules;
 }
 
-/** What earlier loads described, by everything a description depends on. */
-export type KnownDescriptions = Map<string, Description>;
+/** What earlier loads made, by everything it depends on. */
+export type KnownModules = Map<string, LoadedModule>;
 
 export const DEFAULT_POOL = 'default';
 const IMPORT_TIMEOUT_MS = 5_000;
@@ -34,10 +34,12 @@ const MODULES_PER_CHILD = 16;
  * process only. Throws MODULES_MISSING when the folder or manifest itself cannot be read.
  */
 export async function loadModules(path: string, options: LoadOptions = {}): Promise<LoadResult> {
-  const { importTimeoutMs = IMPORT_TIMEOUT_MS, known = new Map<string, Description>() } = options;
-  const { entries } = await findModules(path);
-  const generationOf = createGenerations(new Set(entries.map((entry) => entry.file)));
-  const loaded = await loadEntries(entries, importTimeoutMs, { generationOf, known, pool: options.pool });
+  const { importTimeoutMs = IMPORT_TIMEOUT_MS, known = new Map<string, LoadedModule>() } = options;
+  const { entries, manifest } = await findModules(path);
+  const generationOf = createGenerations(new Set(entries.map((entry) => entry.file)), manifest);
+  const twins = new Map([...known.values()].map((module) => [codeOf(module), module]));
+  const needs = { generationOf, known, twins, pool: options.pool ?? DEFAULT_POOL };
+  const loaded = await loadEntries(entries, importTimeoutMs, needs);
   const used = new Set(loaded.map((one) => one.key));
   for (const key of known.keys()) if (!used.has(key)) known.delete(key);
   return deepFreeze(refuseConfusable(loaded));
@@ -45,14 +47,16 @@ export async function loadModules(path: string, options: LoadOptions = {}): Prom
 
 interface Loaded {
   readonly key: string | undefined;
-  readonly result: LoadedModule | BrokenModule;
+  readonly result: LoadedModule | BrokenEntry;
 }
 
 interface Needs {
   readonly describer: Describer;
   readonly generationOf: (file: string) => Promise<Generation>;
-  readonly known: KnownDescriptions;
-  readonly pool: string | undefined;
+  readonly known: KnownModules;
+  /** A setup of each code: the others share its schemas. */
+  readonly twins: Map<string, LoadedModule>;
+  readonly pool: string;
 }
 
 /** Several children share the entries; with few of them one is enough. */
@@ -90,21 +94,35 @@ async function loadEntry(entry: ModuleEntry, needs: Needs): Promise<Loaded> {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const reason = code === 'ENOENT' ? 'The file does not exist.' : `The file cannot be read (${code}).`;
-    return { key: undefined, result: { id: guessId(entry), file, reason } };
+    return { key: undefined, result: reportBroken(entry, reason) };
   }
   const generation = found.name;
-  const key = canonicalJson([file, generation, entry.id ?? null, setup]);
+  const { id = null, pool = needs.pool, runner = null } = entry;
+  const key = canonicalJson([file, generation, id, setup, pool, entry.pool !== undefined, runner]);
+  const known = needs.known.get(key);
+  if (known !== undefined) return { key, result: known };
   const asked = { file, generation, setup, ...(entry.id === undefined ? {} : { id: entry.id }) };
-  const description = needs.known.get(key) ?? (await needs.describer.describe(asked));
-  if (description.kind === 'broken')
-    return { key, result: { id: guessId(entry, description.id), file, reason: description.reason } };
-  const read = readDescription(description.json, entry, needs.pool ?? DEFAULT_POOL);
-  if (read.kind === 'problem') return { key, result: { id: guessId(entry), file, reason: read.problem } };
-  needs.known.set(key, description);
-  const result: LoadedModule = { ...read.module, file, generation, setup };
+  const description = await needs.describer.describe(asked);
+  if (description.kind === 'broken') return { key, result: reportBroken(entry, description.reason, description.id) };
+  const read = readDescription(description.json, entry, needs.pool);
+  if (read.kind === 'problem') return { key, result: reportBroken(entry, read.problem) };
+  const own: LoadedModule = { ...read.module, file, generation, setup };
+  const twin = needs.twins.get(codeOf(own));
+  const result = twin === undefined ? own : { ...own, declaration: shareSchemas(own.declaration, twin.declaration) };
+  needs.twins.set(codeOf(own), twin ?? result);
+  needs.known.set(key, result);
   // Inline modules are in memory once they are imported; processes import again and again.
   if (result.runner === 'process') keepSources(result, found.sources);
   return { key, result };
+}
+
+function codeOf({ file, generation }: Pick<LoadedModule, 'file' | 'generation'>): string {
+  return `${generation} ${file}`;
+}
+
+function reportBroken(entry: ModuleEntry, reason: string, told?: string): BrokenEntry {
+  const named = entry.id === undefined ? {} : ({ named: true } as const);
+  return { id: guessId(entry, told), file: entry.file, reason, ...named };
 }
 
 function guessId(entry: ModuleEntry, told?: string): string {
@@ -116,7 +134,7 @@ function guessId(entry: ModuleEntry, told?: string): string {
 /** Of two modules that a reader could take for each other only the first is served. */
 function refuseConfusable(loaded: readonly Loaded[]): LoadResult {
   const modules: LoadedModule[] = [];
-  const broken: BrokenModule[] = [];
+  const broken: BrokenEntry[] = [];
   const taken = new TakenNames();
   for (const { result } of loaded) {
     if (!('declaration' in result)) {

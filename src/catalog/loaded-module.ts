@@ -2,7 +2,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { BrokenModule, ModuleDeclaration } from '../domain/module.ts';
 import type { RunnerName } from '../domain/tool.ts';
 
-/** One module instance, ready to be served. Frozen; a reload makes a new one. */
+/** One setup of a module, ready to be served. Frozen and shared; a reload makes a new one only if something of it changed. */
 export interface LoadedModule {
   readonly declaration: ModuleDeclaration;
   readonly runner: RunnerName;
@@ -14,8 +14,13 @@ export interface LoadedModule {
   readonly denialPatterns: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Its id is the best guess, as it may never have told it, unless a manifest named it. */
+export interface BrokenEntry extends BrokenModule {
+  readonly named?: true;
+}
+
 export interface LoadResult {
   readonly modules: readonly LoadedModule[];
-  /** In the order they were found. Their ids are the best guess: they may never have told it. */
-  readonly broken: readonly BrokenModule[];
+  /** In the order they were found. */
+  readonly broken: readonly BrokenEntry[];
 }

@@ -10,14 +10,18 @@ const MAX_CONTENT_BYTES = 32 * 1024 * 1024;
 
 /**
  * Names the code of each module file: a digest over the file and the other code in its folder, so that a reload of unchanged
- * code keeps its generation. Not counted are the other modules there (`entries`), `node_modules` and hidden names. Bounded: of
- * a folder with more than 2,000 code files the first 2,000 count. The result rejects for a file that cannot be read.
+ * code keeps its generation. Not counted are the other modules there (`entries`), `node_modules`, hidden names and the manifest: a
+ * change of one setup in it is not a change of everybody's code. Bounded: of a folder with more than 2,000 code files the first
+ * 2,000 count. The result rejects for a file that cannot be read.
  */
-export function createGenerations(entries: ReadonlySet<string>): (file: string) => Promise<Generation> {
+export function createGenerations(
+  entries: ReadonlySet<string>,
+  manifest?: string,
+): (file: string) => Promise<Generation> {
   const folders = new Map<string, Promise<FolderCode>>();
   return async (file) => {
     const folder = dirname(file);
-    const reading = folders.get(folder) ?? readFolder(folder, entries);
+    const reading = folders.get(folder) ?? readFolder(folder, { entries, manifest });
     folders.set(folder, reading);
     const own = await readFile(file);
     const shared = await reading;
@@ -37,11 +41,16 @@ interface FolderCode {
   readonly sources: ModuleSources['shared'];
 }
 
-async function readFolder(folder: string, entries: ReadonlySet<string>): Promise<FolderCode> {
+interface Elsewhere {
+  readonly entries: ReadonlySet<string>;
+  readonly manifest: string | undefined;
+}
+
+async function readFolder(folder: string, elsewhere: Elsewhere): Promise<FolderCode> {
   const hash = createHash('sha256');
   const sources = new Map<string, Uint8Array>();
   let bytesLeft = MAX_CONTENT_BYTES;
-  for (const path of await codeBelow(folder, entries)) {
+  for (const path of await codeBelow(folder, elsewhere)) {
     const facts = await stat(path).catch(() => undefined);
     if (facts?.isFile() !== true) continue;
     hash.update(`\0${path.slice(folder.length)}\0`);
@@ -53,7 +62,7 @@ async function readFolder(folder: string, entries: ReadonlySet<string>): Promise
   return { digest: hash.digest('hex'), sources };
 }
 
-async function codeBelow(folder: string, entries: ReadonlySet<string>): Promise<string[]> {
+async function codeBelow(folder: string, { entries, manifest }: Elsewhere): Promise<string[]> {
   const files: string[] = [];
   const waiting = [folder];
   for (let next = waiting.shift(); next !== undefined && files.length < MAX_FILES; next = waiting.shift()) {
@@ -63,7 +72,8 @@ async function codeBelow(folder: string, entries: ReadonlySet<string>): Promise<
     if (parent !== folder && members.some((member) => entries.has(join(parent, member.name)))) continue;
     for (const member of members.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(parent, member.name);
-      if (member.name.startsWith('.') || member.name === 'node_modules' || entries.has(path)) continue;
+      if (member.name.startsWith('.') || member.name === 'node_modules') continue;
+      if (entries.has(path) || path === manifest) continue;
       if (member.isDirectory()) waiting.push(path);
       else if (CODE.includes(extname(member.name)) && files.length < MAX_FILES) files.push(path);
     }

@@ -49,6 +49,12 @@ describe('readManifest', () => {
       'module: []\nmodules:\n  - file: a.js\n',
       /unknown key "module", did you mean "modules"\?/,
     ],
+    [
+      'what others call a setup',
+      'm.json',
+      '{"modules":[{"file":"a.js","config":{}}]}',
+      /modules\[0\]: unknown key "config", did you mean "setup"\?/,
+    ],
     ['F07 __proto__', 'm.json', '{"modules":[{"file":"a.js","setup":{"__proto__":{}}}]}', /__proto__/],
     ['F07 __proto__', 'm.yaml', 'modules:\n  - file: a.js\n    setup: { __proto__: { x: 1 } }\n', /__proto__/],
     ['F08 an alias', 'm.yaml', 'a: &a [1]\nmodules: [*a, *a]\n', /aliases/],
@@ -66,6 +72,13 @@ describe('readManifest', () => {
   ];
   it.each(problems)('refuses %s in %s', (_id, name, text, problem) => {
     expect(read(name, text)).toStrictEqual({ kind: 'problem', problem: expect.stringMatching(problem) as string });
+  });
+
+  it.each([
+    ['one id', '- { id: a, file: x.js }\n- { file: y.js }\n- { id: a, file: y.js }\n', '"a"', [0, 2]],
+    ['one file without an id', '- file: x.js\n- { id: a, file: x.js }\n- file: ./x.js\n', 'x.js without an id', [0, 2]],
+  ])('refuses two setups with %s', (_, text, setup, numbers) => {
+    expect(read('m.yaml', text)).toStrictEqual({ kind: 'duplicate', setup, entries: numbers });
   });
 
   it('refuses YAML that is not UTF-8', () => {

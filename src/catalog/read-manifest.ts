@@ -1,4 +1,4 @@
-import { dirname, extname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { NAME_PATTERN } from '../domain/ids.ts';
@@ -19,13 +19,21 @@ const entrySchema = z.strictObject({
 });
 const manifestSchema = z.strictObject({ modules: z.array(entrySchema).min(1).max(10_000) });
 const KNOWN_KEYS = ['modules', 'id', 'file', 'setup', 'pool', 'runner'];
+/** What others call the members of an entry. */
+const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
+  ['config', 'setup'],
+  ['module', 'file'],
+  ['setup_id', 'id'],
+]);
 
 export type ReadManifest =
   | { readonly kind: 'entries'; readonly entries: readonly ModuleEntry[] }
-  | { readonly kind: 'problem'; readonly problem: string };
+  | { readonly kind: 'problem'; readonly problem: string }
+  /** Entries, by their number, that would have one id. */
+  | { readonly kind: 'duplicate'; readonly setup: string; readonly entries: readonly number[] };
 
 /**
- * A manifest lists module instances, under `modules` or as a bare list. Relative files are relative to the manifest and may not lead out of its
+ * A manifest lists setups of modules, under `modules` or as a bare list. Relative files are relative to the manifest and may not lead out of its
  * folder; who means a file elsewhere writes its absolute path. JSON and YAML obey the same rules.
  */
 export function readManifest(path: string, bytes: Uint8Array): ReadManifest {
@@ -50,7 +58,20 @@ export function readManifest(path: string, bytes: Uint8Array): ReadManifest {
       ...(runner === undefined ? {} : { runner }),
     });
   }
-  return { kind: 'entries', entries };
+  return findDuplicate(entries) ?? { kind: 'entries', entries };
+}
+
+/** One file set up twice without an id has the id its module gives itself, twice. */
+function findDuplicate(entries: readonly ModuleEntry[]): ReadManifest | undefined {
+  const seen = new Map<string, number>();
+  for (const [index, { id, file }] of entries.entries()) {
+    const key = id === undefined ? `file ${file}` : `id ${id}`;
+    const first = seen.get(key);
+    const setup = id === undefined ? `${basename(file)} without an id` : `"${id}"`;
+    if (first !== undefined) return { kind: 'duplicate', setup, entries: [first, index] };
+    seen.set(key, index);
+  }
+  return undefined;
 }
 
 function leadsOut(folder: string, target: string): boolean {
@@ -98,7 +119,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
     .join('');
   if (issue.code === 'unrecognized_keys') {
     const unknown = issue.keys.slice(0, 3).map((key) => {
-      const [near] = nearNames(key, KNOWN_KEYS, 1);
+      const near = (place === '' ? undefined : OTHER_WORDS.get(key)) ?? nearNames(key, KNOWN_KEYS, 1)[0];
       return `unknown key ${JSON.stringify(key.slice(0, 40))}${near === undefined ? '' : `, did you mean "${near}"?`}`;
     });
     return `${place === '' ? '' : `${place}: `}${unknown.join('; ')}`;

@@ -2,7 +2,7 @@ import { basename, dirname, extname, resolve } from 'node:path';
 import { watch } from 'chokidar';
 import { deepFreeze } from './deep-freeze.ts';
 import type { LoadedModule, LoadResult } from './loaded-module.ts';
-import { loadModules, type KnownDescriptions, type LoadOptions } from './load-modules.ts';
+import { loadModules, type KnownModules, type LoadOptions } from './load-modules.ts';
 
 export interface Reloaded extends LoadResult {
   /** Among `modules`: those whose new file is broken and which are served on in their old generation. */
@@ -33,7 +33,7 @@ const WATCHED_ENDINGS: readonly string[] = ['.js', '.mjs', '.cjs', '.json', '.no
 
 /** Loads modules again when their files change. A module whose new file is broken goes on as it was. */
 export function watchModules(path: string, options: WatchOptions): ModuleWatch {
-  const known: KnownDescriptions = options.known ?? new Map();
+  const known: KnownModules = options.known ?? new Map();
   const { settleMs = 200 } = options;
   const root = resolve(path);
   let current = options.current;
@@ -109,8 +109,10 @@ export function keepServing(previous: LoadResult, next: LoadResult): Reloaded {
   for (const byId of [true, false]) {
     for (const broken of next.broken) {
       if (kept.some((module) => module.file === broken.file && module.declaration.id === broken.id)) continue;
+      // A manifest's word on the id is no guess: another setup of the file is not what is broken.
+      const exact = byId || broken.named === true;
       const old = previous.modules.find(
-        ({ file, declaration: { id } }) => file === broken.file && !served.has(id) && (!byId || id === broken.id),
+        ({ file, declaration: { id } }) => file === broken.file && !served.has(id) && (!exact || id === broken.id),
       );
       if (old === undefined) continue;
       served.add(old.declaration.id);

@@ -29,6 +29,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   SESSION_INVALID: EXIT.usage,
   CONFIG_INVALID: EXIT.config,
   MODULES_MISSING: EXIT.config,
+  SETUP_DUPLICATE: EXIT.config,
   CLIENT_CLOSED: EXIT.internal,
   INTERNAL: EXIT.internal,
 };

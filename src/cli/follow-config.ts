@@ -29,7 +29,7 @@ export async function followConfig(
       const policy =
         applyPolicy === undefined || config.policyFile === undefined
           ? undefined
-          : await applyPolicy(readPolicyFile(config.policyFile, nearNames));
+          : await applyPolicy(readPolicyFileFor(log, config.policyFile));
       log.level = config.log.level ?? defaultLevel;
       // Told at the highest level: a lower one may just have been switched off.
       if (live.length > 0) log.warn({ options: live }, 'configuration reloaded');
@@ -41,4 +41,11 @@ export async function followConfig(
   });
   await watch.ready;
   return watch;
+}
+
+export function readPolicyFileFor(log: LevelledLog, path: string): PolicyFile {
+  const file = readPolicyFile(path, nearNames);
+  for (const warning of file.warnings)
+    log.warn({ warning }, 'the policy file says something that is probably not meant');
+  return file;
 }

@@ -1,6 +1,10 @@
 import { Command, Option } from 'commander';
 import { nearNames } from '../catalog/near-names.ts';
 import { RELEASE } from '../compose/release.ts';
+import { agentsListCommand } from './commands/agents-list.ts';
+import { agentsRemoveCommand } from './commands/agents-remove.ts';
+import { agentsSetCommand } from './commands/agents-set.ts';
+import { agentsShowCommand } from './commands/agents-show.ts';
 import { callCommand } from './commands/call.ts';
 import { callsCancelCommand } from './commands/calls-cancel.ts';
 import { callsListCommand } from './commands/calls-list.ts';
@@ -12,6 +16,7 @@ import { catalogShowCommand } from './commands/catalog-show.ts';
 import { configShowCommand } from './commands/config-show.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { explainCommand } from './commands/explain.ts';
 import { pauseCommand } from './commands/pause.ts';
 import { policyCheckCommand } from './commands/policy-check.ts';
 import { policySetCommand } from './commands/policy-set.ts';
@@ -62,7 +67,14 @@ export function createProgram(): Command {
     policySetCommand(),
     policyCheckCommand(),
   ]);
-  add(program, [pauseCommand(), workersCommand(), doctorCommand()]);
+  addGroup(
+    program,
+    'agents',
+    'Which tools each agent has',
+    [agentsShowCommand(), agentsSetCommand(), agentsRemoveCommand()],
+    agentsListCommand(),
+  );
+  add(program, [explainCommand(), pauseCommand(), workersCommand(), doctorCommand()]);
   addGroup(program, 'config', 'Options and where they come from', [configShowCommand()]);
   quieten(program);
   return program;

@@ -43,9 +43,9 @@ function tooLarge(what: string): Error {
   return usage(`${what} has more than ${JSON_LIMITS.bytes} bytes.`, 'Send less, or a reference to the data.');
 }
 
-async function readStandardInput(): Promise<Uint8Array> {
-  if (process.stdin.isTTY)
-    throw usage('Standard input is a terminal.', 'Pipe the arguments in, or give them directly.');
+/** Bounded in size and time. */
+export async function readStandardInput(): Promise<Uint8Array> {
+  if (process.stdin.isTTY) throw usage('Standard input is a terminal.', 'Pipe it in, or give a file.');
   const chunks: Buffer[] = [];
   let bytes = 0;
   const slow = setTimeout(

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config-schema.ts';
-import type { PolicyFile } from '../config/policy-file.ts';
+import { applyPolicyFile, type PolicyFile } from '../config/policy-file.ts';
 import type { Policy, PolicyRecord } from '../domain/policy.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
@@ -21,7 +21,7 @@ export interface RunningDev {
   readonly policy: PolicyRecord;
   /** Where other processes reach the store. */
   readonly socket: string;
-  /** Writes what the file says; what is paused stays paused unless the file speaks of it. */
+  /** Writes what the file says; what is paused, and which agents there are, stays unless the file speaks of it. */
   readonly applyPolicy: (file: PolicyFile) => Promise<PolicyRecord & { readonly changed: boolean }>;
   drain(): Promise<void>;
 }
@@ -40,8 +40,7 @@ export async function runDev({ config, modules, policyFile, log }: DevOptions): 
   );
   try {
     const store = await openStore(storeOptionsOf(config, { mode: 'connect' }));
-    const applyPolicy = (file: PolicyFile) =>
-      changePolicy(store, ({ policy: { paused } }) => ({ ...file.policy, ...(file.saysPaused ? {} : { paused }) }));
+    const applyPolicy = (file: PolicyFile) => changePolicy(store, ({ policy }) => applyPolicyFile(file, policy));
     const policy = policyFile === undefined ? await openNewStore(store) : await applyPolicy(policyFile);
     return {
       worker,

@@ -81,7 +81,11 @@ function onlyOfPool({ modules, broken }: LoadResult, pool: string): LoadResult {
 }
 
 function servedBy({ modules, broken }: LoadResult, { toolDigests }: ToolIndex): ServedModules['served'] {
-  return { modules: modules.map(({ declaration: { id, digest } }) => ({ id, digest })), toolDigests, broken };
+  return {
+    modules: modules.map(({ declaration: { id, digest } }) => ({ id, digest })),
+    toolDigests,
+    broken: broken.map(({ id, file, reason }) => ({ id, file, reason })),
+  };
 }
 
 /** Imported before they are served: a first call does not pay for it, and a module that is kept needs its file no more. */

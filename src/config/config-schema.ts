@@ -109,11 +109,15 @@ export const configSchema = group({
   redis: redis.prefault({}),
   worker: worker.prefault({}),
   admission: admission.prefault({}),
-  policyFile: optional(filePath, 'Roles and permissions that `dev` writes at its start and when the file changes.', {
-    flag: '--policy',
-    otherwise: 'a new embedded store is open to everybody, except for privileged tools',
-    live: true,
-  }),
+  policyFile: optional(
+    filePath,
+    'Roles, permissions and agents that `dev` writes at its start and when the file changes.',
+    {
+      flag: '--policy',
+      otherwise: 'a new embedded store is open to everybody, except for privileged tools',
+      live: true,
+    },
+  ),
   log: group({
     level: optional(oneOf('debug', 'info', 'warn', 'error'), 'The least important lines that are logged.', {
       flag: '--log-level',

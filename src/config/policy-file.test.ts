@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nearNames } from '../catalog/near-names.ts';
 import { PlaneError } from '../domain/errors.ts';
-import { findPolicyDoubts, readPolicyFile } from './policy-file.ts';
+import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
+import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from './policy-file.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'sallyport-policy-'))));
@@ -27,11 +28,52 @@ function problemOf(text: string): string {
 
 describe('readPolicyFile', () => {
   it('fills in what is left out, and knows whether the file speaks of pauses', () => {
-    expect(read('permissions: { "*": { allow: ["*"] } }')).toStrictEqual({
+    const { placeOf: _, ...file } = read('permissions: { "*": { allow: ["*"] } }');
+    expect(file).toStrictEqual({
       policy: { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} },
       saysPaused: false,
+      saysAgents: false,
+      warnings: [],
     });
     expect(read('paused: { all: true }').saysPaused).toBe(true);
+  });
+
+  it('stores a selection in one form, however it was written', () => {
+    const { policy, saysAgents, warnings } = read(`agents:
+  main:
+    description: Talks to people.
+    selection:
+      - { setup_id: notes, triggers: { list: true, add: false } }
+      - { module: clock, tools: all }
+  "team member 2":
+    selection:
+      - { module: notes, tools: { add: true, list: false } }
+      - { module: notes, tools: [list, add] }
+  idle: { selection: [] }
+  mute: { selection: [{ module: notes, tools: { add: false } }, { module: clock, tools: [] }, { module: web, tools: {} }] }
+  all: { selection: [{ module: "*", tools: all }] }
+`);
+    expect(saysAgents).toBe(true);
+    expect(policy.agents).toStrictEqual({
+      main: {
+        description: 'Talks to people.',
+        selection: [
+          { module: 'clock', tools: 'all' },
+          { module: 'notes', tools: ['list'] },
+        ],
+      },
+      'team member 2': { selection: [{ module: 'notes', tools: ['add', 'list'] }] },
+      idle: { selection: [] },
+      mute: {
+        selection: [
+          { module: 'clock', tools: [] },
+          { module: 'notes', tools: [] },
+          { module: 'web', tools: [] },
+        ],
+      },
+      all: { selection: [{ module: '*', tools: 'all' }] },
+    });
+    expect(warnings).toStrictEqual(['agents.team member 2 has several entries for module notes; it takes them all']);
   });
 
   it.each([
@@ -50,12 +92,76 @@ describe('readPolicyFile', () => {
     ['paused: { all: "yes" }', 'paused.all'],
     ['paused: { tools: ["shell"] }', 'expected module.tool, module.* or *'],
     ['version: 1', 'unknown key "version"'],
+    ['agent: {}', 'unknown key "agent", did you mean "agents"?'],
+    ['agents: { "": { selection: [] } }', 'expected text of 1 to 256 characters without control characters'],
+    ['agents: { "a\\u0007": { selection: [] } }', 'expected text of 1 to 256 characters'],
+    [`agents: { ${'x'.repeat(257)}: { selection: [] } }`, 'expected text of 1 to 256 characters'],
+    ['agents: { main: {} }', 'policy.yaml:1:17: agents.main.selection'],
+    ['agents: { main: { selecton: [] } }', 'unknown key "selecton" in agents.main, did you mean "selection"?'],
+    ['agents: { main: null }', 'agents.main'],
+    ['agents: { main: { selection: all } }', 'agents.main.selection'],
+    [
+      'agents:\n  main:\n    selection:\n      - { modul: a, tools: all }',
+      'policy.yaml:4:11: unknown key "modul" in agents.main.selection.0, did you mean "module"?',
+    ],
+    ['agents: { main: { selection: [{ module: a }] } }', 'expected module and tools, or setup_id and triggers'],
+    ['agents: { main: { selection: [{}] } }', 'expected module and tools, or setup_id and triggers'],
+    [
+      'agents: { main: { selection: [{ module: a, triggers: { b: true } }] } }',
+      'expected module and tools, or setup_id and triggers',
+    ],
+    [
+      'agents: { main: { selection: [{ module: a, tools: all, setup_id: a, triggers: {} }] } }',
+      'expected module and tools, or setup_id and triggers',
+    ],
+    ['agents: { main: { selection: [{ module: a b, tools: all }] } }', 'expected the id of a module, or * for all'],
+    [
+      'agents: { main: { selection: [{ module: a, tools: everything }] } }',
+      'agents.main.selection.0.tools: expected all, a list of names, or a map of names to true or false',
+    ],
+    ['agents: { main: { selection: [{ module: a, tools: { b: "yes" } }] } }', 'agents.main.selection.0.tools'],
+    [
+      'agents: { main: { selection: [{ module: a, tools: [a.b] } ] } }',
+      'agents.main.selection.0.tools.0: expected the name of a tool, without its module',
+    ],
+    ['agents: { main: { selection: [{ module: "*", tools: [b] }] } }', 'module * takes all tools: write tools: all'],
+    ['agents: { main: { selection: [{ setup_id: "*", triggers: { b: true } }] } }', 'module * takes all tools'],
+    ['agents: { constructor: { selection: [] } }', 'the key constructor is not allowed'],
     ['[]', 'the file'],
     ['roles: &a {}\npermissions: *a', 'anchors are not supported'],
     ['roles: { __proto__: [] }', '__proto__ is not allowed'],
     ['', 'the file is empty'],
   ])('refuses %j', (text, problem) => {
     expect(problemOf(text)).toContain(problem);
+  });
+});
+
+describe('applyPolicyFile', () => {
+  const agents = { main: { selection: [{ module: 'notes', tools: 'all' as const }] } };
+  const current: Policy = { ...CLOSED_POLICY, paused: { all: true }, agents };
+
+  it('leaves pauses and agents as they are when the file does not speak of them', () => {
+    expect(applyPolicyFile(read('roles: { ops: [ann] }'), current)).toStrictEqual({
+      ...current,
+      roles: { ops: ['ann'] },
+    });
+  });
+
+  it('takes over pauses and agents that the file speaks of, none included', () => {
+    const text = 'paused: {}\nagents: { other: { selection: [] } }';
+    expect(applyPolicyFile(read(text), current)).toStrictEqual({
+      ...CLOSED_POLICY,
+      agents: { other: { selection: [] } },
+    });
+    expect(applyPolicyFile(read('agents: {}'), current).agents).toStrictEqual({});
+  });
+
+  it('ends the selecting when the file says that there are no agents', () => {
+    expect(applyPolicyFile(read('agents: null'), current)).toStrictEqual({ ...CLOSED_POLICY, paused: { all: true } });
+  });
+
+  it('does not begin to select with a file that says nothing of agents', () => {
+    expect(applyPolicyFile(read('roles: {}'), CLOSED_POLICY)).toStrictEqual(CLOSED_POLICY);
   });
 });
 
@@ -89,8 +195,35 @@ describe('findPolicyDoubts', () => {
       'permissions: { "shell.*": { allow: ["*"] } }',
       'permissions.shell.* allows *, but shell.run is privileged and stays closed without names',
     ],
+    [
+      'agents: { main: { selection: [{ module: clock, tools: [now, nwo] }] } }',
+      'agents.main selects clock.nwo, which is not published, did you mean clock.now?',
+    ],
+    [
+      'agents: { main: { selection: [{ module: clock, tools: [now] }, { module: shel, tools: all }] } }',
+      'agents.main selects module shel, which is not published, did you mean shell?',
+    ],
+    ['agents: { main: { selection: [] } }', 'agents.main selects nothing: it has no tools'],
+    [
+      'agents: { main: { selection: [{ module: clock, tools: { now: false } }] } }',
+      'agents.main selects nothing: it has no tools',
+    ],
+    ['agents: {}', 'agents is empty: no agent has any tool; agents: null leaves it to the permissions'],
   ])('finds in %s', (text, doubt) => {
     expect(doubtsOf(text)).toStrictEqual([doubt]);
+  });
+
+  it('tells unknown names and that nothing is left of a selection', () => {
+    const text = 'agents: { main: { selection: [{ module: clock, tools: [noww] }] } }';
+    expect(doubtsOf(text)).toStrictEqual([
+      'agents.main selects clock.noww, which is not published, did you mean clock.now?',
+      'agents.main has no tools: its selection matches nothing that is published',
+    ]);
+    expect(findPolicyDoubts(read(text).policy, undefined, nearNames)).toStrictEqual([]);
+  });
+
+  it('has no doubt about a selection of everything', () => {
+    expect(doubtsOf('agents: { main: { selection: [{ module: "*", tools: all }] } }')).toStrictEqual([]);
   });
 
   it('finds nothing in a plain policy, and compares nothing without a catalog', () => {

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN, splitToolId } from '../domain/ids.ts';
 import { toolPatternMatches, type Policy } from '../domain/policy.ts';
+import { findAgentDoubts } from './agent-doubts.ts';
+import { agentsSchema, keysOfAgents, normaliseAgents, plainText as subject } from './agent-schema.ts';
 import { describeIssue, type NearNames } from './describe-issue.ts';
-import { readSettingsFile } from './read-settings-file.ts';
+import { readSettingsFile, type SettingsFile } from './read-settings-file.ts';
 
-const subject = z
-  .string()
-  .regex(/^[^\p{Cc}\p{Cs}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
 const member = subject.refine((name) => !name.startsWith('role:') || NAME_PATTERN.test(name.slice('role:'.length)), {
   message: 'expected a subject, role:NAME or *',
 });
@@ -26,12 +25,14 @@ const policySchema = z.strictObject({
       tools: list(pattern).exactOptional(),
     })
     .default({}),
+  agents: agentsSchema.exactOptional(),
 });
 
-const KEYS: Readonly<Record<string, readonly string[]>> = {
-  '': ['roles', 'permissions', 'paused'],
-  paused: ['all', 'agents', 'tools'],
-};
+function keysBelow(path: string): readonly string[] {
+  if (path === '') return ['roles', 'permissions', 'paused', 'agents'];
+  if (path === 'paused') return ['all', 'agents', 'tools'];
+  return path.startsWith('agents.') ? keysOfAgents(path) : ['allow', 'deny'];
+}
 
 function isPattern(text: string): boolean {
   if (text === '*') return true;
@@ -43,6 +44,11 @@ export interface PolicyFile {
   readonly policy: Policy;
   /** The file says something about what is paused; otherwise the store's word on that stays. */
   readonly saysPaused: boolean;
+  /** The same for agents. `agents: null` says that there are none and that this deployment does not select. */
+  readonly saysAgents: boolean;
+  /** Legal, and probably not meant; told beside the doubts about the policy. */
+  readonly warnings: readonly string[];
+  readonly placeOf: SettingsFile['placeOf'];
 }
 
 /** Reads and checks a policy file strictly. Throws POLICY_INVALID with every problem and its place. */
@@ -52,16 +58,28 @@ export function readPolicyFile(path: string, near: NearNames): PolicyFile {
   const { value, placeOf } = read.file;
   const parsed = policySchema.safeParse(value, { reportInput: true });
   if (!parsed.success) {
-    const needs = {
-      placeOf,
-      near,
-      keysBelow: (at: string) => KEYS[at] ?? ['allow', 'deny'],
-      expects: () => undefined,
-    };
+    const needs = { placeOf, near, keysBelow, expects: () => undefined };
     const problems = parsed.error.issues.flatMap((issue) => describeIssue(issue, needs));
     throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
   }
-  return { policy: parsed.data, saysPaused: Object.hasOwn(value as object, 'paused') };
+  const { agents: given, ...policy } = parsed.data;
+  const { agents, warnings } = given ? normaliseAgents(given) : { warnings: [] };
+  return {
+    policy: agents === undefined ? policy : { ...policy, agents },
+    saysPaused: Object.hasOwn(value as object, 'paused'),
+    saysAgents: given !== undefined,
+    warnings,
+    placeOf,
+  };
+}
+
+/** The policy that a file makes of the one in force: what it does not speak of stays. */
+export function applyPolicyFile({ policy, saysPaused, saysAgents }: PolicyFile, current: Policy): Policy {
+  return {
+    ...policy,
+    ...(saysPaused ? {} : { paused: current.paused }),
+    ...(saysAgents || current.agents === undefined ? {} : { agents: current.agents }),
+  };
 }
 
 /** What is allowed to be written and probably not meant. Without `tools` nothing is compared with the catalog. */
@@ -92,7 +110,9 @@ export function findPolicyDoubts(
     const [guess] = near(entry, new Set(tools.map(({ id }) => id)), 1);
     doubts.push(`${where} matches no published tool${guess === undefined ? '' : `, did you mean ${guess}?`}`);
   }
-  return doubts;
+  if (policy.agents === undefined) return doubts;
+  const ids = tools?.map(({ id }) => id);
+  return [...doubts, ...findAgentDoubts(policy.agents, ids, near)];
 }
 
 /** A privileged tool is opened by name and to named subjects only. */

@@ -93,6 +93,13 @@ export const PLANE_ERRORS = {
     say: (d: { path: string; problem: string }) => `No modules can be loaded from ${d.path}: ${d.problem}.`,
     fix: 'Give a folder of modules, or a manifest.',
   }),
+  SETUP_DUPLICATE: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { path: string; setup: string; entries: string[] }) =>
+      `${d.path} sets up ${d.setup} more than once, in ${d.entries.join(' and ')}.`,
+    fix: 'Give each setup an id of its own.',
+  }),
   CLIENT_CLOSED: entry({
     stage: 'call',
     retry: 'never',

@@ -72,7 +72,7 @@ function isPaused(paused: Paused, tool: string, agent: string): boolean {
 }
 
 /** The most specific entry first. */
-function matchingEntries(policy: Policy, tool: string): [string, Permission][] {
+export function matchingEntries(policy: Policy, tool: string): [string, Permission][] {
   const module = splitToolId(tool)?.module;
   const names = module === undefined ? [tool, '*'] : [tool, `${module}.*`, '*'];
   return names.flatMap((name): [string, Permission][] => {
@@ -86,7 +86,13 @@ export function toolPatternMatches(pattern: string, tool: string): boolean {
   return pattern.endsWith('.*') && tool.startsWith(pattern.slice(0, -1));
 }
 
-function findSubject(policy: Policy, names: readonly string[], identity: Identity, named = false): string | undefined {
+/** The first of the names that means this caller; with `named`, only one that does not mean everybody. */
+export function findSubject(
+  policy: Policy,
+  names: readonly string[],
+  identity: Identity,
+  named = false,
+): string | undefined {
   return names.find((name) => {
     if (name === '*' || name === `${identity.tenant}/*`) return !named;
     if (!name.startsWith('role:')) return isSubject(name, identity);

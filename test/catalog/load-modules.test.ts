@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { loadModules } from '../../src/catalog/load-modules.ts';
+import { loadModules, type KnownModules } from '../../src/catalog/load-modules.ts';
 import type { LoadResult } from '../../src/catalog/loaded-module.ts';
 import { BAD_MODULES } from '../fixtures/catalog/bad-modules.ts';
 import { createModuleFolder, moduleText, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
@@ -121,7 +121,7 @@ describe('loadModules', () => {
   it('T01 reports a link to a file that is gone', async () => {
     const { path, file, write, remove } = folderOf({ 'modules.json': '[{ "file": "gone.js", "id": "mine" }]' });
     expect((await loadModules(file('modules.json'))).broken).toStrictEqual([
-      { id: 'mine', file: file('gone.js'), reason: 'The file does not exist.' },
+      { id: 'mine', file: file('gone.js'), reason: 'The file does not exist.', named: true },
     ]);
     write('there.js', moduleText());
     remove('modules.json');
@@ -197,6 +197,54 @@ describe('loadModules', () => {
         ['home', 'home.echo', 'a', 'inline', { root: '/home' }, generation],
         ['work', 'work.echo', 'main', 'process', { root: '/work' }, generation],
       ]);
+    });
+
+    it('holds the schemas of a module once, however often it is set up, and frozen', async () => {
+      const { file } = folderOf({
+        'files.js': moduleText({ id: 'files', more: setup }),
+        'modules.yaml': `modules:
+  - { id: home, file: files.js, setup: { root: /home } }
+  - { id: work, file: files.js, setup: { root: /work } }
+`,
+      });
+      const known: KnownModules = new Map();
+      const first = await loadModules(file('modules.yaml'), { known });
+      const [home, work] = first.modules.map((module) => module.declaration.tools[0]!);
+      expect(work!.inputSchema).toBe(home!.inputSchema);
+      expect(work!.digest).not.toBe(home!.digest);
+      expect(Object.isFrozen(work!.inputSchema['properties'])).toBe(true);
+      const again = await loadModules(file('modules.yaml'), { known });
+      expect(again.modules[0]).toBe(first.modules[0]);
+      expect(again.modules[1]).toBe(first.modules[1]);
+    });
+
+    it('makes a setup anew when its setup, pool or runner changed, and leaves the others', async () => {
+      const manifest = (more: object): string =>
+        JSON.stringify([
+          { id: 'home', file: 'files.js', setup: { root: '/home' }, ...more },
+          { id: 'work', file: 'files.js', setup: { root: '/work' } },
+        ]);
+      const { file, write } = folderOf({ 'files.js': moduleText({ id: 'files', more: setup }) });
+      const known: KnownModules = new Map();
+      write('modules.json', manifest({}));
+      const before = await loadModules(file('modules.json'), { known });
+      for (const more of [{ setup: { root: '/new' } }, { pool: 'other' }, { runner: 'process' }]) {
+        write('modules.json', manifest(more));
+        const after = await loadModules(file('modules.json'), { known });
+        expect(after.modules[0]).not.toStrictEqual(before.modules[0]);
+        expect(after.modules[1]).toBe(before.modules[1]);
+      }
+    });
+
+    it.each([
+      ['- { id: a, file: x.js }\n- { id: a, file: x.js }\n', '"a"'],
+      ['- file: x.js\n- file: x.js\n', 'x.js without an id'],
+    ])('refuses setups that would have one id: %j', async (text, named) => {
+      const { file } = folderOf({ 'x.js': moduleText(), 'modules.yaml': text });
+      await expect(loadModules(file('modules.yaml'))).rejects.toMatchObject({
+        code: 'SETUP_DUPLICATE',
+        message: `${file('modules.yaml')} sets up ${named} more than once, in modules[0] and modules[1].`,
+      });
     });
 
     it('checks a setup with the schema of the module, and with its own code', async () => {

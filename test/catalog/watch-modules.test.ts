@@ -119,6 +119,46 @@ describe('watchModules', () => {
     expect(versionsOf(changed)).toStrictEqual(['a@3.0.0']);
   });
 
+  describe('two setups of one file', () => {
+    const ROOT = "setup: jsonSchema({ type: 'object', properties: { root: { type: 'string' } }, required: ['root'] }),";
+    const manifest = (setups: Readonly<Record<string, unknown>>): string =>
+      JSON.stringify(Object.entries(setups).map(([id, root]) => ({ id, file: 'x.js', setup: { root } })));
+    const watchSetups = (setups: Readonly<Record<string, unknown>>): Promise<Watched> =>
+      watchFolder({ 'x.js': moduleText({ more: ROOT }), 'modules.json': manifest(setups) }, 'modules.json');
+    const setupsOf = ({ modules }: Reloaded): unknown =>
+      Object.fromEntries(modules.map(({ declaration, setup }) => [declaration.id, setup['root']]));
+
+    it('change one without the other', async () => {
+      const { folder, reloadedBy } = await watchSetups({ home: '/a', work: '/b' });
+      const first = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/c', work: '/b' })));
+      expect(setupsOf(first)).toStrictEqual({ home: '/c', work: '/b' });
+      const second = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/d', work: '/b' })));
+      expect(setupsOf(second)).toStrictEqual({ home: '/d', work: '/b' });
+      expect(second.modules[1]).toBe(first.modules[1]);
+    });
+
+    it('serve the one on whose new setup does not fit, and the other as it is now', async () => {
+      const { folder, reloadedBy } = await watchSetups({ home: '/a', work: '/b' });
+      const broken = await reloadedBy(() => folder.write('modules.json', manifest({ home: 1, work: '/c' })));
+      expect(setupsOf(broken)).toStrictEqual({ home: '/a', work: '/c' });
+      expect(broken).toMatchObject({ kept: ['home'], broken: [{ id: 'home' }] });
+    });
+
+    it('do not come back for a broken third one when they were taken away', async () => {
+      const { folder, reloadedBy } = await watchSetups({ home: '/a', work: '/b' });
+      const broken = await reloadedBy(() => folder.write('modules.json', manifest({ home: '/a', third: 1 })));
+      expect(setupsOf(broken)).toStrictEqual({ home: '/a' });
+      expect(broken).toMatchObject({ kept: [], broken: [{ id: 'third' }] });
+    });
+
+    it('go on both when a new manifest gives them one id', async () => {
+      const { folder, troubleBy, reloads } = await watchSetups({ home: '/a', work: '/b' });
+      const twice = manifest({ home: '/a', work: '/b' }).replace('"work"', '"home"');
+      expect(await troubleBy(() => folder.write('modules.json', twice))).toMatchObject({ code: 'SETUP_DUPLICATE' });
+      expect(reloads).toStrictEqual([]);
+    });
+  });
+
   it('leaves everything as it was when the manifest is broken', async () => {
     const { folder, troubleBy, reloads } = await watchFolder(
       { 'x.js': moduleText(), 'modules.yaml': '- file: x.js\n' },

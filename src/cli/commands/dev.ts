@@ -1,16 +1,14 @@
 import { relative } from 'node:path';
 import { Command } from 'commander';
-import { nearNames } from '../../catalog/near-names.ts';
 import { RELEASE } from '../../compose/release.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
 import type { Config } from '../../config/config-schema.ts';
-import { readPolicyFile } from '../../config/policy-file.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
 import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';
-import { followConfig } from '../follow-config.ts';
+import { followConfig, readPolicyFileFor } from '../follow-config.ts';
 import { createLevelledLog, createReadableLog } from '../levelled-log.ts';
 import { ownCommand, shellWord } from '../own-command.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
@@ -43,7 +41,7 @@ async function dev(context: CommandContext): Promise<void> {
   }
   await checkHost(config, terminal);
   const log = createLevelledLog(config.log.level ?? 'warn', createReadableLog(terminal));
-  const policyFile = config.policyFile === undefined ? undefined : readPolicyFile(config.policyFile, nearNames);
+  const policyFile = config.policyFile === undefined ? undefined : readPolicyFileFor(log, config.policyFile);
   if (!terminal.json) terminal.note(`Sallyport ${RELEASE} is starting ...`);
   const running = await runDev({ config, modules: config.worker.modules ?? DEFAULT_MODULES, policyFile, log });
   const following = await followConfig(context, loaded, {

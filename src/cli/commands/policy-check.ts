@@ -16,9 +16,9 @@ export function policyCheckCommand(): Command {
     .action(
       action(async (context, file: string) => {
         const { terminal } = context;
-        const { policy } = readPolicyFile(file, nearNames);
+        const read = readPolicyFile(file, nearNames);
         const tools = await publishedTools(context);
-        const warnings = findPolicyDoubts(policy, tools, nearNames);
+        const warnings = [...read.warnings, ...findPolicyDoubts(read.policy, tools, nearNames)];
         for (const warning of warnings) terminal.warn(warning);
         if (terminal.json) terminal.printJson({ valid: true, warnings, comparedWithCatalog: tools !== undefined });
         else {

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { nearNames } from '../../catalog/near-names.ts';
-import { findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
+import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
 import { planeError } from '../../domain/errors.ts';
 import { action } from '../command-context.ts';
 import { SingleOption } from '../single-option.ts';
@@ -8,18 +8,22 @@ import { withFoundedStore } from '../with-store.ts';
 
 export function policySetCommand(): Command {
   return new Command('set')
-    .description('Replace the policy; it holds for every call that is claimed from now on')
+    .description('Replace roles and permissions, and what else the file speaks of, for every call claimed from now on')
     .argument('<file>', 'JSON or YAML')
     .addOption(new SingleOption('--expect <version>', 'refuse if the policy in force has another version', readVersion))
     .action(
       action((context, file: string) => {
-        const { policy } = readPolicyFile(file, nearNames);
+        const read = readPolicyFile(file, nearNames);
         return withFoundedStore(context, async (store) => {
           const { terminal } = context;
           const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
-          const warnings = findPolicyDoubts(policy, tools.length === 0 ? undefined : tools, nearNames);
           const current = await store.readPolicy();
           const expected = (context.options['expect'] as number | undefined) ?? current.version;
+          // What the file leaves as it is comes from the version just read, so it must be the expected one.
+          if (current.version !== expected) throw planeError('POLICY_CONFLICT', { expected, found: current.version });
+          const policy = applyPolicyFile(read, current.policy);
+          const doubts = findPolicyDoubts(policy, tools.length === 0 ? undefined : tools, nearNames);
+          const warnings = [...read.warnings, ...doubts];
           const written = await store.writePolicy({ expectedVersion: expected, policy });
           if (written.kind === 'conflict') throw planeError('POLICY_CONFLICT', { expected, found: written.version });
           for (const warning of warnings) terminal.warn(warning);

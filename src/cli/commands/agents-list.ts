@@ -1,0 +1,39 @@
+import { Command } from 'commander';
+import { indexTools } from '../../domain/catalog.ts';
+import { selects } from '../../domain/selection.ts';
+import { action } from '../command-context.ts';
+import { NOT_SELECTING } from '../read-agent.ts';
+import { withStore } from '../with-store.ts';
+
+export function agentsListCommand(): Command {
+  return new Command('list').description('The declared agents, and how much each selects').action(
+    action((context) =>
+      withStore(context, async (store) => {
+        const { terminal } = context;
+        const { version, policy } = await store.readPolicy();
+        const ids = [...indexTools(await store.readCatalog()).keys()];
+        const agents = Object.entries(policy.agents ?? {})
+          .map(([name, { description, selection }]) => ({
+            name,
+            modules: selection.length,
+            tools: ids.filter((id) => selects(selection, id)).length,
+            ...(description === undefined ? {} : { description }),
+          }))
+          .sort((a, b) => (a.name < b.name ? -1 : 1));
+        const selecting = policy.agents !== undefined;
+        if (terminal.json) return terminal.printJson({ policyVersion: version, selecting, agents });
+        if (!selecting) return terminal.note(NOT_SELECTING);
+        if (agents.length === 0) return terminal.note('No agent is declared, so no agent has any tool.');
+        terminal.printTable(
+          ['AGENT', 'MODULES', 'TOOLS', 'DESCRIPTION'],
+          agents.map(({ name, modules, tools, description = '' }) => [
+            name,
+            String(modules),
+            tools === 0 ? { text: '0', style: 'yellow' } : String(tools),
+            description,
+          ]),
+        );
+      }),
+    ),
+  );
+}

@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import { changePolicy } from '../../compose/change-policy.ts';
+import { action } from '../command-context.ts';
+import { checkAgentName, findAgent } from '../read-agent.ts';
+import { withStore } from '../with-store.ts';
+
+export function agentsRemoveCommand(): Command {
+  return new Command('remove')
+    .description('Take an agent away; it then has no tools')
+    .argument('<name>', 'name of the agent')
+    .action(
+      action((context, name: string) => {
+        const { terminal } = context;
+        checkAgentName(name);
+        return withStore(context, async (store) => {
+          const { version, policy } = await changePolicy(store, ({ policy: current }) => {
+            findAgent(current, name);
+            const { [name]: _, ...agents } = current.agents!;
+            return { ...current, agents };
+          });
+          const left = Object.keys(policy.agents ?? {}).length;
+          // Not the same as no selecting: taking the last one away must not open everything to everybody.
+          if (left === 0)
+            terminal.warn(
+              'no agent is declared any more: none has tools; agents: null in a policy file ends the selecting',
+            );
+          if (terminal.json) return terminal.printJson({ version, name, left });
+          terminal.print(`Agent ${name} is gone with policy version ${version}; ${left} left.`);
+        });
+      }),
+    );
+}

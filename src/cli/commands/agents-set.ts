@@ -1,0 +1,54 @@
+import { Command } from 'commander';
+import { nearNames } from '../../catalog/near-names.ts';
+import { changePolicy } from '../../compose/change-policy.ts';
+import { findAgentDoubts } from '../../config/agent-doubts.ts';
+import { readDeclaration, type ReadDeclaration } from '../../config/agent-schema.ts';
+import { readSettingsFile } from '../../config/read-settings-file.ts';
+import { planeError } from '../../domain/errors.ts';
+import { parseStrictJson } from '../../wire/strict-json.ts';
+import { action } from '../command-context.ts';
+import { checkAgentName } from '../read-agent.ts';
+import { readStandardInput } from '../read-call-arguments.ts';
+import { withFoundedStore } from '../with-store.ts';
+
+export function agentsSetCommand(): Command {
+  return new Command('set')
+    .description('Declare an agent, or replace what it declared; it holds for every call claimed from now on')
+    .argument('<name>', 'name of the agent')
+    .argument('<file>', 'its selection or whole declaration, JSON or YAML; - for JSON from standard input')
+    .action(
+      action(async (context, name: string, file: string) => {
+        const { terminal } = context;
+        checkAgentName(name);
+        const { declaration, warnings } = await readAgentFile(name, file);
+        return withFoundedStore(context, async (store) => {
+          const ids = (await store.readCatalog()).modules.flatMap((module) => module.tools.map(({ id }) => id));
+          let first = false;
+          const { version, changed } = await changePolicy(store, ({ policy }) => {
+            first = policy.agents === undefined;
+            return { ...policy, agents: { ...policy.agents, [name]: declaration } };
+          });
+          const found = [
+            ...warnings,
+            ...findAgentDoubts({ [name]: declaration }, ids.length === 0 ? undefined : ids, nearNames),
+            ...(first ? [`${name} is the first agent: all others have no tools until they are declared too`] : []),
+          ];
+          for (const warning of found) terminal.warn(warning);
+          if (terminal.json) return terminal.printJson({ version, changed, name, ...declaration, warnings: found });
+          if (!changed) terminal.note('Nothing had to be changed.');
+          terminal.print(`Agent ${name} stands in policy version ${version}.`);
+        });
+      }),
+    );
+}
+
+async function readAgentFile(name: string, file: string): Promise<ReadDeclaration> {
+  if (file !== '-') {
+    const read = readSettingsFile(file);
+    if (read.kind === 'problem') throw planeError('POLICY_INVALID', { problems: [read.problem] });
+    return readDeclaration(name, read.file.value, { placeOf: read.file.placeOf, near: nearNames });
+  }
+  const parsed = parseStrictJson(await readStandardInput());
+  if (!parsed.ok) throw planeError('POLICY_INVALID', { problems: [`standard input: ${parsed.error.problem}`] });
+  return readDeclaration(name, parsed.value, { placeOf: () => 'standard input', near: nearNames });
+}

@@ -1,0 +1,67 @@
+import { Command } from 'commander';
+import { buildToolkit, type MissingReason, type MissingTool } from '../../domain/toolkit.ts';
+import { action } from '../command-context.ts';
+import { findAgent, nameSubject, NOT_SELECTING, readIdentity } from '../read-agent.ts';
+import { SingleOption } from '../single-option.ts';
+import { withStore } from '../with-store.ts';
+
+const REASONS: Readonly<Record<MissingReason, string>> = {
+  'agent-unknown': 'no agent of that name is declared',
+  'not-selected': 'not selected',
+  'unknown-name': 'selected, but its module has no such tool',
+  'module-absent': 'selected, but no such module is published',
+  'module-empty': 'selected, but the module has no tools',
+  'no-permission': 'selected, but no permission names the subject',
+  denied: 'selected, but the subject is denied',
+  paused: 'paused by an operator',
+};
+
+export function agentsShowCommand(): Command {
+  return new Command('show')
+    .description('What an agent declared, which tools it has, and why it does not have the others')
+    .argument('<name>', 'name of the agent')
+    .addOption(new SingleOption('--subject <name>', 'for whom it would call (default: local)'))
+    .addOption(new SingleOption('--tenant <name>', 'the tenant of the subject (default: default)'))
+    .action(
+      action((context, name: string) => {
+        const { terminal } = context;
+        const identity = readIdentity(name, context.options);
+        return withStore(context, async (store) => {
+          const { version, policy } = await store.readPolicy();
+          const declaration = policy.agents === undefined ? undefined : findAgent(policy, name);
+          const { tools, missing } = buildToolkit(await store.readCatalog(), policy, identity);
+          const ids = tools.map(({ tool }) => tool.id);
+          if (terminal.json) {
+            const declared = declaration === undefined ? { selecting: false } : { selecting: true, ...declaration };
+            return terminal.printJson({ policyVersion: version, ...identity, ...declared, tools: ids, missing });
+          }
+          terminal.print(name, 'bold');
+          if (declaration === undefined) terminal.note(NOT_SELECTING);
+          else {
+            if (declaration.description !== undefined) terminal.print(declaration.description);
+            const rows = declaration.selection.map((entry) => [entry.module, describeTools(entry.tools)]);
+            if (rows.length === 0) terminal.print('selects nothing');
+            else terminal.printTable(['MODULE', 'SELECTED'], rows);
+          }
+          const whose = `for ${nameSubject(identity)}, by policy version ${version}`;
+          terminal.print(`\n${ids.length === 0 ? 'No tools' : `${ids.length} tools`} ${whose}`, 'bold');
+          for (const id of ids) terminal.print(`  ${id}`);
+          if (missing.length === 0) return;
+          terminal.print('\nMissing', 'bold');
+          terminal.printTable(
+            undefined,
+            missing.map((one) => [one.tool, describeReason(one)]),
+          );
+        });
+      }),
+    );
+}
+
+function describeTools(tools: 'all' | readonly string[]): string {
+  if (tools === 'all') return 'all, later ones too';
+  return tools.length === 0 ? 'none' : tools.join(', ');
+}
+
+function describeReason({ reason, delegator }: MissingTool): string {
+  return delegator === undefined ? REASONS[reason] : `${delegator}: ${REASONS[reason]}`;
+}

@@ -1,0 +1,40 @@
+import { nearNames } from '../catalog/near-names.ts';
+import { agentName, plainText } from '../config/agent-schema.ts';
+import type { Policy } from '../domain/policy.ts';
+import type { AgentDeclaration } from '../domain/selection.ts';
+import type { Identity } from '../domain/session.ts';
+import { CommandFailure, usage } from './command-failure.ts';
+import { EXIT } from './exit-codes.ts';
+
+export const NOT_SELECTING =
+  'No agents are declared, so nothing is selected: every agent has what the permissions allow. To declare one: sallyport agents set NAME FILE';
+
+/** A name that an agent can have; otherwise nothing is asked of the store. */
+export function checkAgentName(name: string): string {
+  const checked = agentName.safeParse(name);
+  if (checked.success) return name;
+  throw usage(`The name of the agent cannot be used: ${checked.error.issues[0]!.message}.`);
+}
+
+/** The declared agent, or a failure that tells which names are near. */
+export function findAgent({ agents }: Policy, name: string): AgentDeclaration {
+  if (agents !== undefined && Object.hasOwn(agents, name)) return agents[name]!;
+  const near = nearNames(name, Object.keys(agents ?? {}));
+  const fix = near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'List the agents with: sallyport agents list';
+  throw new CommandFailure('AGENT_UNKNOWN', EXIT.notOk, `There is no agent "${name.slice(0, 256)}".`, fix);
+}
+
+/** The caller a question is about: nobody logs in, so it is named on the command line. */
+export function readIdentity(agent: string, options: Readonly<Record<string, unknown>>): Identity {
+  const { subject = 'local', tenant = 'default' } = options as { subject?: string; tenant?: string };
+  for (const [flag, text] of Object.entries({ subject, tenant })) {
+    const checked = plainText.safeParse(text);
+    if (!checked.success) throw usage(`--${flag}: ${checked.error.issues[0]!.message}.`);
+  }
+  if (tenant.includes('/')) throw usage('--tenant: a tenant has no slash.');
+  return { tenant, subject, agent: checkAgentName(agent) };
+}
+
+export function nameSubject({ tenant, subject }: Identity): string {
+  return tenant === 'default' ? subject : `${tenant}/${subject}`;
+}

@@ -1,0 +1,54 @@
+import { splitToolId, toolId } from '../domain/ids.ts';
+import { ALL_MODULES, selects, type AgentDeclaration } from '../domain/selection.ts';
+import type { NearNames } from './describe-issue.ts';
+
+interface Known {
+  readonly tools: ReadonlySet<string>;
+  readonly modules: ReadonlySet<string>;
+}
+
+/** Selections that name what is not there, or give nothing. Without `ids` of published tools nothing is compared with the catalog. */
+export function findAgentDoubts(
+  agents: Readonly<Record<string, AgentDeclaration>>,
+  ids: readonly string[] | undefined,
+  near: NearNames,
+): string[] {
+  const known = ids === undefined ? undefined : { tools: new Set(ids), modules: modulesOf(ids) };
+  const names = Object.keys(agents);
+  if (names.length === 0) return ['agents is empty: no agent has any tool; agents: null leaves it to the permissions'];
+  return names.flatMap((name) => {
+    const { selection } = agents[name]!;
+    const where = `agents.${name}`;
+    if (selection.every(({ tools }) => tools.length === 0)) return [`${where} selects nothing: it has no tools`];
+    if (known === undefined) return [];
+    const unknown = selection.flatMap((entry) => findUnknown(where, entry, known, near));
+    const matches = ids!.some((id) => selects(selection, id));
+    return matches ? unknown : [...unknown, `${where} has no tools: its selection matches nothing that is published`];
+  });
+}
+
+function findUnknown(
+  where: string,
+  { module, tools }: AgentDeclaration['selection'][number],
+  known: Known,
+  near: NearNames,
+): string[] {
+  if (module === ALL_MODULES) return [];
+  if (!known.modules.has(module)) {
+    return [`${where} selects module ${module}, which is not published${guess(module, known.modules, near)}`];
+  }
+  if (tools === 'all') return [];
+  return tools
+    .map((tool) => toolId(module, tool))
+    .filter((id) => !known.tools.has(id))
+    .map((id) => `${where} selects ${id}, which is not published${guess(id, known.tools, near)}`);
+}
+
+function guess(name: string, known: Iterable<string>, near: NearNames): string {
+  const [found] = near(name, known, 1);
+  return found === undefined ? '' : `, did you mean ${found}?`;
+}
+
+function modulesOf(ids: readonly string[]): Set<string> {
+  return new Set(ids.flatMap((id) => splitToolId(id)?.module ?? []));
+}

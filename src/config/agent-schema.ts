@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { planeError } from '../domain/errors.ts';
+import { NAME_PATTERN } from '../domain/ids.ts';
+import { ALL_MODULES, normaliseSelection, type AgentDeclaration, type SelectionInput } from '../domain/selection.ts';
+import { describeIssue, type NearNames } from './describe-issue.ts';
+import type { SettingsFile } from './read-settings-file.ts';
+
+const MOST_ENTRIES = 1000;
+const MOST_NAMES = 10_000;
+const LONGEST_DESCRIPTION = 2048;
+
+/** They become members of plain objects, where these mean something else. The same are refused as keys of a file. */
+const FORBIDDEN_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+/** Agents are named as sessions name them, and subjects too. */
+export const plainText = z
+  .string()
+  .regex(/^[^\p{Cc}\p{Cs}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
+export const agentName = plainText.refine((name) => !FORBIDDEN_NAMES.includes(name), {
+  message: 'expected another name',
+});
+
+const moduleName = z.string().refine((name) => name === ALL_MODULES || NAME_PATTERN.test(name), {
+  message: 'expected the id of a module, or * for all',
+});
+const toolName = z.string().regex(NAME_PATTERN, 'expected the name of a tool, without its module');
+const switches = z
+  .record(toolName, z.boolean('expected true or false'))
+  .refine((names) => Object.keys(names).length <= MOST_NAMES, { message: `expected at most ${MOST_NAMES} names` });
+
+/** One group with all four members, so that a problem is told by its own place and not as "no form fits". */
+const entry = z
+  .strictObject({
+    module: moduleName.exactOptional(),
+    tools: z
+      .union([z.literal('all'), z.array(toolName).max(MOST_NAMES), switches], {
+        error: 'expected all, a list of names, or a map of names to true or false',
+      })
+      .exactOptional(),
+    setup_id: moduleName.exactOptional(),
+    triggers: switches.exactOptional(),
+  })
+  .superRefine((given, context) => {
+    const problem = findFormProblem(given);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  })
+  .transform((given) => given as SelectionInput[number]);
+
+function findFormProblem(given: Partial<Record<'module' | 'tools' | 'setup_id' | 'triggers', unknown>>) {
+  const keys = Object.keys(given).sort().join();
+  if (keys !== 'module,tools' && keys !== 'setup_id,triggers')
+    return 'expected module and tools, or setup_id and triggers';
+  const everything = given.module === ALL_MODULES || given.setup_id === ALL_MODULES;
+  return everything && given.tools !== 'all' ? 'module * takes all tools: write tools: all' : undefined;
+}
+
+const selection = z.array(entry).max(MOST_ENTRIES).readonly();
+const declaration = z.strictObject({
+  description: z.string().max(LONGEST_DESCRIPTION).exactOptional(),
+  selection,
+});
+
+/** `null` says that this deployment does not select any more. */
+export const agentsSchema = z.record(agentName, declaration).nullable();
+type AgentsInput = NonNullable<z.output<typeof agentsSchema>>;
+
+export function keysOfAgents(path: string): readonly string[] {
+  return /(^|\.)selection\.\d+$|^\d+$/.test(path)
+    ? ['module', 'tools', 'setup_id', 'triggers']
+    : ['description', 'selection'];
+}
+
+export interface ReadDeclaration {
+  readonly declaration: AgentDeclaration;
+  readonly warnings: readonly string[];
+}
+
+/** Selections in the one form that is stored. */
+export function normaliseAgents(agents: AgentsInput): {
+  agents: Readonly<Record<string, AgentDeclaration>>;
+  warnings: string[];
+} {
+  const read = Object.entries(agents).map(([name, given]) => [name, normalise(name, given)] as const);
+  return {
+    agents: Object.fromEntries(read.map(([name, one]) => [name, one.declaration])),
+    warnings: read.flatMap(([, one]) => one.warnings),
+  };
+}
+
+function normalise(name: string, given: AgentsInput[string]): ReadDeclaration {
+  const { selection: normalised, duplicates } = normaliseSelection(given.selection);
+  return {
+    declaration: { ...given, selection: normalised },
+    warnings: duplicates.map((module) => `agents.${name} has several entries for module ${module}; it takes them all`),
+  };
+}
+
+/** What `agents set` is given: a declaration, or a selection alone. Throws POLICY_INVALID with every problem and its place. */
+export function readDeclaration(
+  name: string,
+  value: unknown,
+  needs: { readonly placeOf: SettingsFile['placeOf']; readonly near: NearNames },
+): ReadDeclaration {
+  const isSelection = Array.isArray(value);
+  const parsed = isSelection
+    ? selection.safeParse(value, { reportInput: true })
+    : declaration.safeParse(value, { reportInput: true });
+  if (!parsed.success) {
+    const asked = { ...needs, keysBelow: keysOfAgents, expects: () => undefined };
+    const problems = parsed.error.issues.flatMap((issue) => describeIssue(issue, asked));
+    throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
+  }
+  const given = Array.isArray(parsed.data) ? { selection: parsed.data } : parsed.data;
+  return normalise(name, given as AgentsInput[string]);
+}

@@ -1,0 +1,24 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Policy } from '../domain/policy.ts';
+import type { PolicyFile } from './policy-file.ts';
+
+/**
+ * Where a rule of the policy in force stands in a policy file, as `file:line:column`. Undefined when the file does not hold it: it
+ * was set by a command, or the file changed since.
+ */
+export function placeOfRule(file: PolicyFile, policy: Policy, rule: readonly string[]): string | undefined {
+  const [part, first = '', second = '', name = ''] = rule;
+  if (part === 'agents') {
+    const [written, stored] = [file.policy.agents?.[first], policy.agents?.[first]];
+    const holds = written !== undefined && isDeepStrictEqual(written, stored);
+    return holds ? file.placeOf(['agents', first], 'selection') : undefined;
+  }
+  if (part === 'permissions') {
+    const list = second === 'deny' ? 'deny' : 'allow';
+    const index = (file.policy.permissions[first]?.[list] ?? []).indexOf(name);
+    return index < 0 ? undefined : file.placeOf(['permissions', first, list, index]);
+  }
+  if (first === 'all') return file.policy.paused.all === true ? file.placeOf(['paused'], 'all') : undefined;
+  const index = (file.policy.paused[first === 'agents' ? 'agents' : 'tools'] ?? []).indexOf(second);
+  return index < 0 ? undefined : file.placeOf(['paused', first, index]);
+}

@@ -1,0 +1,265 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkSelection } from './agent.ts';
+import type { Catalog } from './catalog.ts';
+import { explainCall, type Asked, type Explanation } from './explain-call.ts';
+import { toolId } from './ids.ts';
+import type { JsonObject } from './json.ts';
+import { applyChange, type PolicyChange } from './nearest-change.ts';
+import { checkPermission, CLOSED_POLICY, type Policy } from './policy.ts';
+import type { Identity } from './session.ts';
+import { DEFAULT_LIMITS, type ToolDeclaration } from './tool.ts';
+
+const tool = (module: string, name: string, privileged = false): ToolDeclaration => ({
+  id: toolId(module, name),
+  description: name,
+  inputSchema: { type: 'object' },
+  effect: 'read',
+  privileged,
+  serial: false,
+  limits: DEFAULT_LIMITS,
+  digest: `${module}.${name}`,
+});
+const moduleOf = (id: string, ...tools: ToolDeclaration[]) => ({
+  id,
+  description: id,
+  version: '1.0.0',
+  pool: 'default',
+  tools,
+  digest: id,
+});
+const CATALOG: Catalog = {
+  sequence: 1,
+  digest: 'd',
+  modules: [moduleOf('notes', tool('notes', 'add'), tool('notes', 'list')), moduleOf('sh', tool('sh', 'run', true))],
+};
+const ANN: Identity = { tenant: 'default', subject: 'ann', agent: 'main' };
+const OPEN: Policy = { ...CLOSED_POLICY, permissions: { '*': { allow: ['*'] } } };
+
+function explain(policy: Policy, asked: Partial<Asked> = {}): Explanation {
+  return explainCall(
+    { tool: 'notes.add', identity: ANN, ...asked },
+    {
+      catalog: CATALOG,
+      record: { version: 7, policy },
+      validate: (_, value: JsonObject) => (value['text'] === undefined ? ['text: is missing'] : []),
+      near: (name, known) => [...known].filter((id) => id[0] === name[0]),
+    },
+  );
+}
+const answerOf = (explanation: Explanation) => explanation.checks.find(({ check }) => check === explanation.decidedBy);
+const applyAll = (policy: Policy, changes: readonly PolicyChange[]): Policy => changes.reduce(applyChange, policy);
+
+describe('explainCall', () => {
+  it('names the permission that lets a call through, and the version it stands in', () => {
+    const explanation = explain(OPEN, { arguments: { text: 'x' } });
+    expect(explanation).toMatchObject({ allowed: true, decidedBy: 'permission', policyVersion: 7, changes: [] });
+    expect(answerOf(explanation)).toStrictEqual({
+      check: 'permission',
+      passes: true,
+      found: '"*" allows *',
+      rule: ['permissions', '*', 'allow', '*'],
+    });
+    expect(explanation.checks.map(({ check }) => check)).toStrictEqual([
+      'tool',
+      'paused',
+      'selection',
+      'permission',
+      'arguments',
+    ]);
+  });
+
+  it.each<[string, Policy, Partial<Asked>, string, string[] | undefined, PolicyChange[]]>([
+    [
+      'a pause of everything',
+      { ...OPEN, paused: { all: true } },
+      {},
+      'all calls are paused',
+      ['paused', 'all'],
+      [{ kind: 'resume', what: 'all' }],
+    ],
+    [
+      'a pause of the agent',
+      { ...OPEN, paused: { agents: ['x', 'main'] } },
+      {},
+      'agent main is paused',
+      ['paused', 'agents', 'main'],
+      [{ kind: 'resume', what: 'agent', name: 'main' }],
+    ],
+    [
+      'a pause of the module',
+      { ...OPEN, paused: { tools: ['sh.run', 'notes.*'] } },
+      {},
+      'tool notes.* is paused',
+      ['paused', 'tools', 'notes.*'],
+      [{ kind: 'resume', what: 'tool', name: 'notes.*' }],
+    ],
+    [
+      'an agent that is not declared',
+      { ...OPEN, agents: { other: { selection: [{ module: '*', tools: 'all' }] } } },
+      {},
+      'no agent main is declared',
+      undefined,
+      [{ kind: 'declare', agent: 'main', declaration: { selection: [{ module: 'notes', tools: ['add'] }] } }],
+    ],
+    [
+      'a selection without the tool',
+      { ...OPEN, agents: { main: { description: 'm', selection: [{ module: 'notes', tools: ['list'] }] } } },
+      {},
+      'agent main did not select it',
+      ['agents', 'main', 'selection'],
+      [
+        {
+          kind: 'declare',
+          agent: 'main',
+          declaration: { description: 'm', selection: [{ module: 'notes', tools: ['add', 'list'] }] },
+        },
+      ],
+    ],
+    [
+      'the selection of an agent that the caller acts for',
+      { ...OPEN, agents: { main: { selection: [{ module: '*', tools: 'all' }] }, boss: { selection: [] } } },
+      { identity: { ...ANN, delegators: ['boss'] } },
+      'agent boss, for whom main acts, did not select it',
+      ['agents', 'boss', 'selection'],
+      [{ kind: 'declare', agent: 'boss', declaration: { selection: [{ module: 'notes', tools: ['add'] }] } }],
+    ],
+    [
+      'a closed tool',
+      CLOSED_POLICY,
+      { identity: { ...ANN, tenant: 'acme' } },
+      'no permission names acme/ann',
+      undefined,
+      [{ kind: 'permit', entry: 'notes.add', permission: { allow: ['acme/ann'] } }],
+    ],
+    [
+      'a denial of the caller',
+      { ...OPEN, permissions: { ...OPEN.permissions, 'notes.*': { deny: ['bob', 'ann'] } } },
+      {},
+      '"notes.*" denies ann',
+      ['permissions', 'notes.*', 'deny', 'ann'],
+      [{ kind: 'permit', entry: 'notes.*', permission: { deny: ['bob'] } }],
+    ],
+    [
+      'a denial of a role',
+      { roles: { ops: ['ann'] }, permissions: { 'notes.add': { allow: ['*'], deny: ['role:ops'] } }, paused: {} },
+      {},
+      '"notes.add" denies role:ops',
+      ['permissions', 'notes.add', 'deny', 'role:ops'],
+      [{ kind: 'permit', entry: 'notes.add', permission: { allow: ['*'] }, frees: 'role:ops' }],
+    ],
+    [
+      'a privileged tool that is open to everybody but not by name',
+      OPEN,
+      { tool: 'sh.run' },
+      '"*" allows *, but a privileged tool is opened by name and to named subjects only',
+      ['permissions', '*', 'allow', '*'],
+      [{ kind: 'permit', entry: 'sh.run', permission: { allow: ['ann'] } }],
+    ],
+  ])('finds %s', (_, policy, asked, found, rule, changes) => {
+    const explanation = explain(policy, asked);
+    expect(explanation.allowed).toBe(false);
+    expect(answerOf(explanation)).toMatchObject({ passes: false, found });
+    expect(answerOf(explanation)?.rule).toStrictEqual(rule);
+    expect(explanation.changes).toStrictEqual(changes);
+    expect(explain(applyAll(policy, changes), asked).allowed).toBe(true);
+  });
+
+  it('tells wrong arguments, which no change of the policy makes right', () => {
+    const explanation = explain(OPEN, { arguments: {} });
+    expect(explanation).toMatchObject({ allowed: false, decidedBy: 'arguments', changes: [] });
+    expect(answerOf(explanation)?.found).toBe('text: is missing');
+  });
+
+  it('tells a tool that is not published, and what was probably meant', () => {
+    expect(explain(OPEN, { tool: 'notes.ad' })).toMatchObject({
+      allowed: false,
+      decidedBy: 'tool',
+      changes: [],
+      near: ['notes.add', 'notes.list'],
+    });
+    expect(answerOf(explain(OPEN, { tool: 'notes' }))?.found).toBe('a tool is named module.tool');
+  });
+
+  it('has no change for a subject that cannot be named alone', () => {
+    expect(explain(CLOSED_POLICY, { identity: { ...ANN, subject: '*' } }).changes).toStrictEqual([]);
+  });
+
+  it('tells every obstacle and a change for each of them', () => {
+    const policy: Policy = {
+      roles: { ops: ['ann'] },
+      permissions: { 'notes.add': { deny: ['role:ops', 'ann'] }, '*': { deny: ['*'] } },
+      paused: { all: true, agents: ['main'], tools: ['*', 'notes.add'] },
+      agents: {},
+    };
+    const explanation = explain(policy);
+    expect(explanation.decidedBy).toBe('paused');
+    expect(explanation.checks.filter(({ passes }) => !passes).map(({ check }) => check)).toStrictEqual([
+      'paused',
+      'selection',
+      'permission',
+    ]);
+    expect(explanation.changes).toHaveLength(7);
+    expect(explain(applyAll(policy, explanation.changes)).allowed).toBe(true);
+  });
+
+  it('decides as the plane does, and its changes suffice, whatever the policy says', () => {
+    const name = fc.constantFrom(
+      'ann',
+      'bob',
+      '*',
+      'default/*',
+      'acme/ann',
+      'acme/*',
+      'role:ops',
+      'role:none',
+      'default/ann',
+    );
+    const pattern = fc.constantFrom('notes.add', 'notes.*', 'sh.run', 'sh.*', '*');
+    const agent = fc.constantFrom('main', 'boss', 'other');
+    const names = fc.array(name, { maxLength: 4 });
+    const permission = fc.record({ allow: names, deny: names }, { requiredKeys: [] });
+    const selection = fc.array(
+      fc.record({
+        module: fc.constantFrom('notes', 'sh', '*'),
+        tools: fc.constantFrom<'all' | string[]>('all', [], ['add'], ['run', 'list']),
+      }),
+      { maxLength: 2 },
+    );
+    const policies = fc.record(
+      {
+        roles: fc.record({ ops: fc.array(fc.constantFrom('ann', 'acme/ann')) }),
+        permissions: fc.dictionary(pattern, permission),
+        paused: fc.record(
+          { all: fc.boolean(), agents: fc.array(agent), tools: fc.array(pattern) },
+          { requiredKeys: [] },
+        ),
+        agents: fc.dictionary(agent, fc.record({ selection })),
+      },
+      { requiredKeys: ['roles', 'permissions', 'paused'] },
+    );
+    const identities = fc.record(
+      {
+        tenant: fc.constantFrom('default', 'acme'),
+        subject: fc.constantFrom('ann', 'a/b', 'role:ops'),
+        agent,
+        delegators: fc.array(agent, { maxLength: 2 }),
+      },
+      { requiredKeys: ['tenant', 'subject', 'agent'] },
+    );
+    const tools = fc.constantFrom(...CATALOG.modules.flatMap((module) => module.tools));
+    fc.assert(
+      fc.property(policies, identities, tools, (policy, identity, asked) => {
+        const explanation = explain(policy, { tool: asked.id, identity });
+        const decided =
+          checkSelection(policy, asked.id, identity).selected && checkPermission(policy, asked, identity).allowed;
+        expect(explanation.allowed).toBe(decided);
+        expect(explanation.changes.length > 0).toBe(!decided);
+        const changed = applyAll(policy, explanation.changes);
+        expect(explain(changed, { tool: asked.id, identity })).toMatchObject({ allowed: true, changes: [] });
+        expect(checkPermission(changed, asked, identity).allowed).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

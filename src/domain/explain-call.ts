@@ -1,0 +1,161 @@
+import { checkSelection } from './agent.ts';
+import { indexTools, type Catalog } from './catalog.ts';
+import { splitToolId, type ToolId } from './ids.ts';
+import type { JsonObject } from './json.ts';
+import { findChanges, type PolicyChange } from './nearest-change.ts';
+import {
+  checkPermission,
+  findSubject,
+  matchingEntries,
+  toolPatternMatches,
+  type Policy,
+  type PolicyRecord,
+} from './policy.ts';
+import { ALL_MODULES } from './selection.ts';
+import type { Identity } from './session.ts';
+import type { ToolDeclaration } from './tool.ts';
+
+/** In the order in which `identify` decides. */
+export const CHECKS = ['tool', 'paused', 'selection', 'permission', 'arguments'] as const;
+export type Check = (typeof CHECKS)[number];
+
+export interface CheckAnswer {
+  readonly check: Check;
+  readonly passes: boolean;
+  /** What was found, in a sentence for a person. */
+  readonly found: string;
+  /** Where the rule that decides stands in the policy record. Absent where no rule says anything. */
+  readonly rule?: readonly string[];
+}
+
+export interface Explanation {
+  readonly tool: string;
+  readonly identity: Identity;
+  readonly policyVersion: number;
+  readonly allowed: boolean;
+  /** The first check that refuses; when none does, the permission. */
+  readonly decidedBy: Check;
+  /** All of them, also those after a refusal. Arguments only if some were given. */
+  readonly checks: readonly CheckAnswer[];
+  /** The smallest changes of the policy that, all together, let the call through. Empty when no such change exists or is needed. */
+  readonly changes: readonly PolicyChange[];
+  /** Names that were probably meant, when there is no such tool. */
+  readonly near: readonly string[];
+}
+
+export interface Asked {
+  readonly tool: string;
+  readonly identity: Identity;
+  readonly arguments?: JsonObject;
+}
+
+export interface ExplainNeeds {
+  readonly catalog: Catalog;
+  readonly record: PolicyRecord;
+  /** The problems of arguments, by the published schema. */
+  readonly validate: (tool: ToolDeclaration, value: JsonObject) => readonly string[];
+  readonly near: (name: string, known: Iterable<string>) => string[];
+}
+
+/** Would this call be let through, by which rule, and what would have to change? The same decisions as at execution; runs nothing. */
+export function explainCall(asked: Asked, { catalog, record, validate, near }: ExplainNeeds): Explanation {
+  const { tool: name, identity } = asked;
+  const { policy, version } = record;
+  const tools = indexTools(catalog);
+  const tool = tools.get(name as ToolId)?.tool;
+  const base = { tool: name, identity, policyVersion: version };
+  if (tool === undefined) {
+    const found = splitToolId(name) === undefined ? 'a tool is named module.tool' : 'no such tool is published';
+    const checks: CheckAnswer[] = [{ check: 'tool', passes: false, found }];
+    return { ...base, allowed: false, decidedBy: 'tool', checks, changes: [], near: near(name, tools.keys()) };
+  }
+  const checks: CheckAnswer[] = [
+    { check: 'tool', passes: true, found: `published${tool.privileged ? ', privileged' : ''}` },
+    answerPaused(policy, tool, identity),
+    answerSelection(policy, tool, identity),
+    answerPermission(policy, tool, identity),
+  ];
+  if (asked.arguments !== undefined) checks.push(answerArguments(validate(tool, asked.arguments)));
+  const refused = checks.find(({ passes }) => !passes);
+  return {
+    ...base,
+    allowed: refused === undefined,
+    decidedBy: refused?.check ?? 'permission',
+    checks,
+    changes: findChanges(policy, tool, identity),
+    near: [],
+  };
+}
+
+function answerPaused({ paused }: Policy, { id }: ToolDeclaration, { agent }: Identity): CheckAnswer {
+  const refuse = (found: string, ...rule: string[]): CheckAnswer => ({
+    check: 'paused',
+    passes: false,
+    found,
+    rule: ['paused', ...rule],
+  });
+  if (paused.all === true) return refuse('all calls are paused', 'all');
+  if (paused.agents?.includes(agent) === true) return refuse(`agent ${agent} is paused`, 'agents', agent);
+  const pattern = paused.tools?.find((one) => toolPatternMatches(one, id));
+  if (pattern !== undefined) return refuse(`tool ${pattern} is paused`, 'tools', pattern);
+  return { check: 'paused', passes: true, found: 'not paused' };
+}
+
+function answerSelection(policy: Policy, { id }: ToolDeclaration, identity: Identity): CheckAnswer {
+  if (policy.agents === undefined) {
+    return { check: 'selection', passes: true, found: 'no agents are declared: permissions alone decide' };
+  }
+  const answer = checkSelection(policy, id, identity);
+  if (!answer.selected) {
+    const { agent, reason } = answer;
+    const acts = agent === identity.agent ? '' : `, for whom ${identity.agent} acts`;
+    if (reason === 'agent-unknown') {
+      return { check: 'selection', passes: false, found: `no agent ${agent} is declared${acts}` };
+    }
+    const found = `agent ${agent}${acts === '' ? '' : `${acts},`} did not select it`;
+    return { check: 'selection', passes: false, found, rule: ['agents', agent, 'selection'] };
+  }
+  const { module } = splitToolId(id)!;
+  const entry = policy.agents[identity.agent]!.selection.find((one) => [module, ALL_MODULES].includes(one.module));
+  const how = entry?.tools === 'all' ? `all tools of ${entry.module === ALL_MODULES ? 'all modules' : module}` : 'it';
+  const found = `agent ${identity.agent} selected ${how}`;
+  return { check: 'selection', passes: true, found, rule: ['agents', identity.agent, 'selection'] };
+}
+
+function answerPermission(policy: Policy, tool: ToolDeclaration, identity: Identity): CheckAnswer {
+  // A pause has its own check; the permission is told beside it.
+  const answer = checkPermission({ ...policy, paused: {} }, tool, identity);
+  if (answer.allowed) {
+    const { entry, grantedTo } = answer;
+    const found = `"${entry}" allows ${grantedTo}`;
+    return { check: 'permission', passes: true, found, rule: ['permissions', entry, 'allow', grantedTo] };
+  }
+  if (answer.reason === 'denied' && answer.entry !== undefined) {
+    const { entry } = answer;
+    const name = findSubject(policy, policy.permissions[entry]?.deny ?? [], identity) ?? identity.subject;
+    const found = `"${entry}" denies ${name}`;
+    return { check: 'permission', passes: false, found, rule: ['permissions', entry, 'deny', name] };
+  }
+  return { check: 'permission', passes: false, ...describeNotGranted(policy, tool, identity) };
+}
+
+/** A privileged tool is closed in spite of entries that would open another one: say so, or nobody finds out why. */
+function describeNotGranted(
+  policy: Policy,
+  { id, privileged }: ToolDeclaration,
+  identity: Identity,
+): Pick<CheckAnswer, 'found' | 'rule'> {
+  const who = identity.tenant === 'default' ? identity.subject : `${identity.tenant}/${identity.subject}`;
+  for (const [entry, { allow = [] }] of privileged ? matchingEntries(policy, id) : []) {
+    const name = findSubject(policy, allow, identity);
+    if (name === undefined) continue;
+    const found = `"${entry}" allows ${name}, but a privileged tool is opened by name and to named subjects only`;
+    return { found, rule: ['permissions', entry, 'allow', name] };
+  }
+  return { found: `no permission names ${who}` };
+}
+
+function answerArguments(problems: readonly string[]): CheckAnswer {
+  if (problems.length === 0) return { check: 'arguments', passes: true, found: 'they match the published schema' };
+  return { check: 'arguments', passes: false, found: problems.join('; ') };
+}

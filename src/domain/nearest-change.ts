@@ -1,0 +1,138 @@
+import { checkSelection } from './agent.ts';
+import { splitToolId } from './ids.ts';
+import {
+  checkPermission,
+  findSubject,
+  toolPatternMatches,
+  type Paused,
+  type Permission,
+  type Policy,
+} from './policy.ts';
+import { normaliseSelection, type AgentDeclaration } from './selection.ts';
+import type { Identity } from './session.ts';
+
+/** One change of the policy, as what stands there afterwards. */
+export type PolicyChange =
+  | { readonly kind: 'resume'; readonly what: 'all' }
+  | { readonly kind: 'resume'; readonly what: 'agent' | 'tool'; readonly name: string }
+  | { readonly kind: 'declare'; readonly agent: string; readonly declaration: AgentDeclaration }
+  | {
+      readonly kind: 'permit';
+      readonly entry: string;
+      readonly permission: Permission;
+      /** A denial of more than this caller that had to go; others are then let through as well. */
+      readonly frees?: string;
+    };
+
+interface AskedTool {
+  readonly id: string;
+  readonly privileged: boolean;
+}
+
+/** Rules that overlap in one tool: three pauses, a chain of agents, three entries of names. No policy needs more. */
+const MOST_CHANGES = 100;
+
+/**
+ * The changes that let the caller use the tool, each as small as it can be and none too many. Found by making them one after the
+ * other and asking again, so what is returned is known to suffice. Empty when it is allowed, or when no change would do.
+ */
+export function findChanges(policy: Policy, tool: AskedTool, identity: Identity): PolicyChange[] {
+  const changes: PolicyChange[] = [];
+  let current = policy;
+  while (changes.length < MOST_CHANGES) {
+    const change = nextChange(current, tool, identity);
+    if (change === 'none-needed') return changes;
+    if (change === undefined) return [];
+    const known = changes.findIndex((one) => isSamePlace(one, change));
+    if (known >= 0) changes.splice(known, 1, merge(changes[known]!, change));
+    else changes.push(change);
+    current = applyChange(current, change);
+  }
+  return [];
+}
+
+export function applyChange(policy: Policy, change: PolicyChange): Policy {
+  switch (change.kind) {
+    case 'resume':
+      return { ...policy, paused: resume(policy.paused, change) };
+    case 'declare':
+      return { ...policy, agents: { ...policy.agents, [change.agent]: change.declaration } };
+    case 'permit':
+      return { ...policy, permissions: { ...policy.permissions, [change.entry]: change.permission } };
+  }
+}
+
+function resume(paused: Paused, change: Extract<PolicyChange, { kind: 'resume' }>): Paused {
+  const { all, agents = [], tools = [], ...rest } = paused;
+  const left = {
+    agents: change.what === 'agent' ? agents.filter((name) => name !== change.name) : agents,
+    tools: change.what === 'tool' ? tools.filter((name) => name !== change.name) : tools,
+  };
+  return {
+    ...rest,
+    ...(all === true && change.what !== 'all' ? { all } : {}),
+    ...(left.agents.length > 0 ? { agents: left.agents } : {}),
+    ...(left.tools.length > 0 ? { tools: left.tools } : {}),
+  };
+}
+
+function nextChange(policy: Policy, tool: AskedTool, identity: Identity): PolicyChange | 'none-needed' | undefined {
+  return (
+    findResume(policy.paused, tool, identity) ??
+    findSelect(policy, tool, identity) ??
+    findPermit(policy, tool, identity)
+  );
+}
+
+function findResume(paused: Paused, { id }: AskedTool, { agent }: Identity): PolicyChange | undefined {
+  if (paused.all === true) return { kind: 'resume', what: 'all' };
+  if (paused.agents?.includes(agent) === true) return { kind: 'resume', what: 'agent', name: agent };
+  const pattern = paused.tools?.find((one) => toolPatternMatches(one, id));
+  return pattern === undefined ? undefined : { kind: 'resume', what: 'tool', name: pattern };
+}
+
+function findSelect(policy: Policy, { id }: AskedTool, identity: Identity): PolicyChange | undefined {
+  const answer = checkSelection(policy, id, identity);
+  if (answer.selected) return undefined;
+  const { agent } = answer;
+  const { module, tool } = splitToolId(id)!;
+  const known = answer.reason === 'agent-unknown' ? { selection: [] } : policy.agents![agent]!;
+  const { selection } = normaliseSelection([...known.selection, { module, tools: [tool] }]);
+  return { kind: 'declare', agent, declaration: { ...known, selection } };
+}
+
+function findPermit(policy: Policy, tool: AskedTool, identity: Identity): PolicyChange | 'none-needed' | undefined {
+  const answer = checkPermission(policy, tool, identity);
+  if (answer.allowed) return 'none-needed';
+  const own = nameOf(identity);
+  if (answer.reason === 'denied' && answer.entry !== undefined) {
+    const { deny = [], ...rest } = policy.permissions[answer.entry]!;
+    const name = findSubject(policy, deny, identity)!;
+    const left = deny.filter((one) => one !== name);
+    const permission = { ...rest, ...(left.length > 0 ? { deny: left } : {}) };
+    const isOwn = name === own || name === `${identity.tenant}/${identity.subject}`;
+    return { kind: 'permit', entry: answer.entry, permission, ...(isOwn ? {} : { frees: name }) };
+  }
+  // A subject called "*" cannot be named without meaning everybody.
+  if (own === undefined) return undefined;
+  const known: Permission = Object.hasOwn(policy.permissions, tool.id) ? policy.permissions[tool.id]! : {};
+  return { kind: 'permit', entry: tool.id, permission: { ...known, allow: [...(known.allow ?? []), own] } };
+}
+
+/** How a policy names this caller and nobody else. */
+function nameOf({ tenant, subject }: Identity): string | undefined {
+  if (subject === '*') return undefined;
+  const isPlain = tenant === 'default' && !subject.includes('/') && !subject.startsWith('role:');
+  return isPlain ? subject : `${tenant}/${subject}`;
+}
+
+function isSamePlace(one: PolicyChange, other: PolicyChange): boolean {
+  return one.kind === 'permit' && other.kind === 'permit' && one.entry === other.entry;
+}
+
+/** Two changes of one entry are one; the later has the whole of it. */
+function merge(one: PolicyChange, later: PolicyChange): PolicyChange {
+  if (one.kind !== 'permit' || later.kind !== 'permit') return later;
+  const frees = [one.frees, later.frees].filter((name) => name !== undefined).join(', ');
+  return { ...later, ...(frees === '' ? {} : { frees }) };
+}
