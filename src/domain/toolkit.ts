@@ -56,18 +56,20 @@ function findTools(catalog: Catalog, policy: Policy, identity: Identity): readon
   if (!selections.every((declared) => declared !== undefined)) return Object.freeze([]);
   const found: PublishedTool[] = [];
   const held = selections.map(({ selection }) => selection);
-  for (const module of modulesOf(index, held[0])) {
+  const modules = modulesOf(index, held[0]);
+  for (const module of modules) {
     const may = permissionWithin(module, policy, identity);
     for (const published of selectedOf(module, held)) if (may(published.tool)) found.push(published);
   }
   // Agents that have everything share one list.
-  return found.length === index.tools.length ? index.tools : Object.freeze(found);
+  if (modules === index.modules && found.length === index.tools.length) return index.tools;
+  return Object.freeze(found);
 }
 
 /** The modules that may matter, in catalog order. */
 function modulesOf(index: CatalogIndex, own: Selection | undefined): readonly IndexedModule[] {
   if (own === undefined || takesEverything(own)) return index.modules;
-  const modules = [...takenByModule(own).keys()].map((id) => index.byId.get(id));
+  const modules = [...takenByModule(own).keys()].map((id) => index.find(id));
   return modules.filter((module) => module !== undefined).sort((a, b) => a.place - b.place);
 }
 
@@ -83,7 +85,7 @@ function selectedOf(module: IndexedModule, held: readonly Selection[]): readonly
   if (first === undefined) return module.tools;
   return [...first]
     .filter((name) => others.every((list) => list.has(name)))
-    .map((name) => module.byName.get(name))
+    .map((name) => module.find(name))
     .filter((published) => published !== undefined)
     .sort((a, b) => compareText(a.tool.id, b.tool.id));
 }
@@ -156,11 +158,11 @@ function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Ident
   return [...takenByModule(declared.selection)].flatMap(([module, taken]): MissingTool[] => {
     if (module === ALL_MODULES && taken === 'all') return [];
     const whole = `${module}.*`;
-    const found = index.byId.get(module);
+    const found = index.find(module);
     if (found === undefined) return [{ tool: whole, reason: 'module-absent' }];
     if (found.tools.length === 0) return [{ tool: whole, reason: 'module-empty' }];
     if (taken === 'all') return [];
-    const unknown = [...taken].filter((name) => !found.byName.has(name));
+    const unknown = [...taken].filter((name) => found.find(name) === undefined);
     const missing = unknown.map((name): MissingTool => ({ tool: toolId(module, name), reason: 'unknown-name' }));
     // Not one name fits: another module may answer under this id.
     if (taken.size > 0 && unknown.length === taken.size) missing.push({ tool: whole, reason: 'nothing-matched' });
