@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Outcome, SessionHandle } from '../../src/exports/client.ts';
+import type { Outcome, SessionHandle, SessionToolkit } from '../../src/exports/client.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import { normaliseSelection, type SelectionInput } from '../../src/domain/selection.ts';
 import { canonicalJson } from '../../src/wire/canonical-json.ts';
@@ -75,6 +75,22 @@ function declaring(agents: Record<string, SelectionInput>): Policy {
 }
 const POLICY = declaring(DECLARED);
 
+const ORDERS = [
+  [0, 1, 2],
+  [0, 2, 1],
+  [1, 0, 2],
+  [1, 2, 0],
+  [2, 0, 1],
+  [2, 1, 0],
+] as const;
+
+const idsOf = ({ tools }: SessionToolkit): string[] => tools.map(({ tool }) => tool.id);
+
+function isFrozenThroughout(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.isFrozen(value) && Object.values(value).every(isFrozenThroughout);
+}
+
 const codeOf = ({ error, kind }: Outcome): string => error?.code ?? kind;
 
 describe.each(BACKENDS)('agents that share a module on %s', (backend) => {
@@ -111,6 +127,54 @@ describe.each(BACKENDS)('agents that share a module on %s', (backend) => {
     expect(canonicalJson(await plane.store.readCatalog())).toBe(before);
   });
 
+  it('are shown exactly what each of them selected, in every order, all at once, a thousand times', async () => {
+    const before = canonicalJson(await plane.store.readCatalog());
+    const trio = ['all', 'searcher', 'editor'] as const;
+    const clients = [plane.client, await plane.connect()];
+    for (let turn = 0; turn < 1000; turn += 1) {
+      // Now and then another version: everything is worked out anew, while others ask.
+      const changing = turn % 50 === 0 ? plane.setPolicy(POLICY) : undefined;
+      const order = ORDERS[turn % ORDERS.length]!.map((index) => trio[index]!);
+      const asked = order.map((agent) => clients[turn % 2]!.toolkit(sessions.get(agent)!));
+      const shown = (await Promise.all(asked)).map(idsOf);
+      expect(shown).toEqual(order.map((agent) => HOLDS[agent]));
+      await changing;
+    }
+    const { tools } = await plane.client.toolkit(sessions.get('all')!);
+    expect(isFrozenThroughout(tools)).toBe(true);
+    const shared = { ...(await plane.client.catalog()) };
+    expect(canonicalJson(shared)).toBe(before);
+    expect(canonicalJson(await plane.store.readCatalog())).toBe(before);
+  });
+
+  it('are shown a change of their selection with the next question', async () => {
+    for (const name of ['edit', 'relay', 'search']) {
+      await plane.setPolicy(declaring({ main: [{ module: 'notes', tools: [name] }] }));
+      const toolkit = await plane.client.toolkit(sessions.get('main')!);
+      expect(idsOf(toolkit)).toEqual([`notes.${name}`]);
+      expect(toolkit.policyVersion).toBe((await plane.store.readPolicy()).version);
+    }
+  });
+
+  it('are told of each new toolkit, and of the end of their session', async () => {
+    const session = await plane.client.openSession({ subject: 'alice', agent: 'main' });
+    const told: (readonly string[] | undefined)[] = [];
+    plane.client.watchToolkit(session, (toolkit) => told.push(toolkit && idsOf(toolkit)));
+    await eventually(() => told.length === 1);
+    await plane.setPolicy(declaring({ main: [{ module: 'notes', tools: ['edit'] }] }));
+    await eventually(() => told.length === 2);
+    await plane.client.revokeSession(session.id);
+    await eventually(() => told.length === 3);
+    expect(told).toEqual([['notes.search'], ['notes.edit'], undefined]);
+  });
+
+  it('are shown nothing with the token of another', async () => {
+    const { token } = sessions.get('all')!;
+    await expect(plane.client.toolkit({ ...sessions.get('main')!, token })).rejects.toMatchObject({
+      code: 'SESSION_INVALID',
+    });
+  });
+
   it('are refused what nobody declared them for', async () => {
     sessions.set('stranger', await plane.client.openSession({ subject: 'alice', agent: 'stranger' }));
     const outcome = await call('stranger', 'notes.search');
@@ -145,8 +209,8 @@ describe.each(BACKENDS)('agents that share a module on %s', (backend) => {
   });
 
   it('are judged by the selection at the claim: what was queued before a change obeys it', async () => {
-    const running = AGENTS.flatMap(() => [0, 1]).map((_, index) => holdRun(plane, `slot-${index}`));
-    const full = running.slice(0, 8).map((run) => call('all', 'notes.search', run.args));
+    const running = Array.from({ length: 8 }, (_, index) => holdRun(plane, `slot-${index}`));
+    const full = running.map((run) => call('all', 'notes.search', run.args));
     await eventually(() => marksOf(plane, 'S').filter(({ label }) => label.startsWith('slot-')).length === 8);
     const queued = [
       call('main', 'notes.search', runOnce(plane, 'taken-away')),
@@ -160,6 +224,8 @@ describe.each(BACKENDS)('agents that share a module on %s', (backend) => {
     expect(marksOf(plane, 'S', 'given')).toHaveLength(1);
     // What ran when the selection changed is not disturbed.
     expect((await Promise.all(full)).map(codeOf)).toEqual(full.map(() => 'ok'));
+    // And what it is shown is what it may call.
+    expect(idsOf(await plane.client.toolkit(sessions.get('main')!))).toEqual(['notes.edit']);
     expect((await queueCounts(plane)).queued).toBe(0);
   });
 });
@@ -199,7 +265,8 @@ describe.each(BACKENDS)('a module that is deployed again on %s', (backend) => {
 
     folder.write('notes.mjs', notesText('1.1.0', [...TOOLS, 'remove']));
     await untilPublished('1.1.0');
-    await plane.client.catalog();
+    const shown = await Promise.all([all, main, editor].map((session) => plane.client.toolkit(session)));
+    expect(shown.map((toolkit) => idsOf(toolkit).includes('notes.remove'))).toEqual([true, false, false]);
     const remove = [all, main, editor].map((session) =>
       callFor(plane, session, 'notes.remove', runOnce(plane, 'remove')),
     );
@@ -221,7 +288,10 @@ describe.each(BACKENDS)('a module that is deployed again on %s', (backend) => {
       callFor(plane, session, index % 2 === 0 ? 'notes.remove' : 'notes.search', runOnce(plane, `call-${index}`)),
     );
     expect(new Set((await Promise.all(calling)).map(codeOf))).toEqual(new Set(['ok']));
+    const first = await plane.client.toolkit(session);
     await untilStoreTime(plane, 2500);
     expect(await plane.store.readCatalog()).toMatchObject({ sequence, digest });
+    expect(await plane.client.toolkit(session)).toBe(first);
+    expect(idsOf(first)).toContain('notes.remove');
   });
 });
