@@ -1,6 +1,8 @@
 import { EMPTY_CATALOG, indexTools, type Catalog, type PublishedTool } from '../domain/catalog.ts';
 import type { ToolId } from '../domain/ids.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { shareNext } from './share-next.ts';
 
 /** The catalog as this process last read it. */
 export interface CatalogView {
@@ -9,6 +11,8 @@ export interface CatalogView {
   /** From the view; an unknown name is looked up in the store once more, as it may be new. */
   find(tool: string): Promise<PublishedTool | undefined>;
   refresh(): Promise<Catalog>;
+  /** The catalog as it stands now; read only if it has moved. */
+  current(): Promise<Catalog>;
   watch(listener: (catalog: Catalog) => void): () => void;
   close(): void;
 }
@@ -25,8 +29,9 @@ export function createCatalogView(store: CatalogStore): CatalogView {
   let closed = false;
 
   function take(next: Catalog): Catalog {
-    if (next.sequence >= catalog.sequence) {
-      catalog = next;
+    // The same sequence is the same content, and stays the same object: what was worked out from it stays known.
+    if (next.sequence > catalog.sequence) {
+      catalog = deepFreeze(next);
       tools = indexTools(next);
     }
     return catalog;
@@ -44,8 +49,14 @@ export function createCatalogView(store: CatalogStore): CatalogView {
     return reading;
   }
 
+  const current = shareNext(async () => {
+    const next = await store.watchCatalog({ after: catalog.sequence, waitMs: 0 });
+    return next === undefined ? catalog : take(next);
+  });
+
   return {
     refresh,
+    current,
     known: (tool) => tools.get(tool as ToolId),
     async find(tool) {
       const found = tools.get(tool as ToolId);

@@ -17,6 +17,8 @@ import { createCatalogView } from './catalog-view.ts';
 import { createKnownSessions, headOf, type Caller } from './known-sessions.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 import { createPatience } from './patience.ts';
+import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from './session-toolkits.ts';
+import { watchToolkit } from './watch-toolkit.ts';
 
 export type { CallAnswer, CallOptions };
 
@@ -31,6 +33,13 @@ export interface Client {
   catalog(): Promise<Catalog>;
   /** Calls back with every new catalog until the returned function is called. */
   watchCatalog(listener: (catalog: Catalog) => void): () => void;
+  /**
+   * What the agent of this session may call, and why it lacks the rest. As the store says now: the same object for as long as
+   * catalog and policy are the same.
+   */
+  toolkit(session: Caller, options?: { signal?: AbortSignal }): Promise<SessionToolkit>;
+  /** Calls back with every new toolkit until the returned function is called; with undefined when the session has ended. */
+  watchToolkit(session: Caller, listener: (toolkit: SessionToolkit | undefined) => void): () => void;
   call(session: Caller, tool: string, args: JsonObject, options?: CallOptions): Promise<CallAnswer>;
   /** How a call stands now. */
   result(session: Caller, callId: string): Promise<CallAnswer>;
@@ -43,6 +52,7 @@ export interface Client {
 export interface ClientSettings {
   readonly admission: AdmissionLimits;
   readonly retentionMs: number;
+  readonly toolkits?: ToolkitSettings;
 }
 
 /** Between tries of a call that no worker of the right release could take yet. */
@@ -56,6 +66,8 @@ export function createClient(store: Store, settings: ClientSettings): Client {
   const catalog = createCatalogView(store);
   const knownSession = createKnownSessions();
   const patience = createPatience();
+  const toolkits = createSessionToolkits(store, catalog, settings.toolkits);
+  const closing = new AbortController();
   const home: CallHome = {
     store,
     replies,
@@ -176,8 +188,13 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     return answer;
   }
 
+  const toolkit: Client['toolkit'] = (session, { signal } = {}) => toolkits.find(session.id, prove(session), signal);
+
   return {
     call,
+    toolkit,
+    watchToolkit: (session, listener) =>
+      watchToolkit(store, () => toolkit(session), { listener, signal: closing.signal }),
     result,
     cancel,
     async wait(session, asked, options = {}) {
@@ -204,7 +221,9 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     catalog: () => catalog.refresh(),
     watchCatalog: (listener) => catalog.watch(listener),
     async close() {
+      closing.abort();
       catalog.close();
+      toolkits.close();
       replies.close();
       patience.close();
       await store.close();

@@ -7,7 +7,7 @@ import { newRunId, newSessionId, newToken } from '../wire/ids.ts';
 
 export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegators'> {
   readonly tenant?: string;
-  /** The session of the agent that delegates: the new one holds at most what that agent and those before it hold. */
+  /** The session of the agent that delegates: the new one, for the same subject, holds at most what that agent and those before it hold. */
   readonly delegatedBy?: Pick<SessionHandle, 'id' | 'token'>;
   /** Default one hour. */
   readonly lifetimeMs?: number;
@@ -44,8 +44,13 @@ async function withDelegators(
   if (delegatedBy === undefined) return identity;
   const ending = await store.proveSession({ session: delegatedBy.id, tokenDigest: sha256(delegatedBy.token) });
   const parent = ending === undefined ? await store.readSession(delegatedBy.id) : undefined;
-  if (parent === undefined)
+  if (parent === undefined) {
     throw planeError('SESSION_INVALID', { problem: 'the session that delegates does not live' });
+  }
+  // Permissions are the subject's: a delegate with another one could do what its delegator may not.
+  if (parent.identity.tenant !== identity.tenant || parent.identity.subject !== identity.subject) {
+    throw planeError('SESSION_INVALID', { problem: 'a delegate acts for the subject of the session that delegates' });
+  }
   const delegators = [parent.identity.agent, ...(parent.identity.delegators ?? [])];
   if (delegators.length > MOST_DELEGATORS) {
     throw planeError('SESSION_INVALID', { problem: `agents may delegate at most ${MOST_DELEGATORS} times in a row` });

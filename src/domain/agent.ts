@@ -1,5 +1,5 @@
 import type { Policy } from './policy.ts';
-import { selects } from './selection.ts';
+import { selects, type AgentDeclaration } from './selection.ts';
 import type { Identity } from './session.ts';
 
 export type SelectionAnswer =
@@ -13,10 +13,20 @@ export type SelectionAnswer =
  */
 export function checkSelection(policy: Policy, toolId: string, identity: Identity): SelectionAnswer {
   if (policy.agents === undefined) return { selected: true };
-  for (const agent of [identity.agent, ...(identity.delegators ?? [])]) {
-    const declaration = Object.hasOwn(policy.agents, agent) ? policy.agents[agent] : undefined;
+  for (const agent of agentsOf(identity)) {
+    const declaration = findAgent(policy, agent);
     if (declaration === undefined) return { selected: false, agent, reason: 'agent-unknown' };
     if (!selects(declaration.selection, toolId)) return { selected: false, agent, reason: 'not-selected' };
   }
   return { selected: true };
+}
+
+/** Who must have a tool for the caller to have it: its own agent, then those it acts for. */
+export function agentsOf({ agent, delegators = [] }: Identity): readonly string[] {
+  return [agent, ...delegators];
+}
+
+/** Own names only: an agent may be called like something every object has. */
+export function findAgent({ agents }: Policy, name: string): AgentDeclaration | undefined {
+  return agents !== undefined && Object.hasOwn(agents, name) ? agents[name] : undefined;
 }

@@ -26,23 +26,39 @@ export type SelectionInput = readonly (
   | { readonly setup_id: string; readonly triggers: Readonly<Record<string, boolean>> }
 )[];
 
-/** The one form that is stored. Entries for one module are united, and `duplicates` names such modules. */
-export function normaliseSelection(input: SelectionInput): { selection: Selection; duplicates: string[] } {
+/** What was written and probably not meant. Whoever declares a selection is told. */
+export interface NormalisedSelection {
+  readonly selection: Selection;
+  /** Modules with several entries; these were united. */
+  readonly duplicates: readonly string[];
+  /** Entries without a module id; these were left out. */
+  readonly blanks: number;
+}
+
+/** The one form that is stored. */
+export function normaliseSelection(input: SelectionInput): NormalisedSelection {
   const byModule = new Map<string, 'all' | Set<string>>();
   const duplicates = new Set<string>();
+  let blanks = 0;
   for (const entry of input) {
     const module = 'module' in entry ? entry.module : entry.setup_id;
-    const tools = toolsOf('module' in entry ? entry.tools : entry.triggers);
-    const known = byModule.get(module);
-    if (known !== undefined) duplicates.add(module);
-    const union = known === 'all' || tools === 'all' ? 'all' : new Set([...(known ?? []), ...tools]);
-    byModule.set(module, union);
+    if (module.trim() === '') {
+      blanks += 1;
+      continue;
+    }
+    if (byModule.has(module)) duplicates.add(module);
+    unite(byModule, module, toolsOf('module' in entry ? entry.tools : entry.triggers));
   }
   const selection = [...byModule.keys()].sort().map((module): ModuleSelection => {
     const tools = byModule.get(module)!;
     return { module, tools: tools === 'all' ? 'all' : [...tools].sort() };
   });
-  return { selection, duplicates: [...duplicates].sort() };
+  return { selection, duplicates: [...duplicates].sort(), blanks };
+}
+
+function unite(byModule: Map<string, 'all' | Set<string>>, module: string, tools: 'all' | readonly string[]): void {
+  const known = byModule.get(module);
+  byModule.set(module, known === 'all' || tools === 'all' ? 'all' : new Set([...(known ?? []), ...tools]));
 }
 
 /** Nothing is ever guessed from emptiness: an empty list and a map of falses are both none. */
@@ -56,24 +72,34 @@ function isList(tools: object): tools is readonly string[] {
   return Array.isArray(tools);
 }
 
-type Compiled = ReadonlyMap<string, 'all' | ReadonlySet<string>>;
+type Taken = 'all' | ReadonlySet<string>;
 
 /** A selection never changes, so it is taken apart once. */
-const compiled = new WeakMap<Selection, Compiled>();
+const compiled = new WeakMap<Selection, ReadonlyMap<string, Taken>>();
 
-export function selects(selection: Selection, toolId: string): boolean {
-  const modules = compile(selection);
-  if (modules.has(ALL_MODULES)) return true;
-  const id = splitToolId(toolId);
-  const tools = id === undefined ? undefined : modules.get(id.module);
-  return tools === 'all' || (tools !== undefined && tools.has(id!.tool));
+/** What a selection takes, by module. */
+export function takenByModule(selection: Selection): ReadonlyMap<string, Taken> {
+  const known = compiled.get(selection);
+  if (known !== undefined) return known;
+  const made = new Map<string, 'all' | Set<string>>();
+  for (const { module, tools } of selection) unite(made, module, tools);
+  compiled.set(selection, made);
+  return made;
 }
 
-function compile(selection: Selection): Compiled {
-  let modules = compiled.get(selection);
-  if (modules === undefined) {
-    modules = new Map(selection.map(({ module, tools }) => [module, tools === 'all' ? 'all' : new Set(tools)]));
-    compiled.set(selection, modules);
-  }
-  return modules;
+/** Whether it is every tool of every module. A list on `*` names no tool of any module. */
+export function takesEverything(selection: Selection): boolean {
+  return takenByModule(selection).get(ALL_MODULES) === 'all';
+}
+
+/** What it takes of one module; undefined is nothing. */
+export function takenFrom(selection: Selection, module: string): Taken | undefined {
+  return takesEverything(selection) ? 'all' : takenByModule(selection).get(module);
+}
+
+export function selects(selection: Selection, toolId: string): boolean {
+  if (takesEverything(selection)) return true;
+  const id = splitToolId(toolId);
+  const taken = id === undefined ? undefined : takenFrom(selection, id.module);
+  return taken === 'all' || (taken !== undefined && taken.has(id!.tool));
 }

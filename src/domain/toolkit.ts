@@ -1,15 +1,18 @@
-import { checkSelection } from './agent.ts';
-import { indexTools, type Catalog, type PublishedTool } from './catalog.ts';
-import { toolId, type ToolId } from './ids.ts';
+import { agentsOf, checkSelection, findAgent } from './agent.ts';
+import { compareText, indexCatalog, type CatalogIndex, type IndexedModule } from './catalog-index.ts';
+import type { Catalog, PublishedTool } from './catalog.ts';
+import { splitToolId, toolId } from './ids.ts';
 import { checkPermission, type Policy } from './policy.ts';
-import { ALL_MODULES } from './selection.ts';
+import { ALL_MODULES, takenByModule, takenFrom, takesEverything, type Selection } from './selection.ts';
 import type { Identity } from './session.ts';
+import type { ToolDeclaration } from './tool.ts';
 
 /** Why an agent does not have a tool. */
 export const MISSING_REASONS = [
   'agent-unknown',
   'not-selected',
   'unknown-name',
+  'nothing-matched',
   'module-absent',
   'module-empty',
   'no-permission',
@@ -29,6 +32,7 @@ export interface MissingTool {
 /** What one agent is shown: a view of the shared catalog, which stays as it is. In the order of the tools' ids. */
 export interface Toolkit {
   readonly tools: readonly PublishedTool[];
+  /** Worked out when it is first read: it has an entry for every tool of the catalog that the agent lacks. */
   readonly missing: readonly MissingTool[];
 }
 
@@ -37,48 +41,131 @@ export interface Toolkit {
  * exactly what it may call.
  */
 export function buildToolkit(catalog: Catalog, policy: Policy, identity: Identity): Toolkit {
-  const tools: PublishedTool[] = [];
-  const missing: MissingTool[] = [...missingOfSelection(catalog, policy, identity)];
-  for (const published of indexTools(catalog).values()) {
-    const reason = whyMissing(policy, published, identity);
-    if (reason === undefined) tools.push(published);
-    else missing.push(reason);
-  }
-  tools.sort((a, b) => compare(a.tool.id, b.tool.id));
-  missing.sort((a, b) => compare(a.tool, b.tool) || compare(a.reason, b.reason));
-  return { tools, missing };
+  let missing: readonly MissingTool[] | undefined;
+  return Object.freeze({
+    tools: findTools(catalog, policy, identity),
+    get missing() {
+      return (missing ??= explainMissing(catalog, policy, identity));
+    },
+  });
 }
 
-function whyMissing(policy: Policy, { tool }: PublishedTool, identity: Identity): MissingTool | undefined {
+function findTools(catalog: Catalog, policy: Policy, identity: Identity): readonly PublishedTool[] {
+  const index = indexCatalog(catalog);
+  const selections = policy.agents === undefined ? [] : agentsOf(identity).map((name) => findAgent(policy, name));
+  if (!selections.every((declared) => declared !== undefined)) return Object.freeze([]);
+  const found: PublishedTool[] = [];
+  const held = selections.map(({ selection }) => selection);
+  const modules = modulesOf(index, held[0]);
+  for (const module of modules) {
+    const may = permissionWithin(module, policy, identity);
+    for (const published of selectedOf(module, held)) if (may(published.tool)) found.push(published);
+  }
+  // Agents that have everything share one list.
+  if (modules === index.modules && found.length === index.tools.length) return index.tools;
+  return Object.freeze(found);
+}
+
+/** The modules that may matter, in catalog order. */
+function modulesOf(index: CatalogIndex, own: Selection | undefined): readonly IndexedModule[] {
+  if (own === undefined || takesEverything(own)) return index.modules;
+  const modules = [...takenByModule(own).keys()].map((id) => index.find(id));
+  return modules.filter((module) => module !== undefined).sort((a, b) => a.place - b.place);
+}
+
+/** The tools of a module that every one of these selections takes. */
+function selectedOf(module: IndexedModule, held: readonly Selection[]): readonly PublishedTool[] {
+  const lists: ReadonlySet<string>[] = [];
+  for (const selection of held) {
+    const taken = takenFrom(selection, module.id);
+    if (taken === undefined) return [];
+    if (taken !== 'all') lists.push(taken);
+  }
+  const [first, ...others] = lists;
+  if (first === undefined) return module.tools;
+  return [...first]
+    .filter((name) => others.every((list) => list.has(name)))
+    .map((name) => module.find(name))
+    .filter((published) => published !== undefined)
+    .sort((a, b) => compareText(a.tool.id, b.tool.id));
+}
+
+/**
+ * Permission depends on a tool by its module, by whether it is privileged, and by its own name where the policy has it. So one
+ * answer stands for all tools of a module that the policy does not name, and 10,000 tools are not asked about one by one.
+ */
+function permissionWithin(
+  module: IndexedModule,
+  policy: Policy,
+  identity: Identity,
+): (tool: ToolDeclaration) => boolean {
+  const named = namedTools(policy).get(module.id);
+  let ordinary: boolean | undefined;
+  let privileged: boolean | undefined;
+  return (tool) => {
+    if (named?.has(tool.id) === true) return checkPermission(policy, tool, identity).allowed;
+    if (tool.privileged) return (privileged ??= checkPermission(policy, tool, identity).allowed);
+    return (ordinary ??= checkPermission(policy, tool, identity).allowed);
+  };
+}
+
+/** Tools that a policy names one by one, by module. Another version is another object. */
+const named = new WeakMap<Policy, ReadonlyMap<string, ReadonlySet<string>>>();
+
+function namedTools(policy: Policy): ReadonlyMap<string, ReadonlySet<string>> {
+  const known = named.get(policy);
+  if (known !== undefined) return known;
+  const made = new Map<string, Set<string>>();
+  for (const id of [...Object.keys(policy.permissions), ...(policy.paused.tools ?? [])]) {
+    const module = splitToolId(id)?.module;
+    if (module === undefined) continue;
+    let tools = made.get(module);
+    if (tools === undefined) made.set(module, (tools = new Set()));
+    tools.add(id);
+  }
+  named.set(policy, made);
+  return made;
+}
+
+/** Why this agent lacks what it lacks: every such tool of the catalog, and whatever it selects that the catalog does not have. */
+export function explainMissing(catalog: Catalog, policy: Policy, identity: Identity): readonly MissingTool[] {
+  const missing = missingOfSelection(indexCatalog(catalog), policy, identity);
+  for (const { tool } of indexCatalog(catalog).tools) {
+    const found = whyMissing(policy, tool, identity);
+    if (found !== undefined) missing.push(found);
+  }
+  for (const entry of missing) Object.freeze(entry);
+  return Object.freeze(missing.sort((a, b) => compareText(a.tool, b.tool) || compareText(a.reason, b.reason)));
+}
+
+/** In the order in which identify refuses. */
+function whyMissing(policy: Policy, tool: ToolDeclaration, identity: Identity): MissingTool | undefined {
+  const permission = checkPermission(policy, tool, identity);
+  if (!permission.allowed && permission.reason === 'paused') return { tool: tool.id, reason: 'paused' };
   const selected = checkSelection(policy, tool.id, identity);
   if (!selected.selected) {
     const { reason, agent } = selected;
     return agent === identity.agent ? { tool: tool.id, reason } : { tool: tool.id, reason, delegator: agent };
   }
-  const permission = checkPermission(policy, tool, identity);
   if (permission.allowed) return undefined;
-  return { tool: tool.id, reason: permission.reason === 'not-granted' ? 'no-permission' : permission.reason };
+  return { tool: tool.id, reason: permission.reason === 'denied' ? 'denied' : 'no-permission' };
 }
 
 /** What the agent names and the catalog does not have. Never guessed away: whoever declared it is told. */
-function missingOfSelection(catalog: Catalog, policy: Policy, identity: Identity): MissingTool[] {
-  const declared = policy.agents === undefined ? undefined : policy.agents[identity.agent];
-  const modules = new Map(catalog.modules.map((module) => [module.id, module]));
-  return (declared?.selection ?? []).flatMap(({ module, tools }): MissingTool[] => {
-    if (module === ALL_MODULES) return [];
-    const found = modules.get(module);
-    if (found === undefined) return [{ tool: `${module}.*`, reason: 'module-absent' }];
-    if (found.tools.length === 0) return [{ tool: `${module}.*`, reason: 'module-empty' }];
-    if (tools === 'all') return [];
-    const ids = new Set<ToolId>(found.tools.map((tool) => tool.id));
-    return tools
-      .map((name) => toolId(module, name))
-      .filter((id) => !ids.has(id))
-      .map((id) => ({ tool: id, reason: 'unknown-name' as const }));
+function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Identity): MissingTool[] {
+  const declared = findAgent(policy, identity.agent);
+  if (declared === undefined) return [];
+  return [...takenByModule(declared.selection)].flatMap(([module, taken]): MissingTool[] => {
+    if (module === ALL_MODULES && taken === 'all') return [];
+    const whole = `${module}.*`;
+    const found = index.find(module);
+    if (found === undefined) return [{ tool: whole, reason: 'module-absent' }];
+    if (found.tools.length === 0) return [{ tool: whole, reason: 'module-empty' }];
+    if (taken === 'all') return [];
+    const unknown = [...taken].filter((name) => found.find(name) === undefined);
+    const missing = unknown.map((name): MissingTool => ({ tool: toolId(module, name), reason: 'unknown-name' }));
+    // Not one name fits: another module may answer under this id.
+    if (taken.size > 0 && unknown.length === taken.size) missing.push({ tool: whole, reason: 'nothing-matched' });
+    return missing;
   });
-}
-
-/** By code units: the same on every machine and in every locale. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

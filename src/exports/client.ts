@@ -1,11 +1,13 @@
 export { connect, type ConnectOptions } from '../compose/connect.ts';
 export type { CallAnswer, CallOptions, Client } from '../client/client.ts';
 export type { OpenSessionOptions } from '../client/open-session.ts';
+export type { SessionToolkit } from '../client/session-toolkits.ts';
 export type { CallEvent } from '../domain/call-event.ts';
-export type { Catalog } from '../domain/catalog.ts';
+export type { Catalog, PublishedTool } from '../domain/catalog.ts';
 export type { ContentBlock, FileWriteBack, InjectedTool, RichMessage, WriteBacks } from '../domain/content.ts';
 export { PlaneError } from '../domain/errors.ts';
 export type { ModuleDeclaration } from '../domain/module.ts';
 export type { Executed, Outcome, OutcomeError, OutcomeKind } from '../domain/outcome.ts';
 export type { SessionHandle } from '../domain/session.ts';
 export type { ToolDeclaration } from '../domain/tool.ts';
+export type { MissingReason, MissingTool } from '../domain/toolkit.ts';

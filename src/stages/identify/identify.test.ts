@@ -88,6 +88,55 @@ describe('identify', () => {
     expect(codeOf(answer)).toBe(code);
   });
 
+  const taking = (tools: 'all' | readonly string[]) => ({ selection: [{ module: 'notes', tools }] });
+  const named = (agent: string, ...delegators: string[]): Delivery =>
+    sampleDelivery({ identity: JSON.stringify({ tenant: 'default', subject: 'alice', agent, delegators }) });
+
+  it.each([
+    ['did not select it', named('main'), 'main', { main: taking([]) }],
+    ['selected other tools', named('main'), 'main', { main: taking(['added', 'edit']) }],
+    ['is not declared', named('main'), 'main', {}],
+    ['acts for one that did not select it', named('main', 'boss'), 'boss', { main: taking('all'), boss: taking([]) }],
+    ['acts for one that is not declared', named('main', 'boss'), 'boss', { main: taking('all') }],
+    ['gets it from a peer only', named('main'), 'main', { main: taking([]), peer: taking('all') }],
+  ])('refuses a tool that everybody may use to an agent that %s', async (_what, delivery, agent, agents) => {
+    const { answer } = await identified(delivery, { served: sampleServedTool(), policy: { ...OPEN, agents } });
+    expect(answer).toMatchObject({
+      outcome: { kind: 'denied', executed: 'no', retryable: false, error: { code: 'NOT_SELECTED', facts: { agent } } },
+    });
+  });
+
+  it.each([
+    ['its own', named('main'), { main: taking(['add']), peer: taking([]) }],
+    ['its own and that of those it acts for', named('main', 'boss'), { main: taking('all'), boss: taking(['add']) }],
+  ])('lets an agent use what %s selection has', async (_whose, delivery, agents) => {
+    const { answer } = await identified(delivery, { served: sampleServedTool(), policy: { ...OPEN, agents } });
+    expect(answer.kind).toBe('identified');
+  });
+
+  it('a selection opens nothing that permissions close', async () => {
+    const policy: Policy = { ...OPEN, permissions: {}, agents: { main: taking('all') } };
+    const { answer } = await identified(named('main'), { served: sampleServedTool(), policy });
+    expect(codeOf(answer)).toBe('PERMISSION_DENIED');
+  });
+
+  it('says paused before it says not selected, and that before not permitted', async () => {
+    const closed: Policy = { ...OPEN, permissions: {}, agents: { main: taking([]) } };
+    const paused: Policy = { ...closed, paused: { all: true } };
+    const answers = [paused, closed].map((policy) => identified(named('main'), { served: sampleServedTool(), policy }));
+    const codes = (await Promise.all(answers)).map(({ answer }) => codeOf(answer));
+    expect(codes).toEqual(['PAUSED', 'NOT_SELECTED']);
+  });
+
+  it('asks the policy that comes with the claim, not one it knew before', async () => {
+    const served = sampleServedTool();
+    const ask = (tools: readonly string[]) =>
+      identified(named('main'), { served, policy: { ...OPEN, agents: { main: taking(tools) } } });
+    expect((await ask(['add'])).answer.kind).toBe('identified');
+    expect(codeOf((await ask([])).answer)).toBe('NOT_SELECTED');
+    expect((await ask(['add'])).answer.kind).toBe('identified');
+  });
+
   it.each([
     ['no body', { envelope: new Uint8Array() }, 'BODY_LOST'],
     ['a body of another run', { run: 'run-2' as Delivery['run'] }, 'ENVELOPE_INVALID'],

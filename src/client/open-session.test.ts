@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionId } from '../domain/ids.ts';
+import type { Identity, Session, SessionEnding } from '../domain/session.ts';
+import type { OpenSessionRequest } from '../ports/session-store.ts';
+import { partialStore } from '../../test/support/sample-call.ts';
+import { sha256 } from '../wire/digest.ts';
+import { openSession, type OpenSessionOptions } from './open-session.ts';
+
+/** Sessions as a store keeps them: the identity and the digest of the token. */
+function stage() {
+  const opened = new Map<SessionId, OpenSessionRequest>();
+  const endings = new Map<SessionId, SessionEnding>();
+  const store = partialStore({
+    lanes: 1,
+    openSession: async (request) => {
+      opened.set(request.id, request);
+      return { expiresAt: 1 };
+    },
+    proveSession: async ({ session, tokenDigest }) =>
+      opened.get(session)?.tokenDigest === tokenDigest ? endings.get(session) : 'unknown',
+    readSession: async (id) => ({ identity: opened.get(id)!.identity }) as Session,
+  });
+  return {
+    opened,
+    end: (session: SessionId, ending: SessionEnding) => endings.set(session, ending),
+    open: (agent: string, more: Partial<OpenSessionOptions> = {}) =>
+      openSession(store, { subject: 'alice', agent, ...more }),
+    identityOf: (id: SessionId): Identity => opened.get(id)!.identity,
+  };
+}
+
+const refused = (problem: string) =>
+  expect.objectContaining({ code: 'SESSION_INVALID', facts: { problem } }) as unknown;
+
+describe('openSession', () => {
+  it('stores the digest of the token and never the token', async () => {
+    const { open, opened } = stage();
+    const { id, token } = await open('main');
+    expect(opened.get(id)!.tokenDigest).toBe(sha256(token));
+    expect(JSON.stringify([...opened.values()])).not.toContain(token);
+  });
+
+  it('a session that nobody delegated has no delegators, whatever the options say', async () => {
+    const { open, identityOf } = stage();
+    const forged = { delegators: ['boss'] } as Partial<OpenSessionOptions>;
+    expect(identityOf((await open('main', forged)).id)).toEqual({ tenant: 'default', subject: 'alice', agent: 'main' });
+  });
+
+  it('a delegated session names all it acts for, the nearest first', async () => {
+    const { open, identityOf } = stage();
+    const boss = await open('boss');
+    const main = await open('main', { delegatedBy: boss });
+    const step = await open('step', { delegatedBy: main });
+    expect(identityOf(main.id)).toMatchObject({ agent: 'main', delegators: ['boss'] });
+    expect(identityOf(step.id)).toMatchObject({ agent: 'step', delegators: ['main', 'boss'] });
+  });
+
+  it.each<SessionEnding>(['expired', 'revoked', 'unknown'])(
+    'a session that is %s delegates nothing',
+    async (ending) => {
+      const { open, end, opened } = stage();
+      const boss = await open('boss');
+      end(boss.id, ending);
+      await expect(open('main', { delegatedBy: boss })).rejects.toEqual(
+        refused('the session that delegates does not live'),
+      );
+      expect(opened.size).toBe(1);
+    },
+  );
+
+  it('nobody delegates with the token of another session', async () => {
+    const { open } = stage();
+    const [boss, other] = [await open('boss'), await open('other')];
+    await expect(open('main', { delegatedBy: { id: boss.id, token: other.token } })).rejects.toEqual(
+      refused('the session that delegates does not live'),
+    );
+  });
+
+  it.each([{ subject: 'operator' }, { tenant: 'acme' }])(
+    'a delegate does not get the permissions of %j',
+    async (other) => {
+      const { open } = stage();
+      const boss = await open('boss');
+      await expect(open('main', { delegatedBy: boss, ...other })).rejects.toEqual(
+        refused('a delegate acts for the subject of the session that delegates'),
+      );
+    },
+  );
+
+  it('agents delegate at most eight times in a row', async () => {
+    const { open, identityOf } = stage();
+    let last = await open('agent-0');
+    for (let depth = 1; depth <= 8; depth += 1) last = await open(`agent-${depth}`, { delegatedBy: last });
+    expect(identityOf(last.id).delegators).toHaveLength(8);
+    await expect(open('agent-9', { delegatedBy: last })).rejects.toEqual(
+      refused('agents may delegate at most 8 times in a row'),
+    );
+  });
+});

@@ -1,0 +1,176 @@
+import { deepFreeze } from './deep-freeze.ts';
+
+/**
+ * Why there is no value. `failed`: the build did, and is not repeated for a while; `failed-before`: within that while;
+ * `store-trouble`: it failed for a reason that passes, the next one tries again.
+ */
+export const DROP_REASONS = ['failed', 'failed-before', 'store-trouble', 'timed-out', 'cancelled', 'closed'] as const;
+export type DropReason = (typeof DROP_REASONS)[number];
+
+export type Resolution<Value> =
+  | { readonly kind: 'resolved'; readonly value: Value }
+  | { readonly kind: 'dropped'; readonly reason: DropReason; readonly error: unknown };
+
+/** A value and the modules it was made from; it is forgotten when one of them is. */
+export interface Built<Value> {
+  readonly value: Value;
+  readonly modules: 'all' | readonly string[];
+}
+export type Build<Value> = (signal: AbortSignal) => Built<Value> | Promise<Built<Value>>;
+
+export interface ResolutionCacheSettings {
+  /** One build may take so long. */
+  readonly timeoutMs: number;
+  /** A failure is remembered for so long. */
+  readonly failedForMs: number;
+  /** Entries kept; the oldest goes first. */
+  readonly most: number;
+  /** Whether a failure passes by itself: such a one is not remembered. */
+  readonly isTransient: (error: unknown) => boolean;
+}
+
+type Entry<Value> =
+  | { readonly kind: 'value'; readonly value: Value; readonly modules: 'all' | ReadonlySet<string> }
+  | { readonly kind: 'failure'; readonly error: unknown; readonly until: number };
+
+interface Flight<Value> {
+  readonly key: string;
+  readonly controller: AbortController;
+  waiters: number;
+  outcome: Promise<Resolution<Value>>;
+}
+
+/**
+ * key → value, in memory only. A value depends on its key and on what `useVersion` and the invalidations speak of, on nothing
+ * else; what belongs to one caller is applied after it, to a copy. Values are frozen. Whoever asks for a key that is being built
+ * shares that build, which is aborted when the last of them has left. An invalidation takes running builds off the list: who
+ * asked before gets their value, it is not kept, and who asks after starts anew.
+ */
+export class ResolutionCache<Value> {
+  readonly #settings: ResolutionCacheSettings;
+  readonly #entries = new Map<string, Entry<Value>>();
+  /** Builds that may be joined and whose value is kept. */
+  readonly #joinable = new Map<string, Flight<Value>>();
+  readonly #running = new Set<Flight<Value>>();
+  #version = '';
+  #closed = false;
+
+  constructor(settings: ResolutionCacheSettings) {
+    this.#settings = settings;
+  }
+
+  resolve(key: string, build: Build<Value>, signal?: AbortSignal): Promise<Resolution<Value>> {
+    if (this.#closed) return Promise.resolve(dropped('closed', new Error('the cache is closed')));
+    if (signal?.aborted === true) return Promise.resolve(dropped('cancelled', signal.reason));
+    const entry = this.#entries.get(key);
+    if (entry?.kind === 'value') return Promise.resolve({ kind: 'resolved', value: entry.value });
+    if (entry?.kind === 'failure') {
+      if (performance.now() < entry.until) return Promise.resolve(dropped('failed-before', entry.error));
+      this.#entries.delete(key);
+    }
+    return this.#join(this.#joinable.get(key) ?? this.#start(key, build), signal);
+  }
+
+  /** Another version than the last one forgets everything. */
+  useVersion(version: string): void {
+    if (version === this.#version) return;
+    this.#version = version;
+    this.invalidateAll();
+  }
+
+  /** Forgets what was made from one module. An empty id names none, and forgets nothing. */
+  invalidate(module: string): void {
+    if (module === '') return;
+    for (const [key, entry] of this.#entries) {
+      if (entry.kind === 'failure' || entry.modules === 'all' || entry.modules.has(module)) this.#entries.delete(key);
+    }
+    // What a build under way is made from is not known yet.
+    this.#joinable.clear();
+  }
+
+  invalidateAll(): void {
+    this.#entries.clear();
+    this.#joinable.clear();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.invalidateAll();
+    const closed = dropped('closed', new Error('the cache is closed'));
+    for (const { controller } of this.#running) controller.abort(closed);
+  }
+
+  #start(key: string, build: Build<Value>): Flight<Value> {
+    const flight = { key, controller: new AbortController(), waiters: 0 } as Flight<Value>;
+    this.#joinable.set(key, flight);
+    this.#running.add(flight);
+    flight.outcome = this.#run(flight, build);
+    return flight;
+  }
+
+  /** Never rejects. Its signal is aborted with the resolution that everybody then gets. */
+  async #run(flight: Flight<Value>, build: Build<Value>): Promise<Resolution<Value>> {
+    const { signal } = flight.controller;
+    const { timeoutMs } = this.#settings;
+    const timedOut = dropped('timed-out', new Error(`not resolved within ${timeoutMs} ms`));
+    const timer = setTimeout(() => flight.controller.abort(timedOut), timeoutMs);
+    const aborted = new Promise<Resolution<Value>>((resolve) =>
+      signal.addEventListener('abort', () => resolve(signal.reason as Resolution<Value>), { once: true }),
+    );
+    try {
+      return await Promise.race([this.#build(flight, build), aborted]);
+    } finally {
+      clearTimeout(timer);
+      this.#running.delete(flight);
+      this.#detach(flight);
+    }
+  }
+
+  async #build(flight: Flight<Value>, build: Build<Value>): Promise<Resolution<Value>> {
+    try {
+      const { value, modules } = await build(flight.controller.signal);
+      deepFreeze(value);
+      this.#keep(flight, { kind: 'value', value, modules: modules === 'all' ? 'all' : new Set(modules) });
+      return { kind: 'resolved', value };
+    } catch (error) {
+      if (this.#settings.isTransient(error)) return dropped('store-trouble', error);
+      this.#keep(flight, { kind: 'failure', error, until: performance.now() + this.#settings.failedForMs });
+      return dropped('failed', error);
+    }
+  }
+
+  /** Only while the build is the one that those who ask now would join: else something was invalidated since it began. */
+  #keep(flight: Flight<Value>, entry: Entry<Value>): void {
+    if (this.#joinable.get(flight.key) !== flight || flight.controller.signal.aborted) return;
+    if (this.#entries.size >= this.#settings.most) this.#entries.delete(this.#entries.keys().next().value!);
+    this.#entries.set(flight.key, entry);
+  }
+
+  #join(flight: Flight<Value>, signal: AbortSignal | undefined): Promise<Resolution<Value>> {
+    flight.waiters += 1;
+    if (signal === undefined) return flight.outcome;
+    return new Promise((resolve) => {
+      const leave = (): void => {
+        resolve(dropped('cancelled', signal.reason));
+        flight.waiters -= 1;
+        if (flight.waiters > 0) return;
+        // Nobody may join what is being given up.
+        this.#detach(flight);
+        flight.controller.abort(dropped('cancelled', signal.reason));
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      void flight.outcome.then((resolution) => {
+        signal.removeEventListener('abort', leave);
+        resolve(resolution);
+      });
+    });
+  }
+
+  #detach(flight: Flight<Value>): void {
+    if (this.#joinable.get(flight.key) === flight) this.#joinable.delete(flight.key);
+  }
+}
+
+function dropped(reason: DropReason, error: unknown): { kind: 'dropped'; reason: DropReason; error: unknown } {
+  return { kind: 'dropped', reason, error };
+}

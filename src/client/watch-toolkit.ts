@@ -1,0 +1,44 @@
+import { PlaneError } from '../domain/errors.ts';
+import type { CatalogStore } from '../ports/catalog-store.ts';
+import type { SessionToolkit } from './session-toolkits.ts';
+
+/** A new catalog is seen at once, a new policy when this is over. */
+const LOOK_EVERY_MS = 2000;
+const AFTER_TROUBLE_MS = 500;
+
+interface Watch {
+  /** Undefined: the session has ended, and so has the watch. */
+  readonly listener: (toolkit: SessionToolkit | undefined) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Looks at the toolkit again whenever the catalog moves, and from time to time. Returns what ends it. */
+export function watchToolkit(
+  store: Pick<CatalogStore, 'watchCatalog'>,
+  read: () => Promise<SessionToolkit>,
+  { listener, signal }: Watch,
+): () => void {
+  let watching = true;
+  const goesOn = (): boolean => watching && !signal.aborted;
+
+  async function watch(): Promise<void> {
+    let last: SessionToolkit | undefined;
+    let after = -1;
+    while (goesOn()) {
+      try {
+        const toolkit = await read();
+        if (goesOn() && toolkit !== last) listener((last = toolkit));
+        after = (await store.watchCatalog({ after, waitMs: LOOK_EVERY_MS }))?.sequence ?? after;
+      } catch (error) {
+        if (error instanceof PlaneError && error.code === 'SESSION_INVALID') {
+          if (goesOn()) listener(undefined);
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, AFTER_TROUBLE_MS));
+      }
+    }
+  }
+
+  void watch();
+  return () => void (watching = false);
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { checkSelection } from './agent.ts';
+import { CLOSED_POLICY, type Policy } from './policy.ts';
+import { normaliseSelection } from './selection.ts';
+import type { Identity } from './session.ts';
+
+const taking = (...tools: string[]) => normaliseSelection([{ module: 'notes', tools }]);
+const POLICY: Policy = {
+  ...CLOSED_POLICY,
+  agents: {
+    main: { selection: normaliseSelection([{ module: 'notes', tools: { search: true, edit: false } }]).selection },
+    member: { selection: normaliseSelection([{ setup_id: 'notes', triggers: { edit: true } }]).selection },
+    both: { selection: taking('search', 'edit').selection },
+  },
+};
+
+const as = (agent: string, ...delegators: string[]): Identity => ({
+  tenant: 'default',
+  subject: 'alice',
+  agent,
+  ...(delegators.length === 0 ? {} : { delegators }),
+});
+
+describe('checkSelection', () => {
+  it('peers of one module do not narrow or widen each other', () => {
+    const answers = ['main', 'member', 'both'].map((agent) =>
+      ['search', 'edit'].filter((name) => checkSelection(POLICY, `notes.${name}`, as(agent)).selected),
+    );
+    expect(answers).toEqual([['search'], ['edit'], ['search', 'edit']]);
+  });
+
+  it('an agent holds at most what those it acts for hold, and the refusal names who lacks it', () => {
+    expect(checkSelection(POLICY, 'notes.search', as('both', 'main'))).toEqual({ selected: true });
+    const edit = checkSelection(POLICY, 'notes.edit', as('both', 'main'));
+    expect(edit).toEqual({ selected: false, agent: 'main', reason: 'not-selected' });
+    const search = checkSelection(POLICY, 'notes.search', as('both', 'both', 'main', 'member'));
+    expect(search).toEqual({ selected: false, agent: 'member', reason: 'not-selected' });
+  });
+
+  it('who delegates gives nothing that the delegate did not select', () => {
+    const answer = checkSelection(POLICY, 'notes.search', as('member', 'both'));
+    expect(answer).toEqual({ selected: false, agent: 'member', reason: 'not-selected' });
+  });
+
+  it.each([
+    ['nobody declared', as('stranger'), 'stranger'],
+    ['named like a part of every object', as('constructor'), 'constructor'],
+    ['acting for one nobody declared', as('both', 'stranger'), 'stranger'],
+  ])('gives nothing to an agent %s', (_what, identity, agent) => {
+    const answer = checkSelection(POLICY, 'notes.search', identity);
+    expect(answer).toEqual({ selected: false, agent, reason: 'agent-unknown' });
+  });
+
+  it('a policy without agents leaves it to permissions, one with no agents has none', () => {
+    expect(checkSelection(CLOSED_POLICY, 'notes.search', as('stranger'))).toEqual({ selected: true });
+    expect(checkSelection({ ...CLOSED_POLICY, agents: {} }, 'notes.search', as('main')).selected).toBe(false);
+  });
+});

@@ -1,0 +1,27 @@
+import type { Catalog } from '../../src/domain/catalog.ts';
+import { toolId } from '../../src/domain/ids.ts';
+import type { ModuleDeclaration } from '../../src/domain/module.ts';
+import type { ToolDeclaration } from '../../src/domain/tool.ts';
+import { catalogDigest, moduleDigest, toolDigest } from '../../src/wire/digest.ts';
+import { sampleDeclaration } from './sample-call.ts';
+
+/** Module → its tools; a name with `!` is privileged. */
+export type CatalogShape = Readonly<Record<string, readonly string[]>>;
+
+/** A catalog as it is published, with the digests it would have. */
+export function makeCatalog(shape: CatalogShape, sequence = 1): Catalog {
+  const modules = Object.entries(shape).map(([id, names]) => makeModule(id, names));
+  return { sequence, digest: catalogDigest(modules), modules };
+}
+
+function makeModule(id: string, names: readonly string[]): ModuleDeclaration {
+  const fields = { id, version: '1.0.0', description: `Module ${id}.`, pool: 'default' };
+  const module = { ...fields, tools: names.map((name) => makeTool(id, name)) };
+  return { ...module, digest: moduleDigest(module) };
+}
+
+function makeTool(module: string, name: string): ToolDeclaration {
+  const id = toolId(module, name.replace('!', ''));
+  const tool = sampleDeclaration({ id, description: `Does ${id}.`, privileged: name.endsWith('!') });
+  return { ...tool, digest: toolDigest(tool) };
+}
