@@ -1,7 +1,7 @@
 // Makes a fresh clone ready, and does nothing when it already is. Only node: modules: it runs before anything is installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { compileAll } from './compile.mjs';
 import { withLock } from './lock.mjs';
@@ -102,6 +102,9 @@ export async function ensureNodeModules() {
 }
 
 async function installPackages(holdFor) {
+  // npm would empty the folder behind the link, under whoever works there.
+  if (lstatSync(join(TOP, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new SetupFailure('node_modules is a link to another folder. Remove it, then run the same command again.');
   rmSync(STAMP, { force: true });
   // NODE_ENV=production would leave out the compiler.
   const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
