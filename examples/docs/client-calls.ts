@@ -73,6 +73,20 @@ show(
   tools.some(({ id }) => (id as string) === 'dice.roll'),
 );
 
+// #region toolkit
+const toolkit = await client.toolkit(session);
+const shownToTheModel = toolkit.tools.map(({ tool }) => ({ name: tool.id, parameters: tool.inputSchema }));
+const problems = toolkit.missing.filter(({ reason }) => reason !== 'not-selected');
+const stopFollowing = client.watchToolkit(session, (next) => show('toolkit', next === undefined ? 'ended' : 'shown'));
+stopFollowing();
+// #endregion
+show('toolkit', shownToTheModel.length + problems.length === tools.length);
+
+// #region delegate
+const helper = await client.openSession({ tenant: 'acme', subject: 'ada', agent: 'helper', delegatedBy: session });
+// #endregion
+show('delegated', (await client.toolkit(helper)).tools.length <= toolkit.tools.length);
+
 // #region trouble
 async function callPatiently(caller: SessionHandle, key: string): Promise<CallAnswer> {
   for (;;) {

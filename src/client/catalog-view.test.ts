@@ -31,6 +31,27 @@ describe('catalog view', () => {
     return { reads, view: createCatalogView(store) };
   }
 
+  it('stays the same object, and frozen, until the sequence moves, and reads no more than that', async () => {
+    const answers = [sampleCatalog(1, ADD), undefined, both(2)];
+    const asked: number[] = [];
+    const view = createCatalogView(
+      partialStore({
+        readCatalog: async () => sampleCatalog(1, ADD),
+        watchCatalog: async ({ after, waitMs }) => {
+          expect(waitMs).toBe(0);
+          asked.push(after);
+          return answers.shift();
+        },
+      }),
+    );
+    const first = await view.current();
+    expect(await view.current()).toBe(first);
+    expect(await view.refresh()).toBe(first);
+    expect(Object.isFrozen(first.modules[0]!.tools[0]!.limits)).toBe(true);
+    expect((await view.current()).sequence).toBe(2);
+    expect(asked).toEqual([0, 1, 1]);
+  });
+
   it('reads the catalog once for what it knows', async () => {
     const { reads, view } = stage();
     const asked = [view.find('notes.add'), view.find('notes.add')];
