@@ -25,7 +25,7 @@ export interface IdentifiedCall<Claimed> {
 }
 
 type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number };
-type Needs = Pick<Plane, 'store' | 'tools' | 'servedElsewhere'>;
+type Needs = Pick<Plane, 'store' | 'tools' | 'servedElsewhere' | 'placement'>;
 
 export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soon<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
@@ -38,6 +38,8 @@ export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soo
   if (tool?.declaration.digest !== envelope.toolDigest) return misplaced(claimed, envelope, tool, needs);
 
   const { id } = tool.declaration;
+  // Whoever put it into this queue: a pinned tool is not run for a caller in another process.
+  if (tool.declaration.pinned !== needs.placement) return ended(trouble('TOOL_PINNED', { tool: id }));
   const { selection, permission } = decideAccess(claimed.policy, tool.declaration, identity);
   if (!permission.allowed && permission.reason === 'paused') {
     return ended(trouble('PAUSED', { tool: id, agent: identity.agent }));
