@@ -5,6 +5,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { SessionHandle } from '../domain/session.ts';
 import type { AdmissionLimits, CancelAnswer } from '../ports/call-store.ts';
+import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Store } from '../ports/store.ts';
 import { prepareCall } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
@@ -53,6 +54,7 @@ export interface ClientSettings {
   readonly admission: AdmissionLimits;
   readonly retentionMs: number;
   readonly toolkits?: ToolkitSettings;
+  readonly pinned?: PinnedRoute | undefined;
 }
 
 /** Between tries of a call that no worker of the right release could take yet. */
@@ -113,6 +115,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
         run: session.run,
         proof: session.proof,
         tool,
+        pinned: settings.pinned,
         head: headOf(session, tool),
         arguments: args,
         key: givenKey,

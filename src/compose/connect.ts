@@ -1,5 +1,6 @@
 import { createClient, type Client } from '../client/client.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
+import type { PinnedRoute } from '../ports/pinned-route.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
@@ -7,6 +8,8 @@ export type ConnectOptions = StoreOptions & {
   readonly admission?: Partial<AdmissionLimits>;
   /** How long the outcome of a cancelled call is kept. */
   readonly retentionMs?: number;
+  /** What `servePinned` of this process gave: calls of its tools come to it. */
+  readonly pinned?: PinnedRoute;
 };
 
 /** Opens a connection for callers. Loads no tool code, ever. */
@@ -15,5 +18,6 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   return createClient(store, {
     admission: { ...DEFAULT_ADMISSION, ...options.admission },
     retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
+    pinned: options.pinned,
   });
 }

@@ -1,10 +1,11 @@
 import { importModule } from '../authoring/import-module.ts';
 import { loadModules } from '../catalog/load-modules.ts';
-import type { LoadResult } from '../catalog/loaded-module.ts';
+import type { LoadedModule, LoadResult } from '../catalog/loaded-module.ts';
 import { publishModules, type PublishRequest } from '../catalog/publish-catalog.ts';
 import { createToolIndex, type ToolIndex } from '../catalog/tool-index.ts';
 import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { watchModules, type ModuleWatch } from '../catalog/watch-modules.ts';
+import type { ToolDeclaration } from '../domain/tool.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Log } from '../ports/log.ts';
@@ -15,19 +16,28 @@ export interface ServedModules {
   readonly index: ToolIndex;
   /** For the fleet; the same object until a reload. */
   readonly served: Pick<WorkerEntry, 'modules' | 'toolDigests' | 'broken'>;
+  /** Whether this tool is among them, and has its place here. */
+  serves(tool: string): boolean;
   publish(store: CatalogStore): Promise<void>;
   /** From now on changes are taken over; `onChange` hears of each after it was published. */
   watch(store: CatalogStore, onChange: () => Promise<void>): Promise<ModuleWatch>;
 }
 
-export async function loadServedModules(path: string, pool: string, log: Log): Promise<ServedModules> {
-  const loadOptions = { pool, known: new Map() };
+export interface ModulePlace {
+  /** For modules that name none. A fleet worker serves those of this pool. */
+  readonly pool: string;
+  /** `caller`: the pinned tools, of whatever pool their modules are. Absent: all others. */
+  readonly placement: ToolDeclaration['pinned'];
+}
+
+export async function loadServedModules(path: string, place: ModulePlace, log: Log): Promise<ServedModules> {
+  const loadOptions = { pool: place.pool, known: new Map() };
   const validators = createValidatorCache();
   const first = await loadModules(path, loadOptions);
-  let loaded = onlyOfPool(first, pool);
-  await importInline(loaded);
+  let loaded = onlyOfPlace(first, place);
+  await importInline(loaded, place);
   let index = createToolIndex(loaded.modules, validators);
-  let served = servedBy(loaded, index);
+  let served = servedBy(loaded, place);
 
   async function publish(store: CatalogStore, gone: PublishRequest['gone'] = []): Promise<void> {
     const modules = loaded.modules.map(({ declaration }) => declaration);
@@ -37,10 +47,10 @@ export async function loadServedModules(path: string, pool: string, log: Log): P
 
   async function takeOver(next: LoadResult, store: CatalogStore): Promise<void> {
     const before = loaded.modules.map(({ declaration }) => declaration);
-    await importInline(next);
+    await importInline(next, place);
     loaded = next;
     index = createToolIndex(next.modules, validators);
-    served = servedBy(next, index);
+    served = servedBy(next, place);
     const now = new Set(next.modules.map(({ declaration }) => declaration.id));
     await publish(
       store,
@@ -59,13 +69,17 @@ export async function loadServedModules(path: string, pool: string, log: Log): P
     get served() {
       return served;
     },
+    serves(tool) {
+      const found = index.find(tool);
+      return found !== undefined && found.declaration.pinned === place.placement;
+    },
     publish: (store) => publish(store),
     async watch(store, onChange) {
       const watcher = watchModules(path, {
         ...loadOptions,
         current: first,
         async onReload(result) {
-          await takeOver(onlyOfPool(result, pool), store);
+          await takeOver(onlyOfPlace(result, place), store);
           await onChange();
         },
         onTrouble: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
@@ -76,20 +90,26 @@ export async function loadServedModules(path: string, pool: string, log: Log): P
   };
 }
 
-function onlyOfPool({ modules, broken }: LoadResult, pool: string): LoadResult {
-  return { modules: modules.filter(({ declaration }) => declaration.pool === pool), broken };
+/** Both kinds of tools may be in one module: it is published whole, by whoever serves a part of it. */
+function onlyOfPlace({ modules, broken }: LoadResult, { pool, placement }: ModulePlace): LoadResult {
+  const isHere = ({ declaration }: LoadedModule): boolean =>
+    placement === undefined ? declaration.pool === pool : declaration.tools.some((tool) => tool.pinned === placement);
+  return { modules: modules.filter(isHere), broken };
 }
 
-function servedBy({ modules, broken }: LoadResult, { toolDigests }: ToolIndex): ServedModules['served'] {
+function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): ServedModules['served'] {
+  const tools = modules.flatMap(({ declaration }) => declaration.tools).filter(({ pinned }) => pinned === placement);
   return {
     modules: modules.map(({ declaration: { id, digest } }) => ({ id, digest })),
-    toolDigests,
+    toolDigests: tools.map(({ digest }) => digest),
     broken: broken.map(({ id, file, reason }) => ({ id, file, reason })),
   };
 }
 
 /** Imported before they are served: a first call does not pay for it, and a module that is kept needs its file no more. */
-async function importInline({ modules }: LoadResult): Promise<void> {
-  const inline = modules.filter(({ runner }) => runner === 'inline');
+async function importInline({ modules }: LoadResult, { placement }: ModulePlace): Promise<void> {
+  const inline = modules.filter(
+    ({ runner, declaration }) => runner === 'inline' && declaration.tools.some(({ pinned }) => pinned === placement),
+  );
   await Promise.all(inline.map(({ file, generation }) => importModule({ file, generation })));
 }

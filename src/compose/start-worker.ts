@@ -8,6 +8,7 @@ import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
 import { consume } from '../worker/consume.ts';
+import { endLeftCalls } from '../worker/end-left-calls.ts';
 import { createFleetView } from '../worker/fleet-view.ts';
 import { createHeldCalls } from '../worker/held-calls.ts';
 import { createInFlight } from '../worker/in-flight.ts';
@@ -32,6 +33,8 @@ export interface RunningWorker {
   readonly workerId: WorkerId;
   readonly healthUrl: string | undefined;
   readonly loaded: LoadResult;
+  /** Whether calls of this tool are its own to run. */
+  serves(tool: string): boolean;
   /** Stops taking calls, waits for those under way up to the grace, gives the rest back, and leaves nothing behind. */
   drain(): Promise<void>;
   /** Rejects when the worker cannot go on: its store was replaced, its supervisor ended. */
@@ -43,14 +46,28 @@ const AFTER_ABORT_MS = 5000;
 /** A call held longer than this before its start is checked again. */
 const TRUST_SNAPSHOT_MS = 250;
 
+export interface WorkerParts {
+  readonly openStore: typeof openStore;
+}
+
+/** Present for a worker in its caller's process: it serves the pinned tools there, from a queue of its own. */
+export interface PrivatePlace {
+  readonly pool: string;
+}
+
+export function startWorker(options: WorkerOptions, parts: WorkerParts = { openStore }): Promise<RunningWorker> {
+  return bootWorker(options, undefined, parts);
+}
+
 /** Boot: modules, store, supervisor, catalog, registry, consumer; only then is the worker ready. */
-export async function startWorker(
+export async function bootWorker(
   options: WorkerOptions,
-  parts: { readonly openStore: typeof openStore } = { openStore },
+  place: PrivatePlace | undefined,
+  parts: WorkerParts,
 ): Promise<RunningWorker> {
   const closers = createClosers();
   try {
-    return await boot(options, parts, closers);
+    return await boot(options, place, parts, closers);
   } catch (error) {
     await closers.closeAll();
     throw error;
@@ -59,13 +76,16 @@ export async function startWorker(
 
 async function boot(
   options: WorkerOptions,
-  parts: { readonly openStore: typeof openStore },
+  place: PrivatePlace | undefined,
+  parts: WorkerParts,
   closers: ReturnType<typeof createClosers>,
 ): Promise<RunningWorker> {
-  const settings = workerSettings(options);
+  const named = workerSettings(options);
+  const settings = place === undefined ? named : { ...named, pool: place.pool };
   const { workerId, pool, concurrency } = settings;
+  const placement = place === undefined ? undefined : 'caller';
   const log = options.log ?? createLog('warn');
-  const modules = await loadServedModules(options.modules, pool, log);
+  const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log);
   const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
   const startedAt = await store.now();
@@ -81,7 +101,14 @@ async function boot(
   const nestedSlots = createSlots(1);
   const limiter = createToolLimiter(slots);
   const admission = { ...DEFAULT_ADMISSION, ...options.admission };
-  const nested = createNestedCalls({ store, nestedSlots, limiter, admission, retentionMs: settings.retentionMs });
+  const nested = createNestedCalls({
+    store,
+    nestedSlots,
+    limiter,
+    admission,
+    retentionMs: settings.retentionMs,
+    pinned: place && { poolOf: (tool) => (modules.serves(tool) ? place.pool : undefined) },
+  });
   const runners = {
     inline: new InlineRunner(),
     process: new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf }),
@@ -96,6 +123,7 @@ async function boot(
     policies: createPolicyCache(store),
     runners,
     log,
+    ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     servedElsewhere: (digest) => fleet.servedElsewhere(digest),
     nested: nested.run,
@@ -165,6 +193,9 @@ async function boot(
       inFlight.stopAll('draining');
       await inFlight.idle(AFTER_ABORT_MS);
     }
+    if (place !== undefined) {
+      await endLeftCalls(place.pool, plane).catch((error: unknown) => log.warn({ error }, 'left calls not ended'));
+    }
     vitals.state = 'stopped';
     nested.close();
     await closers.closeAll();
@@ -179,6 +210,7 @@ async function boot(
     get loaded() {
       return modules.loaded;
     },
+    serves: (tool) => drained === undefined && modules.serves(tool),
     drain: () => (drained ??= drain()),
     failed,
   };

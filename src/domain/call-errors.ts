@@ -100,6 +100,13 @@ export const CALL_ERRORS = {
     retry: 'never',
     say: (d: { ending: string }) => `The session ended before the tool started (${d.ending}).`,
   }),
+  TOOL_PINNED: entry({
+    stage: 'call',
+    kind: 'denied',
+    retry: 'after-the-fix',
+    say: (d: { tool: string }) => `${d.tool} runs in the process of its caller only, and this one does not serve it.`,
+    fix: 'Serve it in the process that calls it: servePinned, and pass it to connect.',
+  }),
   TOOL_UNKNOWN: entry({
     stage: 'identify',
     kind: 'unknown-tool',

@@ -25,6 +25,18 @@ export function nestedPool(pool: string): string {
   return `${pool}~nested`;
 }
 
+/** No name of a pool has this mark, so nobody can be told to serve a private one. */
+const PRIVATE_POOL = 'caller~';
+
+/** Where the calls of pinned tools stand: a queue that only the caller's own process reads. */
+export function privatePool(secret: string): string {
+  return PRIVATE_POOL + secret;
+}
+
+export function isPrivatePool(pool: string): boolean {
+  return pool.startsWith(PRIVATE_POOL);
+}
+
 /** Splits `module.tool`; undefined when it has not exactly that form. */
 export function splitToolId(id: string): { module: string; tool: string } | undefined {
   const dot = id.indexOf('.');

@@ -1,4 +1,4 @@
-import type { RunId, SessionId } from './ids.ts';
+import type { RunId, SessionId, ToolId } from './ids.ts';
 
 /** Who a call is made for. Comes from the session record only, never from an envelope. */
 export interface Identity {
@@ -13,6 +13,14 @@ export interface Identity {
   readonly delegators?: readonly string[];
 }
 
+/** A tool that another one offered to a run. Ids only: what they mean is looked up when it is asked for. */
+export interface InjectedGrant {
+  readonly run: RunId;
+  readonly tool: ToolId;
+  /** The tool that offered it. */
+  readonly by: ToolId;
+}
+
 export interface Session {
   readonly id: SessionId;
   readonly identity: Identity;
@@ -23,6 +31,8 @@ export interface Session {
   readonly lastSeenAt: number;
   readonly revoked: boolean;
   readonly runs: readonly RunId[];
+  /** Of all runs that are open, in no order. Absent when there are none. */
+  readonly injected?: readonly InjectedGrant[];
 }
 
 /** What the trusted side gets back from `openSession`. The token is shown once and stored nowhere. */

@@ -40,6 +40,8 @@ export interface Plane {
   readonly policies: PolicySource;
   readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
   readonly log: Log;
+  /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */
+  readonly placement?: ToolDeclaration['pinned'];
   /** The tools of now. Read once per call. */
   tools(): ServedTools;
   /** Another live worker of this pool serves this digest. */

@@ -1,5 +1,6 @@
-import type { RunId, SessionId } from '../domain/ids.ts';
+import type { RunId, SessionId, ToolId } from '../domain/ids.ts';
 import type { Identity, Session, SessionEnding } from '../domain/session.ts';
+import type { OwnedCall } from './call-store.ts';
 
 /** Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. */
 export interface SessionStore {
@@ -12,9 +13,23 @@ export interface SessionStore {
   endRun(request: { session: SessionId; run: RunId }): Promise<void>;
   /** Whether this token belongs to this session and the session lives; undefined means yes. */
   proveSession(request: { session: SessionId; tokenDigest: string }): Promise<SessionEnding | undefined>;
+  /**
+   * Notes tools that a call offers to its own run, beside those offered before, up to `limit` in all. Only the call's owner may; they go
+   * with the run. Takes nothing away, so the epoch stays.
+   */
+  injectTools(request: InjectRequest): Promise<InjectAnswer>;
   readSession(session: SessionId): Promise<Session | undefined>;
   listSessions(limit: number): Promise<Session[]>;
 }
+
+export interface InjectRequest extends OwnedCall {
+  readonly tools: readonly ToolId[];
+  readonly limit: number;
+}
+
+export type InjectAnswer =
+  /** Those of the request that the run has now; none when it has ended. */
+  { readonly kind: 'injected'; readonly tools: readonly ToolId[] } | { readonly kind: 'fenced' };
 
 export interface OpenSessionRequest {
   readonly id: SessionId;

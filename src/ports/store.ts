@@ -42,6 +42,7 @@ export const STORE_METHODS = [
   'openRun',
   'endRun',
   'proveSession',
+  'injectTools',
   'readSession',
   'listSessions',
   'readPolicy',

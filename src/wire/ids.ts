@@ -1,6 +1,14 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
-import { parseScopedId, type CallerId, type CallId, type RunId, type SessionId, type WorkerId } from '../domain/ids.ts';
-import { keyDigest, laneOf, subjectScope } from './digest.ts';
+import {
+  parseScopedId,
+  privatePool,
+  type CallerId,
+  type CallId,
+  type RunId,
+  type SessionId,
+  type WorkerId,
+} from '../domain/ids.ts';
+import { keyDigest, laneOf, sha256, subjectScope } from './digest.ts';
 
 const ID_BYTES = 16;
 /** Fetched from the system for many ids at once: asking for 16 bytes each time costs more than the rest of an accept. */
@@ -46,6 +54,8 @@ function scopeOf(session: SessionId): string | undefined {
 
 export const newRunId = (): RunId => randomId() as RunId;
 export const newCallerId = (): CallerId => randomId() as CallerId;
+/** A digest: names of pools are shown to operators, and a caller's id opens its replies. */
+export const privatePoolOf = (callerId: CallerId): string => privatePool(sha256(callerId).slice(0, 32));
 export const newWorkerId = (): WorkerId => randomId() as WorkerId;
 /** 256 bits. */
 export const newToken = (): string => randomBytes(32).toString('base64url');

@@ -3,6 +3,7 @@ import { indexTools, type PublishedTool } from '../domain/catalog.ts';
 import { parseScopedId, type ToolId } from '../domain/ids.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { AdmissionLimits, Delivery } from '../ports/call-store.ts';
+import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import { call } from '../stages/call/call.ts';
@@ -28,6 +29,8 @@ interface NestedNeeds {
   readonly limiter: Pick<ToolLimiter, 'lend'>;
   readonly admission: AdmissionLimits;
   readonly retentionMs: number;
+  /** Of a worker in its caller's process: its tools may call the pinned ones there. */
+  readonly pinned?: PinnedRoute | undefined;
 }
 
 /**
@@ -88,6 +91,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         run: parent.run,
         proof: { kind: 'parent', owned: ownedBy(parent) },
         tool,
+        pinned: needs.pinned,
         arguments: request.arguments,
         // Scoped to the parent, so that a parent that is run again meets the outcome of its first nested call.
         key: request.key === undefined ? undefined : `${parent.callId}:${request.key}`,

@@ -10,6 +10,7 @@ import { describeDeadlines } from './topics/deadlines.ts';
 import { describeFairness } from './topics/fairness.ts';
 import { describeFleet } from './topics/fleet.ts';
 import { describeIncarnation } from './topics/incarnation.ts';
+import { describeInjected } from './topics/injected.ts';
 import { describeModelBased } from './topics/model-based.ts';
 import { describeNested } from './topics/nested.ts';
 import { describePark } from './topics/park.ts';
@@ -41,6 +42,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   serial: describeSerial,
   sessions: describeSessions,
   'session proof': describeSessionProof,
+  'injected tools': describeInjected,
   policy: describePolicy,
   catalog: describeCatalog,
   fleet: describeFleet,

@@ -9,6 +9,7 @@ const REASONS: Readonly<Record<MissingReason, string>> = {
   'agent-unknown': 'no agent of that name is declared',
   'not-selected': 'not selected',
   'unknown-name': 'selected, but its module has no such tool',
+  'nothing-matched': 'selected, but the module has none of the names',
   'module-absent': 'selected, but no such module is published',
   'module-empty': 'selected, but the module has no tools',
   'no-permission': 'selected, but no permission names the subject',

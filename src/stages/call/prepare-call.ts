@@ -5,6 +5,7 @@ import { nestedPool, type CallId, type RunId, type SessionId } from '../../domai
 import type { JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { AcceptRequest, AdmissionLimits, CallProof, Waiter } from '../../ports/call-store.ts';
+import type { PinnedRoute } from '../../ports/pinned-route.ts';
 import { checkArguments, type WrittenArguments } from '../../wire/check-arguments.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { encodeEnvelope } from '../../wire/envelope.ts';
@@ -16,6 +17,8 @@ export interface CallOrder {
   readonly run: RunId;
   readonly proof: CallProof;
   readonly tool: PublishedTool;
+  /** Absent: this process serves no pinned tools. */
+  readonly pinned?: PinnedRoute | undefined;
   /** The envelope up to the arguments, if the caller keeps it; it must be that of session, run and tool. */
   readonly head?: string | undefined;
   readonly arguments: unknown;
@@ -56,7 +59,8 @@ export function prepareCall(order: CallOrder): PreparedCall {
   if (problem !== undefined) return refused(problem);
   const callId = callIdFor(order.session, key);
   if (callId === undefined) return refused(trouble('SESSION_UNKNOWN', {}));
-  const { pool } = order.tool.module;
+  const pool = poolOf(order);
+  if (pool === undefined) return refused(trouble('TOOL_PINNED', { tool: declaration.id }));
   const request: Writable<AcceptRequest> = {
     callId,
     bodyDigest: bodyDigest(declaration.id, checked.canonical),
@@ -78,6 +82,10 @@ type Writable<Shape> = { -readonly [Name in keyof Shape]: Shape[Name] };
 
 function refused(outcome: Outcome): PreparedCall {
   return { kind: 'refused', outcome };
+}
+
+function poolOf({ tool: { tool, module }, pinned }: CallOrder): string | undefined {
+  return tool.pinned === undefined ? module.pool : pinned?.poolOf(tool.id);
 }
 
 /** A JavaScript caller may pass anything. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ENVELOPE_VERSION } from '../../domain/call.ts';
 import type { Policy } from '../../domain/policy.ts';
+import { toolId, type RunId } from '../../domain/ids.ts';
+import type { InjectedGrant, Session } from '../../domain/session.ts';
 import type { AbandonRequest, Delivery } from '../../ports/call-store.ts';
 import type { ServedTool } from '../../ports/plane.ts';
 import { partialStore, sampleDelivered, sampleDelivery, sampleServedTool } from '../../../test/support/sample-call.ts';
@@ -15,16 +17,19 @@ interface Place {
   readonly servedElsewhere?: boolean;
   readonly policy?: Policy;
   readonly abandon?: 'abandoned' | 'fenced';
+  /** What was offered to the runs of the session; without it the session must not be read. */
+  readonly injected?: readonly InjectedGrant[];
 }
 
 async function identified(delivery: Delivery, place: Place = {}) {
-  const { served, servedElsewhere = false, policy = OPEN, abandon = 'abandoned' } = place;
+  const { served, servedElsewhere = false, policy = OPEN, abandon = 'abandoned', injected } = place;
   const given: AbandonRequest[] = [];
   const store = partialStore({
     abandonCall: async (request) => {
       given.push(request);
       return abandon;
     },
+    ...(injected === undefined ? {} : { readSession: async () => ({ injected }) as unknown as Session }),
   });
   const answer = await identify(
     { ...sampleDelivered(delivery), policy, policyVersion: 1 },
@@ -39,6 +44,47 @@ async function identified(delivery: Delivery, place: Place = {}) {
 
 const codeOf = (answer: unknown): unknown =>
   (answer as { outcome?: { error?: { code: string } } }).outcome?.error?.code;
+
+/** An agent that has `shop.offer`, and nothing else. */
+const SELECTING: Policy = { ...OPEN, agents: { main: { selection: [{ module: 'shop', tools: ['offer'] }] } } };
+const OFFER = toolId('shop', 'offer');
+
+describe('identify of a tool that was offered to a run', () => {
+  const offered: InjectedGrant = { run: 'run-1' as RunId, tool: toolId('notes', 'add'), by: OFFER };
+  const answerTo = async (place: Place) =>
+    (await identified(sampleDelivery(), { served: sampleServedTool(), policy: SELECTING, ...place })).answer;
+
+  it('lets it through in that run, if the agent has the tool that offered it', async () => {
+    expect(await answerTo({ injected: [offered] })).toMatchObject({ kind: 'identified', permission: '*' });
+  });
+
+  it('refuses it in another run, and when the agent no longer has the tool that offered it', async () => {
+    const elsewhere = { ...offered, run: 'run-2' as RunId };
+    const chained = { ...offered, by: toolId('notes', 'more') };
+    for (const injected of [[], [elsewhere], [chained]]) {
+      expect(codeOf(await answerTo({ injected }))).toBe('NOT_SELECTED');
+    }
+  });
+
+  it('asks for permission all the same', async () => {
+    const policy = { ...SELECTING, permissions: {} };
+    expect(codeOf(await answerTo({ policy, injected: [offered] }))).toBe('PERMISSION_DENIED');
+  });
+
+  it('reads the session only where an offer can help', async () => {
+    const all: Policy = { ...OPEN, agents: { main: { selection: [{ module: '*', tools: 'all' }] } } };
+    expect(await answerTo({ policy: all })).toMatchObject({ kind: 'identified' });
+    expect(codeOf(await answerTo({ policy: { ...OPEN, agents: {} } }))).toBe('NOT_SELECTED');
+    expect(codeOf(await answerTo({ served: sampleServedTool({ privileged: true }) }))).toBe('NOT_SELECTED');
+  });
+});
+
+describe('identify of a pinned tool', () => {
+  it('refuses it on a worker of the fleet', async () => {
+    const { answer } = await identified(sampleDelivery(), { served: sampleServedTool({ pinned: 'caller' }) });
+    expect(codeOf(answer)).toBe('TOOL_PINNED');
+  });
+});
 
 describe('identify', () => {
   it('lets a call through whose tool, digest, permission and arguments are right', async () => {

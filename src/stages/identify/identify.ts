@@ -1,6 +1,8 @@
 import type { Envelope } from '../../domain/call.ts';
+import type { SelectionAnswer } from '../../domain/agent.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
+import { checkRunSelection, mayBeInjected } from '../../domain/injected-tools.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
@@ -9,7 +11,7 @@ import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
 import { readArguments } from '../../wire/read-arguments.ts';
-import { decideAccess } from './decide-access.ts';
+import { decideAccess, type Access } from './decide-access.ts';
 import { parseIdentity } from './parse-identity.ts';
 
 /** Who calls which tool with what, all of it checked. */
@@ -25,7 +27,7 @@ export interface IdentifiedCall<Claimed> {
 }
 
 type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number };
-type Needs = Pick<Plane, 'store' | 'tools' | 'servedElsewhere'>;
+type Needs = Pick<Plane, 'store' | 'tools' | 'servedElsewhere' | 'placement'>;
 
 export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soon<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
@@ -38,10 +40,38 @@ export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soo
   if (tool?.declaration.digest !== envelope.toolDigest) return misplaced(claimed, envelope, tool, needs);
 
   const { id } = tool.declaration;
-  const { selection, permission } = decideAccess(claimed.policy, tool.declaration, identity);
-  if (!permission.allowed && permission.reason === 'paused') {
+  // Whoever put it into this queue: a pinned tool is not run for a caller in another process.
+  if (tool.declaration.pinned !== needs.placement) return ended(trouble('TOOL_PINNED', { tool: id }));
+  const access = decideAccess(claimed.policy, tool.declaration, identity);
+  if (!access.permission.allowed && access.permission.reason === 'paused') {
     return ended(trouble('PAUSED', { tool: id, agent: identity.agent }));
   }
+  const call: Named<Call> = { claimed, envelope, identity, tool };
+  return mayBeInjected(access.selection, tool.declaration, identity)
+    ? selectInRun(call, needs).then((selection) => admit(call, { ...access, selection }))
+    : admit(call, access);
+}
+
+interface Named<Call> {
+  readonly claimed: Call;
+  readonly envelope: Envelope;
+  readonly identity: Identity;
+  readonly tool: ServedTool;
+}
+
+/** Not selected, but it may have been offered to the run. Only such a call costs a trip: offers are not in the snapshot. */
+async function selectInRun<Call extends Claimed>(call: Named<Call>, needs: Needs): Promise<SelectionAnswer> {
+  const { policy, delivery } = call.claimed;
+  const session = await needs.store.readSession(delivery.session);
+  const injected = session?.injected?.filter(({ run }) => run === delivery.run) ?? [];
+  return checkRunSelection(policy, call.tool.declaration, call.identity, injected);
+}
+
+function admit<Call extends Claimed>(
+  { claimed, envelope, identity, tool }: Named<Call>,
+  { selection, permission }: Access,
+): IdentifiedCall<Call> | Ending {
+  const { id } = tool.declaration;
   if (!selection.selected) {
     const reason = selection.reason === 'agent-unknown' ? 'no agent of that name is declared' : 'it did not select it';
     return ended(trouble('NOT_SELECTED', { tool: id, agent: selection.agent, reason }));

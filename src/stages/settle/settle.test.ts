@@ -156,3 +156,45 @@ describe('settle', () => {
     });
   });
 });
+
+describe('settle of an outcome with offers', () => {
+  const offering = (kind: Outcome['kind'], ...tools: string[]): Outcome => ({
+    ...OK,
+    kind,
+    writeBacks: { files: [], messages: [], injectedTools: tools.map((tool) => ({ tool })) },
+  });
+
+  /** Settles against a store that keeps the first offer, or has trouble. */
+  async function settled(outcome: Outcome, trouble?: Error) {
+    const asked: (readonly string[])[] = [];
+    let told: Outcome | undefined;
+    const store = partialStore({
+      injectTools: async ({ tools }) => {
+        asked.push(tools);
+        if (trouble !== undefined) throw trouble;
+        return { kind: 'injected', tools: tools.slice(0, 1) };
+      },
+      settleCall: async (request) => {
+        told = decodeOutcome(request.outcome);
+        return 'settled';
+      },
+    });
+    await settle(sampleDelivered(sampleDelivery()), outcome, {}, { store, settings: SETTINGS, log: SILENT_LOG });
+    return { asked, told: told?.writeBacks?.injectedTools.map(({ tool }) => tool) };
+  }
+
+  it('keeps them before it tells them, and tells only what was kept', async () => {
+    const { asked, told } = await settled(offering('ok', 'a.b', 'a.c', 'a.b', 'no id'));
+    expect(asked).toEqual([['a.b', 'a.c']]);
+    expect(told).toEqual(['a.b', 'a.b']);
+  });
+
+  it('keeps none of a tool that failed', async () => {
+    expect(await settled(offering('failed', 'a.b'))).toEqual({ asked: [], told: [] });
+  });
+
+  it('loses the offers and not the outcome when they cannot be kept', async () => {
+    const { told } = await settled(offering('ok', 'a.b'), planeError('STORE_FULL', { problem: 'OOM' }));
+    expect(told).toEqual([]);
+  });
+});

@@ -4,6 +4,7 @@ import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
 import { encodeAudit, type SettlementFacts } from './encode-audit.ts';
+import { keepOffers } from './keep-offers.ts';
 
 export type { SettlementFacts } from './encode-audit.ts';
 
@@ -26,7 +27,9 @@ export async function settle(
   needs: Needs,
 ): Promise<SettledCall> {
   const durationMs = Math.round(performance.now() - delivered.arrivedAt);
-  const { encoded, sent } = encodeSafely(delivered, honest(delivered, outcome, facts));
+  const offers = outcome.writeBacks?.injectedTools.length ?? 0;
+  const kept = offers === 0 ? outcome : await keepOffers(delivered, outcome, needs);
+  const { encoded, sent } = encodeSafely(delivered, honest(delivered, kept, facts));
   const request = settleRequest(delivered, encoded, sent, encodeAudit(sent, facts, durationMs), needs);
   for (;;) {
     try {

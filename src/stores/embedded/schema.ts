@@ -114,6 +114,13 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE worker (workerId TEXT PRIMARY KEY, entry TEXT NOT NULL, expiresAt INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
   `ALTER TABLE call ADD COLUMN abandonedFence INTEGER;`,
+  `CREATE TABLE injected (
+    session TEXT NOT NULL,
+    run TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    by TEXT NOT NULL,
+    PRIMARY KEY (session, run, tool, by)
+  ) STRICT, WITHOUT ROWID;`,
 ];
 
 export interface StoreFile {

@@ -6,6 +6,7 @@ import { cancelCall } from './transitions/cancel-call.ts';
 import { readCatalog, watchCatalog, writeCatalog } from './transitions/catalog.ts';
 import { claimCalls } from './transitions/claim-calls.ts';
 import { checkIncarnation } from './transitions/incarnation.ts';
+import { injectTools } from './transitions/inject-tools.ts';
 import { listCalls } from './transitions/list-calls.ts';
 import { notifyWaiters } from './transitions/notify-waiters.ts';
 import { parkCall } from './transitions/park-call.ts';
@@ -68,6 +69,7 @@ export const transitions: Transitions = {
   openRun,
   endRun,
   proveSession,
+  injectTools,
   readSession,
   listSessions,
   readPolicy,

@@ -1,4 +1,5 @@
 import { planeError } from '../../domain/errors.ts';
+import { isPrivatePool } from '../../domain/ids.ts';
 import type { SessionEnding } from '../../domain/session.ts';
 import type { Effect } from '../../domain/tool.ts';
 import type {
@@ -47,6 +48,7 @@ export async function claimCalls(context: RedisContext, watch: LaneWatch, reques
     request.waitMs,
   );
   const [read, state] = await reading.catch((error: unknown) => {
+    makeAgain(context, request.pool, stream, error);
     // Not the queue we made: whoever put it there has replaced the store, or part of it.
     if (!isWrongType(error)) throw error;
     throw planeError('STORE_REPLACED', { expected: 'a stream', found: `another kind of key as ${stream}` }, error);
@@ -85,6 +87,14 @@ async function ensureGroup(context: RedisContext, pool: string, stream: string):
   ensured.add(stream);
 }
 
+/** A private queue is cleared away when its process was silent for long. If it was only asleep, the next read makes it again. */
+function makeAgain(context: RedisContext, pool: string, stream: string, error: unknown): void {
+  const isGone = error instanceof Error && error.cause instanceof Error && error.cause.message.includes('NOGROUP');
+  if (!isGone || !isPrivatePool(pool)) return;
+  ensuredGroups.get(context)?.delete(stream);
+  throw planeError('STORE_UNAVAILABLE', { problem: 'the private queue was cleared away' }, error);
+}
+
 export async function reclaimCalls(
   context: RedisContext,
   watch: LaneWatch,
@@ -93,16 +103,21 @@ export async function reclaimCalls(
   const keys = context.lane(request.lane);
   const stream = keys.stream(request.pool);
   await ensureGroup(context, request.pool, stream);
-  const taken = await context.fcall('reclaim_calls', {
-    keys: { meta: keys.meta, stream },
-    args: {
-      incarnation: context.incarnation,
-      lane: keys.prefix,
-      worker: request.workerId,
-      leaseMs: request.leaseMs,
-      limit: request.limit,
-    },
-  });
+  const taken = await context
+    .fcall('reclaim_calls', {
+      keys: { meta: keys.meta, stream },
+      args: {
+        incarnation: context.incarnation,
+        lane: keys.prefix,
+        worker: request.workerId,
+        leaseMs: request.leaseMs,
+        limit: request.limit,
+      },
+    })
+    .catch((error: unknown) => {
+      makeAgain(context, request.pool, stream, error);
+      throw error;
+    });
   const owner = ownerOf(request);
   const delivered = asList(taken)
     .slice(1)

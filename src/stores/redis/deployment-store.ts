@@ -1,6 +1,6 @@
 import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog.ts';
 import { PlaneError } from '../../domain/errors.ts';
-import { nestedPool } from '../../domain/ids.ts';
+import { isPrivatePool, nestedPool } from '../../domain/ids.ts';
 import type { ModuleDeclaration } from '../../domain/module.ts';
 import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
 import type { CatalogStore } from '../../ports/catalog-store.ts';
@@ -9,6 +9,7 @@ import type { PolicyStore } from '../../ports/policy-store.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { decode, encode } from '../../wire/message-pack.ts';
 import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
+import { forgetPool } from './private-pools.ts';
 import type { RedisContext } from './redis-context.ts';
 
 /** How often the catalog's sequence is looked at while somebody watches. */
@@ -150,6 +151,8 @@ async function forgetConsumer(context: RedisContext, { pool, workerId }: WorkerB
       });
     }
   }
+  if (!isPrivatePool(pool)) return;
+  for (const each of [pool, nestedPool(pool)]) await forgetPool(context, each, 0);
 }
 
 /** Tidying up is a courtesy of the reader, not its job. */

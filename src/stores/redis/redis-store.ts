@@ -26,6 +26,7 @@ import {
 import { createCatalogStore, createFleetRegistry, createPolicyStore } from './deployment-store.ts';
 import { callFunction, loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
+import { forgetDeadPools } from './private-pools.ts';
 import * as read from './read-calls.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
 import { refuseUnsafeServer } from './safety.ts';
@@ -101,6 +102,7 @@ async function foundStore(
 function createStore(context: RedisContext): Store {
   const watch: LaneWatch = new Map();
   const policies = createPolicyStore(context);
+  const fleet = createFleetRegistry(context);
   const accepts = batchPerLane<AcceptRequest, AcceptAnswer>(
     (lane, requests) => acceptCalls(context, lane, requests),
     (request) => request.envelope.length,
@@ -135,7 +137,11 @@ function createStore(context: RedisContext): Store {
     cancelCall: (request) => change.cancelCall(context, request),
     async reapCalls(request) {
       if (request.lane === 0) await policies.repairLanes();
-      return change.reapCalls(context, request);
+      const reaped = await change.reapCalls(context, request);
+      if (request.lane === 0 && request.pools.length > 0) {
+        await forgetDeadPools(context, fleet, request.consumerIdleMs);
+      }
+      return reaped;
     },
     notifyWaiters: (request) => change.notifyWaiters(context, request),
     resolveCall: (request) => change.resolveCall(context, request),
@@ -148,7 +154,7 @@ function createStore(context: RedisContext): Store {
     readPolicy: () => policies.readPolicy(),
     writePolicy: (request) => policies.writePolicy(request),
     ...createCatalogStore(context),
-    ...createFleetRegistry(context),
+    ...fleet,
     async now() {
       const [seconds, microseconds] = asList(await context.command('TIME'));
       return asNumber(seconds) * 1000 + Math.floor(asNumber(microseconds) / 1000);

@@ -1,5 +1,5 @@
-import { parseScopedId, type RunId, type SessionId } from '../../domain/ids.ts';
-import type { Identity, Session, SessionEnding } from '../../domain/session.ts';
+import { laneOfScopedId, parseScopedId, type RunId, type SessionId, type ToolId } from '../../domain/ids.ts';
+import type { Identity, InjectedGrant, Session, SessionEnding } from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { asList, asNumber, asText, wordOf } from './answers.ts';
@@ -60,6 +60,29 @@ export function createSessionStore(context: RedisContext): SessionStore {
       });
       return wordOf(answer) === 'LIVE' ? undefined : (asText(asList(answer)[1]) as SessionEnding);
     },
+    async injectTools({ tools, limit, ...owned }) {
+      const keys = context.lane(laneOfScopedId(owned.callId));
+      const answer = await context.fcall('inject_tools', {
+        keys: { meta: keys.meta },
+        args: {
+          incarnation: context.incarnation,
+          lane: keys.prefix,
+          worker: owned.workerId,
+          callId: owned.callId,
+          entry: owned.entryId,
+          fence: owned.fence,
+          limit,
+        },
+        each: tools.map((tool) => ({ tool })),
+      });
+      if (wordOf(answer) === 'FENCED') return { kind: 'fenced' };
+      return {
+        kind: 'injected',
+        tools: asList(answer)
+          .slice(1)
+          .map((tool) => asText(tool) as ToolId),
+      };
+    },
     readSession,
     async listSessions(limit) {
       const sessions: Session[] = [];
@@ -79,6 +102,7 @@ function toSession(id: SessionId, fields: ReadonlyMap<string, string>): Session 
   const runs = [...fields.keys()].filter((name) => name.startsWith('run:')).map((name) => name.slice(4) as RunId);
   const lines = fields.get('facts')!.split('\n');
   const [expiresAt, idleMs, openedAt, identity] = lines.slice(-4);
+  const injected = runs.flatMap((run) => toGrants(run, fields.get(`injected:${run}`) ?? ''));
   return {
     id,
     identity: JSON.parse(identity!) as Identity,
@@ -88,5 +112,15 @@ function toSession(id: SessionId, fields: ReadonlyMap<string, string>): Session 
     lastSeenAt: Number(fields.get('seen')),
     revoked: lines[0] === 'revoked',
     runs,
+    ...(injected.length === 0 ? {} : { injected }),
   };
+}
+
+/** Lines of the tool and who offered it. */
+function toGrants(run: RunId, text: string): InjectedGrant[] {
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.map((line) => {
+    const [tool, by] = line.split(' ') as [ToolId, ToolId];
+    return { run, tool, by };
+  });
 }

@@ -50,6 +50,7 @@ function forgetSessions({ database, rows, now }: Transaction, limit: number): vo
   for (const { id } of ended) {
     rows.dropSession(id);
     database.run('DELETE FROM run WHERE session = ?', id);
+    database.run('DELETE FROM injected WHERE session = ?', id);
     database.run('DELETE FROM session WHERE id = ?', id);
   }
 }

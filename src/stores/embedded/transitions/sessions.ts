@@ -1,6 +1,6 @@
 import { planeError } from '../../../domain/errors.ts';
 import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
-import type { Identity, Session, SessionEnding } from '../../../domain/session.ts';
+import type { Identity, InjectedGrant, Session, SessionEnding } from '../../../domain/session.ts';
 import type { OpenSessionRequest } from '../../../ports/session-store.ts';
 import type { SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
@@ -77,6 +77,7 @@ export function openRun(transaction: Transaction, { session: id, run }: RunReque
 /** Moves the epoch: queued calls of the run must not start. */
 export function endRun({ database, lane, rows }: Transaction, { session, run }: RunRequest): void {
   rows.dropSession(session);
+  database.run('DELETE FROM injected WHERE session = ? AND run = ?', session, run);
   if (database.run('DELETE FROM run WHERE session = ? AND run = ?', session, run) > 0) lane.raiseEpoch();
 }
 
@@ -92,6 +93,7 @@ export function listSessions(transaction: Transaction, limit: number): Session[]
 
 function toSession({ database }: Transaction, row: SessionRow): Session {
   const runs = database.all<{ run: RunId }>('SELECT run FROM run WHERE session = ?', row.id);
+  const injected = database.all<InjectedGrant>('SELECT run, tool, by FROM injected WHERE session = ?', row.id);
   return {
     id: row.id as SessionId,
     identity: JSON.parse(row.identity) as Identity,
@@ -101,5 +103,6 @@ function toSession({ database }: Transaction, row: SessionRow): Session {
     lastSeenAt: row.lastSeenAt,
     revoked: row.revoked === 1,
     runs: runs.map(({ run }) => run),
+    ...(injected.length === 0 ? {} : { injected: injected.map(({ run, tool, by }) => ({ run, tool, by })) }),
   };
 }

@@ -23,6 +23,7 @@ if change == 'touch' then
 elseif change == 'open-run' then
   redis.call('HSET', key, 'run:' .. run, text(now_ms()))
 elseif change == 'end-run' and redis.call('HDEL', key, 'run:' .. run) == 1 then
+  redis.call('HDEL', key, injected_field(run))
   redis.call('HINCRBY', meta, 'epoch', 1)
 end
 return 'CHANGED'

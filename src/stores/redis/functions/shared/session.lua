@@ -1,5 +1,5 @@
 --[[ A session is a hash: `facts`, which do not change (token, expiresAt, idleMs, openedAt and identity, one line each) but for a
-  line `revoked` before them once it is, `seen`, and its runs. ]]
+  line `revoked` before them once it is, `seen`, its runs, and what was offered to each. ]]
 local REVOKED = 'revoked\n'
 
 local session_facts = remember(function(facts)
@@ -26,6 +26,10 @@ local function live_session(lane, session_id, run, now)
     ending = 'run-unknown'
   end
   return facts, seen_at, expires_at, ending
+end
+
+local function injected_field(run)
+  return 'injected:' .. run
 end
 
 -- `<lane>.<scope>.` : what every id of this subject starts with.

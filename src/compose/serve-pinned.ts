@@ -1,0 +1,38 @@
+import type { LoadResult } from '../catalog/loaded-module.ts';
+import type { WorkerId } from '../domain/ids.ts';
+import type { PinnedRoute } from '../ports/pinned-route.ts';
+import { newCallerId, privatePoolOf } from '../wire/ids.ts';
+import { openStore } from './open-store.ts';
+import { bootWorker, type WorkerParts } from './start-worker.ts';
+import type { WorkerOptions } from './worker-settings.ts';
+
+/** As for a worker. `pool` is where modules belong that name none; it has to be that of the fleet, which publishes them too. */
+export type PinnedOptions = WorkerOptions & { readonly health?: false };
+
+/** Give it to `connect`: calls of its tools then come to this process. */
+export interface PinnedTools extends PinnedRoute {
+  readonly workerId: WorkerId;
+  readonly loaded: LoadResult;
+  /** Takes no more calls, waits for those under way up to the grace, ends the rest, and leaves nothing behind. */
+  drain(): Promise<void>;
+  /** Rejects when it cannot go on: its store was replaced, its supervisor ended. */
+  readonly failed: Promise<never>;
+}
+
+/**
+ * Serves the tools pinned to their caller in this process, from a queue that nobody else reads. They are published, identified,
+ * gated, settled and audited like all others.
+ */
+export async function servePinned(options: PinnedOptions, parts: WorkerParts = { openStore }): Promise<PinnedTools> {
+  const pool = privatePoolOf(newCallerId());
+  const worker = await bootWorker({ ...options, health: false }, { pool }, parts);
+  return {
+    workerId: worker.workerId,
+    get loaded() {
+      return worker.loaded;
+    },
+    poolOf: (tool) => (worker.serves(tool) ? pool : undefined),
+    drain: () => worker.drain(),
+    failed: worker.failed,
+  };
+}

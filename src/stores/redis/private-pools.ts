@@ -1,0 +1,30 @@
+import { isPrivatePool, nestedPool } from '../../domain/ids.ts';
+import type { FleetRegistry } from '../../ports/fleet-registry.ts';
+import { asList, asText, wordOf } from './answers.ts';
+import type { RedisContext } from './redis-context.ts';
+
+/** Private pools whose process is gone. What it left behind was ended at its deadline; then the empty queues go too. */
+export async function forgetDeadPools(
+  context: RedisContext,
+  fleet: Pick<FleetRegistry, 'listWorkers'>,
+  idleMs: number,
+): Promise<void> {
+  const known = asList(await context.command('SMEMBERS', context.deployment.pools))
+    .map(asText)
+    .filter(isPrivatePool);
+  if (known.length === 0) return;
+  // A worker is registered before it makes its queues, so whoever is not listed has left, or has been silent for long.
+  const alive = new Set((await fleet.listWorkers()).flatMap(({ pool }) => [pool, nestedPool(pool)]));
+  for (const pool of known) if (!alive.has(pool)) await forgetPool(context, pool, idleMs);
+}
+
+/** Stays known while one of its lanes is kept, so that the next round finds it again. */
+export async function forgetPool(context: RedisContext, pool: string, idleMs: number): Promise<void> {
+  let isForgotten = true;
+  for (let lane = 0; lane < context.lanes; lane += 1) {
+    const stream = context.lane(lane).stream(pool);
+    const answer = await context.fcall('forget_pool', { keys: { stream }, args: { idleMs } });
+    isForgotten &&= wordOf(answer) === 'FORGOTTEN';
+  }
+  if (isForgotten) await context.command('SREM', context.deployment.pools, pool);
+}

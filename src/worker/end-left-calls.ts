@@ -1,0 +1,40 @@
+import { isEnding } from '../domain/ending.ts';
+import { trouble } from '../domain/errors.ts';
+import { nestedPool } from '../domain/ids.ts';
+import type { LaneState, Delivery } from '../ports/call-store.ts';
+import type { DeliveredCall, Plane } from '../ports/plane.ts';
+import type { StopSignal } from '../ports/tool-runner.ts';
+import { claim } from '../stages/claim/claim.ts';
+import { settle } from '../stages/settle/settle.ts';
+
+const AT_ONCE = 64;
+
+/** Ends what still stands in a private queue when its only reader leaves: nobody else would answer before the deadline. */
+export async function endLeftCalls(pool: string, plane: Plane): Promise<void> {
+  const { store, workerId } = plane;
+  for (const each of [pool, nestedPool(pool)]) {
+    for (let lane = 0; lane < store.lanes; lane += 1) {
+      for (;;) {
+        const left = await store.claimCalls({ lane, pool: each, workerId, limit: AT_ONCE, waitMs: 0 });
+        if (left.deliveries.length === 0) break;
+        await Promise.all(left.deliveries.map((delivery) => endLeftCall(delivery, left.lane, plane)));
+      }
+    }
+  }
+}
+
+/** What ends it anyway comes first: it may have been started, cancelled, or be too late. */
+async function endLeftCall(delivery: Delivery, lane: LaneState, plane: Plane): Promise<void> {
+  const delivered: DeliveredCall = { delivery, lane, arrivedAt: performance.now(), signal: LEAVING };
+  const claimed = await claim(delivered, plane);
+  const known = isEnding(claimed) && claimed.kind === 'ended' ? claimed.outcome : undefined;
+  await settle(delivered, known ?? trouble('TOOL_PINNED', { tool: delivery.tool }), {}, plane);
+}
+
+/** Tried once: the process is about to end, and the reaper ends what is left at its deadline. */
+const LEAVING: StopSignal = {
+  aborted: true,
+  reason: 'draining',
+  addEventListener: () => undefined,
+  removeEventListener: () => undefined,
+};
