@@ -191,7 +191,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     return answer;
   }
 
-  const toolkit: Client['toolkit'] = (session, { signal } = {}) => toolkits.find(session.id, prove(session), signal);
+  const toolkit: Client['toolkit'] = (session, { signal } = {}) => toolkits.find(session, prove(session), signal);
 
   return {
     call,

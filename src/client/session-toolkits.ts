@@ -1,8 +1,9 @@
 import type { Catalog } from '../domain/catalog.ts';
 import { ERRORS, planeError, PlaneError } from '../domain/errors.ts';
-import type { SessionId } from '../domain/ids.ts';
+import type { RunId, SessionId } from '../domain/ids.ts';
+import { addInjected } from '../domain/injected-tools.ts';
 import type { PolicyRecord } from '../domain/policy.ts';
-import type { Identity } from '../domain/session.ts';
+import type { Identity, InjectedGrant, Session } from '../domain/session.ts';
 import { buildToolkit, type Toolkit } from '../domain/toolkit.ts';
 import type { Store } from '../ports/store.ts';
 import type { CatalogView } from './catalog-view.ts';
@@ -18,7 +19,11 @@ export interface SessionToolkit extends Toolkit {
 
 export interface SessionToolkits {
   /** `prove` throws unless the caller has the session's token. */
-  find(session: SessionId, prove: Promise<void>, signal?: AbortSignal): Promise<SessionToolkit>;
+  find(
+    session: { readonly id: SessionId; readonly run: RunId },
+    prove: Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<SessionToolkit>;
   close(): void;
 }
 
@@ -35,7 +40,6 @@ export function createSessionToolkits(
   settings: ToolkitSettings = {},
 ): SessionToolkits {
   const full = { timeoutMs: 10_000, failedForMs: 1000, most: 1024, ...settings, isTransient };
-  const identities = new ResolutionCache<Identity>(full);
   const toolkits = new ResolutionCache<SessionToolkit>(full);
   let policy: PolicyRecord | undefined;
   let catalog: Catalog | undefined;
@@ -47,31 +51,27 @@ export function createSessionToolkits(
   });
   const readCatalog = async (): Promise<void> => void (catalog = await catalogView.current());
 
-  /** Who a session is for never changes; whether it lives is asked each time. */
-  const identityOf = async (session: SessionId, signal: AbortSignal | undefined): Promise<Identity> =>
-    valueOf(
-      await identities.resolve(
-        session,
-        async () => {
-          const found = await store.readSession(session);
-          if (found === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
-          return { value: found.identity, modules: [] };
-        },
-        signal,
-      ),
-    );
+  /** Who a session is for never changes, but what is offered to its runs does. */
+  const readSession = async (session: SessionId): Promise<Session> => {
+    const found = await store.readSession(session);
+    if (found === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
+    return found;
+  };
 
   return {
-    async find(session, prove, signal) {
-      const [, identity] = await Promise.all([prove, identityOf(session, signal), readPolicy(), readCatalog()]);
+    async find({ id, run }, prove, signal) {
+      const [, session] = await Promise.all([prove, readSession(id), readPolicy(), readCatalog()]);
+      const { identity } = session;
       // The newest that anybody read by now, so that it never goes back.
       const [current, record] = [catalog!, policy!];
       toolkits.useVersion(`${current.sequence} ${record.version}`);
       const build = () => ({ value: assemble(current, record, identity), modules: 'all' as const });
-      return valueOf(await toolkits.resolve(keyOf(identity), build, signal));
+      const own = valueOf(await toolkits.resolve(keyOf(identity), build, signal));
+      // Offers are the run's own and come and go with it: added behind what is kept, to a copy.
+      const offered = session.injected?.filter((grant) => grant.run === run) ?? [];
+      return offered.length === 0 ? own : withOffers(own, current, record, identity, offered);
     },
     close() {
-      identities.close();
       toolkits.close();
     },
   };
@@ -86,6 +86,25 @@ function assemble(catalog: Catalog, { policy, version }: PolicyRecord, identity:
     },
     catalogDigest: catalog.digest,
     policyVersion: version,
+  });
+}
+
+function withOffers(
+  own: SessionToolkit,
+  catalog: Catalog,
+  { policy }: PolicyRecord,
+  identity: Identity,
+  offered: readonly InjectedGrant[],
+): SessionToolkit {
+  const toolkit = addInjected(own, catalog, policy, identity, offered);
+  const { catalogDigest, policyVersion } = own;
+  return Object.freeze({
+    tools: toolkit.tools,
+    get missing() {
+      return toolkit.missing;
+    },
+    catalogDigest,
+    policyVersion,
   });
 }
 

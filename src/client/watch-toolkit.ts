@@ -27,7 +27,7 @@ export function watchToolkit(
     while (goesOn()) {
       try {
         const toolkit = await read();
-        if (goesOn() && toolkit !== last) listener((last = toolkit));
+        if (goesOn() && !isSame(toolkit, last)) listener((last = toolkit));
         after = (await store.watchCatalog({ after, waitMs: LOOK_EVERY_MS }))?.sequence ?? after;
       } catch (error) {
         if (error instanceof PlaneError && error.code === 'SESSION_INVALID') {
@@ -41,4 +41,13 @@ export function watchToolkit(
 
   void watch();
   return () => void (watching = false);
+}
+
+/** Offers make a toolkit anew each time; what counts is what it shows. */
+function isSame(now: SessionToolkit, before: SessionToolkit | undefined): boolean {
+  if (before === undefined || now === before) return now === before;
+  const isOfSame = now.catalogDigest === before.catalogDigest && now.policyVersion === before.policyVersion;
+  return (
+    isOfSame && now.tools.length === before.tools.length && now.tools.every((tool, at) => tool === before.tools[at])
+  );
 }

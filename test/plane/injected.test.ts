@@ -1,8 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../src/domain/policy.ts';
-import { addInjected } from '../../src/domain/injected-tools.ts';
-import { buildToolkit } from '../../src/domain/toolkit.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
@@ -42,17 +40,8 @@ describe.each(BACKENDS)('a tool that another one offers, on %s', (backend) => {
   }
 
   /** What the model would be shown in this run. */
-  async function toolkitOf({ id, run }: SessionHandle): Promise<string[]> {
-    const [catalog, { policy }, record] = await Promise.all([
-      plane.store.readCatalog(),
-      plane.store.readPolicy(),
-      plane.store.readSession(id),
-    ]);
-    const { identity, injected = [] } = record!;
-    const own = buildToolkit(catalog, policy, identity);
-    const offered = injected.filter((grant) => grant.run === run);
-    return addInjected(own, catalog, policy, identity, offered).tools.map(({ tool }) => tool.id);
-  }
+  const toolkitOf = async (caller: SessionHandle): Promise<string[]> =>
+    (await plane.client.toolkit(caller)).tools.map(({ tool }) => tool.id);
 
   it('is there for the rest of its run, in the toolkit and at execution, and for no other run, session or agent', async () => {
     expect(await ending(session, 'shop.read')).toBe('NOT_SELECTED');

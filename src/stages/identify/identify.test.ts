@@ -146,7 +146,8 @@ describe('identify', () => {
     ['acts for one that is not declared', named('main', 'boss'), 'boss', { main: taking('all') }],
     ['gets it from a peer only', named('main'), 'main', { main: taking([]), peer: taking('all') }],
   ])('refuses a tool that everybody may use to an agent that %s', async (_what, delivery, agent, agents) => {
-    const { answer } = await identified(delivery, { served: sampleServedTool(), policy: { ...OPEN, agents } });
+    const policy: Policy = { ...OPEN, agents };
+    const { answer } = await identified(delivery, { served: sampleServedTool(), policy, injected: [] });
     expect(answer).toMatchObject({
       outcome: { kind: 'denied', executed: 'no', retryable: false, error: { code: 'NOT_SELECTED', facts: { agent } } },
     });
@@ -169,7 +170,9 @@ describe('identify', () => {
   it('says paused before it says not selected, and that before not permitted', async () => {
     const closed: Policy = { ...OPEN, permissions: {}, agents: { main: taking([]) } };
     const paused: Policy = { ...closed, paused: { all: true } };
-    const answers = [paused, closed].map((policy) => identified(named('main'), { served: sampleServedTool(), policy }));
+    const answers = [paused, closed].map((policy) =>
+      identified(named('main'), { served: sampleServedTool(), policy, injected: [] }),
+    );
     const codes = (await Promise.all(answers)).map(({ answer }) => codeOf(answer));
     expect(codes).toEqual(['PAUSED', 'NOT_SELECTED']);
   });
@@ -177,7 +180,7 @@ describe('identify', () => {
   it('asks the policy that comes with the claim, not one it knew before', async () => {
     const served = sampleServedTool();
     const ask = (tools: readonly string[]) =>
-      identified(named('main'), { served, policy: { ...OPEN, agents: { main: taking(tools) } } });
+      identified(named('main'), { served, policy: { ...OPEN, agents: { main: taking(tools) } }, injected: [] });
     expect((await ask(['add'])).answer.kind).toBe('identified');
     expect(codeOf((await ask([])).answer)).toBe('NOT_SELECTED');
     expect((await ask(['add'])).answer.kind).toBe('identified');
