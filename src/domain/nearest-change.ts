@@ -29,8 +29,8 @@ interface AskedTool {
   readonly privileged: boolean;
 }
 
-/** Rules that overlap in one tool: three pauses, a chain of agents, three entries of names. No policy needs more. */
-const MOST_CHANGES = 100;
+/** Each turn takes one name out of a list, or adds one. Lists of a policy are bounded; this only says that it ends. */
+const MOST_TURNS = 1_000;
 
 /**
  * The changes that let the caller use the tool, each as small as it can be and none too many. Found by making them one after the
@@ -39,7 +39,7 @@ const MOST_CHANGES = 100;
 export function findChanges(policy: Policy, tool: AskedTool, identity: Identity): PolicyChange[] {
   const changes: PolicyChange[] = [];
   let current = policy;
-  while (changes.length < MOST_CHANGES) {
+  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
     const change = nextChange(current, tool, identity);
     if (change === 'none-needed') return changes;
     if (change === undefined) return [];
