@@ -25,10 +25,9 @@ import {
   type PublishedTool,
 } from 'sallyport/toolkit';
 
-export async function readTools(client: Client): Promise<readonly PublishedTool[]> {
+export async function readTools(client: Client, session: SessionHandle): Promise<readonly PublishedTool[]> {
   // #region tools
-  const { modules } = await client.catalog();
-  const tools = modules.flatMap((module) => module.tools.map((tool) => ({ tool, module })));
+  const { tools } = await client.toolkit(session);
   // #endregion
   return tools;
 }

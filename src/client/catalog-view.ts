@@ -1,7 +1,7 @@
 import { EMPTY_CATALOG, indexTools, type Catalog, type PublishedTool } from '../domain/catalog.ts';
 import type { ToolId } from '../domain/ids.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import { deepFreeze } from '../domain/deep-freeze.ts';
 import { shareNext } from './share-next.ts';
 
 /** The catalog as this process last read it. */

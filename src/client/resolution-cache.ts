@@ -1,4 +1,4 @@
-import { deepFreeze } from './deep-freeze.ts';
+import { deepFreeze } from '../domain/deep-freeze.ts';
 
 /**
  * Why there is no value. `failed`: the build did, and is not repeated for a while; `failed-before`: within that while;

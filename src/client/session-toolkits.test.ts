@@ -45,43 +45,45 @@ function stage(travel: (what: string) => Promise<void> = async () => undefined, 
   };
   // As from the wire: each read is another object.
   const copy = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
+  const proveSession = vi.fn<Store['proveSession']>(async ({ session, tokenDigest }) => {
+    await travel('proof');
+    if (tokenDigest !== sha256(`token of ${session}`)) return 'unknown';
+    return endings.get(session);
+  });
+  const readSession = vi.fn<Store['readSession']>(async (id) => {
+    await travel('session');
+    const found = sessions.get(id);
+    return found === undefined ? undefined : ({ id, identity: copy(found) } as Session);
+  });
   const store = partialStore({
     lanes: 1,
-    readPolicy: vi.fn<Store['readPolicy']>(async () => {
+    proveSession,
+    readSession,
+    readPolicy: async () => {
       const answer = copy({ version: state.version, policy: state.policy });
       await travel('policy');
       return answer;
-    }),
-    watchCatalog: vi.fn<Store['watchCatalog']>(async ({ after }) => {
+    },
+    watchCatalog: async ({ after }) => {
       const answer = state.catalog.sequence > after ? copy(state.catalog) : undefined;
       await travel('catalog');
       return answer;
-    }),
-    proveSession: vi.fn<Store['proveSession']>(async ({ session, tokenDigest }) => {
-      await travel('proof');
-      if (tokenDigest !== sha256(`token of ${session}`)) return 'unknown';
-      return endings.get(session);
-    }),
-    readSession: vi.fn<Store['readSession']>(async (id) => {
-      await travel('session');
-      const found = sessions.get(id);
-      return found === undefined ? undefined : ({ id, identity: copy(found) } as Session);
-    }),
+    },
     close: async () => undefined,
     ...methods,
   });
   const client = createClient(store, { admission: ADMISSION, retentionMs: 1, toolkits: { failedForMs: 60_000 } });
-  return { client, store, state, sessions, endings };
+  return { client, proveSession, state, sessions, endings };
 }
 
 describe('client.toolkit', () => {
   it('is that of the agent in the store, proved by the token on each use', async () => {
-    const { client, store, sessions } = stage();
+    const { client, proveSession, sessions } = stage();
     sessions.set('s', identity('main'));
     const asked = { ...handle('s'), agent: 'all', identity: identity('all') };
     expect(idsOf(await client.toolkit(asked))).toEqual(['notes.search']);
     await client.toolkit(asked);
-    expect(store.proveSession).toHaveBeenCalledTimes(2);
+    expect(proveSession).toHaveBeenCalledTimes(2);
   });
 
   it('is nobody’s without the token, and nobody’s after the session ended, though it is known', async () => {

@@ -7,7 +7,7 @@ import type { Identity, InjectedGrant, Session } from '../domain/session.ts';
 import { buildToolkit, type Toolkit } from '../domain/toolkit.ts';
 import type { Store } from '../ports/store.ts';
 import type { CatalogView } from './catalog-view.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import { deepFreeze } from '../domain/deep-freeze.ts';
 import { ResolutionCache, type Resolution, type ResolutionCacheSettings } from './resolution-cache.ts';
 import { shareNext } from './share-next.ts';
 

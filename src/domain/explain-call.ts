@@ -7,6 +7,7 @@ import {
   checkPermission,
   findSubject,
   matchingEntries,
+  pausedAgent,
   toolPatternMatches,
   type Policy,
   type PolicyRecord,
@@ -87,7 +88,7 @@ export function explainCall(asked: Asked, { catalog, record, validate, near }: E
   };
 }
 
-function answerPaused({ paused }: Policy, { id }: ToolDeclaration, { agent }: Identity): CheckAnswer {
+function answerPaused({ paused }: Policy, { id }: ToolDeclaration, identity: Identity): CheckAnswer {
   const refuse = (found: string, ...rule: string[]): CheckAnswer => ({
     check: 'paused',
     passes: false,
@@ -95,7 +96,8 @@ function answerPaused({ paused }: Policy, { id }: ToolDeclaration, { agent }: Id
     rule: ['paused', ...rule],
   });
   if (paused.all === true) return refuse('all calls are paused', 'all');
-  if (paused.agents?.includes(agent) === true) return refuse(`agent ${agent} is paused`, 'agents', agent);
+  const agent = pausedAgent(paused, identity);
+  if (agent !== undefined) return refuse(`agent ${agent} is paused`, 'agents', agent);
   const pattern = paused.tools?.find((one) => toolPatternMatches(one, id));
   if (pattern !== undefined) return refuse(`tool ${pattern} is paused`, 'tools', pattern);
   return { check: 'paused', passes: true, found: 'not paused' };

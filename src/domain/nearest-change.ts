@@ -3,6 +3,7 @@ import { splitToolId } from './ids.ts';
 import {
   checkPermission,
   findSubject,
+  pausedAgent,
   toolPatternMatches,
   type Paused,
   type Permission,
@@ -84,9 +85,10 @@ function nextChange(policy: Policy, tool: AskedTool, identity: Identity): Policy
   );
 }
 
-function findResume(paused: Paused, { id }: AskedTool, { agent }: Identity): PolicyChange | undefined {
+function findResume(paused: Paused, { id }: AskedTool, identity: Identity): PolicyChange | undefined {
   if (paused.all === true) return { kind: 'resume', what: 'all' };
-  if (paused.agents?.includes(agent) === true) return { kind: 'resume', what: 'agent', name: agent };
+  const agent = pausedAgent(paused, identity);
+  if (agent !== undefined) return { kind: 'resume', what: 'agent', name: agent };
   const pattern = paused.tools?.find((one) => toolPatternMatches(one, id));
   return pattern === undefined ? undefined : { kind: 'resume', what: 'tool', name: pattern };
 }

@@ -79,3 +79,15 @@ describe('checkPermission', () => {
     expect(toolPatternMatches('notes', 'notes.add')).toBe(false);
   });
 });
+
+describe('a pause of an agent', () => {
+  const policy: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: { agents: ['boss'] } };
+  const asked = { id: 'notes.add', privileged: false };
+  it.each([
+    ['that agent', { agent: 'boss' }, false],
+    ['whoever acts for it', { agent: 'helper', delegators: ['main', 'boss'] }, false],
+    ['nobody else', { agent: 'helper', delegators: ['main'] }, true],
+  ])('stops %s', (_who, who, allowed) => {
+    expect(checkPermission(policy, asked, { tenant: 'default', subject: 'ann', ...who }).allowed).toBe(allowed);
+  });
+});

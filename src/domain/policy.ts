@@ -50,7 +50,7 @@ interface AskedTool {
 
 /** One decision for every call, nested ones included. Pure, so that `explain` and the tests ask the same function. */
 export function checkPermission(policy: Policy, tool: AskedTool, identity: Identity): PermissionAnswer {
-  if (isPaused(policy.paused, tool.id, identity.agent)) return { allowed: false, reason: 'paused' };
+  if (isPaused(policy.paused, tool.id, identity)) return { allowed: false, reason: 'paused' };
   const entries = matchingEntries(policy, tool.id);
   for (const [entry, permission] of entries) {
     if (findSubject(policy, permission.deny ?? [], identity) !== undefined) {
@@ -66,8 +66,13 @@ export function checkPermission(policy: Policy, tool: AskedTool, identity: Ident
   return { allowed: false, reason: 'not-granted' };
 }
 
-function isPaused(paused: Paused, tool: string, agent: string): boolean {
-  if (paused.all === true || paused.agents?.includes(agent) === true) return true;
+/** Whoever acts for a paused agent is paused with it. */
+export function pausedAgent(paused: Paused, { agent, delegators = [] }: Identity): string | undefined {
+  return paused.agents?.find((name) => name === agent || delegators.includes(name));
+}
+
+function isPaused(paused: Paused, tool: string, identity: Identity): boolean {
+  if (paused.all === true || pausedAgent(paused, identity) !== undefined) return true;
   return paused.tools?.some((pattern) => toolPatternMatches(pattern, tool)) === true;
 }
 

@@ -41,7 +41,7 @@ describe('the examples of docs/toolkits.md, on a plane that runs', () => {
     await dev.waitForLine(/Try in a second terminal/, 30_000);
     client = await connect({ store: 'embedded', folder: join(folder.path, '.sallyport'), mode: 'connect' });
     session = await client.openSession({ subject: 'ada', agent: 'assistant' });
-    tools = await examples.readTools(client);
+    tools = await examples.readTools(client, session);
     run = examples.makeRun(client, session);
   });
   afterAll(async () => {
