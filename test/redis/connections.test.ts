@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -32,6 +33,14 @@ describe('the Redis store over TLS', () => {
   });
 });
 
+/** WAIT speaks of the writes of its own connection; what was written before them has arrived then too. */
+async function untilReplicated(url: string): Promise<void> {
+  const connection = new Redis(url);
+  await connection.set('replicated', 'up to here');
+  expect(await connection.wait(1, 5000)).toBe(1);
+  connection.disconnect();
+}
+
 describe('the Redis store behind Sentinel', () => {
   it('goes on after the primary was killed and the replica promoted', async () => {
     const group = await startSentinel();
@@ -39,7 +48,7 @@ describe('the Redis store behind Sentinel', () => {
     try {
       await roundTrip(store);
       // Replication is asynchronous; what the replica does not have yet would be lost, and DESIGN says so.
-      expect(await group.firstPrimary.cli('WAIT', '1', '5000')).toBe('1');
+      await untilReplicated(group.firstPrimary.url);
       const before = await group.currentPrimary();
       await group.killPrimary();
       const session = openSession(store);
