@@ -1,0 +1,111 @@
+import type { CallId, RunId, SessionId, ToolId } from './ids.ts';
+import type { Identity } from './session.ts';
+
+declare const approvalBrand: unique symbol;
+/** `<lane>.<scope>.<random>`, as call ids: it lives in its subject's lane. */
+export type ApprovalId = string & { readonly [approvalBrand]: 'ApprovalId' };
+declare const grantBrand: unique symbol;
+export type GrantId = string & { readonly [grantBrand]: 'GrantId' };
+
+export const SEVERITIES = ['info', 'warning', 'critical'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export const APPROVAL_DECISIONS = ['allow-once', 'allow-always', 'deny'] as const;
+export type ApprovalDecision = (typeof APPROVAL_DECISIONS)[number];
+
+/** How every question ends, whatever happened: the five words callbacks and audit know. */
+export const RESOLUTIONS = ['allow-once', 'allow-always', 'deny', 'timeout', 'cancelled'] as const;
+export type Resolution = (typeof RESOLUTIONS)[number];
+
+/** pending ─► allowed (its call is queued again) | denied | expired | cancelled. Never back. */
+export const APPROVAL_STATES = ['pending', 'allowed', 'denied', 'expired', 'cancelled'] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
+/** Who or what wanted a person to look. */
+export interface Asker {
+  readonly kind: 'rule' | 'hook';
+  readonly id: string;
+  /** Of the rule as it was written: another text asks again. For a hook, of its id. */
+  readonly digest: string;
+  /** A grant may answer instead of a person. Rules always; a hook only if it says so. */
+  readonly grantable: boolean;
+}
+
+/** One question to a person about one exact call. Never changes once it is asked. */
+export interface ApprovalQuestion {
+  readonly id: ApprovalId;
+  readonly callId: CallId;
+  readonly tool: ToolId;
+  readonly toolDigest: string;
+  /** Canonical JSON; these bytes run, or nothing does. */
+  readonly arguments: string;
+  readonly session: SessionId;
+  readonly run: RunId;
+  readonly identity: Identity;
+  readonly askers: readonly Asker[];
+  readonly title: string;
+  readonly description: string;
+  readonly reasons: readonly string[];
+  readonly severity: Severity;
+  /** For the approver's eyes only: never sent to the model or to a chat. */
+  readonly detail?: string;
+  readonly decisions: readonly ApprovalDecision[];
+  /** Subjects, `role:NAME` or `*`. */
+  readonly approvers: readonly string[];
+  readonly requesterMayDecide: boolean;
+  readonly quorum: number;
+  /** SHA-256, hex, of tool id, tool digest, arguments, session and askers. A decision must name it. */
+  readonly binding: string;
+}
+
+/** Who decided, as the plane knows them: `tenant/subject` of a session, or an operator with the store's credentials. */
+export interface Principal {
+  readonly kind: 'subject' | 'operator';
+  readonly name: string;
+}
+
+export interface Vote {
+  readonly by: Principal;
+  readonly decision: ApprovalDecision;
+  readonly at: number;
+  readonly comment?: string;
+}
+
+export interface Approval {
+  readonly question: ApprovalQuestion;
+  readonly state: ApprovalState;
+  readonly requestedAt: number;
+  readonly expiresAt: number;
+  readonly votes: readonly Vote[];
+  readonly resolvedAt?: number;
+  readonly resolution?: Resolution;
+  /** Canonical JSON put in the place of the question's, by the person who allowed it. */
+  readonly editedArguments?: string;
+  /** Whether `approval_resolved` was invoked; `unknown`: whoever claimed it was lost. */
+  readonly callback: 'none' | 'waiting' | 'claimed' | 'done' | 'unknown';
+}
+
+/** A remembered yes. */
+export interface Grant {
+  readonly id: GrantId;
+  readonly tenant: string;
+  readonly subject: string;
+  /** Absent: any agent of the subject. */
+  readonly agent?: string;
+  readonly tool: ToolId;
+  /** `exact`: these arguments only; `any`: whatever they are. */
+  readonly matches:
+    | { readonly kind: 'exact'; readonly argumentsDigest: string }
+    | { readonly kind: 'any' }
+    /** All conditions of a rule must hold. */
+    | { readonly kind: 'conditions'; readonly conditions: string };
+  /** Digests of the askers it answers; a changed rule asks again. */
+  readonly askers: readonly string[];
+  readonly approval: ApprovalId;
+  readonly by: Principal;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Absent: as often as it is needed until it expires. */
+  readonly usesLeft?: number;
+  readonly revoked: boolean;
+}

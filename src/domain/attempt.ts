@@ -1,0 +1,44 @@
+/**
+ * What the store remembers of a run's calls, so that a loop can be seen whoever works on it. Short on purpose: it travels with calls
+ * that look repeated. Every attempt is recorded, refused ones too.
+ */
+export const ATTEMPT_ENDINGS = ['open', 'ok', 'failed', 'refused', 'blocked'] as const;
+/** `open`: not settled yet. `failed`: the tool said or did so. `refused`: denied, invalid, unknown. `blocked`: by loop detection. */
+export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
+
+export interface Attempt {
+  /** Of the run, from 1. */
+  readonly sequence: number;
+  /** Short digest of the tool's id. */
+  readonly tool: string;
+  /** Short digest of tool and arguments, as the caller sent them. */
+  readonly raw: string;
+  /** The same of the arguments that ran, when a hook or a person changed them. */
+  readonly effective?: string;
+  /** Store time, ms. */
+  readonly at: number;
+  readonly ending: AttemptEnding;
+  /** Short digest of what came out, volatile parts scrubbed; of a failure, its class. Absent while open. */
+  readonly result?: string;
+}
+
+/** The counters beside the attempts; these travel with every call. */
+export interface RunState {
+  /** Of this attempt. */
+  readonly sequence: number;
+  /** Of this attempt among those of its tool. */
+  readonly toolSequence: number;
+  readonly startedAt: number;
+  /** Millionths of the unit in which tools state their cost. */
+  readonly cost: number;
+  /** Runs of the same session that loop detection has ended. */
+  readonly endedRuns: number;
+}
+
+/** Newest last, without this attempt; only as many as the store keeps. */
+export type RunHistory = readonly Attempt[];
+
+/** The store keeps so many attempts per run. */
+export const HISTORY_LENGTH = 128;
+/** Characters of a short digest. */
+export const SIGNATURE_LENGTH = 8;
