@@ -21,9 +21,8 @@ if ending == 'revoked' or ending == 'expired' then return 'ENDED' end
 if change == 'touch' then
   redis.call('HSET', key, 'seen', text(now_ms()))
 elseif change == 'open-run' then
-  redis.call('HSET', key, 'run:' .. run, text(now_ms()))
-elseif change == 'end-run' and redis.call('HDEL', key, 'run:' .. run) == 1 then
-  redis.call('HDEL', key, injected_field(run))
+  redis.call('HSETNX', key, run_field(run), opened_run(now_ms(), redis.call('HGET', key, 'ended')))
+elseif change == 'end-run' and end_run(lane, session, run) then
   redis.call('HINCRBY', meta, 'epoch', 1)
 end
 return 'CHANGED'

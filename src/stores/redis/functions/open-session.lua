@@ -15,7 +15,7 @@ if existing then return { 'OPENED', text(session_facts(existing).expires_at) } e
 local now = now_ms()
 local expires_at = text(now + tonumber(lifetime_ms))
 local facts = table.concat({ redis.sha1hex(token_digest), expires_at, idle_ms, text(now), identity }, '\n')
-redis.call('HSET', key, 'facts', facts, 'seen', text(now), 'run:' .. run, text(now))
+redis.call('HSET', key, 'facts', facts, 'seen', text(now), run_field(run), opened_run(now))
 redis.call('PEXPIREAT', key, text(tonumber(expires_at) + MEMORY_MS))
 redis.call('ZADD', sessions, expires_at, session)
 return { 'OPENED', expires_at }
