@@ -276,6 +276,7 @@ describe('explainCall', () => {
     const explanation = explain(policy);
     expect(explanation).toMatchObject({ allowed: false, verdict: 'deny', decidedBy: 'permission' });
     expect(explanation.changes.map(({ kind }) => kind)).toStrictEqual(['permit', 'remove-rule']);
+    expect(explain({ ...CLOSED_POLICY, unmatched: 'ask' }).verdict).toBe('deny');
     expect(explain(applyAll(policy, explanation.changes)).allowed).toBe(true);
   });
 

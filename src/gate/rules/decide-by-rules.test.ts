@@ -158,6 +158,31 @@ describe('compileRules', () => {
   });
 });
 
+describe('foreseeRules', () => {
+  const [one, other] = ['a', 'b'].map((equals): Partial<Rule> => ({ arguments: [{ at: '/x', equals }] }));
+  it.each<[string, Rule[], RuleVerdict, string]>([
+    ['nothing', [], 'ask', 'ask by unmatched'],
+    ['a rule without conditions', [rule('a', 'deny')], 'allow', 'deny by a'],
+    ['a stricter one that may match', [rule('a', 'allow'), rule('b', 'ask', one)], 'allow', 'depends on b'],
+    ['a weaker one that may match', [rule('a', 'deny'), rule('b', 'allow', one)], 'allow', 'deny by a'],
+    ['one that may open', [rule('a', 'allow', one)], 'deny', 'depends on a'],
+    [
+      'one that may open and one that may close again',
+      [rule('a', 'allow', one), rule('b', 'deny', other)],
+      'deny',
+      'depends on a',
+    ],
+    ['one that changes nothing', [rule('a', 'allow', one)], 'allow', 'allow by unmatched'],
+  ])('of %s', (_, rules, unmatched, expected) => {
+    const { arguments: __, ...call } = callOf(policyOf(rules, { unmatched }));
+    const found = foreseeRules(call);
+    const by = found.kind === 'certain' && found.by !== 'unmatched' ? found.by.id : 'unmatched';
+    const told =
+      found.kind === 'depends' ? `depends on ${found.among.map(({ id }) => id).join()}` : `${found.verdict} by ${by}`;
+    expect(told).toBe(expected);
+  });
+});
+
 const CONDITIONS: readonly ArgumentCondition[] = [
   { at: '/x', exists: true },
   { at: '/x', exists: false },
