@@ -1,3 +1,4 @@
+import type { ApprovalId, GrantId, ResumedWith } from '../../domain/approval.ts';
 import type { CallRecord, CallState } from '../../domain/call.ts';
 import {
   laneOfScopedId,
@@ -9,7 +10,7 @@ import {
 } from '../../domain/ids.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Effect } from '../../domain/tool.ts';
-import type { Delivery, RecoveredCall } from '../../ports/call-store.ts';
+import type { AuditEntry, Delivery, RecoveredCall } from '../../ports/call-store.ts';
 import { asBytes, asList, asText, unexpected } from './answers.ts';
 
 /** What the store vouches for, in the order of `shared/record.lua`. */
@@ -82,6 +83,7 @@ export function decodeEntry(
   const facts = owner.factsOf(asText(fields[1]));
   const more = fields.length === 4 ? NOTHING_MORE : decodeMore(fields);
   const known = recovered ?? requeued(more.before);
+  const fence = Number(more.before?.[0] ?? '0') + deliveries;
   return {
     byReference: more.flags[0] === '1',
     delivery: {
@@ -90,7 +92,7 @@ export function decodeEntry(
       pool: owner.pool,
       workerId: owner.workerId,
       entryId,
-      fence: Number(more.before?.[0] ?? '0') + deliveries,
+      fence,
       envelope: asBytes(fields[3]),
       bodyDigest: asText(fields[2]),
       tool: facts.tool,
@@ -104,7 +106,7 @@ export function decodeEntry(
       handedBack: more.flags[1] === '1',
       eventsWanted: facts.events,
       ...(known === undefined ? undefined : { recovered: known }),
-      ...(more.resumedWith === undefined ? undefined : { resumedWith: more.resumedWith }),
+      ...(more.resumedWith === undefined ? undefined : { resumedWith: readResume(more.resumedWith, fence) }),
     },
   };
 }
@@ -113,7 +115,7 @@ export function decodeEntry(
 interface MoreOfEntry {
   readonly flags: string;
   readonly before?: readonly string[];
-  readonly resumedWith?: Buffer;
+  readonly resumedWith?: string;
 }
 
 const NOTHING_MORE: MoreOfEntry = { flags: '00' };
@@ -125,8 +127,14 @@ function decodeMore(fields: unknown[]): MoreOfEntry {
   return {
     flags: named.get('x')?.toString('latin1') ?? '00',
     ...(before === undefined ? {} : { before: before.toString('latin1').split(',') }),
-    ...(resumedWith === undefined ? {} : { resumedWith }),
+    ...(resumedWith === undefined ? {} : { resumedWith: resumedWith.toString('latin1') }),
   };
+}
+
+/** The approval, and the fence under which nobody can have run the call yet. */
+function readResume(text: string, fence: number): ResumedWith {
+  const [approval, untouchedFence] = text.split(' ');
+  return { approval: approval as ApprovalId, untouched: Number(untouchedFence) === fence };
 }
 
 /** A call that was given back or resumed was somebody's before: it takes the scripted start like a recovered one. */
@@ -175,14 +183,27 @@ function decodeRecord(callId: CallId, bytes: Buffer): CallRecord | undefined {
     cancelRequested: packed.extras.get('cancel') === '1',
     waiters: others + (packed.hasWaiter ? 1 : 0),
     ...(effect === undefined ? {} : { effect }),
+    ...letThroughBy(packed),
   };
 }
 
-/** What the store vouches for, and the digest of the body. */
-export function readFacts(bytes: Buffer): Facts & { readonly digest: string } {
+/** The last question about a call, and the grant that let it through. */
+function letThroughBy({ extras }: PackedRecord): Pick<CallRecord, 'approval' | 'grant'> {
+  const [approval, grant] = [extras.get('approval'), extras.get('grant')];
+  return {
+    ...(approval === undefined ? {} : { approval: approval as ApprovalId }),
+    ...(grant === undefined ? {} : { grant: grant as GrantId }),
+  };
+}
+
+/** What the audit shows of a call beside its id. */
+export function readAudited(
+  bytes: Buffer,
+): Pick<AuditEntry, 'tool' | 'session' | 'bodyDigest' | 'identity' | 'approval' | 'grant'> {
   const packed = unpackRecord(bytes);
   if (packed === undefined) throw unexpected(bytes.toString('latin1', 0, 100));
-  return { ...parseFacts(packed.facts), digest: packed.digest };
+  const { tool, session, identity } = parseFacts(packed.facts);
+  return { tool, session, identity, bodyDigest: packed.digest, ...letThroughBy(packed) };
 }
 
 interface PackedRecord {

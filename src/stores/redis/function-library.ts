@@ -19,6 +19,8 @@ const SHARED = [
   'generation',
   'queue',
   'settlement',
+  'approval',
+  'grant',
 ];
 
 export interface FunctionHeader {

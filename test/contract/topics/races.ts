@@ -6,16 +6,18 @@ import {
   acceptMany,
   acceptOne,
   acceptRequest,
+  askAbout,
+  BOB,
   callIds,
   CANCELLED_IF_HELD,
   cancelRequest,
   claimMany,
   claimOne,
+  decideRequest,
   encodedOutcome,
   holdOne,
   newWaiter,
   openSession,
-  parkRequest,
   POOL,
   ROOMY,
   settleRequest,
@@ -253,23 +255,27 @@ export function describeRaces(scene: Scene): void {
     expect(await claimMany(store, { lane: session.lane })).toHaveLength(1);
   });
 
-  it('resume against cancel of a parked call has one winner', async () => {
+  it('decide against cancel of a parked call has one winner', async () => {
     const [store, other] = await scene.openPair();
     const session = await openSession(store);
     for (let round = 0; round < 40; round += 1) {
       const delivery = await holdOne(store, session);
-      await store.parkCall(parkRequest(delivery));
+      const asked = await askAbout(store, delivery);
       const { callId } = delivery;
-      const [resumed, twin, cancelled] = await Promise.all([
-        store.resumeCall({ callId, deadlineMs: 60_000 }),
-        other.resumeCall({ callId, deadlineMs: 60_000 }),
+      const [yes, no, cancelled] = await Promise.all([
+        store.decideApproval(decideRequest(asked, 'allow-once')),
+        other.decideApproval(decideRequest(asked, 'deny', { by: BOB })),
         other.cancelCall(cancelRequest(callId)),
       ]);
-      expect(countOf([resumed, twin], 'resumed')).toBeLessThanOrEqual(1);
-      // A resumed call is queued, so the cancel ends it either way.
-      expect(cancelled).toBe('cancelled');
+      const winners = [yes, no].filter(({ kind }) => kind === 'decided');
+      expect(winners.length).toBeLessThanOrEqual(1);
+      const { state } = (await store.readApproval(asked.question.id))!;
+      if (winners.length === 0) expect(state).toBe('cancelled');
+      else expect(winners).toEqual([{ kind: 'decided', state }]);
+      // An allowed call is queued, so the cancel ends it either way; a denied one was settled first.
+      expect(cancelled).toBe(state === 'denied' ? 'settled' : 'cancelled');
       expect(await claimMany(store, { lane: session.lane })).toEqual([]);
-      expect(await terminalEvents(store, callId)).toEqual(['call.cancelled']);
+      expect(await terminalEvents(store, callId)).toEqual([state === 'denied' ? 'call.settled' : 'call.cancelled']);
     }
   });
 

@@ -180,5 +180,7 @@ function newCall(
     releaseKey: 0,
     resolution: null,
     abandonedFence: null,
+    approval: null,
+    grantId: null,
   };
 }

@@ -2,13 +2,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   acceptOne,
   acceptRequest,
+  allow,
+  askAbout,
   claimOne,
   encodedOutcome,
   holdOne,
   HOUR_MS,
   newWaiter,
   openSession,
-  parkRequest,
   reapRequest,
   settleRequest,
 } from '../../../../test/contract/fixtures.ts';
@@ -46,9 +47,9 @@ it('replies stay as long as their caller reads, and go a minute after its last r
 });
 
 it('a session is told from an unknown one for a day after its end, and kept while a call of it lives', async () => {
-  const [ended, busy] = [await openSession(store), await openSession(store)];
+  const [ended, busy] = [await openSession(store), await openSession(store, { lifetimeMs: 8 * DAY_MS })];
   const delivery = await holdOne(store, busy, { deadlineMs: 7 * DAY_MS });
-  await store.parkCall(parkRequest(delivery, { until: now + 7 * DAY_MS }));
+  await askAbout(store, delivery, { timeoutMs: 7 * DAY_MS });
   now += DAY_MS;
   await store.reapCalls(reapRequest(0));
   expect(await store.readSession(ended.id)).toBeDefined();
@@ -76,9 +77,9 @@ it('a released key stays taken by its next call when retention has removed the f
 it('the idle expiry of a session stands still while one of its calls is parked', async () => {
   const session = await openSession(store, { lifetimeMs: DAY_MS, idleMs: 60_000 });
   const delivery = await holdOne(store, session);
-  await store.parkCall(parkRequest(delivery));
+  const asked = await askAbout(store, delivery);
   now += HOUR_MS;
-  expect(await store.resumeCall({ callId: delivery.callId, deadlineMs: 30_000 })).toBe('resumed');
+  await allow(store, asked);
   const again = await claimOne(store);
   expect(again.sessionExpiresAt).toBe(now + 60_000);
   expect(await store.startCall({ ...again, effect: 'unsafe', maxAttempts: 1 })).toMatchObject({ kind: 'started' });
