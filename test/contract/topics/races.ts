@@ -19,6 +19,7 @@ import {
   newWaiter,
   openSession,
   POOL,
+  reapRequest,
   ROOMY,
   settleRequest,
   startRequest,
@@ -276,6 +277,45 @@ export function describeRaces(scene: Scene): void {
       expect(cancelled).toBe(state === 'denied' ? 'settled' : 'cancelled');
       expect(await claimMany(store, { lane: session.lane })).toEqual([]);
       expect(await terminalEvents(store, callId)).toEqual([state === 'denied' ? 'call.settled' : 'call.cancelled']);
+    }
+  });
+
+  it('of two approvers at once exactly one decides, and the call does what that one said', async () => {
+    const [store, other] = await scene.openPair();
+    const session = await openSession(store);
+    for (let round = 0; round < 40; round += 1) {
+      const asked = await askAbout(store, await holdOne(store, session));
+      const [yes, no] = await Promise.all([
+        store.decideApproval(decideRequest(asked, 'allow-once')),
+        other.decideApproval(decideRequest(asked, 'deny', { by: BOB })),
+      ]);
+      const allowed = yes.kind === 'decided';
+      expect([yes.kind, no.kind].sort()).toEqual(['already-decided', 'decided']);
+      expect(yes).toHaveProperty('state', allowed ? 'allowed' : 'denied');
+      expect(no).toHaveProperty('state', allowed ? 'allowed' : 'denied');
+      const deliveries = await claimMany(store, { lane: session.lane });
+      expect(callIds(deliveries)).toEqual(allowed ? [asked.callId] : []);
+      for (const delivery of deliveries) await store.settleCall(settleRequest(delivery));
+      expect(await terminalEvents(store, asked.callId)).toEqual(['call.settled']);
+      expect((await store.readApproval(asked.question.id))?.votes).toHaveLength(1);
+    }
+  });
+
+  it('decide against reap at the expiry has one winner', async () => {
+    const [store, other] = await scene.openPair();
+    const session = await openSession(store);
+    for (let round = 0; round < 20; round += 1) {
+      const asked = await askAbout(store, await holdOne(store, session), { timeoutMs: 1 + round });
+      const [answer, reaped] = await Promise.all([
+        store.decideApproval(decideRequest(asked, 'deny')),
+        other.reapCalls(reapRequest(session.lane)),
+      ]);
+      await storeTimePasses(store, 1 + round);
+      const late = await store.reapCalls(reapRequest(session.lane));
+      const { state } = (await store.readApproval(asked.question.id))!;
+      expect(state).toBe(answer.kind === 'decided' ? 'denied' : 'expired');
+      expect([...reaped.expired, ...late.expired]).toEqual(state === 'denied' ? [] : [asked.callId]);
+      expect(await terminalEvents(store, asked.callId)).toHaveLength(1);
     }
   });
 

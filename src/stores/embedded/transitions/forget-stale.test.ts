@@ -4,10 +4,12 @@ import {
   acceptRequest,
   allow,
   askAbout,
+  decideRequest,
   claimOne,
   encodedOutcome,
   holdOne,
   HOUR_MS,
+  newGrant,
   newWaiter,
   openSession,
   reapRequest,
@@ -98,4 +100,29 @@ it('a call whose body was deleted by hand is not delivered, and the next reap sa
   expect(await drainReplies(store, 0, waiter.callerId)).toEqual([
     { kind: 'settled', correlationId: waiter.correlationId, outcome: sameBytes(request.bodyLost) },
   ]);
+});
+
+it('approvals go with their calls and grants with their time, and nothing is counted any more then', async () => {
+  const session = await openSession(store, { lifetimeMs: 30 * DAY_MS });
+  const [allowed, denied, expired] = [
+    await askAbout(store, await holdOne(store, session), { callback: true }),
+    await askAbout(store, await holdOne(store, session)),
+    await askAbout(store, await holdOne(store, session), { timeoutMs: HOUR_MS }),
+  ];
+  const grant = newGrant(allowed, { lifetimeMs: 3 * HOUR_MS });
+  await store.decideApproval(decideRequest(allowed, 'allow-always', { grant, editedArguments: '{"a":1}' }));
+  await allow(store, await askAbout(store, await claimOne(store)));
+  await store.settleCall(settleRequest(await claimOne(store)));
+  await store.decideApproval(decideRequest(denied, 'deny'));
+  now += HOUR_MS;
+  expect((await store.reapCalls(reapRequest(0))).expired).toEqual([expired.callId]);
+  const left = (table: string) => direct.database.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)?.rows;
+  expect([left('approval'), left('call'), left('grant')]).toEqual([1, 1, 1]);
+  now += HOUR_MS;
+  await store.reapCalls(reapRequest(0));
+  expect([left('approval'), left('call'), left('grant')]).toEqual([0, 0, 1]);
+  now += HOUR_MS;
+  await store.reapCalls(reapRequest(0));
+  expect(left('grant')).toBe(0);
+  expect([direct.lane.liveBytes, direct.lane.liveCalls, direct.lane.retainedBytes]).toEqual([0, 0, 0]);
 });
