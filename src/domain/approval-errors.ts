@@ -25,6 +25,12 @@ export const APPROVAL_ERRORS = {
     retry: 'never',
     say: () => `The call was cancelled while a person was asked about it. ${FINAL}`,
   }),
+  APPROVAL_SESSION_ENDED: entry({
+    stage: 'gate',
+    kind: 'denied',
+    retry: 'never',
+    say: () => `The session or its run ended while a person was asked about this call. ${FINAL}`,
+  }),
   APPROVAL_NO_ROUTE: entry({
     stage: 'gate',
     kind: 'denied',

@@ -1,0 +1,50 @@
+/**
+ * Characters that act on a terminal instead of being shown, or that nobody sees. The attack: a tool's result that clears the
+ * screen, writes the clipboard (OSC 52), or shows its text in another order than it is read.
+ */
+const ACTING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2060-\u206f\u{e0000}-\u{e0fff}]/gu;
+const ACTING_IN_JSON = /(?!\n)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2060-\u206f\u{e0000}-\u{e0fff}]/gu;
+
+/** Untrusted text, fit for a terminal. Line breaks and tabs stay. */
+export function escapeText(text: string): string {
+  return text.replaceAll(ACTING, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+}
+
+/** The same for one line. */
+export function escapeLine(text: string): string {
+  return escapeText(text.replaceAll(/\s+/gu, ' ').trim());
+}
+
+/** JSON that means the same and holds nothing a terminal would act on. */
+export function toSafeJson(value: unknown): string {
+  const json = JSON.stringify(value, (_, member: unknown) => plainBytes(member), 2) ?? 'null';
+  return json.replaceAll(ACTING_IN_JSON, toUnits);
+}
+
+function toUnits(character: string): string {
+  const units = character.split('');
+  return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+}
+
+function plainBytes(member: unknown): unknown {
+  return member instanceof Uint8Array ? Buffer.from(member).toString('base64') : member;
+}
+
+/**
+ * What a person who decides must not miss: beside what acts on a terminal, everything that looks like nothing or like a plain space. The
+ * attack: `rm -rf ~ ` with the rest of the path in letters nobody sees.
+ */
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/gu;
+
+/** Text in which everything can be seen; line breaks stay if they are wanted. */
+export function escapeHidden(text: string, keepLines = false): string {
+  return text.replaceAll(HIDDEN, (character) =>
+    keepLines && character === '\n' ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
+}
+
+/** One JSON string in which everything can be seen. It means the same. */
+export function toVisibleJsonString(text: string): string {
+  return JSON.stringify(text).replaceAll(HIDDEN, toUnits);
+}
