@@ -35,7 +35,7 @@ function plainBytes(member: unknown): unknown {
  * attack: `rm -rf ~ ` with the rest of the path in letters nobody sees.
  */
 const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/gu;
+  /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
 
 /** Text in which everything can be seen; line breaks stay if they are wanted. */
 export function escapeHidden(text: string, keepLines = false): string {

@@ -170,8 +170,7 @@ export function describeAsking(scene: Scene): void {
       expect(await store.proveSession({ session: id, tokenDigest })).toBeUndefined();
       await store.decideApproval(decideRequest(asked, decision));
       expect(await store.proveSession({ session: id, tokenDigest })).toBeUndefined();
-      if (decision === 'allow-once') {
-        const resumed = await claimOne(store, { lane: session.lane });
+      for (const resumed of await claimMany(store, { lane: session.lane })) {
         expect(await store.startCall(startRequest(resumed))).toEqual({ kind: 'started', starts: 1 });
       }
       await storeTimePasses(store, idleMs + 5);

@@ -138,28 +138,27 @@ export function describeDeciding(scene: Scene): void {
     expect((await store.readApproval(asked.question.id))?.votes).toHaveLength(1);
   });
 
-  it('the same decision by the same principal, repeated, gets the same answer and changes nothing', async () => {
-    const store = await scene.open();
-    const session = await openSession(store);
-    for (const decision of ['allow-once', 'allow-always', 'deny'] as const) {
+  it.each(['allow-once', 'allow-always', 'deny'] as const)(
+    '%s by the same principal, repeated, gets the same answer and changes nothing',
+    async (decision) => {
+      const store = await scene.open();
+      const session = await openSession(store);
       const asked = await askAbout(store, await holdOne(store, session));
-      const grant = decision === 'allow-always' ? { grant: newGrant(asked) } : {};
-      const request = decideRequest(asked, decision, grant);
+      const wish = () => (decision === 'allow-always' ? { grant: newGrant(asked) } : {});
+      const request = decideRequest(asked, decision, wish());
       const first = await store.decideApproval(request);
       const events = await auditEvents(store, asked.callId);
       expect(await store.decideApproval(request)).toEqual(first);
-      if (decision === 'allow-always') {
-        expect(await store.decideApproval({ ...request, grant: newGrant(asked) })).toEqual(first);
-        expect(await store.listGrants({ limit: 10 })).toHaveLength(1);
-      }
+      expect(await store.decideApproval({ ...request, ...wish() })).toEqual(first);
+      expect(await store.listGrants({ limit: 10 })).toHaveLength(decision === 'allow-always' ? 1 : 0);
       expect(await auditEvents(store, asked.callId)).toEqual(events);
       const delivered = await claimMany(store, { lane: session.lane });
       expect(callIds(delivered)).toEqual(decision === 'deny' ? [] : [asked.callId]);
       expect(await store.decideApproval(request)).toEqual(first);
       for (const delivery of delivered) expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
       expect(await store.decideApproval(request)).toEqual(first);
-    }
-  });
+    },
+  );
 
   it('a decision that names another binding decides nothing', async () => {
     const store = await scene.open();

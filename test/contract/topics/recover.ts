@@ -13,7 +13,6 @@ import {
   detail,
   encodedOutcome,
   holdOne,
-  HOUR_MS,
   newWaiter,
   openSession,
   ownedBy,

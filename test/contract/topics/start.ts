@@ -9,7 +9,6 @@ import {
   detail,
   encodedOutcome,
   holdOne,
-  HOUR_MS,
   openSession,
   ownedBy,
   settleRequest,
