@@ -21,7 +21,7 @@ const MAY_IMPORT = {
   services: ['domain', 'ports', 'wire', 'config', 'observe'],
   runners: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'authoring'],
   worker: ['domain', 'ports', 'wire', 'gate', 'config', 'observe', 'services', 'catalog', 'stages', 'data-path.ts'],
-  client: ['domain', 'ports', 'wire', 'stages/call', 'stages/reply'],
+  client: ['domain', 'ports', 'wire', 'gate/approvals', 'stages/call', 'stages/reply'],
   mcp: ['domain', 'ports', 'wire', 'config', 'observe', 'catalog', 'client', 'toolkit'],
   gateway: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'catalog', 'client', 'toolkit', 'mcp'],
   compose: EVERYTHING,

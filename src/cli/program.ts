@@ -5,6 +5,10 @@ import { agentsListCommand } from './commands/agents-list.ts';
 import { agentsRemoveCommand } from './commands/agents-remove.ts';
 import { agentsSetCommand } from './commands/agents-set.ts';
 import { agentsShowCommand } from './commands/agents-show.ts';
+import { approvalsDecideCommand } from './commands/approvals-decide.ts';
+import { approvalsListCommand } from './commands/approvals-list.ts';
+import { approvalsShowCommand } from './commands/approvals-show.ts';
+import { approvalsWaitCommand } from './commands/approvals-wait.ts';
 import { callCommand } from './commands/call.ts';
 import { callsCancelCommand } from './commands/calls-cancel.ts';
 import { callsListCommand } from './commands/calls-list.ts';
@@ -17,6 +21,8 @@ import { configShowCommand } from './commands/config-show.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
+import { grantsListCommand } from './commands/grants-list.ts';
+import { grantsRevokeCommand } from './commands/grants-revoke.ts';
 import { pauseCommand } from './commands/pause.ts';
 import { policyCheckCommand } from './commands/policy-check.ts';
 import { policySetCommand } from './commands/policy-set.ts';
@@ -55,6 +61,13 @@ export function createProgram(): Command {
     callsCancelCommand(),
     callsResolveCommand(),
   ]);
+  addGroup(program, 'approvals', 'Questions to people about calls', [
+    approvalsListCommand(),
+    approvalsShowCommand(),
+    approvalsWaitCommand(),
+    approvalsDecideCommand(),
+  ]);
+  addGroup(program, 'grants', 'Remembered answers to them', [grantsListCommand(), grantsRevokeCommand()]);
   addGroup(program, 'catalog', 'What is published', [catalogShowCommand()], catalogListCommand());
   addGroup(program, 'sessions', 'Who calls are made for', [
     sessionsOpenCommand(),

@@ -37,6 +37,8 @@ export function showCall(terminal: Terminal, call: ShownCall, now: number): void
     ['waiters', String(call.waiters)],
     ['outcome', outcome === undefined ? undefined : `${outcome.kind}, executed: ${outcome.executed}`],
     ['resolved', call.resolution],
+    ['approval', call.approval],
+    ['grant', call.grant],
     ['error', outcome?.error === undefined ? undefined : `${outcome.error.code}: ${outcome.error.message}`],
     ['fix', outcome?.error?.fix?.replace('<id>', call.callId)],
   ];

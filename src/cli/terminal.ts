@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import pc from 'picocolors';
-import { escapeLine, escapeText, toSafeJson } from './escape-text.ts';
+import { escapeLine, escapeText, toSafeJson } from '../wire/escape-text.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 export type Cell = string | { readonly text: string; readonly style: Style };

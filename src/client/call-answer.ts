@@ -1,3 +1,4 @@
+import type { ApprovalId } from '../domain/approval.ts';
 import type { CallEvent } from '../domain/call-event.ts';
 import type { CallId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -7,7 +8,8 @@ import type { Outcome } from '../domain/outcome.ts';
 export type CallAnswer =
   | { readonly kind: 'settled'; readonly callId: CallId; readonly outcome: Outcome }
   | { readonly kind: 'refused'; readonly outcome: Outcome }
-  | { readonly kind: 'pending'; readonly callId: CallId };
+  /** With the approval, if a person is being asked about it. */
+  | { readonly kind: 'pending'; readonly callId: CallId; readonly approval?: ApprovalId };
 
 export interface CallOptions {
   /** The same key with the same arguments is the same call. Minted if absent. */

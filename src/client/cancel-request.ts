@@ -9,6 +9,7 @@ export function cancelRequest(callId: CallId, retentionMs: number, by: 'caller' 
     callId,
     outcome: encodeOutcome(trouble('CALL_CANCELLED', {})),
     outcomeIfHeld: encodeOutcome(trouble('CALL_CANCELLED', {}, { executed: 'unknown' })),
+    outcomeIfParked: encodeOutcome(trouble('APPROVAL_ABORTED', {})),
     audit: encode({ outcome: 'cancelled', by }),
     retentionMs,
   };

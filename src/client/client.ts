@@ -11,10 +11,12 @@ import { prepareCall } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
 import { newCallerId, newRunId } from '../wire/ids.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
+import { createApprovals, type Approvals } from './approvals.ts';
 import type { CallAnswer, CallOptions } from './call-answer.ts';
 import { CallInFlight, type CallHome, type CallWish } from './call-in-flight.ts';
 import { cancelRequest } from './cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
+import { createGrants, type Grants } from './grants.ts';
 import { createKnownSessions, headOf, type Caller } from './known-sessions.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 import { createPatience } from './patience.ts';
@@ -47,6 +49,10 @@ export interface Client {
   /** Waits for the outcome of a call, from any process. */
   wait(session: Caller, callId: string, options?: { waitMs?: number; signal?: AbortSignal }): Promise<CallAnswer>;
   cancel(session: Caller, callId: string): Promise<CancelAnswer>;
+  /** Questions to people about calls. */
+  readonly approvals: Approvals;
+  /** Remembered answers to them. */
+  readonly grants: Grants;
   close(): Promise<void>;
 }
 
@@ -177,7 +183,10 @@ export function createClient(store: Store, settings: ClientSettings): Client {
   async function read(callId: CallId): Promise<CallAnswer> {
     const record = await store.readCall(callId);
     if (record === undefined) throw planeError('CALL_UNKNOWN', { callId });
-    if (record.outcome === undefined) return { kind: 'pending', callId };
+    if (record.outcome === undefined) {
+      const approval = record.state === 'parked' ? record.approval : undefined;
+      return { kind: 'pending', callId, ...(approval === undefined ? {} : { approval }) };
+    }
     return { kind: 'settled', callId, outcome: decodeOutcome(record.outcome) };
   }
 
@@ -200,6 +209,8 @@ export function createClient(store: Store, settings: ClientSettings): Client {
       watchToolkit(store, () => toolkit(session), { listener, signal: closing.signal }),
     result,
     cancel,
+    approvals: createApprovals(store, settings),
+    grants: createGrants(store),
     async wait(session, asked, options = {}) {
       await prove(session);
       const callId = ownCallId(session, asked);

@@ -1,4 +1,4 @@
-import type { CallId, RunId, SessionId, ToolId } from './ids.ts';
+import type { CallId, RunId, SessionId, ToolId, WorkerId } from './ids.ts';
 import type { Identity } from './session.ts';
 
 declare const approvalBrand: unique symbol;
@@ -50,8 +50,11 @@ export interface ApprovalQuestion {
   /** For the approver's eyes only: never sent to the model or to a chat. */
   readonly detail?: string;
   readonly decisions: readonly ApprovalDecision[];
-  /** Subjects, `role:NAME` or `*`. */
-  readonly approvers: readonly string[];
+  /**
+   * Lists of subjects, `role:NAME`, `TENANT/*` or `*` (everybody of the requester's tenant): one per asker that named any, and who decides
+   * is named in each of them. None at all: operators only.
+   */
+  readonly approvers: readonly (readonly string[])[];
   readonly requesterMayDecide: boolean;
   readonly quorum: number;
   /** SHA-256, hex, of tool id, tool digest, arguments, session and askers. A decision must name it. */
@@ -81,8 +84,24 @@ export interface Approval {
   readonly resolution?: Resolution;
   /** Canonical JSON put in the place of the question's, by the person who allowed it. */
   readonly editedArguments?: string;
-  /** Whether `approval_resolved` was invoked; `unknown`: whoever claimed it was lost. */
-  readonly callback: 'none' | 'waiting' | 'claimed' | 'done' | 'unknown';
+  /** Made by this very decision. */
+  readonly grant?: GrantId;
+  /** The worker that asked; while it lives, the callback is its own. */
+  readonly askedBy: WorkerId;
+  /** Somebody held the call before it was asked about, and may have run it. */
+  readonly mayHaveRun: boolean;
+  readonly callback: CallbackState;
+}
+
+/** Whether `approval_resolved` was invoked. `none`: nobody asked for it; `unknown`: whoever claimed it was lost, it may have been. */
+export const CALLBACK_STATES = ['none', 'waiting', 'claimed', 'done', 'unknown'] as const;
+export type CallbackState = (typeof CALLBACK_STATES)[number];
+
+/** What a delivery carries after a decision. */
+export interface ResumedWith {
+  readonly approval: ApprovalId;
+  /** Nobody can have run the call so far: it was asked about before any start, and this is the first delivery since. */
+  readonly untouched: boolean;
 }
 
 /** A remembered yes. */
@@ -93,11 +112,13 @@ export interface Grant {
   /** Absent: any agent of the subject. */
   readonly agent?: string;
   readonly tool: ToolId;
+  /** Of the tool as it was shown; a changed one asks again. */
+  readonly toolDigest: string;
   /** `exact`: these arguments only; `any`: whatever they are. */
   readonly matches:
     | { readonly kind: 'exact'; readonly argumentsDigest: string }
     | { readonly kind: 'any' }
-    /** All conditions of a rule must hold. */
+    /** JSON of `ArgumentCondition[]`: all of them must hold. */
     | { readonly kind: 'conditions'; readonly conditions: string };
   /** Digests of the askers it answers; a changed rule asks again. */
   readonly askers: readonly string[];
@@ -109,3 +130,25 @@ export interface Grant {
   readonly usesLeft?: number;
   readonly revoked: boolean;
 }
+
+/** A grant before the store has given it its times. */
+export type NewGrant = Omit<Grant, 'approval' | 'by' | 'createdAt' | 'expiresAt' | 'revoked'> & {
+  readonly lifetimeMs: number;
+};
+
+const SECOND_MS = 1000;
+const DAY_MS = 24 * 60 * 60 * SECOND_MS;
+
+export const APPROVAL_LIMITS = Object.freeze({
+  titleLength: 80,
+  descriptionLength: 512,
+  detailLength: 16_384,
+  reasonLength: 512,
+  commentLength: 512,
+  principalLength: 600,
+  defaultTimeoutMs: 120 * SECOND_MS,
+  leastTimeoutMs: SECOND_MS,
+  mostTimeoutMs: 7 * DAY_MS,
+  defaultGrantMs: 30 * DAY_MS,
+  mostGrantMs: 365 * DAY_MS,
+});

@@ -38,6 +38,9 @@ export interface RunState {
 /** Newest last, without this attempt; only as many as the store keeps. */
 export type RunHistory = readonly Attempt[];
 
+/** What a person's no leaves as a result. */
+export const DENIED_RESULT = 'denied--';
+
 /** The store keeps so many attempts per run. */
 export const HISTORY_LENGTH = 128;
 /** Characters of a short digest. */

@@ -1,3 +1,4 @@
+import { APPROVAL_ERRORS } from './approval-errors.ts';
 import { entry } from './error-entry.ts';
 
 /** Endings of calls. Each becomes an outcome; codes are never reused. */
@@ -243,4 +244,5 @@ export const CALL_ERRORS = {
     retry: 'never',
     say: (d: { reason: string }) => d.reason,
   }),
+  ...APPROVAL_ERRORS,
 } as const;

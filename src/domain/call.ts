@@ -1,3 +1,4 @@
+import type { ApprovalId, GrantId } from './approval.ts';
 import type { CallId, RunId, SessionId, ToolId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import type { Identity } from './session.ts';
@@ -55,6 +56,10 @@ export interface CallRecord {
   readonly cancelRequested: boolean;
   readonly waiters: number;
   readonly resolution?: 'ran' | 'not-ran';
+  /** The last question about it; while it is parked, the one that is pending. */
+  readonly approval?: ApprovalId;
+  /** That let it through. */
+  readonly grant?: GrantId;
   /** Encoded outcome; present when settled. */
   readonly outcome?: Uint8Array;
 }

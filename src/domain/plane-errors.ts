@@ -64,6 +64,24 @@ export const PLANE_ERRORS = {
     say: (d: { callId: string; state: string }) =>
       `Call ${d.callId} is ${d.state}; only an indeterminate call can be resolved.`,
   }),
+  APPROVAL_UNKNOWN: entry({
+    stage: 'gate',
+    retry: 'never',
+    say: (d: { approval: string }) =>
+      `There is no approval ${d.approval} that you may see. Several may start like that, or its retention has ended.`,
+    fix: 'List them with: sallyport approvals list',
+  }),
+  APPROVAL_INVALID: entry({
+    stage: 'gate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `The approval was not understood: ${d.problem}.`,
+  }),
+  GRANT_UNKNOWN: entry({
+    stage: 'gate',
+    retry: 'never',
+    say: (d: { grant: string }) => `There is no grant ${d.grant}, or it has expired.`,
+    fix: 'List them with: sallyport grants list',
+  }),
   POLICY_CONFLICT: entry({
     stage: 'operate',
     retry: 'after-the-fix',

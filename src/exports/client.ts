@@ -1,13 +1,32 @@
 export { connect, type ConnectOptions } from '../compose/connect.ts';
+export type { Approvals } from '../client/approvals.ts';
+export type { Approver } from '../client/approver.ts';
 export type { CallAnswer, CallOptions, Client } from '../client/client.ts';
+export type { Decision } from '../client/decide-request.ts';
+export type { Grants } from '../client/grants.ts';
 export type { OpenSessionOptions } from '../client/open-session.ts';
 export type { SessionToolkit } from '../client/session-toolkits.ts';
+export type {
+  Approval,
+  ApprovalDecision,
+  ApprovalId,
+  ApprovalQuestion,
+  ApprovalState,
+  Grant,
+  GrantId,
+  Principal,
+  Resolution,
+  Severity,
+} from '../domain/approval.ts';
 export type { CallEvent } from '../domain/call-event.ts';
 export type { Catalog, PublishedTool } from '../domain/catalog.ts';
 export type { ContentBlock, FileWriteBack, InjectedTool, RichMessage, WriteBacks } from '../domain/content.ts';
 export { PlaneError } from '../domain/errors.ts';
 export type { ModuleDeclaration } from '../domain/module.ts';
+export type { GrantWish } from '../gate/approvals/grants.ts';
+export { renderQuestion, type Redact, type RenderedQuestion } from '../gate/approvals/render-question.ts';
 export type { Executed, Outcome, OutcomeError, OutcomeKind } from '../domain/outcome.ts';
 export type { SessionHandle } from '../domain/session.ts';
 export type { ToolDeclaration } from '../domain/tool.ts';
 export type { MissingReason, MissingTool } from '../domain/toolkit.ts';
+export type { DecideAnswer } from '../ports/approval-store.ts';

@@ -1,4 +1,5 @@
 import type { AttemptEnding, RunState } from '../domain/attempt.ts';
+import type { ApprovalId, GrantId, ResumedWith } from '../domain/approval.ts';
 import type { CallRecord, CallState } from '../domain/call.ts';
 import type { CallerId, CallId, RunId, SessionId, ToolId, WorkerId } from '../domain/ids.ts';
 import type { SessionEnding } from '../domain/session.ts';
@@ -13,7 +14,7 @@ import type { Effect } from '../domain/tool.ts';
  * - implementations may put many requests into one commit, and do.
  *
  * A fence is `base + deliveries`: the base is raised by every requeue, the delivery count by every reclaim.
- * `settleCall`, `renewCalls`, `startCall`, `parkCall`, `abandonCall` and `notifyWaiters` compare it with the store's;
+ * `settleCall`, `renewCalls`, `startCall`, `askApproval`, `abandonCall` and `notifyWaiters` compare it with the store's;
  * a lower one means that somebody else owns the call, and nothing is changed.
  */
 export interface CallStore {
@@ -38,10 +39,6 @@ export interface CallStore {
   /** Writes the start mark, and the intent of a privileged call. Nothing of an unsafe tool may run before it answers `started`. */
   startCall(request: StartRequest): Promise<StartAnswer>;
 
-  /** Puts the call aside: its exact bytes stay, no worker holds it. `resumeCall` queues it again under a higher fence. */
-  parkCall(request: ParkRequest): Promise<'parked' | 'fenced'>;
-  resumeCall(request: ResumeRequest): Promise<'resumed' | 'not-parked'>;
-
   /** Outcome, replies to all waiters, audit record, end of lease, promotion of the subject's next call: one step. */
   settleCall(request: SettleRequest): Promise<SettleAnswer>;
 
@@ -51,12 +48,13 @@ export interface CallStore {
    */
   abandonCall(request: AbandonRequest): Promise<'abandoned' | 'fenced'>;
 
-  /** A call that has not started ends now; for a started one the owner is told to abort. */
+  /** A call that has not started ends now, a parked one with its approval; for a started one the owner is told to abort. */
   cancelCall(request: CancelRequest): Promise<CancelAnswer>;
 
   /**
    * Settles what is past its deadline: calls nobody started, at once; started ones `overdueMs` later, when their worker had its
-   * chance. Also forgets what has gone stale: consumers without pending entries, counters of expired bytes.
+   * chance; parked ones with their approval, also when their session ended. Also forgets what has gone stale: consumers without pending
+   * entries, counters of expired bytes, grants; and gives up callbacks whose claimant was lost.
    */
   reapCalls(request: ReapRequest): Promise<ReapAnswer>;
 
@@ -186,8 +184,8 @@ export interface Delivery extends OwnedCall {
   readonly handedBack: boolean;
   /** A waiter asked for events when the call was accepted. */
   readonly eventsWanted: boolean;
-  /** Opaque bytes given to `resumeCall`, e.g. the decision of an approval. */
-  readonly resumedWith?: Uint8Array;
+  /** It was parked, and this approval allowed it. */
+  readonly resumedWith?: ResumedWith;
 }
 
 export interface RecoveredCall {
@@ -258,19 +256,6 @@ export interface SettledAttempt {
 /** `absent`: the record is gone, e.g. the store was replaced. */
 export type SettleAnswer = 'settled' | 'fenced' | 'absent';
 
-export interface ParkRequest extends OwnedCall {
-  /** Store time at which the call expires unless it was resumed; replaces the deadline. */
-  readonly until: number;
-  readonly audit: Uint8Array;
-}
-
-export interface ResumeRequest {
-  readonly callId: CallId;
-  readonly with?: Uint8Array;
-  /** The deadline counts on from here: so much is left. */
-  readonly deadlineMs: number;
-}
-
 export interface AbandonRequest extends OwnedCall {
   readonly handedBack: boolean;
 }
@@ -283,6 +268,8 @@ export interface CancelRequest {
   readonly outcome: Uint8Array;
   /** … and if a worker holds it without a start mark, so that a `read` tool may be running. */
   readonly outcomeIfHeld: Uint8Array;
+  /** … and if somebody was being asked about it, and nobody may have run it before. */
+  readonly outcomeIfParked: Uint8Array;
   readonly audit: Uint8Array;
   readonly retentionMs: number;
 }
@@ -300,6 +287,10 @@ export interface ReapRequest {
   readonly mayHaveRun: Uint8Array;
   /** For a call whose entry somebody deleted by hand. */
   readonly bodyLost: Uint8Array;
+  /** For a parked call that nobody decided in time … */
+  readonly approvalExpired: Uint8Array;
+  /** … and for one whose session ended first. */
+  readonly sessionEnded: Uint8Array;
   readonly audit: Uint8Array;
 }
 
@@ -358,16 +349,29 @@ export interface AuditEntry {
   readonly session: SessionId;
   readonly bodyDigest: string;
   readonly identity: string;
+  /** The last question about the call; of everything that happens from then on. */
+  readonly approval?: ApprovalId;
+  /** That let the call through; of `grant.created` and `grant.revoked`, the grant itself. */
+  readonly grant?: GrantId;
   readonly detail: Uint8Array;
 }
 
 export const AUDIT_EVENTS = [
   'call.intended',
-  'call.parked',
   'call.settled',
   'call.cancelled',
   'call.expired',
   'call.resolved',
+  'approval.requested',
+  /** A yes that was not the last one needed. */
+  'approval.voted',
+  'approval.decided',
+  'approval.expired',
+  'approval.cancelled',
+  'callback.unknown',
+  'grant.created',
+  'grant.used',
+  'grant.revoked',
 ] as const;
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 

@@ -1,3 +1,4 @@
+import type { ApprovalStore } from './approval-store.ts';
 import type { CallStore } from './call-store.ts';
 import type { CatalogStore } from './catalog-store.ts';
 import type { FleetRegistry } from './fleet-registry.ts';
@@ -5,7 +6,7 @@ import type { PolicyStore } from './policy-store.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** Everything durable. Two implementations, one contract suite. */
-export interface Store extends CallStore, SessionStore, PolicyStore, CatalogStore, FleetRegistry {
+export interface Store extends CallStore, ApprovalStore, SessionStore, PolicyStore, CatalogStore, FleetRegistry {
   /** Fixed when the store was made; ids carry their lane. */
   readonly lanes: number;
   /** Store time in milliseconds. */
@@ -23,8 +24,6 @@ export const STORE_METHODS = [
   'recheckSessions',
   'renewCalls',
   'startCall',
-  'parkCall',
-  'resumeCall',
   'settleCall',
   'abandonCall',
   'cancelCall',
@@ -36,6 +35,18 @@ export const STORE_METHODS = [
   'resolveCall',
   'readAudit',
   'queueState',
+  'askApproval',
+  'decideApproval',
+  'readApproval',
+  'listApprovals',
+  'matchApprovals',
+  'claimCallbacks',
+  'finishCallback',
+  'listGrants',
+  'readGrant',
+  'findGrants',
+  'useGrant',
+  'revokeGrant',
   'openSession',
   'touchSession',
   'revokeSession',

@@ -1,4 +1,5 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
+import type { ApprovalId, GrantId } from '../domain/approval.ts';
 import {
   parseScopedId,
   privatePool,
@@ -29,6 +30,21 @@ export function randomId(): string {
 export function newSessionId(tenant: string, subject: string, lanes: number): SessionId {
   const scope = subjectScope(tenant, subject);
   return `${laneOf(scope, lanes)}.${scope}.${randomId()}` as SessionId;
+}
+
+/** In the lane and scope of the call it is about, as the grant that may come of it. */
+export function newApprovalId(callId: CallId): ApprovalId {
+  return inScopeOf(callId) as ApprovalId;
+}
+
+export function newGrantId(approval: ApprovalId): GrantId {
+  return inScopeOf(approval) as GrantId;
+}
+
+function inScopeOf(id: string): string {
+  const scoped = parseScopedId(id);
+  if (scoped === undefined) throw new TypeError('not a scoped id');
+  return `${scoped.lane}.${scoped.scope}.${randomId()}`;
 }
 
 /** The call id is a function of the subject and the key, so looking up the key and looking up the call is one read. */

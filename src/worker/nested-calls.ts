@@ -114,6 +114,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
             callId: acceptance.callId,
             outcome: encodeOutcome(trouble('CALL_CANCELLED', {})),
             outcomeIfHeld: encodeOutcome(trouble('CALL_CANCELLED', {}, { executed: 'unknown' })),
+            outcomeIfParked: encodeOutcome(trouble('APPROVAL_ABORTED', {})),
             audit: encode({ outcome: 'cancelled', by: 'parent' }),
             retentionMs: needs.retentionMs,
           }),

@@ -187,6 +187,8 @@ function reapRequest(settings: SupervisorSettings): Omit<ReapRequest, 'lane' | '
     ),
     mayHaveRun: encodeOutcome(trouble('MAY_HAVE_RUN', { tool: 'the tool' }, { executed: 'unknown' })),
     bodyLost: encodeOutcome(trouble('BODY_LOST', {}, { executed: 'unknown' })),
+    approvalExpired: encodeOutcome(trouble('APPROVAL_EXPIRED', {})),
+    sessionEnded: encodeOutcome(trouble('APPROVAL_SESSION_ENDED', {})),
     audit: encode({ by: 'reaper' }),
   };
 }

@@ -3,6 +3,10 @@ import { prepareScene, type CreateBackend, type Scene } from './scene.ts';
 import { describeAccept } from './topics/accept.ts';
 import { describeAdmission } from './topics/admission.ts';
 import { describeAttempts } from './topics/attempts.ts';
+import { describeCallbacks } from './topics/approvals-callback.ts';
+import { describeDeciding } from './topics/approvals-decide.ts';
+import { describeApprovalEnds } from './topics/approvals-end.ts';
+import { describeAsking } from './topics/approvals-ask.ts';
 import { describeAudit } from './topics/audit.ts';
 import { describeCancel } from './topics/cancel.ts';
 import { describeCatalog } from './topics/catalog.ts';
@@ -10,11 +14,11 @@ import { describeClaim } from './topics/claim.ts';
 import { describeDeadlines } from './topics/deadlines.ts';
 import { describeFairness } from './topics/fairness.ts';
 import { describeFleet } from './topics/fleet.ts';
+import { describeGrants } from './topics/grants.ts';
 import { describeIncarnation } from './topics/incarnation.ts';
 import { describeInjected } from './topics/injected.ts';
 import { describeModelBased } from './topics/model-based.ts';
 import { describeNested } from './topics/nested.ts';
-import { describePark } from './topics/park.ts';
 import { describePolicy } from './topics/policy.ts';
 import { describeRaces } from './topics/races.ts';
 import { describeRecover } from './topics/recover.ts';
@@ -37,7 +41,11 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   attempts: describeAttempts,
   settle: describeSettle,
   cancel: describeCancel,
-  park: describePark,
+  'approvals asked': describeAsking,
+  'approvals decided': describeDeciding,
+  'approvals ended': describeApprovalEnds,
+  'approval callbacks': describeCallbacks,
+  grants: describeGrants,
   deadlines: describeDeadlines,
   requeued: describeRequeued,
   fairness: describeFairness,

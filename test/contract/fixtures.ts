@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { ENVELOPE_VERSION } from '../../src/domain/call.ts';
 import { toolId, type CallId, type RunId, type SessionId, type ToolId, type WorkerId } from '../../src/domain/ids.ts';
+import type { ApprovalDecision, ApprovalQuestion, NewGrant, Principal } from '../../src/domain/approval.ts';
 import type { OutcomeKind } from '../../src/domain/outcome.ts';
 import type { Identity } from '../../src/domain/session.ts';
 import type {
@@ -9,19 +10,21 @@ import type {
   CancelRequest,
   Delivery,
   OwnedCall,
-  ParkRequest,
   ReapRequest,
   SettleRequest,
   StartRequest,
   Waiter,
 } from '../../src/ports/call-store.ts';
+import type { AskRequest, DecideRequest } from '../../src/ports/approval-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { bodyDigest, sha256 } from '../../src/wire/digest.ts';
 import { encodeEnvelope } from '../../src/wire/envelope.ts';
 import {
   callIdFor,
   laneOfId,
+  newApprovalId,
   newCallerId,
+  newGrantId,
   newRunId,
   newSessionId,
   newToken,
@@ -189,18 +192,114 @@ export function startRequest(delivery: OwnedCall, overrides: Partial<StartReques
   return { ...ownedBy(delivery), effect: 'unsafe', maxAttempts: 3, ...overrides };
 }
 
-export function parkRequest(delivery: Delivery, overrides: Partial<ParkRequest> = {}): ParkRequest {
-  return { ...ownedBy(delivery), until: delivery.acceptedAt + 24 * HOUR_MS, audit: detail('parked'), ...overrides };
+export interface AskOverrides extends Partial<Omit<AskRequest, 'question'>> {
+  readonly question?: Partial<ApprovalQuestion>;
+}
+
+/** What the gate would ask about this call: one rule wants a person to look. */
+export function askRequest(delivery: Delivery, overrides: AskOverrides = {}): AskRequest {
+  const { question, ...fields } = overrides;
+  const id = newApprovalId(delivery.callId);
+  return {
+    ...ownedBy(delivery),
+    question: {
+      id,
+      callId: delivery.callId,
+      tool: delivery.tool,
+      toolDigest: sha256(delivery.tool),
+      arguments: '{}',
+      session: delivery.session,
+      run: delivery.run,
+      identity: JSON.parse(delivery.identity) as Identity,
+      askers: [{ kind: 'rule', id: 'ask-first', digest: sha256('ask-first'), grantable: true }],
+      title: 'Write a file?',
+      description: 'Writes “notes.txt”.',
+      reasons: ['the rule says so'],
+      severity: 'warning',
+      decisions: ['allow-once', 'allow-always', 'deny'],
+      approvers: [['role:reviewers']],
+      requesterMayDecide: false,
+      quorum: 1,
+      binding: sha256(id),
+      ...question,
+    },
+    timeoutMs: 24 * HOUR_MS,
+    mayHaveRun: false,
+    callback: false,
+    audit: detail('asked'),
+    ...fields,
+  };
+}
+
+/** Parks a held call by asking about it. */
+export async function askAbout(store: Store, delivery: Delivery, overrides: AskOverrides = {}): Promise<AskRequest> {
+  const request = askRequest(delivery, overrides);
+  const answer = await store.askApproval(request);
+  if (answer.kind !== 'asked') throw new Error(`Expected the question to be asked, it was ${JSON.stringify(answer)}`);
+  return request;
+}
+
+export const ALICE: Principal = { kind: 'subject', name: 'acme/alice' };
+export const BOB: Principal = { kind: 'subject', name: 'acme/bob' };
+export const OPERATOR: Principal = { kind: 'operator', name: 'root' };
+
+export const DENIED = encodedOutcome('denied', 'a person said no');
+export const DENIED_MAY_HAVE_RUN = encodedOutcome('denied', 'a person said no, it may have run');
+
+export function decideRequest(
+  { question }: Pick<AskRequest, 'question'>,
+  decision: ApprovalDecision = 'allow-once',
+  overrides: Partial<DecideRequest> = {},
+): DecideRequest {
+  return {
+    id: question.id,
+    binding: question.binding,
+    decision,
+    by: ALICE,
+    deadlineMs: 60_000,
+    denied: DENIED,
+    deniedMayHaveRun: DENIED_MAY_HAVE_RUN,
+    audit: detail(decision),
+    retentionMs: HOUR_MS,
+    ...overrides,
+  };
+}
+
+/** Queues a parked call again, as an approver's yes does. */
+export async function allow(store: Store, asked: AskRequest, overrides: Partial<DecideRequest> = {}): Promise<void> {
+  expect(await store.decideApproval(decideRequest(asked, 'allow-once', overrides))).toEqual({
+    kind: 'decided',
+    state: 'allowed',
+  });
+}
+
+/** For exactly the arguments of the question. */
+export function newGrant({ question }: Pick<AskRequest, 'question'>, overrides: Partial<NewGrant> = {}): NewGrant {
+  const { tenant, subject, agent } = question.identity;
+  return {
+    id: newGrantId(question.id),
+    tenant,
+    subject,
+    agent,
+    tool: question.tool,
+    toolDigest: question.toolDigest,
+    matches: { kind: 'exact', argumentsDigest: sha256(question.arguments) },
+    askers: question.askers.map(({ digest }) => digest),
+    lifetimeMs: HOUR_MS,
+    ...overrides,
+  };
 }
 
 export const CANCELLED = encodedOutcome('cancelled', 'nothing ran');
 export const CANCELLED_IF_HELD = encodedOutcome('cancelled', 'may be running');
+export const CANCELLED_IF_PARKED = encodedOutcome('cancelled', 'while a person was asked');
 
 export function cancelRequest(callId: CallId, overrides: Partial<CancelRequest> = {}): CancelRequest {
   return {
     callId,
     outcome: CANCELLED,
     outcomeIfHeld: CANCELLED_IF_HELD,
+    outcomeIfParked: CANCELLED_IF_PARKED,
     audit: detail('cancelled'),
     retentionMs: HOUR_MS,
     ...overrides,
@@ -210,6 +309,8 @@ export function cancelRequest(callId: CallId, overrides: Partial<CancelRequest> 
 export const EXPIRED = encodedOutcome('expired');
 export const TIMED_OUT = encodedOutcome('timed-out');
 export const MAY_HAVE_RUN = encodedOutcome('indeterminate');
+export const APPROVAL_EXPIRED = encodedOutcome('denied', 'nobody decided in time');
+export const SESSION_ENDED = encodedOutcome('denied', 'the session ended first');
 
 export function reapRequest(lane: number, overrides: Partial<ReapRequest> = {}): ReapRequest {
   return {
@@ -223,6 +324,8 @@ export function reapRequest(lane: number, overrides: Partial<ReapRequest> = {}):
     timedOut: TIMED_OUT,
     mayHaveRun: MAY_HAVE_RUN,
     bodyLost: encodedOutcome('indeterminate', 'body lost'),
+    approvalExpired: APPROVAL_EXPIRED,
+    sessionEnded: SESSION_ENDED,
     audit: detail('reaped'),
     ...overrides,
   };

@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
+import type { ApprovalId } from '../../src/domain/approval.ts';
 import type { CallId } from '../../src/domain/ids.ts';
-import { CANCELLED, CANCELLED_IF_HELD } from './fixtures.ts';
+import { CANCELLED, CANCELLED_IF_HELD, CANCELLED_IF_PARKED, encodedOutcome } from './fixtures.ts';
 import { encodedLabel, type Real } from './model-commands.ts';
-import { RELEASING_OUTCOME, visibleStates, type Model, type ModelCall } from './model.ts';
+import { DENIED_OUTCOME, RELEASING_OUTCOME, visibleStates, type Model, type ModelCall } from './model.ts';
+import type { AuditEntry } from '../../src/ports/call-store.ts';
 import { drainReplies, readWholeAudit, recordOf } from './observe.ts';
 
 const BYTES: Record<string, Uint8Array> = {
@@ -11,6 +13,8 @@ const BYTES: Record<string, Uint8Array> = {
   [RELEASING_OUTCOME]: encodedLabel(RELEASING_OUTCOME),
   'cancelled, nothing ran': CANCELLED,
   'cancelled, may be running': CANCELLED_IF_HELD,
+  'cancelled, while a person was asked': CANCELLED_IF_PARKED,
+  [DENIED_OUTCOME]: encodedOutcome('denied'),
 };
 
 const labelOf = (bytes: Uint8Array): string | undefined =>
@@ -25,7 +29,9 @@ export async function expectAgreement(model: Model, real: Real): Promise<void> {
   const audit = await readWholeAudit(store, real.session.lane);
   for (const call of model.calls.values()) {
     await expectSameRecord(call, real);
-    const endings = audit.filter((entry) => entry.callId === call.callId && entry.event !== 'call.parked');
+    const own = audit.filter((entry) => entry.callId === call.callId);
+    const endings = own.filter(({ event }) => event.startsWith('call.'));
+    await expectSameApprovals(call, real, own);
     const ending = call.cancelledByStore ? 'call.cancelled' : 'call.settled';
     expect(endings.map((entry) => entry.event)).toEqual(call.state === 'settled' ? [ending] : []);
     for (const waiter of call.waiters) {
@@ -33,6 +39,19 @@ export async function expectAgreement(model: Model, real: Real): Promise<void> {
       expect(item?.kind).toBe(call.state === 'settled' ? 'settled' : undefined);
       if (item?.kind === 'settled') expect(call.outcomes).toContain(labelOf(item.outcome));
     }
+  }
+}
+
+/** Each question once, and each at most one answer, in the store as in the audit. */
+async function expectSameApprovals(call: ModelCall, real: Real, audit: readonly AuditEntry[]): Promise<void> {
+  for (const { id, state, votes } of call.approvals) {
+    const events = audit.filter((entry) => entry.approval === id && entry.event.startsWith('approval.'));
+    const ending = { pending: [], allowed: ['decided'], denied: ['decided'], cancelled: ['cancelled'] }[state];
+    const counted = votes.slice(0, state === 'allowed' || state === 'denied' ? -1 : undefined).map(() => 'voted');
+    const expected = ['requested', ...counted, ...ending].map((event) => `approval.${event}`);
+    expect(events.map(({ event }) => event)).toEqual(expected);
+    const approval = await real.handles[0].readApproval(id as ApprovalId);
+    expect(approval).toMatchObject({ state, votes: votes.map(([, decision]) => ({ decision })) });
   }
 }
 

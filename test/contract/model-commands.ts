@@ -6,11 +6,14 @@ import type { ClaimAnswer, Delivery, RecoveredCall } from '../../src/ports/call-
 import type { Store } from '../../src/ports/store.ts';
 import { callIdFor, newWorkerId, randomId } from '../../src/wire/ids.ts';
 import {
+  ALICE,
   acceptRequest,
+  askRequest,
+  BOB,
   cancelRequest,
+  decideRequest,
   encodedOutcome,
   ownedBy,
-  parkRequest,
   settleRequest,
   startRequest,
   type TestSession,
@@ -118,10 +121,18 @@ const renewCommand = (key: Key, age: number): Command =>
     expect(model.renewAnswers(call, number)).toContain(answers[0]);
   });
 
-const parkCommand = (key: Key, age: number): Command =>
-  asWorker('park', key, age, notRunning, async ({ call, number, delivery, store }) => {
-    expect(model.putAwayAnswers(call, number, 'parked')).toContain(await store.parkCall(parkRequest(delivery)));
-    model.applyPutAway(call, number, 'parked');
+const askCommand = (key: Key, age: number, quorum: 1 | 2): Command =>
+  asWorker(`ask for ${quorum}`, key, age, notRunning, async ({ m, call, number, delivery, store }) => {
+    const repeated = m.asked.get(`${call.callId} ${number}`);
+    const request = repeated ?? askRequest(delivery, { question: { quorum } });
+    const { kind } = await store.askApproval(request);
+    // Marked as cancelled while it ran: it is not asked about, and stays with whoever holds it.
+    if (call.cancelRequested && call.holder === number) return expect(kind).toBe('cancelled');
+    const { id } = request.question;
+    const wasAsked = call.approvals.some((approval) => approval.id === id);
+    expect(kind).toBe(wasAsked || call.holder === number ? 'asked' : 'fenced');
+    m.asked.set(`${call.callId} ${number}`, request);
+    model.applyAsk(call, number, id, request.question.quorum);
   });
 
 const abandonCommand = (key: Key, age: number): Command =>
@@ -139,11 +150,27 @@ function onCall(name: string, key: Key, act: (call: ModelCall, store: Store) => 
   };
 }
 
-const resumeCommand = (key: Key): Command =>
-  onCall('resume', key, async (call, store) => {
-    const answer = await store.resumeCall({ callId: call.callId as CallId, deadlineMs: 600_000 });
-    expect(answer).toBe(model.resume(call));
-  });
+const PRINCIPALS = { alice: ALICE, bob: BOB } as const;
+
+/** On the last question, or on the one before it. */
+const decideCommand = (
+  key: Key,
+  who: keyof typeof PRINCIPALS,
+  decision: model.ModelDecision,
+  approvalAge: number,
+): Command => ({
+  check: (m) => (m.current.get(key)?.approvals.length ?? 0) > approvalAge,
+  toString: () => `${who} decides ${decision} on ${key}, question ${approvalAge === 0 ? 'latest' : `-${approvalAge}`}`,
+  run: async (m, real) => {
+    const call = m.current.get(key)!;
+    const approval = call.approvals.at(-1 - approvalAge)!;
+    const question = [...m.asked.values()].find((request) => request.question.id === approval.id)!;
+    const denied = encodedOutcome('denied');
+    const request = decideRequest(question, decision, { by: PRINCIPALS[who], denied, deniedMayHaveRun: denied });
+    const expected = model.decide(call, approval, who, decision);
+    expect(await storeOf(real).decideApproval(request)).toEqual(expected);
+  },
+});
 
 const cancelCommand = (key: Key): Command =>
   onCall('cancel', key, async (call, store) => {
@@ -199,6 +226,10 @@ const key = fc.constantFrom(...KEYS);
 const age = fc.constantFrom(0, 0, 0, 0, 1, 2);
 const body = fc.constantFrom('one', 'one', 'one', 'one', 'two');
 const outcome = fc.constantFrom<(typeof OUTCOMES)[number]>('stale', 'stale', 'ok', 'failed');
+const quorum = fc.constantFrom<1 | 2>(1, 1, 1, 2);
+const who = fc.constantFrom<keyof typeof PRINCIPALS>('alice', 'bob');
+const decision = fc.constantFrom<model.ModelDecision>('allow-once', 'allow-once', 'allow-once', 'deny');
+const approvalAge = fc.constantFrom(0, 0, 0, 1);
 const often = <T>(times: number, value: T): T[] => Array.from({ length: times }, () => value);
 
 export const COMMANDS: fc.Arbitrary<Command>[] = [
@@ -221,10 +252,13 @@ export const COMMANDS: fc.Arbitrary<Command>[] = [
     fc.tuple(key, age).map((values) => renewCommand(...values)),
   ),
   ...often(
-    2,
-    fc.tuple(key, age).map((values) => parkCommand(...values)),
+    3,
+    fc.tuple(key, age, quorum).map((values) => askCommand(...values)),
   ),
-  ...often(3, key.map(resumeCommand)),
+  ...often(
+    4,
+    fc.tuple(key, who, decision, approvalAge).map((values) => decideCommand(...values)),
+  ),
   ...often(
     2,
     fc.tuple(key, age).map((values) => abandonCommand(...values)),

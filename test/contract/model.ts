@@ -1,4 +1,5 @@
 import type { CallState } from '../../src/domain/call.ts';
+import type { AskRequest } from '../../src/ports/approval-store.ts';
 import type { Effect } from '../../src/domain/tool.ts';
 
 /**
@@ -20,9 +21,22 @@ export interface ModelCall {
   endedBy: Map<number, PutAway | 'settled'>;
   cancelRequested: boolean;
   cancelledByStore: boolean;
+  deniedByPerson: boolean;
   waiters: string[];
   outcomes: string[];
+  /** Questions about it, the last one last. */
+  approvals: ModelApproval[];
 }
+
+export interface ModelApproval {
+  readonly id: string;
+  readonly quorum: number;
+  state: 'pending' | 'allowed' | 'denied' | 'cancelled';
+  /** principal and decision */
+  votes: [string, ModelDecision][];
+}
+
+export type ModelDecision = 'allow-once' | 'deny';
 
 export interface Model {
   /** All calls by id, older generations of released keys included. */
@@ -30,6 +44,8 @@ export interface Model {
   /** The call a key stands for now. */
   readonly current: Map<string, ModelCall>;
   readonly generations: Map<string, number>;
+  /** What was asked about a call by one of its deliveries, to be asked again as it was. */
+  readonly asked: Map<string, AskRequest>;
 }
 
 export const MAX_ATTEMPTS = 3;
@@ -38,7 +54,7 @@ const MOST_LOST_STARTS = 2;
 export const RELEASING_OUTCOME = 'stale';
 
 export function newModel(): Model {
-  return { calls: new Map(), current: new Map(), generations: new Map() };
+  return { calls: new Map(), current: new Map(), generations: new Map(), asked: new Map() };
 }
 
 export function visibleStates(call: ModelCall): CallState[] {
@@ -77,8 +93,10 @@ export function accept(
     endedBy: new Map(),
     cancelRequested: false,
     cancelledByStore: false,
+    deniedByPerson: false,
     waiters: [request.waiter],
     outcomes: [],
+    approvals: [],
   };
   model.generations.set(request.key, generation);
   model.current.set(request.key, call);
@@ -140,7 +158,7 @@ export function applySettle(model: Model, call: ModelCall, delivery: number, out
   for (const [key, current] of model.current) if (current === call) model.current.delete(key);
 }
 
-export type PutAway = 'parked' | 'abandoned';
+export type PutAway = 'asked' | 'abandoned';
 
 export function putAwayAnswers(call: ModelCall, delivery: number, how: PutAway): string[] {
   if (holds(call, delivery)) return [how];
@@ -151,15 +169,44 @@ export function applyPutAway(call: ModelCall, delivery: number, how: PutAway): v
   if (!holds(call, delivery)) return;
   // Given back by the lease that started it, in good order: the start does not count. An unsafe one may have done something.
   if (how === 'abandoned' && call.markedBy === delivery && call.effect !== 'unsafe') call.starts -= 1;
-  call.state = how === 'parked' ? 'parked' : 'queued';
+  call.state = how === 'asked' ? 'parked' : 'queued';
   call.holder = undefined;
   call.endedBy.set(delivery, how);
 }
 
-export function resume(call: ModelCall): 'resumed' | 'not-parked' {
-  if (call.state !== 'parked') return 'not-parked';
+export function applyAsk(call: ModelCall, delivery: number, id: string, quorum: number): void {
+  if (!holds(call, delivery)) return;
+  applyPutAway(call, delivery, 'asked');
+  call.approvals.push({ id, quorum, state: 'pending', votes: [] });
+}
+
+export const DENIED_OUTCOME = 'denied';
+
+/** The first deny ends it; a yes counts once per principal, and the last one needed queues the call again. */
+export function decide(
+  call: ModelCall,
+  approval: ModelApproval,
+  principal: string,
+  decision: ModelDecision,
+): { kind: string; state?: string; missing?: number } {
+  const own = approval.votes.filter(([by]) => by === principal).map(([, said]) => said);
+  if (approval.state !== 'pending') {
+    const agrees = approval.state === (decision === 'deny' ? 'denied' : 'allowed') && own.includes(decision);
+    return { kind: agrees ? 'decided' : 'already-decided', state: approval.state };
+  }
+  if (own.includes(decision)) return { kind: 'counted', missing: approval.quorum - approval.votes.length };
+  approval.votes.push([principal, decision]);
+  if (decision === 'deny') {
+    approval.state = 'denied';
+    call.deniedByPerson = true;
+    end(call, [DENIED_OUTCOME]);
+    return { kind: 'decided', state: 'denied' };
+  }
+  const missing = approval.quorum - approval.votes.length;
+  if (missing > 0) return { kind: 'counted', missing };
+  approval.state = 'allowed';
   call.state = 'queued';
-  return 'resumed';
+  return { kind: 'decided', state: 'allowed' };
 }
 
 export function cancelAnswers(call: ModelCall): string[] {
@@ -184,8 +231,10 @@ export function applyCancel(call: ModelCall, answer: string): void {
   }
   const held = call.state === 'held';
   const heldOutcome = 'cancelled, may be running';
-  const plainOutcome = 'cancelled, nothing ran';
+  const plainOutcome = call.state === 'parked' ? 'cancelled, while a person was asked' : 'cancelled, nothing ran';
   call.cancelledByStore = true;
+  const last = call.approvals.at(-1);
+  if (last?.state === 'pending') last.state = 'cancelled';
   end(call, call.starts > 0 ? [heldOutcome, plainOutcome] : [held ? heldOutcome : plainOutcome]);
 }
 

@@ -13,6 +13,7 @@ export interface DirectStore {
   readonly store: Store;
   readonly groupCommit: GroupCommit;
   readonly database: Database;
+  readonly lane: Lane;
   /** As `store`, but asked by a peer that can be withdrawn. */
   readonly asPeer: (peer: object) => Store;
   readonly remove: () => void;
@@ -62,6 +63,7 @@ export function openDirectStore(options: DirectStoreOptions = {}): DirectStore {
     store: asPeer({}),
     groupCommit,
     database,
+    lane,
     asPeer,
     remove: () => {
       groupCommit.close();

@@ -186,6 +186,8 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
       timedOut: NO_BYTES,
       mayHaveRun: NO_BYTES,
       bodyLost: NO_BYTES,
+      approvalExpired: NO_BYTES,
+      sessionEnded: NO_BYTES,
       audit: NO_BYTES,
     });
     expect(await privateKeys(plane)).toStrictEqual([]);

@@ -4,7 +4,7 @@ import { indexTools } from '../../domain/catalog.ts';
 import type { ToolId } from '../../domain/ids.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
-import { toSafeJson } from '../escape-text.ts';
+import { toSafeJson } from '../../wire/escape-text.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withStore } from '../with-store.ts';
 

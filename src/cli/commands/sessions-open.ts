@@ -4,7 +4,7 @@ import { openSession, type OpenSessionOptions } from '../../client/open-session.
 import { action } from '../command-context.ts';
 import { unavailable, usage } from '../command-failure.ts';
 import { readDuration } from '../duration.ts';
-import { toSafeJson } from '../escape-text.ts';
+import { toSafeJson } from '../../wire/escape-text.ts';
 import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ApprovalId } from '../../domain/approval.ts';
 import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
 import type { Delivery, StartAnswer, StartRequest } from '../../ports/call-store.ts';
 import {
@@ -39,7 +40,7 @@ describe('begin', () => {
     ['a privileged tool', { privileged: true }, {}, 3],
     ['a tool that may start once only', { effect: 'idempotent', limits: ONCE }, {}, 1],
     ['a call that was delivered before', {}, { fence: 2, recovered: RECOVERED }, 3],
-    ['a call that was parked', {}, { resumedWith: new Uint8Array([1]) }, 3],
+    ['a call that was parked', {}, { resumedWith: { approval: 'a' as ApprovalId, untouched: true } }, 3],
   ] as const)('marks the start of %s', async (_what, tool, delivery, maxAttempts) => {
     const { ending, marks } = await begun(tool, delivery);
     expect(ending).toEqual({ kind: 'begun' });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ApprovalId } from '../../domain/approval.ts';
 import { planeError, trouble } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
@@ -119,6 +120,16 @@ describe('settle', () => {
     });
     await done;
     expect(written(requests)).toMatchObject({ kind: 'stale', executed });
+  });
+
+  it.each([
+    ['that waited for a person only', 'no', true],
+    ['that was somebody’s since', 'unknown', false],
+  ] as const)('of a resumed call %s says executed %s', async (_what, executed, untouched) => {
+    const resumedWith = { approval: 'a' as ApprovalId, untouched };
+    const { done, requests } = settling({ outcome: DENIED, delivery: { fence: 3, recovered: LOST, resumedWith } });
+    await done;
+    expect(written(requests)).toMatchObject({ kind: 'denied', executed });
   });
 
   it('leaves alone what a recovered call itself says about its run', async () => {

@@ -1,5 +1,6 @@
 import { PlaneError, trouble } from '../../domain/errors.ts';
 import { releasesKey, type Outcome } from '../../domain/outcome.ts';
+import { mayHaveRun } from '../../gate/may-have-run.ts';
 import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
@@ -64,16 +65,9 @@ function settleRequest(
   };
 }
 
-/**
- * A call that was somebody's before may have run there without a start mark, as `read` and `idempotent` tools do. Only of an unsafe
- * tool without a mark is it known that it did not.
- */
-function honest(delivered: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {
-  const { recovered, handedBack, fence } = delivered.delivery;
-  if (recovered === undefined || outcome.executed !== 'no') return outcome;
-  // Its first and only owner so far did not serve it and handed it back in identify, so nobody has begun it.
-  if (handedBack && fence === 2) return outcome;
-  if (effect === 'unsafe' && recovered.starts === 0) return outcome;
+/** Nobody says of a call that it did not run if somebody before may have run it. */
+function honest({ delivery }: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {
+  if (outcome.executed !== 'no' || !mayHaveRun(delivery, effect)) return outcome;
   return { ...outcome, executed: 'unknown' };
 }
 

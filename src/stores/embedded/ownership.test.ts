@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { temporaryFolder, type TemporaryFolder } from '../../../test/support/process.ts';
 import { makeSocketPath, readPlaneAddress, removePlaneAddress, takeOwnership, writePlaneAddress } from './ownership.ts';
+import { PROTOCOL_VERSION } from './rpc.ts';
 
 let folder: TemporaryFolder;
 const made: string[] = [];
@@ -50,7 +51,7 @@ it('ownership is held by one at a time and free again after its release', () => 
 it('an address is read as it was written, and removed together with its socket', () => {
   const socket = socketIn(folder.path);
   writePlaneAddress(folder.path, socket);
-  expect(readPlaneAddress(folder.path)).toEqual({ pid: process.pid, socket, version: 1 });
+  expect(readPlaneAddress(folder.path)).toEqual({ pid: process.pid, socket, version: PROTOCOL_VERSION });
   removePlaneAddress(folder.path);
   expect(readPlaneAddress(folder.path)).toBeUndefined();
   expect(existsSync(dirname(socket))).toBe(false);

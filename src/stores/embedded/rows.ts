@@ -1,5 +1,6 @@
+import type { ApprovalId, ApprovalState, CallbackState, GrantId, Resolution } from '../../domain/approval.ts';
 import type { CallState } from '../../domain/call.ts';
-import type { RunId, SessionId, ToolId } from '../../domain/ids.ts';
+import type { RunId, SessionId, ToolId, WorkerId } from '../../domain/ids.ts';
 import type { Effect } from '../../domain/tool.ts';
 
 /** The fields that the hot path changes are changed here too, together with the file; see `RowCache`. */
@@ -40,6 +41,46 @@ export interface CallRow {
   readonly abandonedFence: number | null;
   readonly sequence: number;
   readonly toolSequence: number;
+  readonly approval: ApprovalId | null;
+  readonly grantId: GrantId | null;
+}
+
+export interface ApprovalRow {
+  readonly id: ApprovalId;
+  readonly callSeq: number;
+  readonly state: ApprovalState;
+  readonly question: string;
+  readonly fence: number;
+  readonly askedBy: WorkerId;
+  readonly mayHaveRun: number;
+  readonly wantsCallback: number;
+  readonly leftMs: number;
+  readonly requestedAt: number;
+  readonly expiresAt: number;
+  readonly votes: string;
+  readonly resolvedAt: number | null;
+  readonly resolution: Resolution | null;
+  readonly editedArguments: string | null;
+  readonly grantId: GrantId | null;
+  readonly callback: CallbackState;
+  readonly claimedBy: WorkerId | null;
+}
+
+export interface GrantRow {
+  readonly id: GrantId;
+  readonly scope: string;
+  readonly tool: ToolId;
+  readonly facts: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly usesLeft: number | null;
+  readonly revoked: number;
+  readonly keyId: string;
+  readonly generation: number;
+  readonly session: SessionId;
+  readonly bodyDigest: string;
+  readonly identity: string;
+  readonly approval: ApprovalId;
 }
 
 /** `lastSeenAt` is changed here too, together with the file; see `RowCache`. */

@@ -52,15 +52,17 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN sequence;
     ALTER TABLE call DROP COLUMN toolSequence;
     ALTER TABLE call DROP COLUMN attempt;
-    ALTER TABLE call DROP COLUMN abandonedFence;
-    DROP TABLE injected;
-    PRAGMA user_version = 1;
-  `);
+    DROP TABLE approval; DROP TABLE grant; DROP TABLE injected;
+    ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
+    ALTER TABLE audit DROP COLUMN approval; ALTER TABLE audit DROP COLUMN grantId;
+    PRAGMA user_version = 1;`);
   closeStoreFile(first);
   const second = openStoreFile(file);
   expect(second.incarnation).toBe(first.incarnation);
   expect(second.database.all('SELECT abandonedFence FROM call')).toEqual([]);
   expect(second.database.all('SELECT * FROM injected')).toEqual([]);
+  expect(second.database.all('SELECT approval, grantId FROM audit')).toEqual([]);
+  for (const table of ['approval', 'grant']) expect(second.database.all(`SELECT * FROM ${table}`)).toEqual([]);
   closeStoreFile(second);
 });
 

@@ -132,6 +132,64 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE call ADD COLUMN toolSequence INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE call ADD COLUMN attempt TEXT;
   CREATE INDEX callRun ON call (session, run, sequence);`,
+  `
+  ALTER TABLE call ADD COLUMN approval TEXT;
+  ALTER TABLE call ADD COLUMN grantId TEXT;
+  ALTER TABLE audit ADD COLUMN approval TEXT;
+  ALTER TABLE audit ADD COLUMN grantId TEXT;
+
+  -- Goes with its call. bytes are those of the question and of edited arguments; they count with the call's own.
+  CREATE TABLE approval (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    callSeq INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    askedBy TEXT NOT NULL,
+    mayHaveRun INTEGER NOT NULL,
+    wantsCallback INTEGER NOT NULL,
+    leftMs INTEGER NOT NULL,
+    requestedAt INTEGER NOT NULL,
+    expiresAt INTEGER NOT NULL,
+    resolvedAt INTEGER,
+    resolution TEXT,
+    grantId TEXT,
+    callback TEXT NOT NULL DEFAULT 'none',
+    claimedBy TEXT,
+    claimId TEXT,
+    claimedUntil INTEGER,
+    votes TEXT NOT NULL DEFAULT '[]',
+    question TEXT NOT NULL,
+    editedArguments TEXT
+  ) STRICT;
+  CREATE INDEX approvalCall ON approval (callSeq);
+  CREATE INDEX approvalPending ON approval (expiresAt) WHERE state = 'pending';
+  CREATE INDEX approvalResolved ON approval (resolvedAt) WHERE state <> 'pending';
+  CREATE INDEX approvalWaiting ON approval (resolvedAt) WHERE callback = 'waiting';
+  CREATE INDEX approvalClaimed ON approval (claimedUntil) WHERE callback = 'claimed';
+  CREATE INDEX approvalClaim ON approval (claimId) WHERE claimId IS NOT NULL;
+
+  -- facts do not change. What the audit says of the call it came from stands here, because the call is forgotten first.
+  CREATE TABLE grant (
+    id TEXT PRIMARY KEY,
+    scope TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    facts TEXT NOT NULL,
+    createdAt INTEGER NOT NULL,
+    expiresAt INTEGER NOT NULL,
+    usesLeft INTEGER,
+    revoked INTEGER NOT NULL DEFAULT 0,
+    keyId TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    bodyDigest TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    approval TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX grantSubject ON grant (scope, tool, createdAt);
+  CREATE INDEX grantExpiry ON grant (expiresAt);
+  `,
 ];
 
 export interface StoreFile {

@@ -2,16 +2,20 @@ import type { Store, StoreMethod } from '../../ports/store.ts';
 import type { Transaction } from './transaction.ts';
 import { abandonCall } from './transitions/abandon-call.ts';
 import { acceptCall } from './transitions/accept-call.ts';
+import { askApproval } from './transitions/ask-approval.ts';
+import { claimCallbacks, finishCallback } from './transitions/callbacks.ts';
 import { cancelCall } from './transitions/cancel-call.ts';
 import { readCatalog, watchCatalog, writeCatalog } from './transitions/catalog.ts';
 import { claimCalls } from './transitions/claim-calls.ts';
+import { decideApproval } from './transitions/decide-approval.ts';
+import { findGrants, listGrants, readGrant, revokeGrant, useGrant } from './transitions/grants.ts';
 import { checkIncarnation } from './transitions/incarnation.ts';
 import { injectTools } from './transitions/inject-tools.ts';
 import { listCalls } from './transitions/list-calls.ts';
 import { notifyWaiters } from './transitions/notify-waiters.ts';
-import { parkCall } from './transitions/park-call.ts';
 import { readPolicy, writePolicy } from './transitions/policy.ts';
 import { queueState } from './transitions/queue-state.ts';
+import { listApprovals, matchApprovals, readApproval } from './transitions/read-approvals.ts';
 import { readAudit } from './transitions/read-audit.ts';
 import { readCall } from './transitions/read-call.ts';
 import { reapCalls } from './transitions/reap-calls.ts';
@@ -19,7 +23,6 @@ import { recheckSessions } from './transitions/recheck-sessions.ts';
 import { reclaimCalls } from './transitions/reclaim-calls.ts';
 import { renewCalls } from './transitions/renew-calls.ts';
 import { resolveCall } from './transitions/resolve-call.ts';
-import { resumeCall } from './transitions/resume-call.ts';
 import {
   endRun,
   proveSession,
@@ -50,8 +53,6 @@ export const transitions: Transitions = {
   recheckSessions,
   renewCalls,
   startCall,
-  parkCall,
-  resumeCall,
   settleCall,
   abandonCall,
   cancelCall,
@@ -63,6 +64,18 @@ export const transitions: Transitions = {
   resolveCall,
   readAudit,
   queueState,
+  askApproval,
+  decideApproval,
+  readApproval,
+  listApprovals,
+  matchApprovals,
+  claimCallbacks,
+  finishCallback,
+  listGrants,
+  readGrant,
+  findGrants,
+  useGrant,
+  revokeGrant,
   openSession,
   touchSession,
   revokeSession,

@@ -1,4 +1,5 @@
 import type { RunState } from '../../domain/attempt.ts';
+import type { ApprovalId, GrantId, ResumedWith } from '../../domain/approval.ts';
 import type { CallRecord, CallState } from '../../domain/call.ts';
 import {
   laneOfScopedId,
@@ -10,7 +11,7 @@ import {
 } from '../../domain/ids.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Effect } from '../../domain/tool.ts';
-import type { Delivery, RecoveredCall } from '../../ports/call-store.ts';
+import type { AuditEntry, Delivery, RecoveredCall } from '../../ports/call-store.ts';
 import { asBytes, asList, asText, unexpected } from './answers.ts';
 
 /** What the store vouches for, in the order of `shared/record.lua`. */
@@ -83,6 +84,7 @@ export function decodeEntry(
   const more = fields.length === 4 ? NOTHING_MORE : decodeMore(fields);
   const stated = asBytes(fields[2]);
   const known = recovered ?? requeued(more.before);
+  const fence = Number(more.before?.[0] ?? '0') + deliveries;
   return {
     byReference: more.flags[0] === '1',
     delivery: {
@@ -91,7 +93,7 @@ export function decodeEntry(
       pool: owner.pool,
       workerId: owner.workerId,
       entryId,
-      fence: Number(more.before?.[0] ?? '0') + deliveries,
+      fence,
       envelope: asBytes(fields[3]),
       bodyDigest: digestOf(stated),
       tool: facts.tool,
@@ -106,8 +108,8 @@ export function decodeEntry(
       handedBack: more.flags[1] === '1',
       eventsWanted: facts.events,
       ...(known === undefined ? undefined : { recovered: known }),
-      ...(more.resumedWith === undefined ? undefined : { resumedWith: more.resumedWith }),
       ...(more.history === undefined ? undefined : { history: more.history }),
+      ...(more.resumedWith === undefined ? undefined : { resumedWith: readResume(more.resumedWith, fence) }),
     },
   };
 }
@@ -137,8 +139,8 @@ function runStateOf(stated: Buffer): RunState {
 interface MoreOfEntry {
   readonly flags: string;
   readonly before?: readonly string[];
-  readonly resumedWith?: Buffer;
   readonly history?: Buffer;
+  readonly resumedWith?: string;
 }
 
 const NOTHING_MORE: MoreOfEntry = { flags: '00' };
@@ -150,9 +152,15 @@ function decodeMore(fields: unknown[]): MoreOfEntry {
   return {
     flags: named.get('x')?.toString('latin1') ?? '00',
     ...(before === undefined ? {} : { before: before.toString('latin1').split(',') }),
-    ...(resumedWith === undefined ? {} : { resumedWith }),
     ...(history === undefined ? {} : { history }),
+    ...(resumedWith === undefined ? {} : { resumedWith: resumedWith.toString('latin1') }),
   };
+}
+
+/** The approval, and the fence under which nobody can have run the call yet. */
+function readResume(text: string, fence: number): ResumedWith {
+  const [approval, untouchedFence] = text.split(' ');
+  return { approval: approval as ApprovalId, untouched: Number(untouchedFence) === fence };
 }
 
 /** A call that was given back or resumed was somebody's before: it takes the scripted start like a recovered one. */
@@ -201,14 +209,27 @@ function decodeRecord(callId: CallId, bytes: Buffer): CallRecord | undefined {
     cancelRequested: packed.extras.get('cancel') === '1',
     waiters: others + (packed.hasWaiter ? 1 : 0),
     ...(effect === undefined ? {} : { effect }),
+    ...letThroughBy(packed),
   };
 }
 
-/** What the store vouches for, and the digest of the body. */
-export function readFacts(bytes: Buffer): Facts & { readonly digest: string } {
+/** The last question about a call, and the grant that let it through. */
+function letThroughBy({ extras }: PackedRecord): Pick<CallRecord, 'approval' | 'grant'> {
+  const [approval, grant] = [extras.get('approval'), extras.get('grant')];
+  return {
+    ...(approval === undefined ? {} : { approval: approval as ApprovalId }),
+    ...(grant === undefined ? {} : { grant: grant as GrantId }),
+  };
+}
+
+/** What the audit shows of a call beside its id. */
+export function readAudited(
+  bytes: Buffer,
+): Pick<AuditEntry, 'tool' | 'session' | 'bodyDigest' | 'identity' | 'approval' | 'grant'> {
   const packed = unpackRecord(bytes);
   if (packed === undefined) throw unexpected(bytes.toString('latin1', 0, 100));
-  return { ...parseFacts(packed.facts), digest: packed.digest };
+  const { tool, session, identity } = parseFacts(packed.facts);
+  return { tool, session, identity, bodyDigest: packed.digest, ...letThroughBy(packed) };
 }
 
 interface PackedRecord {

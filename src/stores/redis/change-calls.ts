@@ -5,11 +5,9 @@ import type {
   CancelRequest,
   NotifyRequest,
   OwnedCall,
-  ParkRequest,
   ReapAnswer,
   ReapRequest,
   ResolveRequest,
-  ResumeRequest,
 } from '../../ports/call-store.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
 import { asList, asNumber, asText } from './answers.ts';
@@ -18,43 +16,13 @@ import { readCall } from './read-calls.ts';
 import type { RedisContext } from './redis-context.ts';
 import { translate } from './settle-calls.ts';
 
-function common(context: RedisContext, lane: number): NamedValues {
+export function common(context: RedisContext, lane: number): NamedValues {
   return { incarnation: context.incarnation, lane: context.lane(lane).prefix };
 }
 
 /** What a worker shows to prove that a call is still its own. */
-function lease({ workerId, callId, entryId, fence }: OwnedCall): NamedValues {
+export function lease({ workerId, callId, entryId, fence }: OwnedCall): NamedValues {
   return { worker: workerId, callId, entry: entryId, fence };
-}
-
-export async function parkCall(context: RedisContext, request: ParkRequest): Promise<'parked' | 'fenced'> {
-  const lane = laneOfScopedId(request.callId);
-  const { meta, live, audit } = context.lane(lane);
-  const answer = await context.fcall('park_call', {
-    keys: { meta, live, audit },
-    args: {
-      ...common(context, lane),
-      ...lease(request),
-      untilMs: request.until,
-      detail: request.audit,
-    },
-  });
-  return translate({ PARKED: 'parked', FENCED: 'fenced' } as const, answer);
-}
-
-export async function resumeCall(context: RedisContext, request: ResumeRequest): Promise<'resumed' | 'not-parked'> {
-  const lane = laneOfScopedId(request.callId);
-  const { meta, live } = context.lane(lane);
-  const answer = await context.fcall('resume_call', {
-    keys: { meta, live },
-    args: {
-      ...common(context, lane),
-      callId: request.callId,
-      deadlineMs: request.deadlineMs,
-      with: request.with ?? '',
-    },
-  });
-  return translate({ RESUMED: 'resumed', NOT_PARKED: 'not-parked' } as const, answer);
 }
 
 export async function abandonCall(context: RedisContext, request: AbandonRequest): Promise<'abandoned' | 'fenced'> {
@@ -83,6 +51,7 @@ export async function cancelCall(context: RedisContext, request: CancelRequest):
       tokenDigest: request.session?.tokenDigest ?? '',
       outcome: request.outcome,
       outcomeIfHeld: request.outcomeIfHeld,
+      outcomeIfParked: request.outcomeIfParked,
       detail: request.audit,
       retentionMs: request.retentionMs,
     },
@@ -104,6 +73,8 @@ export async function reapCalls(context: RedisContext, request: ReapRequest): Pr
       timedOut: request.timedOut,
       mayHaveRun: request.mayHaveRun,
       bodyLost: request.bodyLost,
+      approvalExpired: request.approvalExpired,
+      sessionEnded: request.sessionEnded,
       detail: request.audit,
     },
   });

@@ -22,6 +22,8 @@ const SHARED = [
   'generation',
   'queue',
   'settlement',
+  'approval',
+  'grant',
 ];
 
 export interface FunctionHeader {

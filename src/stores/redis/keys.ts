@@ -12,6 +12,16 @@ export interface LaneKeys {
   readonly body: (callId: string) => string;
   readonly session: (session: string) => string;
   readonly reply: (callerId: string) => string;
+  readonly approval: (id: string) => string;
+  /** Ids of the approvals in one state: pending ones by expiry, others by when they were resolved. */
+  readonly approvals: (state: string) => string;
+  /** `<id> <worker that asked>` by when it was resolved. */
+  readonly waitingCallbacks: string;
+  /** Ids by when they have to be finished. */
+  readonly claimedCallbacks: string;
+  readonly grant: (id: string) => string;
+  /** By expiry. */
+  readonly grants: string;
 }
 
 /** The consumer group of every pool's stream. */
@@ -30,6 +40,12 @@ export function laneKeys(name: string, lane: number): LaneKeys {
     body: (callId) => `${prefix}body:${callId}`,
     session: (session) => `${prefix}session:${session}`,
     reply: (callerId) => `${prefix}reply:${callerId}`,
+    approval: (id) => `${prefix}approval:${id}`,
+    approvals: (state) => `${prefix}approvals:${state}`,
+    waitingCallbacks: `${prefix}callbacks:waiting`,
+    claimedCallbacks: `${prefix}callbacks:claimed`,
+    grant: (id) => `${prefix}grant:${id}`,
+    grants: `${prefix}grants`,
   };
 }
 

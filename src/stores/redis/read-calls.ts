@@ -11,7 +11,7 @@ import type {
   TakeRepliesRequest,
 } from '../../ports/call-store.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
-import { decodeCall, readFacts } from './call-codec.ts';
+import { decodeCall, readAudited } from './call-codec.ts';
 import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -89,17 +89,13 @@ function toAuditEntries(lane: number, first: number, fields: unknown[]): AuditEn
   const at = asNumber(fields[1]);
   const entries: AuditEntry[] = [];
   for (let index = 2; index + 3 < fields.length; index += 4) {
-    const call = readFacts(asBytes(fields[index + 1]));
     entries.push({
       lane,
       sequence: first + entries.length,
       at,
       event: asText(fields[index + 2]) as AuditEvent,
       callId: asText(fields[index]) as CallId,
-      tool: call.tool,
-      session: call.session,
-      bodyDigest: call.digest,
-      identity: call.identity,
+      ...readAudited(asBytes(fields[index + 1])),
       detail: asBytes(fields[index + 3]),
     });
   }

@@ -13,6 +13,7 @@ import type { Store } from '../../ports/store.ts';
 import { batchPerLane } from './batch-per-lane.ts';
 import { acceptCalls } from './accept-calls.ts';
 import { asList, asNumber, asText } from './answers.ts';
+import { createApprovalStore } from './approval-store.ts';
 import * as change from './change-calls.ts';
 import { claimCalls, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
 import {
@@ -25,6 +26,7 @@ import {
 } from './connection.ts';
 import { createCatalogStore, createFleetRegistry, createPolicyStore } from './deployment-store.ts';
 import { callFunction, loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
+import { createGrantStore } from './grant-store.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
 import { forgetDeadPools } from './private-pools.ts';
 import * as read from './read-calls.ts';
@@ -131,8 +133,6 @@ function createStore(context: RedisContext): Store {
     renewCalls: (request) => renewCalls(context, request),
     startCall: (request) => starts.add(checkedLane(context, request.callId), request),
     settleCall: (request) => settles.add(checkedLane(context, request.callId), request),
-    parkCall: (request) => change.parkCall(context, request),
-    resumeCall: (request) => change.resumeCall(context, request),
     abandonCall: (request) => change.abandonCall(context, request),
     cancelCall: (request) => change.cancelCall(context, request),
     async reapCalls(request) {
@@ -150,6 +150,8 @@ function createStore(context: RedisContext): Store {
     listCalls: (request) => read.listCalls(context, request),
     readAudit: (request) => read.readAudit(context, request),
     queueState: () => read.queueState(context),
+    ...createApprovalStore(context),
+    ...createGrantStore(context),
     ...createSessionStore(context),
     readPolicy: () => policies.readPolicy(),
     writePolicy: (request) => policies.writePolicy(request),

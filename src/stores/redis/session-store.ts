@@ -13,7 +13,7 @@ export function createSessionStore(context: RedisContext): SessionStore {
     if (!isHere(session)) return 'UNKNOWN';
     const keys = context.lane(laneOf(session));
     const answer = await context.fcall('change_session', {
-      keys: { meta: keys.meta },
+      keys: { meta: keys.meta, live: keys.live },
       args: { incarnation: context.incarnation, lane: keys.prefix, session, change: what, run },
     });
     return wordOf(answer);

@@ -5,13 +5,13 @@ import { callIdFor, newRunId, newSessionId } from '../../../src/wire/ids.ts';
 import {
   acceptOne,
   acceptRequest,
+  askAbout,
   claimMany,
   claimOne,
   encodedOutcome,
   holdOne,
   newWaiter,
   openSession,
-  parkRequest,
   POOL,
   reapRequest,
   settleRequest,
@@ -76,7 +76,7 @@ export function describeAccept(scene: Scene): void {
     expect(await attach('running')).toMatchObject({ kind: 'attached', state: 'running' });
 
     const other = await holdOne(store, session, { key: 'parked' });
-    await store.parkCall(parkRequest(other));
+    await askAbout(store, other);
     expect(await attach('parked')).toMatchObject({ kind: 'attached', state: 'parked' });
   });
 

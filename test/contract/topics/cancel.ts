@@ -3,18 +3,20 @@ import {
   acceptMany,
   acceptOne,
   acceptRequest,
+  askAbout,
   callIds,
   CANCELLED,
   CANCELLED_IF_HELD,
+  CANCELLED_IF_PARKED,
   cancelRequest,
   claimMany,
   claimOne,
+  decideRequest,
   encodedOutcome,
   holdOne,
   newWaiter,
   openSession,
   ownedBy,
-  parkRequest,
   ROOMY,
   settleRequest,
   startRequest,
@@ -70,16 +72,21 @@ export function describeCancel(scene: Scene): void {
     expect(callIds(await claimMany(store, { lane: session.lane }))).toEqual([second]);
   });
 
-  it('cancel ends a parked call, which cannot be resumed then', async () => {
+  it('cancel ends a parked call with its approval, which cannot be decided then', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const delivery = await holdOne(store, session);
-    await store.parkCall(parkRequest(delivery));
+    const asked = await askAbout(store, delivery);
     expect(await store.cancelCall(cancelRequest(delivery.callId))).toBe('cancelled');
-    expect(await store.resumeCall({ callId: delivery.callId, deadlineMs: 1_000 })).toBe('not-parked');
+    expect(await store.decideApproval(decideRequest(asked))).toEqual({ kind: 'already-decided', state: 'cancelled' });
     expect(await claimMany(store, { lane: session.lane })).toEqual([]);
-    expect(await recordOf(store, delivery.callId)).toMatchObject({ state: 'settled', outcome: sameBytes(CANCELLED) });
-    expect(await auditEvents(store, delivery.callId)).toEqual(['call.parked', 'call.cancelled']);
+    const outcome = sameBytes(CANCELLED_IF_PARKED);
+    expect(await recordOf(store, delivery.callId)).toMatchObject({ state: 'settled', outcome });
+    expect(await auditEvents(store, delivery.callId)).toEqual([
+      'approval.requested',
+      'approval.cancelled',
+      'call.cancelled',
+    ]);
   });
 
   it('cancel of a held call without a start mark ends it with the outcome for held calls and fences its worker', async () => {

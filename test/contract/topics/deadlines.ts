@@ -3,6 +3,7 @@ import {
   acceptMany,
   acceptOne,
   acceptRequest,
+  askAbout,
   callIds,
   claimMany,
   claimOne,
@@ -13,7 +14,6 @@ import {
   newWaiter,
   openSession,
   ownedBy,
-  parkRequest,
   reapRequest,
   ROOMY,
   settleRequest,
@@ -172,8 +172,8 @@ export function describeDeadlines(scene: Scene): void {
     const [queued, parked] = [await startOne(), await startOne()];
     await store.abandonCall({ ...ownedBy(queued), handedBack: false });
     const taken = await reclaimOne(store, parked);
-    await store.parkCall(parkRequest(taken, { until: parked.deadline }));
-    await storeTimeAfter(store, parked.deadline + 5);
+    await askAbout(store, taken, { timeoutMs: 100 });
+    await storeTimeAfter(store, parked.deadline + 105);
 
     const { expired, overdue } = await store.reapCalls(reapRequest(session.lane, { overdueMs: 1 }));
     expect([...expired, ...overdue].sort()).toEqual([queued.callId, parked.callId].sort());

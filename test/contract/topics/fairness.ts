@@ -3,6 +3,8 @@ import type { CallId } from '../../../src/domain/ids.ts';
 import {
   acceptMany,
   acceptOne,
+  allow,
+  askAbout,
   callIds,
   cancelRequest,
   claimMany,
@@ -10,7 +12,6 @@ import {
   holdOne,
   openSession,
   ownedBy,
-  parkRequest,
   ROOMY,
   settleRequest,
   SMALL_WINDOW,
@@ -79,12 +80,45 @@ export function describeFairness(scene: Scene): void {
     const session = await openSession(store);
     const first = await holdOne(store, session, windowOf(1));
     const second = await acceptOne(store, session, windowOf(1));
-    await store.parkCall(parkRequest(first));
+    const asked = await askAbout(store, first);
     const delivery = await claimOne(store, { lane: session.lane });
     expect(delivery.callId).toBe(second);
     await store.settleCall(settleRequest(delivery));
-    await store.resumeCall({ callId: first.callId, deadlineMs: 60_000 });
+    await allow(store, asked);
     expect(callIds(await claimMany(store, { lane: session.lane }))).toEqual([first.callId]);
+  });
+
+  it('an allowed call waits for a place in its subject’s window, before whoever came after it', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const first = await holdOne(store, session, windowOf(1));
+    const [second, third] = await acceptMany(store, session, 2, windowOf(1));
+    const asked = await askAbout(store, first);
+    const delivery = await claimOne(store, { lane: session.lane });
+    expect(delivery.callId).toBe(second);
+    await allow(store, asked);
+    expect(await claimMany(store, { lane: session.lane })).toEqual([]);
+    await store.settleCall(settleRequest(delivery));
+    const [resumed, ...others] = await claimMany(store, { lane: session.lane });
+    expect(others).toEqual([]);
+    expect(resumed).toMatchObject({ callId: first.callId, resumedWith: { approval: asked.question.id } });
+    await store.settleCall(settleRequest(resumed!));
+    expect(callIds(await claimMany(store, { lane: session.lane }))).toEqual([third]);
+  });
+
+  it('a call that was cancelled while it waited for its place again leaves none behind', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const first = await holdOne(store, session, windowOf(1));
+    const second = await acceptOne(store, session, windowOf(1));
+    const asked = await askAbout(store, first);
+    const delivery = await claimOne(store, { lane: session.lane });
+    await allow(store, asked);
+    expect(await store.cancelCall(cancelRequest(first.callId))).toBe('cancelled');
+    await store.settleCall(settleRequest(delivery));
+    expect(delivery.callId).toBe(second);
+    const third = await acceptOne(store, session, windowOf(1));
+    expect(callIds(await claimMany(store, { lane: session.lane }))).toEqual([third]);
   });
 
   it('cancel of a held call makes room for the next of the subject', async () => {

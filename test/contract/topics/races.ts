@@ -6,17 +6,20 @@ import {
   acceptMany,
   acceptOne,
   acceptRequest,
+  askAbout,
+  BOB,
   callIds,
   CANCELLED_IF_HELD,
   cancelRequest,
   claimMany,
   claimOne,
+  decideRequest,
   encodedOutcome,
   holdOne,
   newWaiter,
   openSession,
-  parkRequest,
   POOL,
+  reapRequest,
   ROOMY,
   settleRequest,
   startRequest,
@@ -253,23 +256,64 @@ export function describeRaces(scene: Scene): void {
     expect(await claimMany(store, { lane: session.lane })).toHaveLength(1);
   });
 
-  it('resume against cancel of a parked call has one winner', async () => {
+  it('decide against cancel of a parked call has one winner', async () => {
     const [store, other] = await scene.openPair();
     const session = await openSession(store);
     for (let round = 0; round < 40; round += 1) {
       const delivery = await holdOne(store, session);
-      await store.parkCall(parkRequest(delivery));
+      const asked = await askAbout(store, delivery);
       const { callId } = delivery;
-      const [resumed, twin, cancelled] = await Promise.all([
-        store.resumeCall({ callId, deadlineMs: 60_000 }),
-        other.resumeCall({ callId, deadlineMs: 60_000 }),
+      const [yes, no, cancelled] = await Promise.all([
+        store.decideApproval(decideRequest(asked, 'allow-once')),
+        other.decideApproval(decideRequest(asked, 'deny', { by: BOB })),
         other.cancelCall(cancelRequest(callId)),
       ]);
-      expect(countOf([resumed, twin], 'resumed')).toBeLessThanOrEqual(1);
-      // A resumed call is queued, so the cancel ends it either way.
-      expect(cancelled).toBe('cancelled');
+      const winners = [yes, no].filter(({ kind }) => kind === 'decided');
+      const { state } = (await store.readApproval(asked.question.id))!;
+      expect(winners).toEqual(state === 'cancelled' ? [] : [{ kind: 'decided', state }]);
+      // An allowed call is queued, so the cancel ends it either way; a denied one was settled first.
+      expect(cancelled).toBe(state === 'denied' ? 'settled' : 'cancelled');
       expect(await claimMany(store, { lane: session.lane })).toEqual([]);
-      expect(await terminalEvents(store, callId)).toEqual(['call.cancelled']);
+      expect(await terminalEvents(store, callId)).toEqual([state === 'denied' ? 'call.settled' : 'call.cancelled']);
+    }
+  });
+
+  it('of two approvers at once exactly one decides, and the call does what that one said', async () => {
+    const [store, other] = await scene.openPair();
+    const session = await openSession(store);
+    for (let round = 0; round < 40; round += 1) {
+      const asked = await askAbout(store, await holdOne(store, session));
+      const [yes, no] = await Promise.all([
+        store.decideApproval(decideRequest(asked, 'allow-once')),
+        other.decideApproval(decideRequest(asked, 'deny', { by: BOB })),
+      ]);
+      const allowed = yes.kind === 'decided';
+      expect([yes.kind, no.kind].sort()).toEqual(['already-decided', 'decided']);
+      expect(yes).toHaveProperty('state', allowed ? 'allowed' : 'denied');
+      expect(no).toHaveProperty('state', allowed ? 'allowed' : 'denied');
+      const deliveries = await claimMany(store, { lane: session.lane });
+      expect(callIds(deliveries)).toEqual(allowed ? [asked.callId] : []);
+      for (const delivery of deliveries) await store.settleCall(settleRequest(delivery));
+      expect(await terminalEvents(store, asked.callId)).toEqual(['call.settled']);
+      expect((await store.readApproval(asked.question.id))?.votes).toHaveLength(1);
+    }
+  });
+
+  it('decide against reap at the expiry has one winner', async () => {
+    const [store, other] = await scene.openPair();
+    const session = await openSession(store);
+    for (let round = 0; round < 20; round += 1) {
+      const asked = await askAbout(store, await holdOne(store, session), { timeoutMs: 1 + round });
+      const [answer, reaped] = await Promise.all([
+        store.decideApproval(decideRequest(asked, 'deny')),
+        other.reapCalls(reapRequest(session.lane)),
+      ]);
+      await storeTimePasses(store, 1 + round);
+      const late = await store.reapCalls(reapRequest(session.lane));
+      const { state } = (await store.readApproval(asked.question.id))!;
+      expect(state).toBe(answer.kind === 'decided' ? 'denied' : 'expired');
+      expect([...reaped.expired, ...late.expired]).toEqual(state === 'denied' ? [] : [asked.callId]);
+      expect(await terminalEvents(store, asked.callId)).toHaveLength(1);
     }
   });
 

@@ -3,6 +3,9 @@ import { newWorkerId } from '../../../src/wire/ids.ts';
 import {
   acceptMany,
   acceptOne,
+  allow,
+  askAbout,
+  askRequest,
   callIds,
   cancelRequest,
   claimMany,
@@ -10,11 +13,9 @@ import {
   detail,
   encodedOutcome,
   holdOne,
-  HOUR_MS,
   newWaiter,
   openSession,
   ownedBy,
-  parkRequest,
   POOL,
   settleRequest,
   startRequest,
@@ -117,7 +118,7 @@ export function describeRecover(scene: Scene): void {
     expect(await store.settleCall(settleRequest(lost))).toBe('fenced');
     expect(await store.renewCalls({ lane: session.lane, calls: [ownedBy(lost)] })).toEqual(['fenced']);
     expect(await store.startCall(startRequest(lost))).toEqual({ kind: 'fenced' });
-    expect(await store.parkCall(parkRequest(lost))).toBe('fenced');
+    expect(await store.askApproval(askRequest(lost))).toEqual({ kind: 'fenced' });
     expect(await store.abandonCall({ ...ownedBy(lost), handedBack: true })).toBe('fenced');
     await store.notifyWaiters({ ...ownedBy(lost), event: detail('progress') });
 
@@ -218,8 +219,7 @@ export function describeRecover(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const held = await holdOne(store, session);
-    await store.parkCall(parkRequest(held));
-    await store.resumeCall({ callId: held.callId, deadlineMs: HOUR_MS });
+    await allow(store, await askAbout(store, held));
     for (const fence of [held.fence, held.fence + 1]) {
       expect(await store.abandonCall({ ...ownedBy(held), fence, handedBack: true })).toBe('fenced');
     }

@@ -2,12 +2,13 @@ import { expect, it } from 'vitest';
 import type { Effect } from '../../../src/domain/tool.ts';
 import {
   acceptOne,
+  APPROVAL_EXPIRED,
+  askAbout,
   EXPIRED,
   holdOne,
   MAY_HAVE_RUN,
   openSession,
   ownedBy,
-  parkRequest,
   reapRequest,
   startRequest,
   TIMED_OUT,
@@ -59,12 +60,11 @@ export function describeRequeued(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const parked = await holdOne(store, session, { deadlineMs: DEADLINE_MS });
-    await store.parkCall(parkRequest(parked, { until: parked.deadline }));
+    await askAbout(store, parked, { timeoutMs: DEADLINE_MS });
     const queued = await acceptOne(store, session, { deadlineMs: DEADLINE_MS });
     await storeTimeAfter(store, (await recordOf(store, queued)).deadline + 5);
     await store.reapCalls(reapRequest(session.lane, { overdueMs: 1 }));
-    for (const callId of [queued, parked.callId]) {
-      expect((await recordOf(store, callId)).outcome).toEqual(sameBytes(EXPIRED));
-    }
+    expect((await recordOf(store, queued)).outcome).toEqual(sameBytes(EXPIRED));
+    expect((await recordOf(store, parked.callId)).outcome).toEqual(sameBytes(APPROVAL_EXPIRED));
   });
 }

@@ -3,13 +3,14 @@ import { toolId, type CallId } from '../../../src/domain/ids.ts';
 import {
   acceptMany,
   acceptOne,
+  allow,
+  askAbout,
   callIds,
   cancelRequest,
   claimMany,
   claimOne,
   openSession,
   ownedBy,
-  parkRequest,
   reapRequest,
   ROOMY,
   settleRequest,
@@ -88,9 +89,9 @@ export function describeSerial(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const [first, second] = await acceptMany(store, session, 2, SERIAL);
-    await store.parkCall(parkRequest(await claimOne(store, { lane: session.lane })));
+    const asked = await askAbout(store, await claimOne(store, { lane: session.lane }));
     expect(await claimMany(store, { lane: session.lane })).toEqual([]);
-    await store.resumeCall({ callId: first!, deadlineMs: 60_000 });
+    await allow(store, asked);
     const resumed = await claimMany(store, { lane: session.lane });
     expect(callIds(resumed)).toEqual([first]);
     await store.settleCall(settleRequest(resumed[0]!));

@@ -5,6 +5,7 @@ import type { CallId } from '../../../src/domain/ids.ts';
 import {
   acceptOne,
   acceptRequest,
+  askAbout,
   callIds,
   claimMany,
   claimOne,
@@ -12,7 +13,6 @@ import {
   holdOne,
   newWaiter,
   openSession,
-  parkRequest,
   reapRequest,
   settleRequest,
   startRequest,
@@ -99,7 +99,7 @@ export function describeSettle(scene: Scene): void {
   it('settle of a parked call by its former owner is fenced', async () => {
     const store = await scene.open();
     const delivery = await holdOne(store, await openSession(store));
-    await store.parkCall(parkRequest(delivery));
+    await askAbout(store, delivery);
     expect(await store.settleCall(settleRequest(delivery))).toBe('fenced');
     expect((await recordOf(store, delivery.callId)).state).toBe('parked');
   });

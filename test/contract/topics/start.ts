@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import type { Effect } from '../../../src/domain/tool.ts';
 import type { Delivery } from '../../../src/ports/call-store.ts';
 import {
+  allow,
+  askAbout,
   cancelRequest,
   claimOne,
   detail,
   encodedOutcome,
   holdOne,
-  HOUR_MS,
   openSession,
   ownedBy,
-  parkRequest,
   settleRequest,
   startRequest,
 } from '../fixtures.ts';
@@ -82,8 +82,7 @@ export function describeStart(scene: Scene): void {
     const lost = await holdOne(store, session);
     await store.startCall(startRequest(lost));
     const taken = await reclaimOne(store, lost);
-    expect(await store.parkCall(parkRequest(taken))).toBe('parked');
-    await store.resumeCall({ callId: lost.callId, deadlineMs: HOUR_MS });
+    await allow(store, await askAbout(store, taken));
     const resumed = await claimOne(store, { lane: session.lane });
     expect(await store.startCall(startRequest(resumed))).toEqual({ kind: 'may-have-run' });
     expect(resumed.recovered?.starts).toBe(1);

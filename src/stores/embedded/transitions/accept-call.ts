@@ -187,5 +187,7 @@ function newCall(
     abandonedFence: null,
     sequence,
     toolSequence,
+    approval: null,
+    grantId: null,
   };
 }

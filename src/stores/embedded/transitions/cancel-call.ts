@@ -1,5 +1,7 @@
 import type { CancelAnswer, CancelRequest } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { findApproval } from './approval-row.ts';
 import { changeCall, findCall } from './call-row.ts';
 import { endCall } from './end-call.ts';
 import { findSession, isTokenOf, sessionEnding } from './session-row.ts';
@@ -17,8 +19,7 @@ export function cancelCall(transaction: Transaction, request: CancelRequest): Ca
   }
   const held = call.owner !== null;
   endCall(transaction, call, {
-    // Started before it was parked: nobody may say that nothing ran.
-    outcome: held || call.starts > 0 ? request.outcomeIfHeld : request.outcome,
+    outcome: chooseOutcome(transaction, call, request),
     releaseKey: false,
     event: 'call.cancelled',
     audit: request.audit,
@@ -28,6 +29,14 @@ export function cancelCall(transaction: Transaction, request: CancelRequest): Ca
   // The holder may be running a `read` tool; its next renewal tells it to stop.
   if (held) transaction.lane.raiseCancelSequence();
   return 'cancelled';
+}
+
+function chooseOutcome(transaction: Transaction, call: CallRow, request: CancelRequest): Uint8Array {
+  // Started before it was asked about: nobody may say that nothing ran.
+  if (call.owner !== null || call.starts > 0) return request.outcomeIfHeld;
+  if (call.state !== 'parked' || call.approval === null) return request.outcome;
+  const approval = findApproval(transaction, call.approval);
+  return approval?.mayHaveRun === 1 ? request.outcomeIfHeld : request.outcomeIfParked;
 }
 
 /** A caller cancels calls of its own subject only; somebody else's look as if they did not exist. */

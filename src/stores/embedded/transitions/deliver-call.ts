@@ -4,6 +4,7 @@ import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { runStateOf } from './attempts.ts';
 import { callIdOf, changeCall, decodeWaiters, fenceOf } from './call-row.ts';
+import { readResume } from './requeue-call.ts';
 
 /** One answer carries no more than this, unless a single call is larger. */
 const MAX_DELIVERED_BYTES = 8 * 1024 * 1024;
@@ -64,7 +65,7 @@ function deliverCall(transaction: Transaction, row: CallRow, body: BodyRow, work
     ...(fence > 1 ? { recovered: recoveredFrom(row) } : {}),
     handedBack: row.handedBack === 1,
     eventsWanted: decodeWaiters(row.waiters).some((waiter) => waiter.events),
-    ...(body.resumedWith === null ? {} : { resumedWith: body.resumedWith }),
+    ...(body.resumedWith === null ? {} : { resumedWith: readResume(body.resumedWith, fence) }),
   };
 }
 

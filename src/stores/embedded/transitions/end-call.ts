@@ -4,7 +4,9 @@ import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
 import { endAttempt } from './attempts.ts';
+import { approvalBytes } from './approval-row.ts';
 import { changeCall, decodeWaiters } from './call-row.ts';
+import { endApproval } from './end-approval.ts';
 import { leaveSlot } from './queue.ts';
 import { sendReply } from './send-reply.ts';
 
@@ -17,12 +19,16 @@ export interface CallEnding {
   /** The owner itself ends the call, so its fence stays the last one; otherwise the owner is fenced off. */
   readonly byOwner: boolean;
   readonly attempt?: SettledAttempt | undefined;
+  /** How a parked call's approval ends with it. Default: cancelled. */
+  readonly approvalState?: 'denied' | 'expired' | 'cancelled';
 }
 
 /** Every way to `settled`: outcome, replies, audit record, end of the lease, promotion of the subject's next call. */
 export function endCall(transaction: Transaction, call: CallRow, ending: CallEnding): void {
   const { database, lane, now } = transaction;
   const { outcome } = ending;
+  if (call.state === 'parked') endApproval(transaction, call, ending.approvalState ?? 'cancelled', ending.audit);
+  const kept = outcome.byteLength + (call.approval === null ? 0 : approvalBytes(transaction, call.seq));
   changeCall(
     transaction,
     call,
@@ -31,7 +37,7 @@ export function endCall(transaction: Transaction, call: CallRow, ending: CallEnd
     now,
     now + Math.ceil(ending.retentionMs),
     ending.releaseKey ? 1 : 0,
-    outcome.byteLength,
+    kept,
     ending.byOwner ? 0 : 1,
     endAttempt(transaction, call, ending.attempt),
   );
@@ -39,7 +45,7 @@ export function endCall(transaction: Transaction, call: CallRow, ending: CallEnd
   database.run('DELETE FROM body WHERE seq = ?', call.seq);
   lane.liveCalls -= 1;
   lane.liveBytes -= call.bytes;
-  lane.retain(outcome.byteLength);
+  lane.retain(kept);
   const inline = outcome.byteLength <= LIMITS.inlineOutcomeBytes;
   for (const waiter of decodeWaiters(call.waiters)) {
     sendReply(transaction, waiter, inline ? 'settled' : 'settled-by-reference', inline ? outcome : null);

@@ -2,13 +2,16 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   acceptOne,
   acceptRequest,
+  allow,
+  askAbout,
+  decideRequest,
   claimOne,
   encodedOutcome,
   holdOne,
   HOUR_MS,
+  newGrant,
   newWaiter,
   openSession,
-  parkRequest,
   reapRequest,
   settleRequest,
 } from '../../../../test/contract/fixtures.ts';
@@ -46,9 +49,9 @@ it('replies stay as long as their caller reads, and go a minute after its last r
 });
 
 it('a session is told from an unknown one for a day after its end, and kept while a call of it lives', async () => {
-  const [ended, busy] = [await openSession(store), await openSession(store)];
+  const [ended, busy] = [await openSession(store), await openSession(store, { lifetimeMs: 8 * DAY_MS })];
   const delivery = await holdOne(store, busy, { deadlineMs: 7 * DAY_MS });
-  await store.parkCall(parkRequest(delivery, { until: now + 7 * DAY_MS }));
+  await askAbout(store, delivery, { timeoutMs: 7 * DAY_MS });
   now += DAY_MS;
   await store.reapCalls(reapRequest(0));
   expect(await store.readSession(ended.id)).toBeDefined();
@@ -76,9 +79,9 @@ it('a released key stays taken by its next call when retention has removed the f
 it('the idle expiry of a session stands still while one of its calls is parked', async () => {
   const session = await openSession(store, { lifetimeMs: DAY_MS, idleMs: 60_000 });
   const delivery = await holdOne(store, session);
-  await store.parkCall(parkRequest(delivery));
+  const asked = await askAbout(store, delivery);
   now += HOUR_MS;
-  expect(await store.resumeCall({ callId: delivery.callId, deadlineMs: 30_000 })).toBe('resumed');
+  await allow(store, asked);
   const again = await claimOne(store);
   expect(again.sessionExpiresAt).toBe(now + 60_000);
   expect(await store.startCall({ ...again, effect: 'unsafe', maxAttempts: 1 })).toMatchObject({ kind: 'started' });
@@ -97,4 +100,29 @@ it('a call whose body was deleted by hand is not delivered, and the next reap sa
   expect(await drainReplies(store, 0, waiter.callerId)).toEqual([
     { kind: 'settled', correlationId: waiter.correlationId, outcome: sameBytes(request.bodyLost) },
   ]);
+});
+
+it('approvals go with their calls and grants with their time, and nothing is counted any more then', async () => {
+  const session = await openSession(store, { lifetimeMs: 30 * DAY_MS });
+  const [allowed, denied, expired] = [
+    await askAbout(store, await holdOne(store, session), { callback: true }),
+    await askAbout(store, await holdOne(store, session)),
+    await askAbout(store, await holdOne(store, session), { timeoutMs: HOUR_MS }),
+  ];
+  const grant = newGrant(allowed, { lifetimeMs: 3 * HOUR_MS });
+  await store.decideApproval(decideRequest(allowed, 'allow-always', { grant, editedArguments: '{"a":1}' }));
+  await allow(store, await askAbout(store, await claimOne(store)));
+  await store.settleCall(settleRequest(await claimOne(store)));
+  await store.decideApproval(decideRequest(denied, 'deny'));
+  now += HOUR_MS;
+  expect((await store.reapCalls(reapRequest(0))).expired).toEqual([expired.callId]);
+  const left = (table: string) => direct.database.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)?.rows;
+  expect([left('approval'), left('call'), left('grant')]).toEqual([1, 1, 1]);
+  now += HOUR_MS;
+  await store.reapCalls(reapRequest(0));
+  expect([left('approval'), left('call'), left('grant')]).toEqual([0, 0, 1]);
+  now += HOUR_MS;
+  await store.reapCalls(reapRequest(0));
+  expect(left('grant')).toBe(0);
+  expect([direct.lane.liveBytes, direct.lane.liveCalls, direct.lane.retainedBytes]).toEqual([0, 0, 0]);
 });

@@ -10,16 +10,18 @@ export function forgetStale(transaction: Transaction, limit: number): void {
   forgetCalls(transaction, limit);
   forgetReplies(transaction);
   forgetSessions(transaction, limit);
+  transaction.database.run('DELETE FROM grant WHERE expiresAt <= ?', transaction.now);
   transaction.database.run('DELETE FROM worker WHERE expiresAt <= ?', transaction.now);
 }
 
 function forgetCalls({ database, lane, now }: Transaction, limit: number): void {
-  const rows = database.all<{ seq: number; bytes: number }>(
-    `SELECT seq, bytes FROM call WHERE state = 'settled' AND keepUntil <= ? ORDER BY keepUntil LIMIT ?`,
+  const rows = database.all<{ seq: number; bytes: number; approval: string | null }>(
+    `SELECT seq, bytes, approval FROM call WHERE state = 'settled' AND keepUntil <= ? ORDER BY keepUntil LIMIT ?`,
     now,
     limit,
   );
-  for (const { seq, bytes } of rows) {
+  for (const { seq, bytes, approval } of rows) {
+    if (approval !== null) database.run('DELETE FROM approval WHERE callSeq = ?', seq);
     database.run('DELETE FROM outcome WHERE seq = ?', seq);
     database.run('DELETE FROM call WHERE seq = ?', seq);
     lane.retain(-bytes);

@@ -30,5 +30,7 @@ export function toRecord(call: CallRow): CallRecord {
     cancelRequested: call.cancelRequested === 1,
     waiters: decodeWaiters(call.waiters).length,
     ...(call.resolution === null ? {} : { resolution: call.resolution }),
+    ...(call.approval === null ? {} : { approval: call.approval }),
+    ...(call.grantId === null ? {} : { grant: call.grantId }),
   };
 }

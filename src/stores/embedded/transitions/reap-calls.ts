@@ -1,10 +1,16 @@
+import type { CallId } from '../../../domain/ids.ts';
 import type { ReapAnswer, ReapRequest } from '../../../ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { CALL_COLUMNS, callIdOf } from './call-row.ts';
+import { findApproval } from './approval-row.ts';
+import { parkedUntil } from './ask-approval.ts';
+import { CALL_COLUMNS, callIdOf, changeCall, fenceOf } from './call-row.ts';
+import { giveUpCallbacks } from './callbacks.ts';
 import { findBody } from './deliver-call.ts';
-import { endCall } from './end-call.ts';
+import { endCall, type CallEnding } from './end-call.ts';
 import { forgetStale } from './forget-stale.ts';
+import { readResume } from './requeue-call.ts';
+import { findSession, sessionEnding } from './session-row.ts';
 
 /** Calls of all pools: one whose pool has no worker must end too. */
 export function reapCalls(transaction: Transaction, request: ReapRequest): ReapAnswer {
@@ -17,31 +23,61 @@ export function reapCalls(transaction: Transaction, request: ReapRequest): ReapA
     request.overdueMs,
     request.limit,
   );
-  const expired = rows.filter((call) => !mayRun(call));
-  const overdue = rows.filter(mayRun);
-  for (const call of rows) reap(transaction, call, chooseOutcome(transaction, call, request), request);
+  const answer: { expired: CallId[]; overdue: CallId[] } = { expired: [], overdue: [] };
+  for (const call of rows) {
+    const list = mayRun(transaction, call) ? answer.overdue : answer.expired;
+    if (reap(transaction, call, request)) list.push(callIdOf(call));
+  }
+  giveUpCallbacks(transaction, request.limit);
   forgetStale(transaction, request.limit);
-  return { expired: expired.map(callIdOf), overdue: overdue.map(callIdOf) };
+  return answer;
 }
 
 /** A lost first run leaves no mark: only of a call that was never anybody's is it known that nothing ran. */
-function mayRun(call: CallRow): boolean {
+function mayRun(transaction: Transaction, call: CallRow): boolean {
   if (call.state === 'running' || call.starts > 0) return true;
-  return call.state !== 'parked' && (call.base > 0 || call.owner !== null);
+  if (call.state === 'parked') return false;
+  return call.owner !== null || (call.base > 0 && !isUntouched(transaction, call));
 }
 
-function chooseOutcome(transaction: Transaction, call: CallRow, request: ReapRequest): Uint8Array {
-  if (mayRun(call)) return call.effect === 'unsafe' ? request.mayHaveRun : request.timedOut;
-  return findBody(transaction, call.seq) === undefined ? request.bodyLost : request.expired;
+/** Allowed, and nobody has taken it up since. */
+function isUntouched(transaction: Transaction, call: CallRow): boolean {
+  const resumed = findBody(transaction, call.seq)?.resumedWith ?? null;
+  return resumed !== null && readResume(resumed, fenceOf(call) + 1).untouched;
 }
 
-function reap(transaction: Transaction, call: CallRow, outcome: Uint8Array, request: ReapRequest): void {
-  endCall(transaction, call, {
-    outcome,
-    releaseKey: false,
-    event: 'call.expired',
-    audit: request.audit,
-    retentionMs: request.retentionMs,
-    byOwner: false,
-  });
+type Ending = Pick<CallEnding, 'outcome' | 'event' | 'approvalState'>;
+
+function reap(transaction: Transaction, call: CallRow, request: ReapRequest): boolean {
+  const ending = call.state === 'parked' ? endParked(transaction, call, request) : endLate(transaction, call, request);
+  if (ending === undefined) return false;
+  const { audit, retentionMs } = request;
+  endCall(transaction, call, { ...ending, releaseKey: false, audit, retentionMs, byOwner: false });
+  return true;
+}
+
+function endLate(transaction: Transaction, call: CallRow, request: ReapRequest): Ending {
+  if (mayRun(transaction, call)) return { outcome: lostOutcome(call, request), event: 'call.expired' };
+  const isLost = findBody(transaction, call.seq) === undefined;
+  return { outcome: isLost ? request.bodyLost : request.expired, event: 'call.expired' };
+}
+
+function lostOutcome(call: CallRow, request: ReapRequest): Uint8Array {
+  return call.effect === 'unsafe' ? request.mayHaveRun : request.timedOut;
+}
+
+/** It was due to be looked at: its approval's time is up, or its session is over. If neither is, it waits on. */
+function endParked(transaction: Transaction, call: CallRow, request: ReapRequest): Ending | undefined {
+  const approval = call.approval === null ? undefined : findApproval(transaction, call.approval);
+  const session = findSession(transaction, call.session);
+  const isOver = sessionEnding(transaction, session, call.run) !== undefined;
+  if (approval !== undefined && !isOver && approval.expiresAt > transaction.now) {
+    changeCall(transaction, call, 'deadline = ?', parkedUntil(approval, session));
+    return undefined;
+  }
+  const mayHaveRun = call.starts > 0 || approval?.mayHaveRun === 1;
+  const unknown = mayHaveRun ? lostOutcome(call, request) : undefined;
+  return isOver
+    ? { outcome: unknown ?? request.sessionEnded, event: 'call.settled', approvalState: 'cancelled' }
+    : { outcome: unknown ?? request.approvalExpired, event: 'call.expired', approvalState: 'expired' };
 }

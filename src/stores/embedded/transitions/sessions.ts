@@ -2,8 +2,9 @@ import { planeError } from '../../../domain/errors.ts';
 import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
 import type { Identity, InjectedGrant, Session, SessionEnding } from '../../../domain/session.ts';
 import type { OpenSessionRequest } from '../../../ports/session-store.ts';
-import type { SessionRow } from '../rows.ts';
+import type { CallRow, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { changeCall } from './call-row.ts';
 import { findSession, hashToken, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
 
 export function openSession(transaction: Transaction, request: OpenSessionRequest): { expiresAt: number } {
@@ -48,6 +49,7 @@ export function revokeSession(transaction: Transaction, id: SessionId): 'revoked
     transaction.rows.dropSession(id);
     transaction.database.run('UPDATE session SET revoked = 1 WHERE id = ?', id);
     transaction.lane.raiseEpoch();
+    hurryParked(transaction, id);
   }
   return 'revoked';
 }
@@ -81,13 +83,24 @@ export function openRun(transaction: Transaction, { session: id, run }: RunReque
 }
 
 /** Moves the epoch: queued calls of the run must not start. Tells whether there was such a run. */
-export function endRun({ database, lane, rows }: Transaction, { session, run }: RunRequest): boolean {
+export function endRun(transaction: Transaction, { session, run }: RunRequest): boolean {
+  const { database, lane, rows } = transaction;
   rows.dropSession(session);
   rows.dropRun(session, run);
   database.run('DELETE FROM injected WHERE session = ? AND run = ?', session, run);
-  const existed = database.run('DELETE FROM run WHERE session = ? AND run = ?', session, run) > 0;
-  if (existed) lane.raiseEpoch();
-  return existed;
+  if (database.run('DELETE FROM run WHERE session = ? AND run = ?', session, run) === 0) return false;
+  lane.raiseEpoch();
+  hurryParked(transaction, session);
+  return true;
+}
+
+/** Nobody claims a parked call, so nobody would notice that its session is over: the next reap looks at it. */
+function hurryParked(transaction: Transaction, session: SessionId): void {
+  const parked = transaction.database.all<Pick<CallRow, 'seq' | 'keyId' | 'generation'>>(
+    `SELECT seq, keyId, generation FROM call WHERE session = ? AND state = 'parked'`,
+    session,
+  );
+  for (const call of parked) changeCall(transaction, call, 'deadline = min(deadline, ?)', transaction.now);
 }
 
 export function readSession(transaction: Transaction, id: SessionId): Session | undefined {

@@ -1,12 +1,12 @@
---[[ End a call that has not started; tell the owner of one that has. A held call without a start mark ends here too: its worker's
+--[[ End a call that has not started, a parked one with its approval; tell the owner of one that has. A held call without a start mark ends here too: its worker's
   settle is fenced then, and nothing of an unsafe tool has run.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
-  ARGV     incarnation, lane, callId, session, tokenDigest, outcome, outcomeIfHeld, detail, retentionMs
+  ARGV     incarnation, lane, callId, session, tokenDigest, outcome, outcomeIfHeld, outcomeIfParked, detail, retentionMs
   RETURNS  CANCELLED | CANCELLING | SETTLED | UNKNOWN ]]
 local meta, live, audit, calls = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local incarnation, lane, call_id, session, token_digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local outcome, outcome_if_held, detail, retention = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local outcome, outcome_if_held, outcome_if_parked, detail, retention = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 if session ~= '' then
@@ -27,7 +27,12 @@ if running then
   save_record(lane, call_id, record)
 else
   local settlement = new_settlement(lane, now_ms(), retention)
-  settle_record(settlement, call_id, record, bytes, held and outcome_if_held or outcome, 'call.cancelled', detail, '', '0')
+  local chosen = (held or extra(record, 'starts')) and outcome_if_held or outcome
+  if record[STATE] == PARKED then
+    chosen = may_have_run_before(lane, record) and outcome_if_held or outcome_if_parked
+    end_parked(settlement, call_id, record, 'cancelled', detail)
+  end
+  settle_record(settlement, call_id, record, bytes, chosen, 'call.cancelled', detail, '', '0')
   write_settlement(settlement, meta, live, audit)
 end
 if held or running then redis.call('HINCRBY', meta, 'cancelSequence', 1) end

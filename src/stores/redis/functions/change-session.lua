@@ -1,9 +1,10 @@
---[[ Touch or revoke a session, open or end a run. Whatever takes a right away moves the epoch, so that no worker trusts an older snapshot.
+--[[ Touch or revoke a session, open or end a run. Whatever takes a right away moves the epoch, so that no worker trusts an older snapshot; parked
+  calls, which no worker looks at, are left to the next reap.
   FLAGS    allow-oom
-  KEYS     meta
+  KEYS     meta, live
   ARGV     incarnation, lane, session, change, run
   RETURNS  CHANGED | ENDED | UNKNOWN ]]
-local meta = KEYS[1]
+local meta, live = KEYS[1], KEYS[2]
 local incarnation, lane, session, change, run = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
@@ -14,6 +15,7 @@ if change == 'revoke' then
   if ending ~= 'revoked' then
     redis.call('HSET', key, 'facts', REVOKED .. redis.call('HGET', key, 'facts'))
     redis.call('HINCRBY', meta, 'epoch', 1)
+    hurry_parked(lane, live, session)
   end
   return 'CHANGED'
 end
@@ -24,5 +26,6 @@ elseif change == 'open-run' then
   redis.call('HSETNX', key, run_field(run), opened_run(now_ms(), redis.call('HGET', key, 'ended')))
 elseif change == 'end-run' and end_run(lane, session, run) then
   redis.call('HINCRBY', meta, 'epoch', 1)
+  hurry_parked(lane, live, session)
 end
 return 'CHANGED'

@@ -1,4 +1,4 @@
---[[ Forget settled calls whose retention is over, and count again what is kept. Answers how many ids it looked at: ask again until
+--[[ Forget settled calls whose retention is over, with their approvals, and grants that have expired; count again what is kept. Answers how many ids it looked at: ask again until
   there are none.
   FLAGS    allow-oom
   KEYS     meta, calls, sessions
@@ -13,10 +13,13 @@ local now = now_ms()
 local function forget(ids)
   local kept, gone = redis.call('HMGET', calls, unpack(ids)), {}
   for number, call_id in ipairs(ids) do
-    local _, ending = split_settled(kept[number])
+    local record_bytes, ending = split_settled(kept[number])
     local forget_at = ending and tonumber(ending.forget_at)
     -- A key that continues is kept with its latest generation, and stands in a later list again.
-    if forget_at and forget_at <= now then gone[#gone + 1] = call_id end
+    if forget_at and forget_at <= now then
+      gone[#gone + 1] = call_id
+      if string.find(record_bytes, ';approval=', 1, true) then forget_approvals(lane, read_record(record_bytes)) end
+    end
   end
   if #gone > 0 then redis.call('HDEL', calls, unpack(gone)) end
 end
@@ -37,6 +40,7 @@ for at = 1, #buckets, 2 do
     retained = retained + tonumber(buckets[at + 1])
   end
 end
+forget_grants(lane, now, limit)
 redis.call('HSET', meta, 'retainedBytes', text(retained))
 -- A session's own key is kept for a while longer; what its runs have tried is not.
 for _, session_id in ipairs(redis.call('ZRANGEBYSCORE', sessions, '-inf', text(now), 'LIMIT', 0, limit)) do

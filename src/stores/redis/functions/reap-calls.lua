@@ -1,11 +1,13 @@
---[[ Settle what is past its deadline. Started calls get `overdueMs` more, for their worker to answer.
+--[[ Settle what is past its deadline. Started calls get `overdueMs` more, for their worker to answer; parked ones end with their
+  approval, also when their session is over.
   FLAGS    allow-oom
   KEYS     meta, live, audit
-  ARGV     incarnation, lane, limit, overdueMs, retentionMs, expired, timedOut, mayHaveRun, bodyLost, detail
+  ARGV     incarnation, lane, limit, overdueMs, retentionMs, expired, timedOut, mayHaveRun, bodyLost, approvalExpired, sessionEnded, detail
   RETURNS  REAPED ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, limit, overdue_ms, retention = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-local expired, timed_out, may_have_run, body_lost, detail = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local expired, timed_out, may_have_run, body_lost, detail = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[12]
+local approval_expired, session_ended = ARGV[10], ARGV[11]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
@@ -18,14 +20,32 @@ local function body_is_gone(record)
 end
 
 local function outcome_of(record, deadline)
-  local parked, starts = record[STATE] == PARKED, extra(record, 'starts')
-  if not parked and body_is_gone(record) then return body_lost end
-  local held = not parked and holder(lane, record) ~= nil
+  local starts = extra(record, 'starts')
+  if body_is_gone(record) then return body_lost end
+  local held = holder(lane, record) ~= nil
   if held and now < deadline + overdue_ms then return nil end
   if starts and extra(record, 'effect') == 'unsafe' then return may_have_run end
   -- A lost first run leaves no mark: only of a call that was never anybody's is it known that nothing ran.
-  if held or starts or (extra(record, 'base') and not parked) then return timed_out end
+  if held or starts or (extra(record, 'base') and not is_untouched(record)) then return timed_out end
   return expired
+end
+
+-- Returns the outcome, the call's event and, for a parked call, how its approval ends; or only when to look again.
+local function end_of(record, deadline)
+  if record[STATE] ~= PARKED then
+    local outcome = outcome_of(record, deadline)
+    -- Looked at again when its time is up, so that it does not stand before others.
+    if not outcome then return nil, nil, nil, deadline + overdue_ms end
+    return outcome, 'call.expired'
+  end
+  local state, look_again = due_state(lane, record, now)
+  if not state then return nil, nil, nil, look_again end
+  local over = state == 'cancelled'
+  local outcome = over and session_ended or approval_expired
+  if may_have_run_before(lane, record) then
+    outcome = extra(record, 'effect') == 'unsafe' and may_have_run or timed_out
+  end
+  return outcome, over and 'call.settled' or 'call.expired', state
 end
 
 for _, call_id in ipairs(redis.call('ZRANGEBYSCORE', live, '-inf', text(now), 'LIMIT', 0, limit)) do
@@ -34,16 +54,19 @@ for _, call_id in ipairs(redis.call('ZRANGEBYSCORE', live, '-inf', text(now), 'L
   if not deadline then
     redis.call('ZREM', live, call_id)
   else
-    local outcome = outcome_of(record, deadline)
+    local outcome, event, state, look_again = end_of(record, deadline)
     if outcome then
-      local list = outcome == expired and gone or overdue
+      local nothing_ran = outcome == expired or (state and not extra(record, 'starts'))
+      local list = nothing_ran and gone or overdue
       list[#list + 1] = call_id
-      settle_record(settlement, call_id, record, write_record(record), outcome, 'call.expired', detail, '', '0')
+      local bytes = write_record(record)
+      if state then end_parked(settlement, call_id, record, state, detail) end
+      settle_record(settlement, call_id, record, bytes, outcome, event, detail, '', '0')
     else
-      -- Looked at again when its time is up, so that it does not stand before others.
-      redis.call('ZADD', live, text(deadline + overdue_ms), call_id)
+      redis.call('ZADD', live, text(look_again), call_id)
     end
   end
 end
+give_up_callbacks(lane, meta, audit, now, limit)
 write_settlement(settlement, meta, live, audit)
 return { 'REAPED', gone, overdue }

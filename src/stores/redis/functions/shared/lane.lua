@@ -5,8 +5,9 @@ local GROUP = 'workers'
 -- One hash holds all calls of a lane, so that a batch is one command and not one per call.
 local function calls_key(lane) return lane .. 'calls' end
 local function body_key(lane, call_id) return lane .. 'body:' .. call_id end
-local function resumed_key(lane, call_id) return lane .. 'resumed:' .. call_id end
 local function session_key(lane, session) return lane .. 'session:' .. session end
+-- The calls of a session that people are being asked about.
+local function parked_key(lane, session) return lane .. 'parked:' .. session end
 local function stream_key(lane, pool) return lane .. 'pool:' .. pool end
 local function windows_key(lane) return lane .. 'windows' end
 local function backlog_key(lane, pool, group) return lane .. 'backlog:' .. pool .. ':' .. group end

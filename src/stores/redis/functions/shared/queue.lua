@@ -21,9 +21,11 @@ local function add_entry(lane, call_id, record, envelope, state, history)
     fields[#fields + 1] = table.concat({ base, extra(record, 'starts') or '0', extra(record, 'effect') or '',
       extra(record, 'cancel') or '0' }, ',')
   end
-  if extra(record, 'resumed') then
+  local resumed = extra(record, 'resumed')
+  if resumed then
+    -- The approval, and the fence under which nobody can have run the call yet.
     fields[#fields + 1] = 'w'
-    fields[#fields + 1] = redis.call('GET', resumed_key(lane, call_id)) or ''
+    fields[#fields + 1] = extra(record, 'approval') .. ' ' .. resumed
   end
   if history then
     fields[#fields + 1] = 'h'

@@ -17,6 +17,10 @@ local function live_session(lane, session_id, run, now)
   local facts, seen_at = fields[1] and session_facts(fields[1]), tonumber(fields[2])
   if not facts or not facts.expires_at or not seen_at then return nil, nil, nil, 'unknown' end
   local expires_at = math.min(facts.expires_at, seen_at + facts.idle_ms)
+  -- While a person is asked, nobody can expect the agent to be active: the idle expiry is suspended.
+  if now >= expires_at and now < facts.expires_at and redis.call('EXISTS', parked_key(lane, session_id)) == 1 then
+    expires_at = facts.expires_at
+  end
   local ending
   if facts.revoked then
     ending = 'revoked'
@@ -26,6 +30,14 @@ local function live_session(lane, session_id, run, now)
     ending = 'run-unknown'
   end
   return facts, seen_at, expires_at, ending, fields[3]
+end
+
+-- The next reap sees what nobody else would notice: a parked call is no worker's.
+local function hurry_parked(lane, live_key, session_id)
+  local now_text = text(now_ms())
+  for _, call_id in ipairs(redis.call('SMEMBERS', parked_key(lane, session_id))) do
+    redis.call('ZADD', live_key, 'LT', now_text, call_id)
+  end
 end
 
 local function injected_field(run)

@@ -2,6 +2,8 @@
   behind a blank, the cost. An attempt's letter is `o` when all is well and `e` when its run ends. ]]
 local OK_BYTE, ENDS_RUN_BYTE = 111, 101
 local REFUSED = 'r' .. NO_SIGNATURE
+-- By a person; see `DENIED_RESULT`.
+local DENIED = 'rdenied--'
 
 local function note_attempt(notes, note, call_id, record, attempt)
   notes[#notes + 1] = { note = note, call_id = call_id, sequence = record[SEQUENCE], letter = string.byte(attempt) }
@@ -19,7 +21,7 @@ local function add_wrong(lane, run, run_name, one)
   run.watched_until = math.max(run.watched_until, run.attempts + HISTORY)
 end
 
-local function write_note(lane, one, meta_key)
+local function write_note(lane, one, meta_key, live_key)
   local run_name, cost = string.match(one.note, '^([^ ]*) (%d*)$')
   local session_id, run_id = string.match(run_name, '^([^/]*)/(.*)$')
   local value = redis.call('HGET', runs_key(lane), run_name)
@@ -33,9 +35,10 @@ local function write_note(lane, one, meta_key)
   if one.letter == ENDS_RUN_BYTE and end_run(lane, session_id, run_id) then
     redis.call('HINCRBY', session_key(lane, session_id), 'ended', 1)
     redis.call('HINCRBY', meta_key, 'epoch', 1)
+    hurry_parked(lane, live_key, session_id)
   end
 end
 
-local function write_notes(lane, notes, meta_key)
-  for _, one in ipairs(notes) do write_note(lane, one, meta_key) end
+local function write_notes(lane, notes, meta_key, live_key)
+  for _, one in ipairs(notes) do write_note(lane, one, meta_key, live_key) end
 end

@@ -73,7 +73,7 @@ local function leave_queue(settlement, call_id, record)
     settlement.left[record[PLACE]] = (settlement.left[record[PLACE]] or 0) + 1
   end
   if entry == '' or extra(record, 'large') then settlement.gone[#settlement.gone + 1] = body_key(lane, call_id) end
-  if extra(record, 'resumed') then settlement.gone[#settlement.gone + 1] = resumed_key(lane, call_id) end
+  settlement.retained = settlement.retained + (extra(record, 'asked') or 0)
 end
 
 -- A later generation keeps the first one, which knows it, as long as itself.
@@ -141,7 +141,7 @@ local function write_settlement(settlement, meta_key, live_key, audit_key)
     redis.call('XDEL', stream, unpack(ids))
   end
   write_audit(meta_key, audit_key, settlement.now_text, settlement.audit)
-  write_notes(lane, settlement.notes, meta_key)
+  write_notes(lane, settlement.notes, meta_key, live_key)
   write_replies(lane, settlement.replies)
   redis.call('ZREM', live_key, unpack(settlement.ids))
   note_retained(settlement, meta_key)

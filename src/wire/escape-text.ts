@@ -18,14 +18,33 @@ export function escapeLine(text: string): string {
 /** JSON that means the same and holds nothing a terminal would act on. */
 export function toSafeJson(value: unknown): string {
   const json = JSON.stringify(value, (_, member: unknown) => plainBytes(member), 2) ?? 'null';
-  return json.replaceAll(ACTING_IN_JSON, (character) =>
-    character
-      .split('')
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join(''),
-  );
+  return json.replaceAll(ACTING_IN_JSON, toUnits);
+}
+
+function toUnits(character: string): string {
+  const units = character.split('');
+  return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 }
 
 function plainBytes(member: unknown): unknown {
   return member instanceof Uint8Array ? Buffer.from(member).toString('base64') : member;
+}
+
+/**
+ * What a person who decides must not miss: beside what acts on a terminal, everything that looks like nothing or like a plain space. The
+ * attack: `rm -rf ~ ` with the rest of the path in letters nobody sees.
+ */
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
+
+/** Text in which everything can be seen; line breaks stay if they are wanted. */
+export function escapeHidden(text: string, keepLines = false): string {
+  return text.replaceAll(HIDDEN, (character) =>
+    keepLines && character === '\n' ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
+}
+
+/** One JSON string in which everything can be seen. It means the same. */
+export function toVisibleJsonString(text: string): string {
+  return JSON.stringify(text).replaceAll(HIDDEN, toUnits);
 }

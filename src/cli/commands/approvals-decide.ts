@@ -1,0 +1,124 @@
+import { Argument, Command, Option } from 'commander';
+import { createApprovals } from '../../client/approvals.ts';
+import type { Decision } from '../../client/decide-request.ts';
+import { APPROVAL_DECISIONS, type Approval, type ApprovalDecision } from '../../domain/approval.ts';
+import type { GrantWish } from '../../gate/approvals/grants.ts';
+import type { DecideAnswer } from '../../ports/approval-store.ts';
+import type { Store } from '../../ports/store.ts';
+import { action, type CommandContext } from '../command-context.ts';
+import { usage } from '../command-failure.ts';
+import { confirm, isAtTerminal } from '../confirm.ts';
+import { readDuration } from '../duration.ts';
+import { EXIT } from '../exit-codes.ts';
+import { asOption, readApprover } from '../read-approver.ts';
+import { readCallArguments } from '../read-call-arguments.ts';
+import { readCount } from '../read-count.ts';
+import { approvalRenderer, showApproval } from '../show-approval.ts';
+import { SingleOption } from '../single-option.ts';
+import { withStore } from '../with-store.ts';
+
+export function approvalsDecideCommand(): Command {
+  return new Command('decide')
+    .description('Answer a question; the first answer wins')
+    .argument('<approval>', 'its id, or a start of it that means no other')
+    .addArgument(new Argument('<decision>', 'your answer').choices(APPROVAL_DECISIONS))
+    .addOption(new SingleOption('--digest <hex>', 'of what you were shown; needed unless you sit at a terminal'))
+    .addOption(new SingleOption('--comment <text>', 'goes into the audit, and with a deny to the model'))
+    .addOption(new SingleOption('--arguments <json>', 'run these instead: JSON, @FILE or @-'))
+    .addOption(new SingleOption('--lifetime <duration>', 'of the grant of allow-always (default: 30d)', readDuration))
+    .addOption(new SingleOption('--uses <count>', 'how often the grant may be used (default: any number)', readCount))
+    .addOption(new Option('--any-arguments', 'the grant is for whatever the arguments are'))
+    .addOption(new Option('--any-agent', 'the grant is for every agent of the subject'))
+    .addOption(asOption())
+    .action(
+      action((context, id: string, decision: ApprovalDecision) =>
+        withStore(context, async (store, { config }) => {
+          const approvals = createApprovals(store, config.worker);
+          const approver = readApprover(context.options);
+          const wish = await readDecision(context, decision);
+          const approval = await approvals.get(approver, id);
+          const binding = await chooseBinding(context, store, approval, decision);
+          if (binding === undefined) return EXIT.notOk;
+          const answer = await approvals.decide(approver, approval.question.id, { ...wish, binding });
+          return tell(context, approval, answer);
+        }),
+      ),
+    );
+}
+
+async function readDecision(
+  { options }: CommandContext,
+  decision: ApprovalDecision,
+): Promise<Omit<Decision, 'binding'>> {
+  const [comment, given] = [options['comment'] as string | undefined, options['arguments'] as string | undefined];
+  const grant = readGrantWish(options);
+  if (grant !== undefined && decision !== 'allow-always') throw usage('Only allow-always makes a grant.');
+  if (given !== undefined && decision === 'deny') throw usage('What is denied does not run, with no arguments at all.');
+  return {
+    decision,
+    ...(comment === undefined ? {} : { comment }),
+    ...(given === undefined ? {} : { arguments: await readCallArguments(given) }),
+    ...(grant === undefined ? {} : { grant }),
+  };
+}
+
+function readGrantWish(options: Readonly<Record<string, unknown>>): GrantWish | undefined {
+  const [lifetimeMs, uses] = [options['lifetime'] as number | undefined, options['uses'] as number | undefined];
+  const wish: GrantWish = {
+    ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
+    ...(uses === undefined ? {} : { uses }),
+    ...(options['anyArguments'] === true ? { arguments: 'any' } : {}),
+    ...(options['anyAgent'] === true ? { anyAgent: true } : {}),
+  };
+  return Object.keys(wish).length === 0 ? undefined : wish;
+}
+
+/** What is decided on was seen: its digest was named, or it is shown here and confirmed. */
+async function chooseBinding(
+  { terminal, options }: CommandContext,
+  store: Store,
+  approval: Approval,
+  decision: ApprovalDecision,
+): Promise<string | undefined> {
+  const digest = options['digest'] as string | undefined;
+  if (digest !== undefined) return digest.toLowerCase();
+  if (!isAtTerminal() || terminal.json) {
+    throw usage(
+      'Name what you decide on: --digest',
+      'sallyport approvals show prints it, with everything it stands for.',
+    );
+  }
+  showApproval(terminal, (await approvalRenderer(store))(approval), await store.now());
+  if (await confirm(`${decision}?`)) return approval.question.binding;
+  terminal.note('Nothing was decided.');
+  return undefined;
+}
+
+function tell({ terminal }: CommandContext, { question }: Approval, answer: DecideAnswer): number {
+  const isDone = answer.kind === 'decided' || answer.kind === 'counted';
+  if (terminal.json) terminal.printJson({ approval: question.id, ...answer });
+  else if (isDone) terminal.print(say(answer));
+  else terminal.fail(say(answer), undefined);
+  return isDone ? EXIT.ok : EXIT.notOk;
+}
+
+function say(answer: DecideAnswer): string {
+  switch (answer.kind) {
+    case 'decided':
+      return `Decided: ${answer.state}.${answer.grant === undefined ? '' : ` Grant ${answer.grant}`}`;
+    case 'counted':
+      return `Counted. ${answer.missing} more must say yes.`;
+    case 'already-decided':
+      return answer.state === 'pending'
+        ? 'You have already said another yes; only deny can follow it.'
+        : `It was already ${answer.state}; nothing was changed.`;
+    case 'mismatch':
+      return 'The digest is not that of this question; nothing was decided. Look at it again.';
+    case 'not-offered':
+      return `That is not offered here. Offered: ${answer.decisions.join(', ')}; edits only where one approver is enough.`;
+    case 'not-yours':
+      return 'Who asked may not decide.';
+    case 'unknown':
+      return 'The approval is gone.';
+  }
+}

@@ -1,0 +1,30 @@
+import { userInfo } from 'node:os';
+import type { Principal } from '../domain/approval.ts';
+import { SingleOption } from './single-option.ts';
+
+const OPERATOR = 'operator:';
+
+/** Whoever can open the store can say who they are; the audit keeps what they said. */
+export function asOption(): SingleOption {
+  return new SingleOption(
+    '--as <who>',
+    'in whose name: operator:NAME (default: you), SUBJECT or TENANT/SUBJECT',
+    (text) => text,
+  );
+}
+
+export function readApprover(options: Readonly<Record<string, unknown>>): Principal {
+  const given = options['as'] as string | undefined;
+  if (given === undefined) return { kind: 'operator', name: systemUser() };
+  if (given.startsWith(OPERATOR)) return { kind: 'operator', name: given.slice(OPERATOR.length) };
+  return { kind: 'subject', name: given.includes('/') ? given : `default/${given}` };
+}
+
+/** A container may run under a number that has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

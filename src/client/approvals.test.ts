@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Approval, Principal } from '../domain/approval.ts';
+import { CLOSED_POLICY } from '../domain/policy.ts';
+import type { Store } from '../ports/store.ts';
+import { decode } from '../wire/message-pack.ts';
+import { decodeOutcome } from '../wire/outcome.ts';
+import {
+  askAbout,
+  claimMany,
+  claimOne,
+  holdOne,
+  HOUR_MS,
+  openSession,
+  reapRequest,
+  type AskOverrides,
+} from '../../test/contract/fixtures.ts';
+import { auditOf, recordOf } from '../../test/contract/observe.ts';
+import { openDirectStore, type DirectStore } from '../../test/embedded/direct-store.ts';
+import { openSession as openClientSession } from './open-session.ts';
+import { createApprovals, type Approvals } from './approvals.ts';
+import { createGrants, type Grants } from './grants.ts';
+
+const OPERATOR: Principal = { kind: 'operator', name: 'root' };
+const RITA: Principal = { kind: 'subject', name: 'acme/rita' };
+const STRANGER: Principal = { kind: 'subject', name: 'acme/nobody' };
+const REQUESTER: Principal = { kind: 'subject', name: 'acme/ann' };
+
+let now: number;
+let direct: DirectStore;
+let store: Store;
+let approvals: Approvals;
+let grants: Grants;
+beforeEach(async () => {
+  now = 1_000_000_000_000;
+  direct = openDirectStore({ now: () => now });
+  store = direct.store;
+  approvals = createApprovals(store, { retentionMs: HOUR_MS });
+  grants = createGrants(store);
+  await store.writePolicy({ expectedVersion: 0, policy: { ...CLOSED_POLICY, roles: { reviewers: ['acme/rita'] } } });
+});
+afterEach(() => direct.remove());
+
+async function ask(overrides: AskOverrides = {}) {
+  const session = await openSession(store, { tenant: 'acme', subject: 'ann' });
+  const request = await askAbout(store, await holdOne(store, session), { ...overrides });
+  return request.question;
+}
+
+const idsOf = (found: readonly Approval[]) => found.map(({ question }) => question.id);
+const UNKNOWN = { code: 'APPROVAL_UNKNOWN' };
+
+describe('client approvals', () => {
+  it('list and get show a question to operators, approvers and its requester, and to nobody else', async () => {
+    const question = await ask({ question: { detail: 'for reviewers' } });
+    for (const approver of [OPERATOR, RITA]) {
+      expect(idsOf(await approvals.list(approver))).toEqual([question.id]);
+      expect((await approvals.get(approver, question.id)).question).toEqual(question);
+    }
+    const seen = await approvals.get(REQUESTER, question.id);
+    expect(seen.question.title).toBe(question.title);
+    expect(seen.question).not.toHaveProperty('detail');
+    expect((await approvals.list(REQUESTER))[0]?.question).not.toHaveProperty('detail');
+    expect(await approvals.list(STRANGER)).toEqual([]);
+    await expect(approvals.get(STRANGER, question.id)).rejects.toMatchObject(UNKNOWN);
+    await expect(approvals.wait(STRANGER, question.id)).rejects.toMatchObject(UNKNOWN);
+    await expect(
+      approvals.decide(STRANGER, question.id, { decision: 'deny', binding: question.binding }),
+    ).rejects.toMatchObject(UNKNOWN);
+  });
+
+  it('list tells only what was asked for', async () => {
+    const [first, second] = [await ask({ timeoutMs: 2 * HOUR_MS }), await ask({ timeoutMs: HOUR_MS })];
+    await approvals.decide(RITA, first.id, { decision: 'deny', binding: first.binding });
+    expect(idsOf(await approvals.list(RITA))).toEqual([second.id, first.id]);
+    expect(idsOf(await approvals.list(RITA, { state: 'pending' }))).toEqual([second.id]);
+    expect(idsOf(await approvals.list(RITA, { limit: 1 }))).toEqual([second.id]);
+  });
+
+  it('an id may be cut short as long as one visible pending approval is meant', async () => {
+    const [first, second] = [await ask(), await ask()];
+    const code = first.id.slice(first.id.lastIndexOf('.') + 1);
+    expect((await approvals.get(RITA, code.slice(0, 8))).question.id).toBe(first.id);
+    await expect(approvals.get(RITA, first.id.slice(0, 14))).rejects.toMatchObject(UNKNOWN);
+    await expect(approvals.get(STRANGER, code.slice(0, 8))).rejects.toMatchObject(UNKNOWN);
+    for (const asked of ['', code.slice(0, 3), '%%%%', '....', 'nobody-has-this']) {
+      await expect(approvals.get(RITA, asked)).rejects.toMatchObject(UNKNOWN);
+    }
+    // Only the other one is left pending: what was ambiguous means it now.
+    await approvals.decide(RITA, code.slice(0, 8), { decision: 'deny', binding: first.binding });
+    expect((await approvals.get(RITA, first.id.slice(0, 14))).question.id).toBe(second.id);
+  });
+
+  it('decide allows a call, says who in the audit, and repeats itself', async () => {
+    const question = await ask();
+    const decision = { decision: 'allow-once', binding: question.binding, comment: 'fine' } as const;
+    expect(await approvals.decide(RITA, question.id, decision)).toEqual({ kind: 'decided', state: 'allowed' });
+    expect(await approvals.decide(RITA, question.id, decision)).toEqual({ kind: 'decided', state: 'allowed' });
+    expect(await approvals.decide(OPERATOR, question.id, decision)).toEqual({
+      kind: 'already-decided',
+      state: 'allowed',
+    });
+    const decided = (await auditOf(store, question.callId)).find(({ event }) => event === 'approval.decided')!;
+    expect(decode(decided.detail)).toMatchObject({
+      approval: question.id,
+      binding: question.binding,
+      decision: 'allow-once',
+      by: 'subject acme/rita',
+      comment: 'fine',
+      editedDigest: null,
+      grant: null,
+    });
+    expect((await claimOne(store)).resumedWith).toMatchObject({ approval: question.id });
+  });
+
+  it('decide denies with a sentence that carries the comment to the model', async () => {
+    const question = await ask();
+    await approvals.decide(RITA, question.id, { decision: 'deny', binding: question.binding, comment: 'not today' });
+    const outcome = decodeOutcome((await recordOf(store, question.callId)).outcome!);
+    expect(outcome).toMatchObject({ kind: 'denied', executed: 'no', error: { code: 'APPROVAL_DENIED' } });
+    expect(outcome.error!.message).toMatch(/not today.*did not run.*final/s);
+  });
+
+  it('decide with another binding, by the requester, or with an unknown word decides nothing', async () => {
+    const question = await ask();
+    const { binding } = question;
+    expect(await approvals.decide(RITA, question.id, { decision: 'deny', binding: 'x' })).toEqual({ kind: 'mismatch' });
+    expect(await approvals.decide(REQUESTER, question.id, { decision: 'deny', binding })).toEqual({
+      kind: 'not-yours',
+    });
+    await expect(approvals.decide(RITA, question.id, { decision: 'allow' as 'deny', binding })).rejects.toMatchObject({
+      code: 'APPROVAL_INVALID',
+    });
+    await expect(
+      approvals.decide(RITA, question.id, { decision: 'allow-once', binding, grant: {} }),
+    ).rejects.toMatchObject({ code: 'APPROVAL_INVALID' });
+    expect((await approvals.get(RITA, question.id)).state).toBe('pending');
+  });
+
+  it('decide with edited arguments keeps them canonical, and refuses what is no JSON', async () => {
+    const question = await ask();
+    const { binding } = question;
+    const edited = { b: 1, a: [undefined] } as never;
+    await expect(
+      approvals.decide(RITA, question.id, { decision: 'allow-once', binding, arguments: edited }),
+    ).rejects.toMatchObject({ code: 'APPROVAL_INVALID' });
+    await approvals.decide(RITA, question.id, { decision: 'allow-once', binding, arguments: { b: 1, a: 'ä' } });
+    expect((await approvals.get(RITA, question.id)).editedArguments).toBe('{"a":"ä","b":1}');
+  });
+
+  it('decide for always makes a grant, as narrow as it can be unless wished otherwise', async () => {
+    const [first, second] = [await ask(), await ask()];
+    const answer = await approvals.decide(RITA, first.id, { decision: 'allow-always', binding: first.binding });
+    const wish = { arguments: 'any', uses: 2, lifetimeMs: 1000 } as const;
+    await approvals.decide(RITA, second.id, { decision: 'allow-always', binding: second.binding, grant: wish });
+    const listed = await grants.list(OPERATOR);
+    expect(listed).toMatchObject([
+      { usesLeft: 2, matches: { kind: 'any' }, expiresAt: now + 1000 },
+      { id: (answer as { grant: string }).grant, matches: { kind: 'exact' }, agent: 'helper', by: RITA },
+    ]);
+    expect(await grants.list(REQUESTER)).toEqual(listed);
+    expect(await grants.list(RITA)).toEqual(listed);
+    expect(await grants.list(STRANGER)).toEqual([]);
+    const { id } = listed[0]!;
+    await expect(grants.revoke(STRANGER, id)).rejects.toMatchObject({ code: 'GRANT_UNKNOWN' });
+    await expect(grants.revoke(OPERATOR, 'nonsense')).rejects.toMatchObject({ code: 'GRANT_UNKNOWN' });
+    await grants.revoke(REQUESTER, id);
+    await grants.revoke(OPERATOR, id);
+    expect((await grants.list(OPERATOR))[0]).toMatchObject({ id, revoked: true });
+  });
+
+  it('wait answers as soon as it is decided, and with what stands when the time or the patience is up', async () => {
+    const question = await ask();
+    expect((await approvals.wait(RITA, question.id, { waitMs: 0 })).state).toBe('pending');
+    expect((await approvals.wait(RITA, question.id, { signal: AbortSignal.abort() })).state).toBe('pending');
+    const controller = new AbortController();
+    const impatient = approvals.wait(RITA, question.id, { waitMs: 600_000, signal: controller.signal });
+    controller.abort();
+    expect((await impatient).state).toBe('pending');
+    const waiting = approvals.wait(RITA, question.id, { waitMs: 600_000 });
+    await approvals.decide(RITA, question.id, { decision: 'deny', binding: question.binding });
+    expect(await waiting).toMatchObject({ state: 'denied', resolution: 'deny' });
+  });
+
+  it('wait hears of an expiry too', async () => {
+    const question = await ask({ timeoutMs: 1000 });
+    const waiting = approvals.wait(RITA, question.id, { waitMs: 600_000 });
+    now += 1000;
+    await store.reapCalls(reapRequest(0));
+    expect(await waiting).toMatchObject({ state: 'expired', resolution: 'timeout' });
+    expect(await claimMany(store)).toEqual([]);
+  });
+
+  it('a session decides as its subject, with its token only, and as long as it lives', async () => {
+    const question = await ask();
+    const session = await openClientSession(store, { tenant: 'acme', subject: 'rita', agent: 'console' });
+    const decision = { decision: 'deny', binding: question.binding } as const;
+    const wrong = { kind: 'session', session: { ...session, token: 'wrong' } } as const;
+    await expect(approvals.decide(wrong, question.id, decision)).rejects.toMatchObject({ code: 'SESSION_INVALID' });
+    const approver = { kind: 'session', session } as const;
+    expect(await approvals.decide(approver, question.id, decision)).toMatchObject({ kind: 'decided' });
+    expect((await approvals.get(RITA, question.id)).votes).toMatchObject([{ by: RITA }]);
+    await store.revokeSession(session.id);
+    await expect(approvals.list(approver)).rejects.toMatchObject({ code: 'SESSION_INVALID' });
+  });
+
+  it.each([
+    { kind: 'subject', name: 'rita' },
+    { kind: 'subject', name: '/rita' },
+    { kind: 'subject', name: 'acme/' },
+    { kind: 'operator', name: '' },
+    { kind: 'operator', name: 'a\nb' },
+    { kind: 'operator', name: 'x'.repeat(601) },
+    { kind: 'operator', name: '\ud800' },
+    { kind: 'root', name: 'root' },
+    { kind: 'operator', name: 7 },
+  ])('refuses a principal that is none: %j', async (approver) => {
+    await expect(approvals.list(approver as Principal)).rejects.toMatchObject({ code: 'APPROVAL_INVALID' });
+  });
+});

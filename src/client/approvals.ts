@@ -1,0 +1,123 @@
+import {
+  APPROVAL_DECISIONS,
+  type Approval,
+  type ApprovalId,
+  type ApprovalState,
+  type Principal,
+} from '../domain/approval.ts';
+import { planeError } from '../domain/errors.ts';
+import { parseScopedId } from '../domain/ids.ts';
+import type { DecideAnswer } from '../ports/approval-store.ts';
+import type { Store } from '../ports/store.ts';
+import { standingOf } from '../gate/approvals/may-decide.ts';
+import { toPrincipal, type Approver } from './approver.ts';
+import { decideRequest, type Decision } from './decide-request.ts';
+
+/**
+ * Questions to people, for the trusted side. The gate asks them; here they are seen and decided. Whoever may not see one is told that
+ * there is none. An id may be cut short to the start of itself or of its last part, as long as it means one pending approval.
+ */
+export interface Approvals {
+  /** Pending ones first, soonest expiry first. */
+  list(approver: Approver, options?: { readonly state?: ApprovalState; readonly limit?: number }): Promise<Approval[]>;
+  get(approver: Approver, id: string): Promise<Approval>;
+  /** Answers as soon as it is decided, or as it is when the time is up. */
+  wait(
+    approver: Approver,
+    id: string,
+    options?: { readonly waitMs?: number; readonly signal?: AbortSignal },
+  ): Promise<Approval>;
+  /** The first answer wins; the same one again is the same answer. Only what names the binding that was shown counts. */
+  decide(approver: Approver, id: string, decision: Decision): Promise<DecideAnswer>;
+}
+
+type Needs = Pick<
+  Store,
+  'readApproval' | 'listApprovals' | 'matchApprovals' | 'decideApproval' | 'readPolicy' | 'proveSession' | 'readSession'
+>;
+
+const DEFAULT_LIMIT = 100;
+/** Of these, those that a subject may see are listed. */
+const MOST_SEARCHED = 1000;
+/** A shorter start says too little about what is meant. */
+const SHORTEST_PREFIX = 4;
+const POLL_FIRST_MS = 25;
+const POLL_MOST_MS = 500;
+
+export function createApprovals(store: Needs, settings: { readonly retentionMs: number }): Approvals {
+  /** What this principal may see of it; nothing for a stranger. */
+  async function visibleTo(principal: Principal, approvals: readonly (Approval | undefined)[]): Promise<Approval[]> {
+    const { policy } = await store.readPolicy();
+    return approvals.flatMap((approval) => {
+      if (approval === undefined) return [];
+      const standing = standingOf(approval.question, principal, policy);
+      return standing === 'stranger' ? [] : [standing === 'requester' ? withoutDetail(approval) : approval];
+    });
+  }
+
+  async function find(principal: Principal, asked: string): Promise<Approval> {
+    const isWhole = parseScopedId(asked) !== undefined;
+    const ids = isWhole ? [asked as ApprovalId] : await findByPrefix(asked);
+    const [found, ...others] = await visibleTo(principal, await Promise.all(ids.map((id) => store.readApproval(id))));
+    // Several are told like none: who guesses learns nothing.
+    if (found === undefined || others.length > 0)
+      throw planeError('APPROVAL_UNKNOWN', { approval: asked.slice(0, 64) });
+    return found;
+  }
+
+  async function findByPrefix(prefix: string): Promise<ApprovalId[]> {
+    if (prefix.length < SHORTEST_PREFIX || !/^[\w.-]+$/.test(prefix)) return [];
+    return store.matchApprovals({ prefix, limit: MOST_SEARCHED });
+  }
+
+  return {
+    async list(approver, { state, limit = DEFAULT_LIMIT } = {}) {
+      const principal = await toPrincipal(store, approver);
+      const searched = principal.kind === 'operator' ? limit : MOST_SEARCHED;
+      const listed = await store.listApprovals({ limit: searched, ...(state === undefined ? {} : { state }) });
+      return (await visibleTo(principal, listed)).slice(0, limit);
+    },
+    async get(approver, id) {
+      return find(await toPrincipal(store, approver), id);
+    },
+    async wait(approver, asked, { waitMs = 60_000, signal } = {}) {
+      const principal = await toPrincipal(store, approver);
+      const giveUpAt = performance.now() + waitMs;
+      let approval = await find(principal, asked);
+      for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MOST_MS)) {
+        const leftMs = giveUpAt - performance.now();
+        if (approval.state !== 'pending' || leftMs <= 0 || signal?.aborted === true) return approval;
+        await pause(Math.min(pauseMs, leftMs), signal);
+        approval = await find(principal, approval.question.id);
+      }
+    },
+    async decide(approver, asked, decision) {
+      const principal = await toPrincipal(store, approver);
+      if (!APPROVAL_DECISIONS.includes(decision.decision)) {
+        throw planeError('APPROVAL_INVALID', { problem: `the decision must be ${APPROVAL_DECISIONS.join(', ')}` });
+      }
+      const { question } = await find(principal, asked);
+      const { policy } = await store.readPolicy();
+      // They may see their own question, and not answer it.
+      if (standingOf(question, principal, policy) !== 'approver') return { kind: 'not-yours' };
+      return store.decideApproval(decideRequest(question, principal, decision, settings.retentionMs));
+    },
+  };
+}
+
+function withoutDetail(approval: Approval): Approval {
+  const { detail: _, ...question } = approval.question;
+  return { ...approval, question };
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,40 @@
+import { APPROVAL_LIMITS, type Principal } from '../domain/approval.ts';
+import { planeError } from '../domain/errors.ts';
+import type { SessionHandle } from '../domain/session.ts';
+import type { Store } from '../ports/store.ts';
+import { sha256 } from '../wire/digest.ts';
+import { hasLoneSurrogate } from '../wire/json-rules.ts';
+
+/**
+ * In whose name approvals are seen and decided. A `session` proves itself with its token. The others are the trusted side's word: it
+ * has made sure who that is, by its own login or because they hold the store's credentials.
+ */
+export type Approver = Principal | { readonly kind: 'session'; readonly session: Pick<SessionHandle, 'id' | 'token'> };
+
+type Sessions = Pick<Store, 'proveSession' | 'readSession'>;
+
+export async function toPrincipal(store: Sessions, approver: Approver): Promise<Principal> {
+  if (approver.kind === 'session') return ofSession(store, approver.session);
+  const { kind, name } = approver;
+  const isText = typeof name === 'string' && name !== '' && name.length <= APPROVAL_LIMITS.principalLength;
+  if (!isText || /\p{Cc}/u.test(name) || hasLoneSurrogate(name))
+    throw refused('its name is empty, too long or not text');
+  if (kind === 'operator') return { kind, name };
+  if (kind === 'subject' && /^[^/]+\/./.test(name)) return { kind, name };
+  throw refused('a subject is named TENANT/SUBJECT');
+}
+
+async function ofSession(store: Sessions, { id, token }: Pick<SessionHandle, 'id' | 'token'>): Promise<Principal> {
+  const ending = await store.proveSession({ session: id, tokenDigest: sha256(token) });
+  const session = ending === undefined ? await store.readSession(id) : undefined;
+  if (session === undefined) {
+    const problem = ending === undefined || ending === 'unknown' ? 'there is no such session' : `it is ${ending}`;
+    throw planeError('SESSION_INVALID', { problem });
+  }
+  const { tenant, subject } = session.identity;
+  return { kind: 'subject', name: `${tenant}/${subject}` };
+}
+
+function refused(problem: string): Error {
+  return planeError('APPROVAL_INVALID', { problem: `who decides: ${problem}` });
+}

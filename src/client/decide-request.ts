@@ -1,0 +1,75 @@
+import { APPROVAL_LIMITS, type ApprovalDecision, type ApprovalQuestion, type Principal } from '../domain/approval.ts';
+import { planeError } from '../domain/errors.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { argumentsDigest } from '../gate/approvals/binding.ts';
+import { cutText } from '../gate/approvals/cut-text.ts';
+import { endingOutcome } from '../gate/approvals/endings.ts';
+import { makeGrant, type GrantWish } from '../gate/approvals/grants.ts';
+import type { DecideRequest } from '../ports/approval-store.ts';
+import { checkArguments } from '../wire/check-arguments.ts';
+import { newGrantId } from '../wire/ids.ts';
+import { encode } from '../wire/message-pack.ts';
+import { encodeOutcome } from '../wire/outcome.ts';
+
+export interface Decision {
+  readonly decision: ApprovalDecision;
+  /** Of the question that was shown. Another one decides nothing. */
+  readonly binding: string;
+  /** Goes into the audit, and with a no to the model. */
+  readonly comment?: string;
+  /** Run these instead. They are validated, gated and hashed before anything runs. */
+  readonly arguments?: JsonObject;
+  /** What "always" means; only with `allow-always`. */
+  readonly grant?: GrantWish;
+}
+
+/** An allowed call has at least so much time, however little it had left. */
+const LEAST_DEADLINE_MS = 60_000;
+
+export function decideRequest(
+  question: ApprovalQuestion,
+  by: Principal,
+  { decision, binding, comment: said, arguments: edited, grant: wish }: Decision,
+  retentionMs: number,
+): DecideRequest {
+  const comment = said === undefined ? undefined : cutText(said, APPROVAL_LIMITS.commentLength);
+  const editedArguments = edited === undefined ? undefined : canonicalOf(edited);
+  if (wish !== undefined && decision !== 'allow-always') {
+    throw planeError('APPROVAL_INVALID', { problem: 'only allow-always makes a grant' });
+  }
+  const grant =
+    decision === 'allow-always' ? makeGrant(newGrantId(question.id), question, wish, editedArguments) : undefined;
+  const facts = { tool: question.tool, ...(comment === undefined ? {} : { comment }) };
+  return {
+    id: question.id,
+    binding,
+    decision,
+    by,
+    deadlineMs: LEAST_DEADLINE_MS,
+    denied: encodeOutcome(endingOutcome('deny', facts)!),
+    deniedMayHaveRun: encodeOutcome(endingOutcome('deny', facts, { mayHaveRun: true })!),
+    audit: encode({
+      approval: question.id,
+      binding,
+      decision,
+      by: `${by.kind} ${by.name}`,
+      comment: comment ?? null,
+      editedDigest: editedArguments === undefined ? null : argumentsDigest(editedArguments),
+      grant: grant === undefined ? null : { ...grant },
+    }),
+    retentionMs,
+    ...(comment === undefined ? {} : { comment }),
+    ...(editedArguments === undefined ? {} : { editedArguments }),
+    ...(grant === undefined ? {} : { grant }),
+  };
+}
+
+function canonicalOf(edited: JsonObject): string {
+  const checked = checkArguments(edited);
+  if (checked.ok) return checked.canonical;
+  const problem =
+    checked.code === 'ENVELOPE_INVALID'
+      ? checked.facts.problem
+      : `the arguments have ${checked.facts.is} ${checked.facts.what}, the limit is ${checked.facts.limit}`;
+  throw planeError('APPROVAL_INVALID', { problem });
+}

@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../domain/json.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import { sha256 } from '../../wire/digest.ts';
+import { parseStrictJson } from '../../wire/strict-json.ts';
+import { renderArguments, renderQuestion } from './render-question.ts';
+
+const render = (value: unknown, redact?: Parameters<typeof renderArguments>[1]) =>
+  renderArguments(canonicalJson(value), redact);
+
+const CHARACTER = fc
+  .integer({ min: 0, max: 0x10ffff })
+  .filter((code) => code < 0xd800 || code > 0xdfff)
+  .map((code) => String.fromCodePoint(code));
+const TEXT = fc.string({ unit: CHARACTER });
+
+describe('renderArguments', () => {
+  it('shows a line per value, in canonical order, with length and digest of what runs', () => {
+    const value = { b: [1, { x: null }], a: 'text', '10': true, '9': 1e21, empty: {}, none: [] };
+    const { text, bytes, digest, redacted } = render(value);
+    expect(text).toBe(
+      [
+        '{',
+        '  "10": true,',
+        '  "9": 1e+21,',
+        '  "a": "text",',
+        '  "b": [',
+        '    1,',
+        '    {',
+        '      "x": null',
+        '    }',
+        '  ],',
+        '  "empty": {},',
+        '  "none": []',
+        '}',
+      ].join('\n'),
+    );
+    expect({ bytes, digest, redacted }).toEqual({
+      bytes: Buffer.byteLength(canonicalJson(value)),
+      digest: sha256(canonicalJson(value)),
+      redacted: 0,
+    });
+  });
+
+  it('is exactly what runs, only with spaces, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.dictionary(TEXT, fc.jsonValue({ stringUnit: CHARACTER }), { noNullPrototype: true }), (value) => {
+        const canonical = canonicalJson(value);
+        fc.pre(parseStrictJson(canonical).ok);
+        const { text } = renderArguments(canonical);
+        expect(canonicalJson(JSON.parse(text))).toBe(canonical);
+      }),
+    );
+  });
+
+  it('leaves nothing out, however long it is', () => {
+    const long = 'y'.repeat(300_000);
+    expect(render({ command: `${long} && rm -rf ~` }).text).toContain(`${long} && rm -rf ~`);
+  });
+
+  it('spells out what nobody would see, in keys as in values', () => {
+    const { text } = render({ ['pa\u200bth']: 'a\u202e\u00a0\u3164\u{e0041}b' });
+    expect(text).toContain('"pa\\u200bth": "a\\u202e\\u00a0\\u3164\\udb40\\udc41b"');
+    expect(text).toMatch(/^[\n\u0020-\u007e]*$/);
+  });
+
+  it('marks what is redacted, with its size and nothing of its value', () => {
+    const value = { token: 'hunter2', list: [{ 'a/b~c': 'hunter3' }], kept: 'seen' };
+    const seen: string[] = [];
+    const { text, redacted } = render(value, (pointer) => {
+      seen.push(pointer);
+      return pointer === '/token' || pointer === '/list/0/a~1b~0c';
+    });
+    expect(text).not.toContain('hunter');
+    expect(text).toContain('"token": [redacted, 9 bytes]');
+    expect(text).toContain('"a/b~c": [redacted, 9 bytes]');
+    expect(text).toContain('"kept": "seen"');
+    expect(redacted).toBe(2);
+    expect(seen).toEqual(['', '/kept', '/list', '/list/0', '/list/0/a~1b~0c', '/token']);
+    // Digest and length are of what runs, redacted or not.
+    expect(render(value, () => true)).toMatchObject({ digest: render(value).digest, bytes: render(value).bytes });
+  });
+
+  it('shows what is no JSON as it is, escaped', () => {
+    expect(renderArguments('{"a":\u001b').text).toBe('{"a":\\u{1b}');
+  });
+});
+
+describe('renderQuestion', () => {
+  it('escapes every text that somebody else wrote', () => {
+    const odd = 'a\u202eb\u001b[2J';
+    const rendered = renderQuestion({
+      title: odd,
+      description: `${odd}\nnext`,
+      reasons: [odd],
+      detail: odd,
+      severity: 'critical',
+      tool: 'files.write',
+      toolDigest: 'd',
+      arguments: canonicalJson({ text: odd } satisfies JsonObject),
+      identity: { tenant: odd, subject: odd, agent: odd },
+      askers: [{ kind: 'rule', id: odd, digest: '', grantable: true }],
+      decisions: ['deny'],
+      quorum: 2,
+      binding: 'b',
+    } as unknown as Parameters<typeof renderQuestion>[0]);
+    const { title, description, reasons, detail, requester, askers } = rendered;
+    const texts = [title, description, ...reasons, detail!, requester, ...askers, rendered.arguments.text];
+    for (const text of texts) expect(text).toMatch(/^[\n\u0020-\u007e]*$/);
+    expect(rendered.description).toContain('\nnext');
+    expect(rendered).toMatchObject({ binding: 'b', quorum: 2, decisions: ['deny'], severity: 'critical' });
+  });
+});

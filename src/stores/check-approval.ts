@@ -1,0 +1,43 @@
+import { APPROVAL_DECISIONS, APPROVAL_LIMITS, type NewGrant } from '../domain/approval.ts';
+import { planeError } from '../domain/errors.ts';
+import { parseScopedId } from '../domain/ids.ts';
+import type { AskRequest, DecideRequest } from '../ports/approval-store.ts';
+import { subjectScope } from '../wire/digest.ts';
+
+/** What only a mistake of ours, or a forger, would ask. Before the store looks at anything. */
+export function checkAsk({ callId, question, timeoutMs }: AskRequest): void {
+  if (question.callId !== callId) refuse('the question is about another call');
+  if (!isSameScope(question.id, callId)) refuse('its id is not in the scope of its call');
+  const known = question.decisions.every((decision) => APPROVAL_DECISIONS.includes(decision));
+  if (!known || !question.decisions.includes('deny')) refuse('its decisions must be known, and deny among them');
+  if (!Number.isSafeInteger(question.quorum) || question.quorum < 1) refuse('its quorum must be 1 or more');
+  if (!(timeoutMs >= 1 && timeoutMs <= APPROVAL_LIMITS.mostTimeoutMs)) refuse('its timeout is out of bounds');
+}
+
+export function checkDecision({ id, decision, by, grant }: DecideRequest): void {
+  if (!APPROVAL_DECISIONS.includes(decision)) refuse('the decision is none of those there are');
+  if (by.name === '' || by.name.length > APPROVAL_LIMITS.principalLength) refuse('the name of who decides is too long');
+  if (grant === undefined) return;
+  if (decision !== 'allow-always') refuse('only allow-always makes a grant');
+  checkGrant(grant, id);
+}
+
+/** The scope is a digest of tenant and subject, so a grant for somebody else cannot come of this approval. */
+function checkGrant({ id, tenant, subject, lifetimeMs, usesLeft }: NewGrant, approval: string): void {
+  const isTheirs = parseScopedId(approval)?.scope === subjectScope(tenant, subject);
+  if (!isSameScope(id, approval) || !isTheirs) refuse('the grant is not for the subject of the approval');
+  if (!(lifetimeMs >= 1 && lifetimeMs <= APPROVAL_LIMITS.mostGrantMs))
+    refuse('the lifetime of the grant is out of bounds');
+  if (usesLeft !== undefined && !(Number.isSafeInteger(usesLeft) && usesLeft >= 1)) refuse('a grant has 1 use or more');
+}
+
+function isSameScope(id: string, other: string): boolean {
+  const [one, two] = [parseScopedId(id), parseScopedId(other)];
+  return (
+    one !== undefined && two !== undefined && one.lane === two.lane && one.scope === two.scope && !id.includes('~')
+  );
+}
+
+function refuse(problem: string): never {
+  throw planeError('APPROVAL_INVALID', { problem });
+}

@@ -1,0 +1,36 @@
+import type { Approval, ApprovalId, ApprovalQuestion, Vote } from '../../../domain/approval.ts';
+import type { ApprovalRow } from '../rows.ts';
+import type { Transaction } from '../transaction.ts';
+
+export const APPROVAL_COLUMNS = `id, callSeq, state, question, fence, askedBy, mayHaveRun, wantsCallback, leftMs, requestedAt,
+  expiresAt, votes, resolvedAt, resolution, editedArguments, grantId, callback, claimedBy`;
+
+export function findApproval({ database }: Transaction, id: ApprovalId): ApprovalRow | undefined {
+  return database.get<ApprovalRow>(`SELECT ${APPROVAL_COLUMNS} FROM approval WHERE id = ?`, id);
+}
+
+export function toApproval(row: ApprovalRow): Approval {
+  return {
+    question: JSON.parse(row.question) as ApprovalQuestion,
+    state: row.state,
+    requestedAt: row.requestedAt,
+    expiresAt: row.expiresAt,
+    votes: JSON.parse(row.votes) as Vote[],
+    ...(row.resolvedAt === null ? {} : { resolvedAt: row.resolvedAt }),
+    ...(row.resolution === null ? {} : { resolution: row.resolution }),
+    ...(row.editedArguments === null ? {} : { editedArguments: row.editedArguments }),
+    ...(row.grantId === null ? {} : { grant: row.grantId }),
+    askedBy: row.askedBy,
+    mayHaveRun: row.mayHaveRun === 1,
+    callback: row.callback,
+  };
+}
+
+/** What the questions about a call, and edited arguments, take up. */
+export function approvalBytes({ database }: Transaction, callSeq: number): number {
+  const found = database.get<{ bytes: number }>(
+    'SELECT coalesce(sum(bytes), 0) AS bytes FROM approval WHERE callSeq = ?',
+    callSeq,
+  );
+  return found?.bytes ?? 0;
+}

@@ -1,0 +1,39 @@
+import type { ApprovalState, Resolution } from '../../../domain/approval.ts';
+import type { AuditEvent } from '../../../ports/call-store.ts';
+import type { CallRow } from '../rows.ts';
+import type { Transaction } from '../transaction.ts';
+import { appendAudit } from './append-audit.ts';
+import { findSession, markSeen, sessionEnding } from './session-row.ts';
+
+type ResolvedState = Exclude<ApprovalState, 'pending'>;
+
+const ENDINGS: Record<ResolvedState, { readonly event: AuditEvent; readonly resolution: Resolution }> = {
+  allowed: { event: 'approval.decided', resolution: 'allow-once' },
+  denied: { event: 'approval.decided', resolution: 'deny' },
+  expired: { event: 'approval.expired', resolution: 'timeout' },
+  cancelled: { event: 'approval.cancelled', resolution: 'cancelled' },
+};
+
+/**
+ * Every way out of `pending`; to be called while the call is still parked. The session's idle expiry stood still meanwhile, so it
+ * counts from here, whatever the answer was.
+ */
+export function endApproval(
+  transaction: Transaction,
+  call: CallRow,
+  state: ResolvedState,
+  audit: Uint8Array,
+  resolution: Resolution = ENDINGS[state].resolution,
+): void {
+  const { database, now } = transaction;
+  database.run(
+    `UPDATE approval SET state = ?, resolution = ?, resolvedAt = ?, callback = iif(wantsCallback, 'waiting', 'none') WHERE id = ?`,
+    state,
+    resolution,
+    now,
+    call.approval,
+  );
+  const session = findSession(transaction, call.session);
+  if (session !== undefined && sessionEnding(transaction, session) === undefined) markSeen(transaction, session);
+  appendAudit(transaction, call, ENDINGS[state].event, audit);
+}

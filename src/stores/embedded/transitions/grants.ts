@@ -1,0 +1,112 @@
+import type { Grant, GrantId, NewGrant } from '../../../domain/approval.ts';
+import { parseScopedId } from '../../../domain/ids.ts';
+import type { DecideRequest, FindGrantsRequest, UseGrantRequest } from '../../../ports/approval-store.ts';
+import type { CallRow, GrantRow } from '../rows.ts';
+import type { Transaction } from '../transaction.ts';
+import { appendAudit } from './append-audit.ts';
+import { changeCall, findCall, findOwnedCall } from './call-row.ts';
+
+/** A subject that is asked about again and again can gather many; the latest ones are looked at. */
+const MOST_FOUND = 256;
+
+export function writeGrant(
+  transaction: Transaction,
+  call: CallRow,
+  { id, lifetimeMs, usesLeft, ...facts }: NewGrant,
+  { id: approval, by, audit }: DecideRequest,
+): void {
+  const { database, now } = transaction;
+  database.run(
+    'INSERT INTO grant VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)',
+    id,
+    parseScopedId(id)!.scope,
+    facts.tool,
+    JSON.stringify({ ...facts, approval, by }),
+    now,
+    now + Math.ceil(lifetimeMs),
+    usesLeft ?? null,
+    call.keyId,
+    call.generation,
+    call.session,
+    call.bodyDigest,
+    call.identity,
+    approval,
+  );
+  database.run('UPDATE approval SET grantId = ? WHERE id = ?', id, approval);
+  appendAudit(transaction, { ...call, grantId: id }, 'grant.created', audit);
+}
+
+function findGrant({ database }: Transaction, id: string): GrantRow | undefined {
+  return database.get<GrantRow>('SELECT * FROM grant WHERE id = ?', id);
+}
+
+function toGrant(row: GrantRow): Grant {
+  return {
+    id: row.id,
+    ...(JSON.parse(row.facts) as Omit<Grant, 'id' | 'createdAt' | 'expiresAt' | 'usesLeft' | 'revoked'>),
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    ...(row.usesLeft === null ? {} : { usesLeft: row.usesLeft }),
+    revoked: row.revoked === 1,
+  };
+}
+
+export function listGrants({ database, now }: Transaction, { limit }: { readonly limit: number }): Grant[] {
+  const rows = database.all<GrantRow>(
+    'SELECT * FROM grant WHERE expiresAt > ? ORDER BY expiresAt, id LIMIT ?',
+    now,
+    limit,
+  );
+  return rows.map(toGrant);
+}
+
+export function readGrant(transaction: Transaction, id: GrantId): Grant | undefined {
+  const row = findGrant(transaction, id);
+  return row === undefined || row.expiresAt <= transaction.now ? undefined : toGrant(row);
+}
+
+export function findGrants(transaction: Transaction, { session, tool, callId }: FindGrantsRequest): Grant[] {
+  const scoped = parseScopedId(session);
+  if (scoped === undefined) return [];
+  const used = callId === undefined ? undefined : findCall(transaction, callId)?.grantId;
+  const rows = transaction.database.all<GrantRow>(
+    `SELECT * FROM grant WHERE scope = ? AND tool = ? AND expiresAt > ? AND revoked = 0
+       AND (usesLeft IS NULL OR usesLeft > 0 OR id = ?) ORDER BY createdAt DESC, id LIMIT ?`,
+    scoped.scope,
+    tool,
+    transaction.now,
+    used ?? null,
+    MOST_FOUND,
+  );
+  return rows.map(toGrant);
+}
+
+export function useGrant(transaction: Transaction, { id, owned, audit }: UseGrantRequest): 'used' | 'gone' | 'fenced' {
+  const call = findOwnedCall(transaction, owned);
+  if (call === undefined) return 'fenced';
+  const grant = findGrant(transaction, id);
+  if (grant === undefined || grant.revoked === 1 || grant.expiresAt <= transaction.now) return 'gone';
+  if (grant.scope !== parseScopedId(call.keyId)?.scope || grant.tool !== call.tool) return 'gone';
+  // Counted before, by this lease or by one that was lost since.
+  if (call.grantId === id) return 'used';
+  if (grant.usesLeft !== null) {
+    if (grant.usesLeft <= 0) return 'gone';
+    transaction.database.run('UPDATE grant SET usesLeft = usesLeft - 1 WHERE id = ?', id);
+  }
+  changeCall(transaction, call, 'grantId = ?', id);
+  appendAudit(transaction, { ...call, grantId: id }, 'grant.used', audit);
+  return 'used';
+}
+
+/** The first one is written down; again changes nothing. */
+export function revokeGrant(
+  transaction: Transaction,
+  { id, audit }: { readonly id: GrantId; readonly audit: Uint8Array },
+): 'revoked' | 'unknown' {
+  const grant = findGrant(transaction, id);
+  if (grant === undefined || grant.expiresAt <= transaction.now) return 'unknown';
+  if (grant.revoked === 1) return 'revoked';
+  transaction.database.run('UPDATE grant SET revoked = 1 WHERE id = ?', id);
+  appendAudit(transaction, { ...grant, grantId: id }, 'grant.revoked', audit);
+  return 'revoked';
+}

@@ -1,0 +1,42 @@
+import type { ResumedWith } from '../../../domain/approval.ts';
+import type { ApprovalRow, CallRow } from '../rows.ts';
+import type { Transaction } from '../transaction.ts';
+import { changeCall } from './call-row.ts';
+import { enterQueue, hasRoom } from './queue.ts';
+import { expiryOf, findSession } from './session-row.ts';
+
+/** What `body.resumedWith` holds: the approval, and the fence under which the call is still untouched, if it was when it was asked about. */
+interface StoredResume {
+  readonly approval: ResumedWith['approval'];
+  readonly untouchedFence: number | null;
+}
+
+/** Queues a parked call again under a higher fence, in its subject's window, with a snapshot of now: the session was just looked at. */
+export function requeueCall(transaction: Transaction, call: CallRow, approval: ApprovalRow, leastMs: number): void {
+  const { database, lane, now } = transaction;
+  const session = findSession(transaction, call.session);
+  changeCall(
+    transaction,
+    call,
+    `state = 'queued', deadline = ?, base = base + 1, epoch = ?, sessionExpiresAt = ?`,
+    now + Math.max(approval.leftMs, Math.ceil(leastMs)),
+    lane.epoch,
+    session === undefined ? call.sessionExpiresAt : expiryOf(session, now),
+  );
+  const mayHaveRun = approval.mayHaveRun === 1 || call.starts > 0;
+  const stored: StoredResume = { approval: approval.id, untouchedFence: mayHaveRun ? null : call.base + 2 };
+  database.run('UPDATE body SET resumedWith = ? WHERE seq = ?', Buffer.from(JSON.stringify(stored)), call.seq);
+  if (call.slot === null || call.holdsSlot === 1) {
+    enterQueue(transaction, call);
+  } else if (hasRoom(transaction, call.slot, call.slotWindow)) {
+    lane.changeSlot(call.slot, { standing: 1 });
+    enterQueue(transaction, call);
+  } else {
+    lane.changeSlot(call.slot, { backlog: 1 });
+  }
+}
+
+export function readResume(stored: Uint8Array, fence: number): ResumedWith {
+  const { approval, untouchedFence } = JSON.parse(Buffer.from(stored).toString()) as StoredResume;
+  return { approval, untouched: untouchedFence === fence };
+}

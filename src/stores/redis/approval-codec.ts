@@ -1,0 +1,77 @@
+import type {
+  Approval,
+  ApprovalDecision,
+  ApprovalQuestion,
+  ApprovalState,
+  CallbackState,
+  GrantId,
+  Principal,
+  Resolution,
+  Vote,
+} from '../../domain/approval.ts';
+import type { WorkerId } from '../../domain/ids.ts';
+
+/** The fields of an approval's hash that are read, in this order. See `functions/ask-approval.lua`. */
+export const APPROVAL_FIELDS = [
+  'question',
+  'state',
+  'requestedAt',
+  'expiresAt',
+  'votes',
+  'resolvedAt',
+  'resolution',
+  'edited',
+  'grant',
+  'askedBy',
+  'mayHaveRun',
+  'callback',
+] as const;
+
+/** Nothing for fields that nobody of us has written. */
+export function decodeApproval(values: readonly (string | null)[]): Approval | undefined {
+  const field = (name: (typeof APPROVAL_FIELDS)[number]): string | undefined =>
+    values[APPROVAL_FIELDS.indexOf(name)] ?? undefined;
+  const [question, state] = [field('question'), field('state')];
+  if (question === undefined || state === undefined) return undefined;
+  const [resolvedAt, resolution, editedArguments] = [field('resolvedAt'), field('resolution'), field('edited')];
+  const grant = field('grant');
+  return {
+    question: JSON.parse(question) as ApprovalQuestion,
+    state: state as ApprovalState,
+    requestedAt: Number(field('requestedAt')),
+    expiresAt: Number(field('expiresAt')),
+    votes: decodeVotes(field('votes') ?? ''),
+    ...(resolvedAt === undefined ? {} : { resolvedAt: Number(resolvedAt) }),
+    ...(resolution === undefined ? {} : { resolution: resolution as Resolution }),
+    ...(editedArguments === undefined ? {} : { editedArguments }),
+    ...(grant === undefined ? {} : { grant: grant as GrantId }),
+    askedBy: field('askedBy') as WorkerId,
+    mayHaveRun: field('mayHaveRun') === '1',
+    callback: field('callback') as CallbackState,
+  };
+}
+
+/** Without spaces, and the same text for the same principal. */
+export function principalText({ kind, name }: Principal): string {
+  return `${kind}:${encodeURIComponent(name)}`;
+}
+
+function toPrincipal(text: string): Principal {
+  const colon = text.indexOf(':');
+  return { kind: text.slice(0, colon) as Principal['kind'], name: decodeURIComponent(text.slice(colon + 1)) };
+}
+
+/** Lines of decision, time, who, and the comment as JSON text. */
+function decodeVotes(text: string): Vote[] {
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.map((line) => {
+    const [decision, at, by, ...rest] = line.split(' ');
+    const comment = rest.join(' ');
+    return {
+      by: toPrincipal(by!),
+      decision: decision as ApprovalDecision,
+      at: Number(at),
+      ...(comment === '' ? {} : { comment: JSON.parse(comment) as string }),
+    };
+  });
+}

@@ -1,0 +1,60 @@
+--[[ Put a call aside with its exact bytes and ask a person about it: no worker holds it, its subject's place is free, the old fence is
+  dead. One step: a question without a parked call could be answered for nothing, a parked call without one would wait in vain.
+  KEYS     meta, live, audit
+  ARGV     incarnation, lane, worker, callId, entry, fence, approval, timeoutMs, question, binding, decisions, quorum, requester, mayHaveRun, wantsCallback, detail
+  RETURNS  ASKED | FENCED | CANCELLED | EXPIRED | ENDED ]]
+local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
+local incarnation, lane, worker, call_id, entry, fence = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local id, timeout_ms, question, detail = ARGV[7], ARGV[8], ARGV[9], ARGV[16]
+
+if not same_incarnation(meta, incarnation) then return REPLACED end
+local key = approval_key(lane, id)
+local asked = redis.call('HMGET', key, 'fence', 'expiresAt')
+-- A repeated request: it is done, whatever has become of the question since.
+if asked[1] then return asked[1] == fence and { 'ASKED', asked[2] } or { 'FENCED' } end
+local record = load_record(lane, call_id)
+if not record or not owns(lane, record, worker, entry, fence) then return { 'FENCED' } end
+if extra(record, 'cancel') == '1' then return { 'CANCELLED' } end
+local now = now_ms()
+local left_ms = tonumber(fact(record, DEADLINE)) - now
+if left_ms <= 0 then return { 'EXPIRED' } end
+local session_id = fact(record, SESSION)
+local session, _, _, ending = live_session(lane, session_id, fact(record, RUN), now)
+if ending then return { 'ENDED', ending } end
+local envelope = read_envelope(lane, call_id, record)
+-- Its body is gone: nobody is asked about it, and the call ends at its deadline.
+if not envelope then return { 'FENCED' } end
+redis.call('ZCARD', approvals_key(lane, 'pending'))
+redis.call('SCARD', parked_key(lane, session_id))
+
+local expires_at = text(now + tonumber(timeout_ms))
+local look_at = text(parked_until(tonumber(expires_at), session))
+local previous = extra(record, 'approval') or ''
+redis.call('SET', body_key(lane, call_id), envelope)
+drop_entry(lane, record, fence)
+-- A serial call keeps its turn while a person is asked; others make room for the subject's next call.
+if record[STANDING] == '1' and not extra(record, 'serial') then
+  record[STANDING] = '0'
+  set_extra(record, 'leftWindow', '1')
+  leave_windows(lane, { [record[PLACE]] = 1 })
+end
+record[STATE] = PARKED
+record[BYTES] = record[BYTES] + #question
+set_fact(record, DEADLINE, look_at)
+set_extra(record, 'approval', id)
+set_extra(record, 'resumed', nil)
+set_extra(record, 'asked', text((tonumber(extra(record, 'asked')) or 0) + #question))
+local bytes = write_record(record)
+redis.call('HSET', calls_key(lane), call_id, bytes)
+redis.call('HINCRBY', meta, 'liveBytes', text(#question))
+redis.call('ZADD', live, look_at, call_id)
+redis.call('HSET', key, 'state', 'pending', 'call', call_id, 'question', question, 'binding', ARGV[10], 'decisions', ARGV[11],
+  'quorum', ARGV[12], 'requester', ARGV[13], 'mayHaveRun', ARGV[14], 'wantsCallback', ARGV[15], 'askedBy', worker, 'fence', fence,
+  'requestedAt', text(now), 'expiresAt', expires_at, 'leftMs', text(left_ms), 'votes', '', 'callback', 'none', 'previous', previous,
+  'record', bytes)
+redis.call('ZADD', approvals_key(lane, 'pending'), expires_at, id)
+redis.call('SADD', parked_key(lane, session_id), call_id)
+local records = {}
+add_audit(records, 'approval.requested', call_id, bytes, detail)
+write_audit(meta, audit, text(now), records)
+return { 'ASKED', expires_at }

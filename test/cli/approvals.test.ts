@@ -1,0 +1,228 @@
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApprovalQuestion } from '../../src/domain/approval.ts';
+import { CLOSED_POLICY } from '../../src/domain/policy.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
+import { decode } from '../../src/wire/message-pack.ts';
+import { decodeOutcome } from '../../src/wire/outcome.ts';
+import { askAbout, claimMany, claimOne, holdOne, openSession, settleRequest } from '../contract/fixtures.ts';
+import { auditOf, recordOf } from '../contract/observe.ts';
+import { failOnLeaks } from '../support/reaper.ts';
+import { samplePublished } from '../support/sample-call.ts';
+import { planeFolder, type PlaneFolder } from './plane-folder.ts';
+import { MAIN } from './run-cli.ts';
+
+let plane: PlaneFolder;
+let store: Store;
+beforeAll(async () => {
+  plane = planeFolder();
+  // This process owns the store; the commands reach it over its socket.
+  store = await openEmbeddedStore({ folder: join(plane.path, '.sallyport') });
+  const roles = { reviewers: ['rita', 'default/sam'] };
+  await store.writePolicy({ expectedVersion: 0, policy: { ...CLOSED_POLICY, roles } });
+});
+afterAll(async () => {
+  await store.close();
+  plane.remove();
+  failOnLeaks();
+});
+
+/** The gate's part: a call that somebody has to be asked about. */
+async function ask(question: Partial<ApprovalQuestion> = {}): Promise<ApprovalQuestion> {
+  const session = await openSession(store, { tenant: 'default', subject: 'ann' });
+  const asked = await askAbout(store, await holdOne(store, session), { question });
+  return asked.question;
+}
+
+/** So that a claim of the next test finds only its own. */
+async function runAllowed(): Promise<void> {
+  for (const delivery of await claimMany(store)) await store.settleCall(settleRequest(delivery));
+}
+
+const codeOf = ({ id }: ApprovalQuestion): string => id.slice(id.lastIndexOf('.') + 1).slice(0, 10);
+const decide = (question: ApprovalQuestion, decision: string, ...more: string[]) =>
+  plane.cli('approvals', 'decide', question.id, decision, ...more);
+
+describe('sallyport approvals', () => {
+  it('list shows what is pending, with its tool, subject and time left', async () => {
+    const question = await ask({ title: 'Write \u202e it?', severity: 'critical' });
+    const { stdout, code } = await plane.cli('approvals', 'list');
+    expect(code).toBe(0);
+    expect(stdout).toContain(question.id);
+    expect(stdout).toMatch(/critical\s+files\.write\s+ann\s+helper\s+pending\s+24 h\s+Write \\u\{202e\} it\?/);
+    const listed = (await plane.json('approvals', 'list', '--limit', '1000')) as unknown as { question: object }[];
+    expect(listed).toMatchObject([{ state: 'pending', question: { id: question.id, binding: question.binding } }]);
+    await decide(question, 'deny', '--digest', question.binding);
+    expect((await plane.cli('approvals', 'list')).stderr).toContain('Nobody is being asked.');
+    expect((await plane.cli('approvals', 'list', '--state', 'denied')).stdout).toContain(question.id);
+    expect((await plane.cli('approvals', 'list', '--state', 'all')).stdout).toContain(question.id);
+  });
+
+  it('show prints exactly what will run, with length and digest, and hides nothing that hides', async () => {
+    const args = JSON.stringify({ command: 'rm -rf ~\u00a0\u202e/', n: 1 });
+    const question = await ask({ arguments: args, reasons: ['rule shell: it deletes'], detail: 'only for you' });
+    const { stdout, code } = await plane.cli('approvals', 'show', codeOf(question));
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Will run with (${Buffer.byteLength(args)} bytes):`);
+    expect(stdout).toContain('  "command": "rm -rf ~\\u00a0\\u202e/",\n  "n": 1\n');
+    expect(stdout).toContain(`Digest: ${question.binding}`);
+    expect(stdout).toContain('rule shell: it deletes');
+    expect(stdout).toContain('only for you');
+    expect(stdout).not.toMatch(/[\u202e\u00a0]/);
+    await decide(question, 'deny', '--digest', question.binding);
+  });
+
+  it('show hides what the tool’s own schema calls a secret', async () => {
+    const published = samplePublished({
+      id: 'files.write' as never,
+      inputSchema: { type: 'object', properties: { key: { type: 'string', writeOnly: true } } },
+    });
+    const { sequence } = await store.readCatalog();
+    await store.writeCatalog({ expectedSequence: sequence, digest: 'd', modules: [published.module] });
+    const question = await ask({ arguments: '{"key":"hush-hush","path":"seen"}' });
+    for (const flags of [[], ['--json']]) {
+      const { stdout } = await plane.cli('approvals', 'show', question.id, ...flags);
+      expect(stdout).not.toContain('hush-hush');
+      expect(stdout).toContain('[redacted, 11 bytes]');
+      expect(stdout).toContain('seen');
+    }
+    await decide(question, 'deny', '--digest', question.binding);
+  });
+
+  it('decide needs the digest where nobody sits at a terminal, and decides nothing with another one', async () => {
+    const question = await ask();
+    const without = await decide(question, 'allow-once');
+    expect(without).toMatchObject({ code: 2, stdout: '' });
+    expect(without.stderr).toContain('--digest');
+    const wrong = await decide(question, 'allow-once', '--digest', '0'.repeat(64));
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toContain('The digest is not that of this question');
+    expect((await store.readApproval(question.id))?.state).toBe('pending');
+    const right = await decide(question, 'allow-once', '--digest', question.binding.toUpperCase());
+    expect(right).toMatchObject({ code: 0, stdout: 'Decided: allowed.\n' });
+    expect((await claimOne(store)).resumedWith).toMatchObject({ approval: question.id });
+    const late = await decide(question, 'deny', '--digest', question.binding);
+    expect(late.code).toBe(1);
+    expect(late.stderr).toContain('It was already allowed; nothing was changed.');
+  });
+
+  it('decide says in the audit who it was: the user of this system, unless another is named', async () => {
+    const [first, second] = [await ask(), await ask()];
+    await decide(first, 'deny', '--digest', first.binding);
+    await decide(second, 'deny', '--digest', second.binding, '--as', 'rita', '--comment', 'not now');
+    const saidBy = async ({ callId }: ApprovalQuestion) => {
+      const decided = (await auditOf(store, callId)).find(({ event }) => event === 'approval.decided')!;
+      return decode(decided.detail);
+    };
+    expect(await saidBy(first)).toMatchObject({ by: `operator ${userInfo().username}` });
+    expect(await saidBy(second)).toMatchObject({ by: 'subject default/rita', comment: 'not now' });
+    const outcome = decodeOutcome((await recordOf(store, second.callId)).outcome!);
+    expect(outcome.error?.message).toContain('not now');
+  });
+
+  it('decide in the name of a stranger or of the requester is refused', async () => {
+    const question = await ask();
+    const stranger = await decide(question, 'deny', '--digest', question.binding, '--as', 'mallory');
+    expect(stranger).toMatchObject({ code: 1, stdout: '' });
+    expect(stranger.stderr).toContain('There is no approval');
+    const requester = await decide(question, 'deny', '--digest', question.binding, '--as', 'default/ann');
+    expect(requester.code).toBe(1);
+    expect(requester.stderr).toContain('Who asked may not decide.');
+    const sam = await decide(question, 'deny', '--digest', question.binding, '--as', 'sam');
+    expect(sam.code).toBe(0);
+  });
+
+  it('decide on a terminal shows the question and asks once more', async () => {
+    const question = await ask({ arguments: '{"path":"notes.txt"}' });
+    const run = (answer: string) =>
+      plane.terminal(
+        `printf '${answer}\\n' | script -qec "${process.execPath} ${MAIN} approvals decide ${question.id} allow-once" /dev/null`,
+      );
+    const no = await run('n');
+    expect(no.stdout).toContain('"path": "notes.txt"');
+    expect(no.stdout).toContain(question.binding);
+    expect(no.stdout).toContain('Nothing was decided.');
+    expect((await store.readApproval(question.id))?.state).toBe('pending');
+    expect((await run('y')).stdout).toContain('Decided: allowed.');
+    await runAllowed();
+  });
+
+  it('decide runs other arguments where an approver gives them', async () => {
+    const question = await ask();
+    writeFileSync(plane.file('edited.json'), '{"b":1,"a":2}');
+    const edited = await decide(question, 'allow-once', '--digest', question.binding, '--arguments', '@edited.json');
+    expect(edited.code).toBe(0);
+    expect((await store.readApproval(question.id))?.editedArguments).toBe('{"a":2,"b":1}');
+    expect((await plane.cli('approvals', 'show', question.id)).stdout).toContain('Allowed instead (13 bytes):');
+    await runAllowed();
+    const other = await ask();
+    const denied = await decide(other, 'deny', '--digest', other.binding, '--arguments', '{}');
+    expect(denied.code).toBe(2);
+    await decide(other, 'deny', '--digest', other.binding);
+  });
+
+  it('a start of an id that means several is told like one that means none', async () => {
+    const [first, second] = [await ask(), await ask()];
+    const ambiguous = await plane.cli('approvals', 'show', first.id.slice(0, 14));
+    const unknown = await plane.cli('approvals', 'show', 'no-such-approval');
+    for (const { code, stderr } of [ambiguous, unknown]) {
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^sallyport: There is no approval \S+ that you may see\./);
+    }
+    for (const question of [first, second]) await decide(question, 'deny', '--digest', question.binding);
+  });
+
+  it('wait returns when somebody has decided, and says what', async () => {
+    const question = await ask();
+    const soon = await plane.cli('approvals', 'wait', question.id, '--wait', '1ms');
+    expect(soon.code).toBe(1);
+    expect(soon.stderr).toContain('is still pending');
+    const waiting = plane.cli('approvals', 'wait', question.id);
+    await decide(question, 'allow-once', '--digest', question.binding, '--as', 'rita');
+    expect(await waiting).toMatchObject({ code: 0, stdout: 'allowed by default/rita\n' });
+    await runAllowed();
+  });
+
+  it('wait ends at the first Ctrl-C', async () => {
+    const question = await ask();
+    const waiting = await plane.startWaiting('approvals', 'wait', question.id);
+    await waiting.waitForLine(/^Waiting for a decision/, 20_000);
+    waiting.kill('SIGINT');
+    expect(await waiting.exited).toMatchObject({ code: 1 });
+    expect((await store.readApproval(question.id))?.state).toBe('pending');
+    await decide(question, 'deny', '--digest', question.binding);
+  });
+});
+
+describe('sallyport grants', () => {
+  it('list and revoke what allow-always made', async () => {
+    const question = await ask();
+    const flags = ['--digest', question.binding, '--uses', '3', '--lifetime', '2h', '--any-arguments', '--any-agent'];
+    const { stdout, code } = await decide(question, 'allow-always', ...flags);
+    expect(code).toBe(0);
+    const id = /Grant (\S+)/.exec(stdout)![1]!;
+    expect((await plane.cli('grants', 'list')).stdout).toMatch(
+      new RegExp(`${id}\\s+files\\.write\\s+default/ann\\s+any\\s+any\\s+3\\s+(2 h|1[12]\\d min)\\s+operator`),
+    );
+    expect((await plane.cli('grants', 'list', '--as', 'mallory')).stderr).toContain('There are no grants.');
+    const stranger = await plane.cli('grants', 'revoke', id, '--as', 'mallory');
+    expect(stranger.code).toBe(1);
+    expect(stranger.stderr).toContain('There is no grant');
+    expect((await plane.cli('grants', 'revoke', id)).code).toBe(0);
+    expect((await plane.cli('grants', 'revoke', id)).code).toBe(0);
+    const listed = (await plane.json('grants', 'list')) as unknown as object[];
+    expect(listed).toMatchObject([{ id, revoked: true, usesLeft: 3 }]);
+    await runAllowed();
+  });
+
+  it('flags of a grant without allow-always are refused', async () => {
+    const question = await ask();
+    const { code, stderr } = await decide(question, 'allow-once', '--digest', question.binding, '--uses', '3');
+    expect(code).toBe(2);
+    expect(stderr).toContain('Only allow-always makes a grant.');
+    await decide(question, 'deny', '--digest', question.binding);
+  });
+});
