@@ -11,6 +11,7 @@ import type {
 import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import { CLOSED_POLICY } from '../domain/policy.ts';
+import { createEventBus } from '../observe/event-bus.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 import { deferred, partialStore, sampleDelivery, sampleLane, SILENT_LOG } from '../../test/support/sample-call.ts';
 import { consume, type Consumer, type ConsumerNeeds } from './consume.ts';
@@ -64,6 +65,7 @@ describe('consume', () => {
     const plane = {
       store,
       log: SILENT_LOG,
+      events: createEventBus(),
       policies: { atLeast: (version: number) => ({ version, policy: CLOSED_POLICY }) },
       tools: () => ({ find: () => undefined, near: () => [] }),
       onSettled: () => undefined,
