@@ -228,15 +228,19 @@ describe('the event bus', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('lets a listener leave while it waits', async () => {
+  it('lets a listener leave while it waits, and tells it no more, not even of its losses', async () => {
     const busy = deferred();
     const heard: DiagnosticEvent[] = [];
-    const stop = bus.subscribe((event) => {
-      heard.push(event);
-      return busy.promise;
+    const stop = bus.subscribe({
+      maxWaiting: 2,
+      listener: (event) => {
+        heard.push(event);
+        return busy.promise;
+      },
     });
     completed(5);
     await vi.waitFor(() => expect(heard).toHaveLength(1));
+    completed(5);
     stop();
     busy.resolve();
     const other = listen();
