@@ -1,4 +1,4 @@
-import type { EventKind } from '../domain/diagnostic-event.ts';
+import type { EventKind, SharedFields } from '../domain/diagnostic-event.ts';
 import { planeError } from '../domain/errors.ts';
 import { EVENT_KINDS } from '../domain/event-table.ts';
 import type { DiagnosticSubscription, EventBus, MatchedField } from '../ports/events.ts';
@@ -32,10 +32,10 @@ export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOption
   let closed = false;
   const bus = { listening: false, wants: (kind: EventKind) => wanted.has(kind), emit, subscribe, close };
 
-  function emit(kind: EventKind, facts: object): void {
+  function emit(kind: EventKind, facts: object, shared?: SharedFields): void {
     if (!wanted.has(kind)) return;
     lastSeq += 1;
-    const event = copyEvent(kind, lastSeq, facts);
+    const event = copyEvent(kind, lastSeq, facts, shared);
     for (const { kinds, where, queue } of listeners) {
       if (kinds.has(kind) && where.every(([field, value]) => event[field] === value)) queue.offer(event);
     }

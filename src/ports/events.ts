@@ -15,8 +15,8 @@ export interface Events {
   readonly listening: boolean;
   /** Ask before putting together what an event says. */
   wants(kind: EventKind): boolean;
-  /** Takes a copy of the fields that the event has; others are left out. */
-  emit<Kind extends EventKind>(kind: Kind, facts: EventFacts<Kind>): void;
+  /** Takes a copy of the fields that the event has; others are left out. `shared` may be kept and given again and again. */
+  emit<Kind extends EventKind>(kind: Kind, facts: EventFacts<Kind>, shared?: SharedFields): void;
 }
 
 /** Tells of one call on a worker: knows what all its events share. Absent while nobody listens. */

@@ -33,7 +33,8 @@ class DeliveryEmitter implements CallEmitter {
   readonly #waitedMs: number;
   readonly #arrivedAt: number;
   readonly #spans: Partial<Record<Stage, string>> = {};
-  #shared: SharedFields | undefined;
+  /** Its stage and trace are those of the event told of last. */
+  #shared: Changing | undefined;
   #trace: Trace | undefined;
   /** The tool was entered, or it was told why not: its ending needs no further words. */
   #isToolTold = false;
@@ -57,9 +58,7 @@ class DeliveryEmitter implements CallEmitter {
   ): void {
     if (kind === 'tool.started' || kind === 'tool.blocked') this.#isToolTold = true;
     if (!this.#events.wants(kind)) return;
-    this.#shared ??= sharedOf(this.#delivery);
-    const place = stage === undefined ? {} : { stage, trace: this.#idsOf(stage) };
-    this.#events.emit(kind, { ...this.#shared, ...place, ...facts });
+    this.#events.emit(kind, facts, this.#sharedAt(stage ?? 'claim'));
   }
 
   passed(stage: Stage, result: { readonly kind: string }): void {
@@ -105,6 +104,16 @@ class DeliveryEmitter implements CallEmitter {
     return toTraceContext({ ...this.#callTrace(), spanId: this.#spanOf(stage) });
   }
 
+  /** Changed in place: it is copied as soon as it is handed over. */
+  #sharedAt(stage: Stage): SharedFields {
+    const shared = (this.#shared ??= sharedOf(this.#delivery));
+    if (shared.stage !== stage) {
+      shared.stage = stage;
+      shared.trace = this.#idsOf(stage);
+    }
+    return shared;
+  }
+
   #idsOf(stage: Stage): TraceIds {
     const trace = this.#callTrace();
     const { traceId, spanId: parentSpanId } = trace;
@@ -126,19 +135,19 @@ function traceIn({ envelope }: Delivery): Trace | undefined {
   return decoded?.kind === 'envelope' ? parseTrace(decoded.envelope.trace, decoded.envelope.traceState) : undefined;
 }
 
-function sharedOf(delivery: Delivery): SharedFields {
+type Changing = { -readonly [Field in keyof SharedFields]: SharedFields[Field] };
+
+function sharedOf(delivery: Delivery): Changing {
   const { callId, tool, session, run } = delivery;
-  const { agent, tenant } = identityOf(delivery) ?? {};
-  return {
-    callId,
-    attemptId: attemptIdOf(delivery),
-    session,
-    run,
-    // Whoever can write to the store can name a tool as they like.
-    ...(splitToolId(tool) === undefined ? {} : { tool }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(tenant === undefined ? {} : { tenant }),
-  };
+  const identity = identityOf(delivery);
+  const shared: Changing = { callId, attemptId: attemptIdOf(delivery), session, run };
+  // Whoever can write to the store can name a tool as they like.
+  if (splitToolId(tool) !== undefined) shared.tool = tool;
+  if (identity !== undefined) {
+    shared.agent = identity.agent;
+    shared.tenant = identity.tenant;
+  }
+  return shared;
 }
 
 function identityOf({ identity }: Delivery): Identity | undefined {

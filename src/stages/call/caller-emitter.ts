@@ -69,7 +69,7 @@ export class CallerEmitter {
   #emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage: Stage = 'call'): void {
     if (!this.#events.wants(kind)) return;
     const call = this.#callId === undefined ? {} : { callId: this.#callId };
-    this.#events.emit(kind, { ...this.#shared, ...call, stage, ...facts });
+    this.#events.emit(kind, { ...facts, ...call, stage }, this.#shared);
   }
 }
 
