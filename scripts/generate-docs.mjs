@@ -1,9 +1,12 @@
-// Writes docs/errors.md and docs/config.md from the compiled tables. `--check` writes nothing and fails when a page is not current.
+// Writes docs/errors.md, docs/config.md and the tables of docs/events.md from the compiled tables. `--check` writes nothing and fails when
+// a page is not current.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT_OF } from '../dist/cli/describe-failure.js';
 import { OPTION_ROWS } from '../dist/config/option-rows.js';
+import { ERROR_CATEGORIES } from '../dist/domain/error-category.js';
 import { ERRORS } from '../dist/domain/errors.js';
+import { DIAGNOSTIC_EVENTS, SHARED_FIELDS } from '../dist/domain/event-table.js';
 import { STAGES } from '../dist/domain/stages.js';
 import { TOP } from './top.mjs';
 
@@ -151,7 +154,55 @@ ${sections.join('\n\n')}
 `;
 }
 
-const PAGES = { 'errors.md': errorsPage(), 'config.md': configPage() };
+const WHERE = { caller: 'caller', worker: 'worker', both: 'caller, worker', listener: 'the listener' };
+
+function eventsPage() {
+  const all = Object.values(DIAGNOSTIC_EVENTS).flatMap(({ fields }) => Object.entries(fields));
+  const uses = ([name, says]) => all.filter((each) => each[0] === name && each[1] === says).length;
+  /** What several events mean by a field is explained once. */
+  const common = new Map(all.filter((entry) => uses(entry) > 1).sort((one, other) => uses(one) - uses(other)));
+  const isCommon = ([name, says]) => common.get(name) === says;
+  const field = (entry) => (isCommon(entry) ? code(entry[0]) : `${code(entry[0])}: ${cell(entry[1])}`);
+  const meanings = (entries) => [...entries].map(([name, says]) => [code(name), cell(says)]);
+  return fillBlocks('events.md', {
+    'shared-fields': table(['field', 'what it says'], meanings(Object.entries(SHARED_FIELDS))),
+    'common-fields': table(['field', 'what it says, unless the event says otherwise'], meanings(common)),
+    events: table(
+      ['event', 'told by', 'stage', 'means', 'fields'],
+      Object.entries(DIAGNOSTIC_EVENTS).map(([kind, entry]) => [
+        code(kind),
+        WHERE[entry.where],
+        entry.stage ?? '',
+        cell(entry.says),
+        Object.entries(entry.fields).map(field).join('<br>'),
+      ]),
+    ),
+    categories: table(
+      ['category', 'retryable', 'means'],
+      Object.entries(ERROR_CATEGORIES).map(([name, { retryable, says }]) => [
+        code(name),
+        retryable ? 'yes' : 'no',
+        cell(says),
+      ]),
+    ),
+  });
+}
+
+/** A page written by hand, with tables of ours between marks. */
+function fillBlocks(name, blocks) {
+  return Object.entries(blocks).reduce(
+    (text, [block, content]) => {
+      const [begin, end] = [`<!-- ${block}:begin -->`, `<!-- ${block}:end -->`];
+      const [before, rest] = text.split(begin);
+      const after = rest?.split(end)[1];
+      if (after === undefined) throw new Error(`docs/${name} has no place for ${block}`);
+      return `${before}${begin}\n\n${content}\n\n${end}${after}`;
+    },
+    readIfThere(join(TOP, 'docs', name)) ?? '',
+  );
+}
+
+const PAGES = { 'errors.md': errorsPage(), 'config.md': configPage(), 'events.md': eventsPage() };
 const check = process.argv.includes('--check');
 for (const [name, text] of Object.entries(PAGES)) {
   const path = join(TOP, 'docs', name);

@@ -17,16 +17,21 @@ export { STAGES, type Stage } from './domain/stages.ts';
  * A stage usually answers at once and is waited for only when it has to ask somebody: five waits would cost more than a short call.
  */
 export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promise<void> {
+  const { events } = delivered;
   const claiming = claim(delivered, plane);
   const claimed = claiming instanceof Promise ? await claiming : claiming;
+  events?.passed('claim', claimed);
 
   const identifying = isEnding(claimed) ? claimed : identify(claimed, plane);
   const identified = identifying instanceof Promise ? await identifying : identifying;
+  events?.passed('identify', identified);
 
   const verdict = isEnding(identified) ? identified : gate(identified);
+  events?.passed('gate', verdict);
 
   const executing = isEnding(verdict) ? verdict : execute(verdict, plane);
   const ending = executing instanceof Promise ? await executing : executing;
+  events?.passed('execute', ending);
   if (ending.kind !== 'ended') return;
 
   const facts: SettlementFacts = isEnding(identified)
@@ -38,5 +43,6 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         effect: identified.tool.declaration.effect,
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);
+  events?.settled(settled.answer, settled.outcome);
   reply(settled, plane);
 }

@@ -3,6 +3,7 @@ import type { CallId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Identity } from '../domain/session.ts';
+import type { TraceContext } from '../domain/trace-context.ts';
 import type { Progress } from '../ports/tool-runner.ts';
 
 /** Everything a tool gets. Least authority: no store, no configuration of the worker, no registry. */
@@ -16,6 +17,8 @@ export interface ToolContext<Setup = Record<string, unknown>> {
   readonly callId: CallId;
   /** Grows with every new owner of the call: pass it to systems that can refuse an older writer. */
   readonly fence: number;
+  /** W3C trace context, if there is one: spread it into the headers of what you ask. Calls made with `call` have it already. */
+  readonly trace: TraceContext | undefined;
   /** Aborted when the call is cancelled, the time is up or the worker stops. */
   readonly signal: AbortSignal;
   timeLeftMs(): number;

@@ -8,23 +8,36 @@ export type LogLevel = (typeof LEVELS)[number];
 export interface LevelledLog extends Log {
   /** May be changed at any time. */
   level: LogLevel;
+  /** Calls back now, and again with every new level. */
+  onLevel(listener: (level: LogLevel) => void): void;
 }
 
 /** A log whose level a new configuration can change while it is in use. */
 export function createLevelledLog(level: LogLevel, target: Log): LevelledLog {
+  let current = level;
+  const listeners: ((level: LogLevel) => void)[] = [];
   const write =
     (own: LogLevel) =>
     (facts: object, message: string): void => {
-      if (LEVELS.indexOf(own) >= LEVELS.indexOf(log.level)) target[own](facts, message);
+      if (LEVELS.indexOf(own) >= LEVELS.indexOf(current)) target[own](facts, message);
     };
-  const log: LevelledLog = {
-    level,
+  return {
+    get level() {
+      return current;
+    },
+    set level(next) {
+      current = next;
+      for (const listener of listeners) listener(next);
+    },
+    onLevel(listener) {
+      listeners.push(listener);
+      listener(current);
+    },
     debug: write('debug'),
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
   };
-  return log;
 }
 
 /** For a person who watches: one readable line each, on standard error. */

@@ -23,6 +23,8 @@ export interface CallOptions {
   readonly onEvent?: (event: CallEvent) => void;
   /** Display name, message id, room context: reaches the tool marked as untrusted. */
   readonly untrusted?: JsonObject;
-  /** W3C traceparent. */
+  /** W3C traceparent. A malformed one is dropped, and a new trace begins. */
   readonly trace?: string;
+  /** W3C tracestate; only with `trace`. */
+  readonly traceState?: string;
 }

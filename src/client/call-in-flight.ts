@@ -4,6 +4,7 @@ import type { CallId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { AcceptAnswer, AcceptRequest, CallStore } from '../ports/call-store.ts';
 import { toAcceptance } from '../stages/call/call.ts';
+import type { CallerEmitter } from '../stages/call/caller-emitter.ts';
 import { ReplyWaiter, type ReplyReader } from '../stages/reply/reply-reader.ts';
 import { decode } from '../wire/message-pack.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
@@ -19,6 +20,8 @@ export interface CallWish {
   readonly options: CallOptions;
   readonly key: string;
   readonly attempt: number;
+  /** Present while somebody listens. */
+  readonly events: CallerEmitter | undefined;
 }
 
 /** What a call in flight asks of its client. */
@@ -73,9 +76,14 @@ export class CallInFlight extends ReplyWaiter implements Patient {
 
   #answered(answer: AcceptAnswer): void {
     try {
-      if (answer.kind === 'accepted' || answer.kind === 'attached') return this.#underWay(answer.callId);
+      const { events } = this.#wish;
+      if (answer.kind === 'accepted' || answer.kind === 'attached') {
+        events?.answered({ kind: 'under-way', callId: answer.callId, attached: answer.kind === 'attached' });
+        return this.#underWay(answer.callId);
+      }
       this.#leave();
       const acceptance = toAcceptance(answer);
+      events?.answered(acceptance);
       if (acceptance.kind === 'replayed') this.#end({ ...acceptance, kind: 'settled' });
       else if (acceptance.kind === 'refused') this.#end(acceptance);
     } catch (error) {
@@ -105,7 +113,9 @@ export class CallInFlight extends ReplyWaiter implements Patient {
     if (callId === undefined) return void (this.#early = outcome);
     try {
       if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'settled', callId });
-      this.#end({ kind: 'settled', callId, outcome: decodeOutcome(outcome) });
+      const decoded = decodeOutcome(outcome);
+      this.#wish.events?.replied(decoded);
+      this.#end({ kind: 'settled', callId, outcome: decoded });
     } catch (error) {
       this.#giveUp(error);
     }

@@ -5,6 +5,7 @@ import type { CallId, RunId, SessionId } from '../domain/ids.ts';
 import type { SessionEnding } from '../domain/session.ts';
 import type { AcceptAnswer, AcceptRequest, TakenReply } from '../ports/call-store.ts';
 import type { Store } from '../ports/store.ts';
+import { createEventBus } from '../observe/event-bus.ts';
 import { callIdFor } from '../wire/ids.ts';
 import { sha256 } from '../wire/digest.ts';
 import { encodeOutcome } from '../wire/outcome.ts';
@@ -57,7 +58,7 @@ describe('client', () => {
       close: async () => undefined,
       ...methods,
     });
-    const client = createClient(store, { admission: ADMISSION, retentionMs: 60_000 });
+    const client = createClient(store, { admission: ADMISSION, retentionMs: 60_000, events: createEventBus() });
     clients.push(client);
     return {
       client,

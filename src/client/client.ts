@@ -4,9 +4,12 @@ import { parseScopedId, type CallId, type RunId, type SessionId } from '../domai
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { SessionHandle } from '../domain/session.ts';
+import { parseTrace } from '../domain/trace-context.ts';
 import type { AdmissionLimits, CancelAnswer } from '../ports/call-store.ts';
+import type { EventBus, EventSource } from '../ports/events.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Store } from '../ports/store.ts';
+import { CallerEmitter } from '../stages/call/caller-emitter.ts';
 import { prepareCall } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
 import { newCallerId, newRunId } from '../wire/ids.ts';
@@ -20,6 +23,7 @@ import { createGrants, type Grants } from './grants.ts';
 import { createKnownSessions, headOf, type Caller } from './known-sessions.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 import { createPatience } from './patience.ts';
+import { sentTrace } from './sent-trace.ts';
 import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from './session-toolkits.ts';
 import { watchToolkit } from './watch-toolkit.ts';
 
@@ -53,6 +57,8 @@ export interface Client {
   readonly approvals: Approvals;
   /** Remembered answers to them. */
   readonly grants: Grants;
+  /** Diagnostic events of the calls made here. Those of their execution are told by the workers. */
+  readonly events: EventSource;
   close(): Promise<void>;
 }
 
@@ -61,6 +67,7 @@ export interface ClientSettings {
   readonly retentionMs: number;
   readonly toolkits?: ToolkitSettings;
   readonly pinned?: PinnedRoute | undefined;
+  readonly events: EventBus;
 }
 
 /** Between tries of a call that no worker of the right release could take yet. */
@@ -76,6 +83,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
   const patience = createPatience();
   const toolkits = createSessionToolkits(store, catalog, settings.toolkits);
   const closing = new AbortController();
+  const { events } = settings;
   const home: CallHome = {
     store,
     replies,
@@ -100,7 +108,14 @@ export function createClient(store: Store, settings: ClientSettings): Client {
   ): Promise<CallAnswer> {
     const tool = await catalog.find(name);
     if (tool !== undefined) return tryCall(session, tool, args, options, key, attempt);
-    return { kind: 'refused', outcome: trouble('TOOL_UNKNOWN', { tool: String(name).slice(0, 130), near: [] }) };
+    const unknown = trouble('TOOL_UNKNOWN', { tool: String(name).slice(0, 130), near: [] });
+    return refuse(unknown, tellOf(session, options));
+  }
+
+  function tellOf({ id, run }: Caller, options: CallOptions, tool?: PublishedTool): CallerEmitter | undefined {
+    if (!events.listening) return undefined;
+    const facts = { session: id, run, ...(tool === undefined ? {} : { tool: tool.tool.id }) };
+    return new CallerEmitter(events, facts, parseTrace(options.trace, options.traceState));
   }
 
   /** Not async: the promise of the call in flight is the caller's. */
@@ -113,9 +128,11 @@ export function createClient(store: Store, settings: ClientSettings): Client {
     attempt: number,
   ): Promise<CallAnswer> {
     try {
-      if (options.signal?.aborted === true) return refuse(trouble('CALL_CANCELLED', {}));
+      const teller = tellOf(caller, options, tool);
+      if (options.signal?.aborted === true) return refuse(trouble('CALL_CANCELLED', {}), teller);
       const session = knownSession(caller);
       const correlationId = replies.newCorrelationId();
+      const sent = sentTrace(options, teller);
       const prepared = prepareCall({
         session: session.id,
         run: session.run,
@@ -126,15 +143,17 @@ export function createClient(store: Store, settings: ClientSettings): Client {
         arguments: args,
         key: givenKey,
         deadlineMs: options.deadlineMs,
-        trace: options.trace,
+        trace: sent.trace,
+        traceState: sent.traceState,
         depth: 0,
         untrusted: options.untrusted,
         admission: settings.admission,
         waiter: { callerId, correlationId, events: options.onEvent !== undefined },
       });
-      if (prepared.kind === 'refused') return refuse(prepared.outcome);
-      if (session.lane >= store.lanes) return refuse(trouble('SESSION_UNKNOWN', {}));
-      const wish: CallWish = { session, tool, arguments: args, options, key: prepared.key, attempt };
+      if (prepared.kind === 'refused') return refuse(prepared.outcome, teller);
+      if (session.lane >= store.lanes) return refuse(trouble('SESSION_UNKNOWN', {}), teller);
+      teller?.prepared(prepared, args);
+      const wish: CallWish = { session, tool, arguments: args, options, key: prepared.key, attempt, events: teller };
       return new CallInFlight(home, wish, correlationId).send(prepared.request);
     } catch (error) {
       return Promise.reject(error);
@@ -196,6 +215,8 @@ export function createClient(store: Store, settings: ClientSettings): Client {
       ...cancelRequest(callId, settings.retentionMs, 'caller'),
       session: { id: session.id, tokenDigest: knownSession(session).proof.tokenDigest },
     });
+    const { id, run } = session;
+    events.emit('call.cancelled', { stage: 'call', callId, session: id, run, answer });
     if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
     return answer;
   }
@@ -204,6 +225,7 @@ export function createClient(store: Store, settings: ClientSettings): Client {
 
   return {
     call,
+    events: { subscribe: events.subscribe },
     toolkit,
     watchToolkit: (session, listener) =>
       watchToolkit(store, () => toolkit(session), { listener, signal: closing.signal }),
@@ -241,10 +263,12 @@ export function createClient(store: Store, settings: ClientSettings): Client {
       replies.close();
       patience.close();
       await store.close();
+      await events.close();
     },
   };
 }
 
-function refuse(outcome: Outcome): Promise<CallAnswer> {
+function refuse(outcome: Outcome, teller?: CallerEmitter): Promise<CallAnswer> {
+  teller?.answered({ kind: 'refused', outcome });
   return Promise.resolve({ kind: 'refused', outcome });
 }

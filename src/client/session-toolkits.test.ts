@@ -9,6 +9,7 @@ import type { RunId, SessionId } from '../domain/ids.ts';
 import { checkPermission, type Policy } from '../domain/policy.ts';
 import { normaliseSelection, type SelectionInput } from '../domain/selection.ts';
 import type { Identity, Session, SessionEnding } from '../domain/session.ts';
+import { createEventBus } from '../observe/event-bus.ts';
 import type { Store } from '../ports/store.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 import { sha256 } from '../wire/digest.ts';
@@ -72,7 +73,12 @@ function stage(travel: (what: string) => Promise<void> = async () => undefined, 
     close: async () => undefined,
     ...methods,
   });
-  const client = createClient(store, { admission: ADMISSION, retentionMs: 1, toolkits: { failedForMs: 60_000 } });
+  const client = createClient(store, {
+    admission: ADMISSION,
+    retentionMs: 1,
+    toolkits: { failedForMs: 60_000 },
+    events: createEventBus(),
+  });
   return { client, proveSession, state, sessions, endings };
 }
 

@@ -1,5 +1,7 @@
 import { createClient, type Client } from '../client/client.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
+import { createEventBus } from '../observe/event-bus.ts';
+import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
@@ -10,14 +12,23 @@ export type ConnectOptions = StoreOptions & {
   readonly retentionMs?: number;
   /** What `servePinned` of this process gave: calls of its tools come to it. */
   readonly pinned?: PinnedRoute;
+  /** Hears the diagnostic events of this client; more can listen with `client.events`. */
+  readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
 };
 
 /** Opens a connection for callers. Loads no tool code, ever. */
 export async function connect(options: ConnectOptions): Promise<Client> {
+  const events = createEventBus({ onTrouble: warn });
+  if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const store = await openStore(options);
   return createClient(store, {
     admission: { ...DEFAULT_ADMISSION, ...options.admission },
     retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
     pinned: options.pinned,
+    events,
   });
+}
+
+function warn(problem: string, error?: unknown): void {
+  process.emitWarning(error instanceof Error ? error : problem, { code: 'SALLYPORT_EVENTS', detail: problem });
 }

@@ -1,5 +1,6 @@
 import type { LoadResult } from '../catalog/loaded-module.ts';
 import type { WorkerId } from '../domain/ids.ts';
+import type { EventSource } from '../ports/events.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
 import { newCallerId, privatePoolOf } from '../wire/ids.ts';
 import { openStore } from './open-store.ts';
@@ -13,6 +14,8 @@ export type PinnedOptions = WorkerOptions & { readonly health?: false };
 export interface PinnedTools extends PinnedRoute {
   readonly workerId: WorkerId;
   readonly loaded: LoadResult;
+  /** Diagnostic events of the calls that run here. */
+  readonly events: EventSource;
   /** Takes no more calls, waits for those under way up to the grace, ends the rest, and leaves nothing behind. */
   drain(): Promise<void>;
   /** Rejects when it cannot go on: its store was replaced, its supervisor ended. */
@@ -31,6 +34,7 @@ export async function servePinned(options: PinnedOptions, parts: WorkerParts = {
     get loaded() {
       return worker.loaded;
     },
+    events: worker.events,
     poolOf: (tool) => (worker.serves(tool) ? pool : undefined),
     drain: () => worker.drain(),
     failed: worker.failed,

@@ -3,7 +3,9 @@ import type { LoadResult } from '../catalog/loaded-module.ts';
 import { sourcesOf } from '../catalog/module-sources.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { WorkerId } from '../domain/ids.ts';
+import { createEventBus } from '../observe/event-bus.ts';
 import { createLog } from '../observe/log.ts';
+import type { EventSource } from '../ports/events.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
@@ -35,6 +37,8 @@ export interface RunningWorker {
   readonly loaded: LoadResult;
   /** Whether calls of this tool are its own to run. */
   serves(tool: string): boolean;
+  /** Diagnostic events of the calls that this worker runs. */
+  readonly events: EventSource;
   /** Stops taking calls, waits for those under way up to the grace, gives the rest back, and leaves nothing behind. */
   drain(): Promise<void>;
   /** Rejects when the worker cannot go on: its store was replaced, its supervisor ended. */
@@ -85,6 +89,10 @@ async function boot(
   const { workerId, pool, concurrency } = settings;
   const placement = place === undefined ? undefined : 'caller';
   const log = options.log ?? createLog('warn');
+  const events = createEventBus({ onTrouble: (problem, error) => log.warn({ error }, problem) });
+  // The last to close: what happens while the rest does is told too.
+  closers.add(() => events.close());
+  if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log);
   const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
@@ -107,6 +115,7 @@ async function boot(
     limiter,
     admission,
     retentionMs: settings.retentionMs,
+    events,
     pinned: place && { poolOf: (tool) => (modules.serves(tool) ? place.pool : undefined) },
   });
   const runners = {
@@ -123,6 +132,7 @@ async function boot(
     policies: createPolicyCache(store),
     runners,
     log,
+    events,
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     servedElsewhere: (digest) => fleet.servedElsewhere(digest),
@@ -142,6 +152,9 @@ async function boot(
     {
       stop: (order) => inFlight.stop(order, order.why),
       trouble: (problem) => log.warn({ problem }, 'the supervisor cannot reach the store'),
+      reaped(callIds, overdue) {
+        for (const callId of callIds) events.emit('call.expired', { stage: 'settle', callId, overdue });
+      },
     },
   );
   closers.add(() => supervisor.close());
@@ -210,6 +223,7 @@ async function boot(
     get loaded() {
       return modules.loaded;
     },
+    events: { subscribe: events.subscribe },
     serves: (tool) => drained === undefined && modules.serves(tool),
     drain: () => (drained ??= drain()),
     failed,

@@ -22,6 +22,10 @@ const supervision = supervise(
   setup.settings,
   (order) => send({ kind: 'stop', order }),
   (error) => send({ kind: 'trouble', problem: error instanceof Error ? error.message : String(error) }),
+  ({ expired, overdue }) => {
+    if (expired.length > 0) send({ kind: 'reaped', callIds: expired, overdue: false });
+    if (overdue.length > 0) send({ kind: 'reaped', callIds: overdue, overdue: true });
+  },
 );
 
 function readiness(): Readiness {

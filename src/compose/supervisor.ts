@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { planeError } from '../domain/errors.ts';
+import type { CallId } from '../domain/ids.ts';
 import type { StopOrder, SupervisorSettings } from '../worker/supervise.ts';
 import { compiledFile } from './compiled-file.ts';
 import type { StoreOptions } from './open-store.ts';
@@ -15,7 +16,8 @@ export interface SupervisorSetup {
 export type SupervisorMessage =
   | { readonly kind: 'ready'; readonly healthUrl?: string }
   | { readonly kind: 'stop'; readonly order: StopOrder }
-  | { readonly kind: 'trouble'; readonly problem: string };
+  | { readonly kind: 'trouble'; readonly problem: string }
+  | { readonly kind: 'reaped'; readonly callIds: readonly CallId[]; readonly overdue: boolean };
 
 export type SupervisorOrder = { readonly kind: 'close' };
 
@@ -29,7 +31,11 @@ export interface Supervisor {
 /** Starts the thread that keeps the leases, whatever the tools do to the main one. */
 export async function startSupervisor(
   setup: SupervisorSetup,
-  on: { stop: (order: StopOrder) => void; trouble: (problem: string) => void },
+  on: {
+    stop: (order: StopOrder) => void;
+    trouble: (problem: string) => void;
+    reaped: (callIds: readonly CallId[], overdue: boolean) => void;
+  },
 ): Promise<Supervisor> {
   const thread = new Worker(compiledFile('compose/supervisor-thread.js'), { workerData: setup, name: 'supervisor' });
   let closing = false;
@@ -47,6 +53,7 @@ export async function startSupervisor(
     thread.on('message', (message: SupervisorMessage) => {
       if (message.kind === 'ready') resolve(message.healthUrl);
       else if (message.kind === 'stop') on.stop(message.order);
+      else if (message.kind === 'reaped') on.reaped(message.callIds, message.overdue);
       else on.trouble(message.problem);
     });
   });

@@ -1,6 +1,7 @@
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN, type WorkerId } from '../domain/ids.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
+import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { ProcessRunnerOptions } from '../runners/process/process-runner.ts';
 import { newWorkerId } from '../wire/ids.ts';
@@ -25,6 +26,8 @@ export type WorkerOptions = StoreOptions & {
   readonly admission?: Partial<AdmissionLimits>;
   readonly processes?: ProcessRunnerOptions;
   readonly log?: Log;
+  /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */
+  readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
 };
 
 export interface WorkerSettings {

@@ -29,7 +29,10 @@ export interface Envelope {
   /** Canonical JSON (RFC 8785). These bytes are what is hashed, approved and executed. */
   readonly arguments: string;
   readonly key: string;
+  /** W3C traceparent, as whoever sent it says: it is checked by whoever uses it. */
   readonly trace?: string;
+  /** W3C tracestate; only beside `trace`. */
+  readonly traceState?: string;
   readonly parent?: CallId;
   /** Nesting of calls made by tools; 0 for a call of an agent. */
   readonly depth: number;
@@ -73,6 +76,7 @@ export const LIMITS = Object.freeze({
   untrustedBytes: 16 * 1024,
   nestedDepth: 8,
   traceLength: 256,
+  traceStateLength: 512,
   /** Somebody who waits for the same call again and again must not make its settlement grow without bound. */
   waitersPerCall: 1000,
   inlineOutcomeBytes: 16 * 1024,

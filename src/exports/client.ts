@@ -21,6 +21,7 @@ export type {
 export type { CallEvent } from '../domain/call-event.ts';
 export type { Catalog, PublishedTool } from '../domain/catalog.ts';
 export type { ContentBlock, FileWriteBack, InjectedTool, RichMessage, WriteBacks } from '../domain/content.ts';
+export type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../domain/diagnostic-event.ts';
 export { PlaneError } from '../domain/errors.ts';
 export type { ModuleDeclaration } from '../domain/module.ts';
 export type { GrantWish } from '../gate/approvals/grants.ts';
@@ -30,3 +31,4 @@ export type { SessionHandle } from '../domain/session.ts';
 export type { ToolDeclaration } from '../domain/tool.ts';
 export type { MissingReason, MissingTool } from '../domain/toolkit.ts';
 export type { DecideAnswer } from '../ports/approval-store.ts';
+export type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../ports/events.ts';

@@ -16,3 +16,4 @@ export { denied, ToolFailure } from '../authoring/tool-failure.ts';
 export type { JsonObject, JsonValue } from '../domain/json.ts';
 export type { Outcome } from '../domain/outcome.ts';
 export type { Effect, RunnerName, ToolLimits } from '../domain/tool.ts';
+export type { TraceContext } from '../domain/trace-context.ts';

@@ -4,7 +4,9 @@ import type { Outcome, OutcomeKind } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
+import type { TraceContext } from '../domain/trace-context.ts';
 import type { Delivery, LaneState } from './call-store.ts';
+import type { CallEmitter, Events } from './events.ts';
 import type { Log } from './log.ts';
 import type { Store } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
@@ -40,6 +42,7 @@ export interface Plane {
   readonly policies: PolicySource;
   readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
   readonly log: Log;
+  readonly events: Events;
   /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */
   readonly placement?: ToolDeclaration['pinned'];
   /** The tools of now. Read once per call. */
@@ -64,6 +67,8 @@ export interface NestedFrame {
   readonly depth: number;
   readonly timeLeftMs: number;
   readonly signal: AbortSignal;
+  /** The parent's; absent when it has none. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** A delivery, what its lane looked like right after it, and when that was on this process's own monotonic clock. */
@@ -73,4 +78,6 @@ export interface DeliveredCall {
   readonly arrivedAt: number;
   /** Aborted when the lease is lost, the call is cancelled, or the worker drains. */
   readonly signal: StopSignal;
+  /** Present while somebody listens: what happens to the call is told to it. */
+  readonly events?: CallEmitter | undefined;
 }

@@ -5,6 +5,8 @@ import type { Outcome } from '../domain/outcome.ts';
 import type { Identity } from '../domain/session.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
+import type { TraceContext } from '../domain/trace-context.ts';
+import type { Fault } from '../domain/error-category.ts';
 
 /** Where tool code is entered. A runner never throws and never hangs: whatever the tool does, it answers with an ending. */
 export interface ToolRunner {
@@ -40,7 +42,8 @@ export interface RunRequest {
   readonly arguments: JsonObject;
   readonly untrusted: JsonObject;
   readonly setup: JsonObject;
-  readonly trace?: string | undefined;
+  /** W3C; the tool can pass it on. */
+  readonly trace?: TraceContext | undefined;
   /** How long the run may take, the smaller of the tool's timeout and what is left of the deadline. */
   readonly timeoutMs: number;
   /** Cancelled, lease lost or draining. The runner aborts the tool and, where it can, kills it after its grace. */
@@ -79,12 +82,13 @@ export type RunEnding =
       readonly how: 'failed' | 'denied';
       readonly message: string;
       readonly code?: string;
+      readonly fault?: Fault;
       readonly writeBacks: WriteBacks;
     }
   /** The arguments passed the published schema but not the tool's own check. Its code was not entered. */
   | { readonly kind: 'invalid-arguments'; readonly problems: readonly string[] }
   /** It threw something else. The cause is for the operator's log only. */
-  | { readonly kind: 'threw'; readonly type: string; readonly cause: string }
+  | { readonly kind: 'threw'; readonly type: string; readonly cause: string; readonly fault?: Fault }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'aborted' }
   /** Its process ended: exit code, signal or memory. */

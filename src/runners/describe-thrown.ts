@@ -1,3 +1,5 @@
+import { classifyThrown } from '../domain/classify-thrown.ts';
+import type { Fault } from '../domain/error-category.ts';
 import { wellFormed } from '../authoring/shown-text.ts';
 
 const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
@@ -9,11 +11,15 @@ export interface ThrownDescription {
   readonly type: string;
   /** Stack and causes, for the operator only. */
   readonly cause: string;
+  /** For events: what kind of failure it shows itself to be. */
+  readonly fault?: Fault;
 }
 
 /** Anything can be thrown: null, text, objects whose getters throw. This never throws itself. */
 export function describeThrown(thrown: unknown): ThrownDescription {
-  return { type: typeName(thrown), cause: causeText(thrown) };
+  const fault = classifyThrown(thrown);
+  const described = { type: typeName(thrown), cause: causeText(thrown) };
+  return fault === undefined ? described : { ...described, fault };
 }
 
 function typeName(thrown: unknown): string {

@@ -14,7 +14,7 @@ import { makePlain, SizeBudget } from './make-plain.ts';
 /** What a run is told; crosses into a tool's process as it is. */
 export interface RunFacts extends Pick<
   RunRequest,
-  'callId' | 'fence' | 'identity' | 'untrusted' | 'arguments' | 'setup' | 'timeoutMs'
+  'callId' | 'fence' | 'identity' | 'untrusted' | 'arguments' | 'setup' | 'timeoutMs' | 'trace'
 > {
   readonly toolId: ToolId;
   readonly maxResultBytes: number;
@@ -39,6 +39,7 @@ export class CallContext implements ToolContext<unknown> {
   readonly setup: unknown;
   readonly callId: ToolContext['callId'];
   readonly fence: number;
+  readonly trace: ToolContext['trace'];
   declare readonly signal: AbortSignal;
   readonly timeLeftMs: ToolContext['timeLeftMs'];
   readonly progress: ToolContext['progress'];
@@ -64,6 +65,8 @@ export class CallContext implements ToolContext<unknown> {
     this.setup = setup;
     this.callId = facts.callId;
     this.fence = facts.fence;
+    // Frozen here too: into a tool's process it came as bytes.
+    this.trace = facts.trace === undefined ? undefined : Object.freeze(facts.trace);
     this.timeLeftMs = () => Math.max(0, Math.round(endsAt - performance.now()));
     this.progress = (report) => this.#report(report);
     this.call = (tool, args, options) => this.#call(tool, args, options);

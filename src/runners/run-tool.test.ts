@@ -278,6 +278,7 @@ describe('the context of a run', () => {
           'setup',
           'signal',
           'timeLeftMs',
+          'trace',
           'untrusted',
         ],
       },

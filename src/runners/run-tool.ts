@@ -1,6 +1,7 @@
 import type { ModuleDefinition, ToolDefinition } from '../authoring/define-module.ts';
 import { parseWith, type Parsed } from '../authoring/standard-schema.ts';
 import { readToolFailure } from '../authoring/tool-failure.ts';
+import { classifyThrown } from '../domain/classify-thrown.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { RunEnding, RunRequest } from '../ports/tool-runner.ts';
 import { copyJson } from './copy-json.ts';
@@ -9,7 +10,7 @@ import { CallContext, type RunFacts, type RunHost } from './open-context.ts';
 import { endingOfReturned } from './plain-result.ts';
 
 export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): RunFacts {
-  const { tool, callId, fence, identity, untrusted, setup } = request;
+  const { tool, callId, fence, identity, untrusted, setup, trace } = request;
   return {
     toolId: tool.id,
     maxResultBytes: tool.limits.maxResultBytes,
@@ -20,6 +21,7 @@ export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): Run
     arguments: request.arguments,
     setup,
     timeoutMs,
+    trace,
   };
 }
 
@@ -111,7 +113,8 @@ function endOfThrown(thrown: unknown, context: CallContext): RunEnding {
   const writeBacks = CallContext.close(context);
   const failure = readToolFailure(thrown);
   if (failure === undefined) return { kind: 'threw', ...describeThrown(thrown) };
-  return { kind: 'refused', ...failure, writeBacks };
+  const fault = classifyThrown(thrown);
+  return { kind: 'refused', ...failure, ...(fault === undefined ? {} : { fault }), writeBacks };
 }
 
 /** As `await` would see it. */

@@ -17,7 +17,13 @@ const whole = {
 
 describe('decodeEnvelope', () => {
   it('gives back what was encoded, optional fields included', () => {
-    const full = { ...whole, trace: '00-1', parent: 'p', untrusted: { name: 'Ann' } } as unknown as Envelope;
+    const full = {
+      ...whole,
+      trace: '00-1',
+      traceState: 'a=1',
+      parent: 'p',
+      untrusted: { name: 'Ann' },
+    } as unknown as Envelope;
     expect(decodeEnvelope(encodeEnvelope(full))).toEqual({ kind: 'envelope', envelope: full });
   });
 
@@ -62,6 +68,7 @@ describe('decodeEnvelope', () => {
     ['bytes in it', { untrusted: { a: Buffer.from([1]) } }, 'the untrusted context is not a plain JSON object'],
     ['too much of it', { untrusted: { t: 'x'.repeat(LIMITS.untrustedBytes) } }, 'the untrusted context is too large'],
     ['a long trace', { trace: 'x'.repeat(LIMITS.traceLength + 1) }, 'its trace is too long'],
+    ['a long trace state', { traceState: 'x'.repeat(LIMITS.traceStateLength + 1) }, 'its trace state is too long'],
     ['a negative depth', { depth: -1 }, 'its depth is out of bounds'],
     ['half a depth', { depth: 0.5 }, 'its depth is out of bounds'],
     ['a depth beyond the limit', { depth: LIMITS.nestedDepth + 1 }, 'its depth is out of bounds'],
@@ -77,6 +84,7 @@ describe('decodeEnvelope', () => {
       ...whole,
       depth: LIMITS.nestedDepth,
       trace: 'x'.repeat(LIMITS.traceLength),
+      traceState: 'x'.repeat(LIMITS.traceStateLength),
       untrusted: { t: 'x'.repeat(LIMITS.untrustedBytes - '{"t":""}'.length) },
     } as unknown as Envelope;
     expect(decodeEnvelope(encodeEnvelope(largest))).toEqual({ kind: 'envelope', envelope: largest });

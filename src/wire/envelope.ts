@@ -13,11 +13,12 @@ const FIELDS: Record<keyof Envelope, 'string' | 'number' | 'object'> = {
   arguments: 'string',
   key: 'string',
   trace: 'string',
+  traceState: 'string',
   parent: 'string',
   depth: 'number',
   untrusted: 'object',
 };
-const OPTIONAL: readonly string[] = ['trace', 'parent', 'untrusted'];
+const OPTIONAL: readonly string[] = ['trace', 'traceState', 'parent', 'untrusted'];
 
 export type DecodedEnvelope =
   | { readonly kind: 'envelope'; readonly envelope: Envelope }
@@ -69,10 +70,11 @@ function decodePlain(bytes: Uint8Array): unknown {
 }
 
 /** The types are right; these are the bounds the caller's own side keeps. */
-function findValueProblem({ arguments: text, depth, trace, untrusted }: Envelope): string | undefined {
+function findValueProblem({ arguments: text, depth, trace, traceState, untrusted }: Envelope): string | undefined {
   if (Buffer.byteLength(text) > LIMITS.argumentsBytes) return 'the arguments are too large';
   if (!Number.isInteger(depth) || depth < 0 || depth > LIMITS.nestedDepth) return 'its depth is out of bounds';
   if (trace !== undefined && trace.length > LIMITS.traceLength) return 'its trace is too long';
+  if (traceState !== undefined && traceState.length > LIMITS.traceStateLength) return 'its trace state is too long';
   if (untrusted === undefined) return undefined;
   const checked = checkArguments(untrusted);
   if (!checked.ok) return 'the untrusted context is not a plain JSON object';

@@ -11,6 +11,8 @@ import type {
 import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import { CLOSED_POLICY } from '../domain/policy.ts';
+import type { DiagnosticEvent } from '../domain/diagnostic-event.ts';
+import { createEventBus } from '../observe/event-bus.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 import { deferred, partialStore, sampleDelivery, sampleLane, SILENT_LOG } from '../../test/support/sample-call.ts';
 import { consume, type Consumer, type ConsumerNeeds } from './consume.ts';
@@ -45,6 +47,7 @@ describe('consume', () => {
   function start(methods: Partial<Store>, options: { concurrency?: number } & Partial<ConsumerNeeds> = {}) {
     const { concurrency = 4, ...needs } = options;
     const settled: SettleRequest[] = [];
+    const events = createEventBus();
     const { store, age } = timeStore(
       partialStore({
         lanes: 1,
@@ -64,6 +67,7 @@ describe('consume', () => {
     const plane = {
       store,
       log: SILENT_LOG,
+      events,
       policies: { atLeast: (version: number) => ({ version, policy: CLOSED_POLICY }) },
       tools: () => ({ find: () => undefined, near: () => [] }),
       onSettled: () => undefined,
@@ -86,7 +90,7 @@ describe('consume', () => {
       ...needs,
     });
     consumers.push(consumer);
-    return { consumer, slots, inFlight, settled };
+    return { consumer, slots, inFlight, settled, events };
   }
 
   it('reads every lane although it has fewer slots than lanes', async () => {
@@ -125,6 +129,27 @@ describe('consume', () => {
     held.resolve('settled');
     await vi.advanceTimersByTimeAsync(1000);
     await stopped;
+  });
+
+  it('tells those who listen of a call that it leaves, and of none while nobody does', async () => {
+    const queue: Delivery[] = [];
+    const claimCalls = ({ limit, waitMs }: ClaimRequest) =>
+      queue.length > 0 ? Promise.resolve(delivers(...queue.splice(0, limit))) : nothingFor(waitMs);
+    const settleCall = () => Promise.reject(new Error('secret'));
+    const { events } = start({ claimCalls, settleCall });
+    queue.push(emptyCall());
+    await vi.advanceTimersByTimeAsync(3000);
+    const heard: DiagnosticEvent[] = [];
+    events.subscribe((event) => heard.push(event));
+    const left = emptyCall();
+    queue.push(left);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(heard.map(({ kind, callId }) => [kind, callId])).toStrictEqual([
+      ['call.claimed', left.callId],
+      ['call.refused', left.callId],
+      ['call.left', left.callId],
+    ]);
+    expect(heard[2]).toMatchObject({ error: { category: 'internal' } });
   });
 
   it('checks the session again when the answer lay before a stalled loop', async () => {

@@ -4,6 +4,7 @@ import type { ClaimAnswer, Delivery, LaneState } from '../ports/call-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
+import { emitterOf } from './call-emitter.ts';
 import type { CallInFlight, InFlight } from './in-flight.ts';
 import type { Slots } from './slots.ts';
 import type { StoreAge } from './store-age.ts';
@@ -70,11 +71,13 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
 
   async function runOne(begun: CallInFlight, lane: LaneState, arrivedAt: number, taken: Slots): Promise<void> {
     const { delivery, signal } = begun;
+    const events = emitterOf(needs.plane.events, delivery, lane, arrivedAt);
     try {
-      const delivered = { delivery, lane, arrivedAt, signal };
+      const delivered = { delivery, lane, arrivedAt, signal, events };
       await limiter.run(delivery.tool, needs.plane, () => runClaimed(delivered, needs.plane));
     } catch (error) {
       leave(delivery, error);
+      events?.left(error);
     } finally {
       begun.end();
       vitals.running = inFlight.size;

@@ -1,4 +1,4 @@
-import { isEnding } from '../domain/ending.ts';
+import { ended, isEnding } from '../domain/ending.ts';
 import { trouble } from '../domain/errors.ts';
 import { nestedPool } from '../domain/ids.ts';
 import type { LaneState, Delivery } from '../ports/call-store.ts';
@@ -6,6 +6,7 @@ import type { DeliveredCall, Plane } from '../ports/plane.ts';
 import type { StopSignal } from '../ports/tool-runner.ts';
 import { claim } from '../stages/claim/claim.ts';
 import { settle } from '../stages/settle/settle.ts';
+import { emitterOf } from './call-emitter.ts';
 
 const AT_ONCE = 64;
 
@@ -25,10 +26,15 @@ export async function endLeftCalls(pool: string, plane: Plane): Promise<void> {
 
 /** What ends it anyway comes first: it may have been started, cancelled, or be too late. */
 async function endLeftCall(delivery: Delivery, lane: LaneState, plane: Plane): Promise<void> {
-  const delivered: DeliveredCall = { delivery, lane, arrivedAt: performance.now(), signal: LEAVING };
+  const arrivedAt = performance.now();
+  const events = emitterOf(plane.events, delivery, lane, arrivedAt);
+  const delivered: DeliveredCall = { delivery, lane, arrivedAt, signal: LEAVING, events };
   const claimed = await claim(delivered, plane);
   const known = isEnding(claimed) && claimed.kind === 'ended' ? claimed.outcome : undefined;
-  await settle(delivered, known ?? trouble('TOOL_PINNED', { tool: delivery.tool }), {}, plane);
+  const outcome = known ?? trouble('TOOL_PINNED', { tool: delivery.tool });
+  events?.passed('claim', ended(outcome));
+  const settled = await settle(delivered, outcome, {}, plane);
+  events?.settled(settled.answer, settled.outcome);
 }
 
 /** Tried once: the process is about to end, and the reaper ends what is left at its deadline. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../domain/outcome.ts';
+import { createEventBus } from '../observe/event-bus.ts';
 import type { AcceptRequest, CancelRequest, Delivery, TakenReply } from '../ports/call-store.ts';
 import type { NestedFrame } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
@@ -54,7 +55,14 @@ function stage(methods: Partial<Store> = {}) {
     ...methods,
   });
   const limiter = { lend: () => () => undefined };
-  const nested = createNestedCalls({ store, nestedSlots: slots, limiter, admission: ADMISSION, retentionMs: 60_000 });
+  const nested = createNestedCalls({
+    store,
+    nestedSlots: slots,
+    limiter,
+    admission: ADMISSION,
+    retentionMs: 60_000,
+    events: createEventBus(),
+  });
   const request: NestedCallRequest = { tool: TOOL.tool.id, arguments: {} };
   return {
     slots,

@@ -2,11 +2,14 @@ import { trouble } from '../domain/errors.ts';
 import { indexTools, type PublishedTool } from '../domain/catalog.ts';
 import { parseScopedId, type ToolId } from '../domain/ids.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import { parseTrace, type TraceContext } from '../domain/trace-context.ts';
 import type { AdmissionLimits, Delivery } from '../ports/call-store.ts';
+import type { Events } from '../ports/events.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import { call } from '../stages/call/call.ts';
+import { CallerEmitter } from '../stages/call/caller-emitter.ts';
 import { prepareCall } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
 import { newCallerId } from '../wire/ids.ts';
@@ -31,6 +34,7 @@ interface NestedNeeds {
   readonly retentionMs: number;
   /** Of a worker in its caller's process: its tools may call the pinned ones there. */
   readonly pinned?: PinnedRoute | undefined;
+  readonly events: Events;
 }
 
 /**
@@ -69,6 +73,16 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
     };
   }
 
+  function tellOf(
+    { session, run, callId: parent }: Delivery,
+    trace: TraceContext | undefined,
+    tool: PublishedTool | undefined,
+  ): CallerEmitter | undefined {
+    if (!needs.events.listening) return undefined;
+    const facts = { session, run, parent, ...(tool === undefined ? {} : { tool: tool.tool.id }) };
+    return new CallerEmitter(needs.events, facts, parseTrace(trace?.traceparent, trace?.tracestate));
+  }
+
   async function find(tool: ToolId): Promise<PublishedTool | undefined> {
     const newer = await store.watchCatalog({ after: sequence, waitMs: 0 });
     if (newer !== undefined) {
@@ -83,9 +97,11 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
       listeners.set(nameOf(delivery), listener);
       return () => void listeners.delete(nameOf(delivery));
     },
-    async run(parent, { depth, timeLeftMs, signal }, request) {
+    async run(parent, { depth, timeLeftMs, signal, trace }, request) {
       const tool = await find(request.tool);
-      if (tool === undefined) return trouble('TOOL_UNKNOWN', { tool: request.tool, near: [] });
+      const teller = tellOf(parent, trace, tool);
+      if (tool === undefined) return refuse(trouble('TOOL_UNKNOWN', { tool: request.tool, near: [] }), teller);
+      const sent = teller?.trace ?? trace;
       const prepared = prepareCall({
         session: parent.session,
         run: parent.run,
@@ -97,16 +113,20 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         key: request.key === undefined ? undefined : `${parent.callId}:${request.key}`,
         deadlineMs: Math.max(1, Math.min(request.deadlineMs ?? Number.POSITIVE_INFINITY, timeLeftMs)),
         parent: parent.callId,
+        trace: sent?.traceparent,
+        traceState: sent?.tracestate,
         depth,
         admission: needs.admission,
       });
-      if (prepared.kind === 'refused') return prepared.outcome;
+      if (prepared.kind === 'refused') return refuse(prepared.outcome, teller);
+      teller?.prepared(prepared, request.arguments);
       const lane = parseScopedId(prepared.request.callId)!.lane;
       const expected = replies.expect(lane);
       const waiter = { callerId, correlationId: expected.correlationId, events: false };
       const endWait = beginWait(parent);
       try {
         const acceptance = await call(prepared.request, waiter, { store });
+        teller?.answered(acceptance);
         if (acceptance.kind !== 'under-way') return acceptance.outcome;
         expected.accepted(acceptance.callId);
         return await untilSettled(expected.outcome, signal, () =>
@@ -126,6 +146,11 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
     },
     close: () => replies.close(),
   };
+}
+
+function refuse(outcome: Outcome, teller: CallerEmitter | undefined): Outcome {
+  teller?.answered({ kind: 'refused', outcome });
+  return outcome;
 }
 
 function ownedBy({ callId, pool, workerId, entryId, fence }: Delivery) {

@@ -1,6 +1,6 @@
 import { trouble } from '../domain/errors.ts';
 import { nestedPool, type CallId, type WorkerId } from '../domain/ids.ts';
-import type { ReapRequest } from '../ports/call-store.ts';
+import type { ReapAnswer, ReapRequest } from '../ports/call-store.ts';
 import type { Store } from '../ports/store.ts';
 import { encode } from '../wire/message-pack.ts';
 import { encodeOutcome } from '../wire/outcome.ts';
@@ -50,6 +50,7 @@ export function supervise(
   settings: SupervisorSettings,
   onStop: (order: StopOrder) => void,
   onTrouble: (error: unknown) => void,
+  onReaped: (reaped: ReapAnswer) => void = () => undefined,
 ): Supervision {
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
   const seenAt = lanes.map(() => performance.now());
@@ -110,7 +111,9 @@ export function supervise(
       for (let page = 0; page < MOST_PAGES && !sleepers.woken; page += 1) {
         const withConsumers = performance.now() - consumersAt >= CONSUMERS_EVERY_MS;
         const pools = withConsumers ? everyPool : [];
-        const { expired, overdue } = await store.reapCalls({ ...reapRequest(settings), lane, pools });
+        const reaped = await store.reapCalls({ ...reapRequest(settings), lane, pools });
+        const { expired, overdue } = reaped;
+        onReaped(reaped);
         seenAt[lane] = performance.now();
         if (withConsumers) consumersAt = seenAt[lane];
         if (expired.length + overdue.length < REAP_AT_ONCE) return;

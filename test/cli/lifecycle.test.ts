@@ -80,6 +80,26 @@ describe('a running plane', () => {
     expect((await plane.call('basic.echo', { text: 'x' })).code).toBe(0);
   });
 
+  it('logs every diagnostic event once the level is debug, and no argument', async () => {
+    writeFileSync(plane.file('sallyport.yaml'), 'log: { level: warn }\n');
+    running = await plane.start('dev');
+    expect((await plane.call('basic.echo', { text: 'before-debug' })).code).toBe(0);
+    writeFileSync(plane.file('sallyport.yaml'), 'log: { level: debug }\n');
+    await running.waitForLine(/configuration reloaded/);
+    const { stdout } = await plane.call('basic.echo', { text: 'sk-live-4711' }, '--json');
+    const { callId } = JSON.parse(stdout) as { callId: string };
+    const line = await running.waitForLine(/debug: call\.settled /);
+    expect(line).toContain(`callId=${callId}`);
+    expect(running.stderr.match(/debug: \S+/g)?.slice(0, 5)).toStrictEqual([
+      'debug: call.claimed',
+      'debug: call.identified',
+      'debug: tool.started',
+      'debug: tool.completed',
+      'debug: call.settled',
+    ]);
+    expect(running.stderr).not.toContain('sk-live-4711');
+  });
+
   it('writes the policy of its file, again when the file changes, and keeps what is paused', async () => {
     const policy = (deny: string): void =>
       writeFileSync(plane.file('policy.yaml'), `permissions: { "*": { allow: ["*"], deny: [${deny}] } }\n`);

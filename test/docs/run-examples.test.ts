@@ -64,6 +64,20 @@ describe('the examples of the pages', () => {
     expect(code).toBe(0);
   });
 
+  it('listen for diagnostic events', async () => {
+    const { code, stdout, stderr } = await run('examples/docs/watch-events.js');
+    expect(stderr).toBe('');
+    expect(stdout.split('\n')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^\d+ call\.accepted clock\.now$/),
+        expect.stringMatching(/^\d+ call\.replied clock\.now$/),
+        expect.stringMatching(/^\d+ call\.refused undefined$/),
+        'counted {"call.replied":1,"call.refused":1}',
+      ]),
+    );
+    expect(code).toBe(0);
+  });
+
   it('write, read, count, export and stamp reports', async () => {
     const written = await call('reports.write', { name: 'may', text: 'all is well' });
     expect(outcomeOf(written)).toMatchObject({ kind: 'ok', structured: { name: 'may', characters: 11 } });

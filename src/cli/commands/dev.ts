@@ -10,6 +10,7 @@ import { CommandFailure } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';
 import { followConfig, readPolicyFileFor } from '../follow-config.ts';
 import { createLevelledLog, createReadableLog } from '../levelled-log.ts';
+import { logEvents } from '../log-events.ts';
 import { ownCommand, shellWord } from '../own-command.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
@@ -44,6 +45,7 @@ async function dev(context: CommandContext): Promise<void> {
   const policyFile = config.policyFile === undefined ? undefined : readPolicyFileFor(log, config.policyFile);
   if (!terminal.json) terminal.note(`Sallyport ${RELEASE} is starting ...`);
   const running = await runDev({ config, modules: config.worker.modules ?? DEFAULT_MODULES, policyFile, log });
+  logEvents(running.worker.events, log);
   const following = await followConfig(context, loaded, {
     log,
     defaultLevel: 'warn',

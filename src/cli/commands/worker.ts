@@ -7,6 +7,7 @@ import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { followConfig } from '../follow-config.ts';
 import { createLevelledLog } from '../levelled-log.ts';
+import { logEvents } from '../log-events.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
 import { passwordOf } from '../with-store.ts';
@@ -32,6 +33,7 @@ async function work(context: CommandContext): Promise<void> {
   const worker = await startWorker(
     workerOptionsOf(config, store, { modules, watch: config.worker.watch ?? false, log }),
   );
+  logEvents(worker.events, log);
   const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });
   const { workerId, healthUrl, loaded: served } = worker;
   const ids = served.modules.map(({ declaration }) => declaration.id);

@@ -40,3 +40,18 @@ test('readEnding keeps the limit of the plane, not the one the process claims', 
   });
   expect(read({ kind: 'threw', type: 'a b', cause: 5 })).toEqual({ kind: 'threw', type: 'Error', cause: '' });
 });
+
+test('readEnding takes of a fault a category of the list and a status, and nothing else', () => {
+  const threw = { kind: 'threw', type: 'Error', cause: '' };
+  const faultOf = (fault: unknown): unknown => (read({ ...threw, fault }) as { fault?: unknown }).fault;
+  expect(faultOf({ category: 'network', status: 503, secret: 'x' })).toStrictEqual({
+    category: 'network',
+    status: 503,
+  });
+  expect(faultOf({ category: 'sk-live', status: 429 })).toStrictEqual({ status: 429 });
+  for (const none of [undefined, null, 'network', { category: '__proto__', status: 42 }, { status: '429' }, []]) {
+    expect(faultOf(none)).toBeUndefined();
+  }
+  const refused = { kind: 'refused', how: 'failed', message: 'x', fault: { category: 'timeout' } };
+  expect(read(refused)).toMatchObject({ kind: 'refused', fault: { category: 'timeout' } });
+});

@@ -1,4 +1,6 @@
 import { readToolFailureFields } from '../../authoring/tool-failure.ts';
+import { isStatus } from '../../domain/classify-thrown.ts';
+import { isErrorCategory, type Fault } from '../../domain/error-category.ts';
 import type { RunEnding } from '../../ports/tool-runner.ts';
 import { NO_WRITE_BACKS } from '../../domain/content.ts';
 import { endingOfReceived } from '../plain-result.ts';
@@ -21,7 +23,7 @@ export function readEnding(received: unknown, maxBytes: number): RunEnding | und
     case 'invalid-arguments':
       return { kind: 'invalid-arguments', problems: textsOf(fields['problems']) };
     case 'threw':
-      return { kind: 'threw', type: typeOf(fields['type']), cause: textOf(fields['cause']) };
+      return { kind: 'threw', type: typeOf(fields['type']), cause: textOf(fields['cause']), ...faultIn(fields) };
     case 'unserialisable':
       return { kind: 'unserialisable', problem: textOf(fields['problem']).slice(0, 500) };
     case 'too-large':
@@ -35,7 +37,19 @@ function readRefused(fields: Record<string, unknown>, maxBytes: number): RunEndi
   const failure = readToolFailureFields(fields['how'], fields['message'], fields['code']);
   if (failure === undefined) return undefined;
   const carried = endingOfReceived({}, fields['writeBacks'] ?? NO_WRITE_BACKS, maxBytes);
-  return carried.kind === 'returned' ? { kind: 'refused', ...failure, writeBacks: carried.writeBacks } : carried;
+  if (carried.kind !== 'returned') return carried;
+  return { kind: 'refused', ...failure, ...faultIn(fields), writeBacks: carried.writeBacks };
+}
+
+/** A word of the closed list and a status, or nothing. */
+function faultIn({ fault }: Record<string, unknown>): { fault?: Fault } {
+  if (typeof fault !== 'object' || fault === null) return {};
+  const { category, status } = fault as Record<string, unknown>;
+  const known = {
+    ...(isErrorCategory(category) ? { category } : {}),
+    ...(isStatus(status) ? { status } : {}),
+  };
+  return Object.keys(known).length === 0 ? {} : { fault: known };
 }
 
 const MAX_PROBLEMS = 8;

@@ -25,6 +25,7 @@ export interface CallOrder {
   readonly key?: string | undefined;
   readonly deadlineMs?: number | undefined;
   readonly trace?: string | undefined;
+  readonly traceState?: string | undefined;
   readonly parent?: CallId | undefined;
   readonly depth: number;
   readonly untrusted?: JsonObject | undefined;
@@ -33,7 +34,13 @@ export interface CallOrder {
 }
 
 export type PreparedCall =
-  | { readonly kind: 'prepared'; readonly request: AcceptRequest; readonly key: string }
+  | {
+      readonly kind: 'prepared';
+      readonly request: AcceptRequest;
+      readonly key: string;
+      /** The arguments as they are sent. */
+      readonly canonical: string;
+    }
   | { readonly kind: 'refused'; readonly outcome: Outcome };
 
 /** Time to stand in the queue, on top of the tool's own. */
@@ -75,7 +82,7 @@ export function prepareCall(order: CallOrder): PreparedCall {
     admission: order.admission,
   };
   if (order.waiter !== undefined) request.waiter = order.waiter;
-  return { kind: 'prepared', request, key };
+  return { kind: 'prepared', request, key, canonical: checked.canonical };
 }
 
 type Writable<Shape> = { -readonly [Name in keyof Shape]: Shape[Name] };
@@ -120,7 +127,7 @@ function checkUntrusted(untrusted: JsonObject | undefined): Outcome | undefined 
 }
 
 function toEnvelope(order: CallOrder, key: string, { canonical, isAscii }: WrittenArguments): Uint8Array {
-  const { trace, parent, untrusted, depth } = order;
+  const { trace, traceState, parent, untrusted, depth } = order;
   const isPlain = isAscii && trace === undefined && parent === undefined && untrusted === undefined;
   if (isPlain && order.head !== undefined) return encodeEnvelopeText(order.head, canonical, key, depth);
   return encodeEnvelope({
@@ -133,6 +140,7 @@ function toEnvelope(order: CallOrder, key: string, { canonical, isAscii }: Writt
     key,
     depth,
     ...(trace === undefined ? {} : { trace }),
+    ...(trace === undefined || traceState === undefined ? {} : { traceState }),
     ...(parent === undefined ? {} : { parent }),
     // A plain copy: what JSON leaves out, such as a member that is undefined, is not sent either.
     ...(untrusted === undefined ? {} : { untrusted: JSON.parse(JSON.stringify(untrusted)) as JsonObject }),

@@ -54,9 +54,9 @@ function claimAt(delivered: DeliveredCall, lane: LaneState, now: number, needs: 
 
 function claimUnder(
   { version, policy }: PolicyRecord,
-  { delivery, arrivedAt, signal }: DeliveredCall,
+  { delivery, arrivedAt, signal, events }: DeliveredCall,
   lane: LaneState,
   now: number,
 ): ClaimedCall {
-  return { kind: 'claimed', delivery, lane, arrivedAt, signal, policy, policyVersion: version, now };
+  return { kind: 'claimed', delivery, lane, arrivedAt, signal, events, policy, policyVersion: version, now };
 }

@@ -6,10 +6,13 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
+import { parseTrace, toTraceContext, type TraceContext } from '../../domain/trace-context.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { encode } from '../../wire/message-pack.ts';
+import { startTrace } from '../../wire/trace.ts';
 import { begin } from './begin.ts';
 import { runAndJudge, type ExecutableCall } from './run-and-judge.ts';
+import { tellStarted } from './tell-started.ts';
 
 const STARTED: CallEvent = Object.freeze({ kind: 'started' });
 
@@ -50,6 +53,7 @@ function executable(call: AllowedCall, needs: Needs): ExecutableCall {
   const timeLeftMs = Math.min(declaration.limits.timeoutMs, delivery.deadline - claimed.now);
   const timeoutMs = Math.max(1, Math.round(timeLeftMs));
   const startedAt = performance.now();
+  const trace = traceOf(call);
   return {
     tool: declaration,
     source: tool.source,
@@ -64,7 +68,7 @@ function executable(call: AllowedCall, needs: Needs): ExecutableCall {
     run: delivery.run,
     arguments: call.arguments,
     untrusted: envelope.untrusted ?? {},
-    trace: envelope.trace,
+    trace,
     timeoutMs,
     signal: claimed.signal,
     onProgress: (progress) => notify(call, { kind: 'progress', ...progress }, needs),
@@ -72,9 +76,17 @@ function executable(call: AllowedCall, needs: Needs): ExecutableCall {
       needs.log[line.level]({ ...line.data, callId: delivery.callId, tool: delivery.tool }, line.message),
     onNestedCall: (request, signal) => {
       const leftMs = Math.round(timeoutMs - (performance.now() - startedAt));
-      return needs.nested(delivery, { depth: envelope.depth + 1, timeLeftMs: leftMs, signal }, request);
+      return needs.nested(delivery, { depth: envelope.depth + 1, timeLeftMs: leftMs, signal, trace }, request);
     },
+    onJudged: claimed.events === undefined ? undefined : tellStarted(call, claimed.events),
   };
+}
+
+/** Without listeners the caller's own is handed on: a span that nobody hears of would only break the chain. */
+function traceOf({ claimed, envelope }: AllowedCall): TraceContext | undefined {
+  if (claimed.events !== undefined) return claimed.events.traceOf('execute');
+  if (envelope.trace === undefined) return undefined;
+  return toTraceContext(parseTrace(envelope.trace, envelope.traceState) ?? startTrace());
 }
 
 /** We aborted the call, before or while its tool ran. Why decides what its ending is. */

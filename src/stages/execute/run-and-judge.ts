@@ -11,6 +11,8 @@ export interface ExecutableCall extends RunRequest {
   /** Present when the tool declares an output schema. */
   readonly validateOutput?: ((value: JsonValue) => readonly string[]) | undefined;
   readonly denials: readonly string[];
+  /** Hears how the run ended and what was made of it. Present while somebody listens. */
+  readonly onJudged?: ((ending: RunEnding, outcome: Outcome) => void) | undefined;
 }
 
 export interface ExecuteNeeds {
@@ -28,5 +30,7 @@ function judge(ending: RunEnding, call: ExecutableCall): Outcome {
     call.onLog({ level: 'error', message: `The tool threw ${ending.type}.`, data: { cause: ending.cause } });
   }
   const { timeoutMs, denials, validateOutput } = call;
-  return endingToOutcome(ending, { tool: call.tool.id, timeoutMs, denials, validateOutput });
+  const outcome = endingToOutcome(ending, { tool: call.tool.id, timeoutMs, denials, validateOutput });
+  call.onJudged?.(ending, outcome);
+  return outcome;
 }

@@ -1,0 +1,41 @@
+import type { DiagnosticEvent, EventKind, SharedFields } from '../domain/diagnostic-event.ts';
+import { fieldsOf, SHARED_FIELDS } from '../domain/event-table.ts';
+
+/** Longer than any id of ours. */
+const MOST_CHARACTERS = 200;
+const SHARED = Object.keys(SHARED_FIELDS);
+
+type Plain = string | number | boolean | Readonly<Record<string, string | number | boolean>>;
+
+/**
+ * The event as listeners get it: a frozen copy of the fields in the table and of nothing else, so that a fact which was handed over by
+ * mistake reaches nobody.
+ */
+export function copyEvent(kind: EventKind, seq: number, facts: object, shared?: SharedFields): DiagnosticEvent {
+  const event: Record<string, Plain> = { kind, seq, at: Date.now() };
+  if (shared !== undefined) copyFields(SHARED, shared, event);
+  copyFields(fieldsOf(kind), facts, event);
+  return Object.freeze(event) as unknown as DiagnosticEvent;
+}
+
+function copyFields(names: readonly string[], from: object, to: Record<string, Plain>): void {
+  for (const name of names) {
+    const value = copyValue((from as Record<string, unknown>)[name]);
+    if (value !== undefined) to[name] = value;
+  }
+}
+
+function copyValue(value: unknown): Plain | undefined {
+  if (typeof value !== 'object' || value === null) return copyPrimitive(value);
+  const copy: Record<string, string | number | boolean> = {};
+  for (const name of Object.keys(value)) {
+    const plain = copyPrimitive((value as Record<string, unknown>)[name]);
+    if (plain !== undefined) copy[name] = plain;
+  }
+  return Object.freeze(copy);
+}
+
+function copyPrimitive(value: unknown): string | number | boolean | undefined {
+  if (typeof value === 'string') return value.length > MOST_CHARACTERS ? value.slice(0, MOST_CHARACTERS) : value;
+  return (typeof value === 'number' && Number.isFinite(value)) || typeof value === 'boolean' ? value : undefined;
+}

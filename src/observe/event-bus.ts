@@ -1,0 +1,101 @@
+import type { EventKind, SharedFields } from '../domain/diagnostic-event.ts';
+import { planeError } from '../domain/errors.ts';
+import { EVENT_KINDS } from '../domain/event-table.ts';
+import type { DiagnosticSubscription, EventBus, MatchedField } from '../ports/events.ts';
+import { copyEvent } from './copy-event.ts';
+import { EventQueue } from './event-queue.ts';
+
+export interface EventBusOptions {
+  /** A listener threw or is too slow; told once of each kind and listener. */
+  readonly onTrouble?: (problem: string, error?: unknown) => void;
+  /** How long closing waits for listeners. */
+  readonly drainMs?: number;
+}
+
+interface Listening {
+  readonly kinds: ReadonlySet<EventKind>;
+  readonly where: readonly (readonly [MatchedField, string])[];
+  readonly queue: EventQueue;
+}
+
+const DRAIN_MS = 1000;
+const DEFAULT_WAITING = 1000;
+const MOST_WAITING = 100_000;
+const MATCHED: readonly string[] = ['callId', 'tool', 'agent', 'tenant', 'session', 'run'] satisfies MatchedField[];
+
+/** Of the process, so that the events of a client and of a worker in one process have one order. */
+let lastSeq = 0;
+
+export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOptions = {}): EventBus {
+  const listeners = new Set<Listening>();
+  const wanted = new Set<EventKind>();
+  let closed = false;
+  const bus = { listening: false, wants: (kind: EventKind) => wanted.has(kind), emit, subscribe, close };
+
+  function emit(kind: EventKind, facts: object, shared?: SharedFields): void {
+    if (!wanted.has(kind)) return;
+    lastSeq += 1;
+    const event = copyEvent(kind, lastSeq, facts, shared);
+    for (const { kinds, where, queue } of listeners) {
+      if (kinds.has(kind) && where.every(([field, value]) => event[field] === value)) queue.offer(event);
+    }
+  }
+
+  function subscribe(given: Parameters<EventBus['subscribe']>[0]): () => void {
+    const subscription = checked(typeof given === 'function' ? { listener: given } : given);
+    if (closed) return () => undefined;
+    const { listener, maxWaiting = DEFAULT_WAITING } = subscription;
+    const listening: Listening = {
+      kinds: kindsOf(subscription),
+      where: Object.entries(subscription.where ?? {}).filter(
+        (entry): entry is [MatchedField, string] => entry[1] !== undefined,
+      ),
+      queue: new EventQueue({ listener, maxWaiting, onTrouble: (...trouble) => onTrouble?.(...trouble) }),
+    };
+    listeners.add(listening);
+    recount();
+    return () => {
+      listening.queue.stop();
+      listeners.delete(listening);
+      recount();
+    };
+  }
+
+  function recount(): void {
+    wanted.clear();
+    for (const { kinds } of closed ? [] : listeners) for (const kind of kinds) wanted.add(kind);
+    bus.listening = wanted.size > 0;
+  }
+
+  async function close(): Promise<void> {
+    closed = true;
+    recount();
+    await Promise.all([...listeners].map(({ queue }) => queue.drain(drainMs)));
+    listeners.clear();
+  }
+
+  return bus;
+}
+
+function kindsOf({ kinds = ['*'] }: { readonly kinds?: readonly string[] }): Set<EventKind> {
+  const isMeant = (kind: string): boolean =>
+    kinds.some((each) => each === '*' || each === kind || (each.endsWith('.*') && kind.startsWith(each.slice(0, -1))));
+  return new Set(EVENT_KINDS.filter((kind) => kind !== 'events.lost' && isMeant(kind)));
+}
+
+/** A filter with a mistake in it would hear nothing, and nobody would notice. */
+function checked(subscription: DiagnosticSubscription): DiagnosticSubscription {
+  const { listener, kinds = [], where = {}, maxWaiting = DEFAULT_WAITING } = subscription;
+  const problems = kinds
+    .filter((kind) => kindsOf({ kinds: [kind] }).size === 0 && kind !== 'events.lost')
+    .map((kind) => `there are no events "${kind}"`);
+  for (const field of Object.keys(where)) {
+    if (!MATCHED.includes(field)) problems.push(`events cannot be chosen by "${field}"`);
+  }
+  if (typeof listener !== 'function') problems.push('the listener of events must be a function');
+  if (!Number.isInteger(maxWaiting) || maxWaiting < 1 || maxWaiting > MOST_WAITING) {
+    problems.push(`maxWaiting ${maxWaiting} must be a whole number from 1 to ${MOST_WAITING}`);
+  }
+  if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
+  return subscription;
+}

@@ -1,0 +1,79 @@
+import { elapsedMs } from '../../domain/elapsed.ts';
+import { errorOfOutcome, toEventError } from '../../domain/error-category.ts';
+import type { CallId, RunId, SessionId, ToolId } from '../../domain/ids.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { DiagnosticEventMap, EventKind, SharedFields } from '../../domain/diagnostic-event.ts';
+import type { Stage } from '../../domain/stages.ts';
+import { summariseValue } from '../../domain/summarise-value.ts';
+import { isSampled, toTraceContext, type Trace, type TraceContext } from '../../domain/trace-context.ts';
+import type { Events } from '../../ports/events.ts';
+import { childTrace, startTrace } from '../../wire/trace.ts';
+import type { CallAcceptance } from './call.ts';
+import type { PreparedCall } from './prepare-call.ts';
+
+export interface CallerFacts {
+  readonly session: SessionId;
+  readonly run: RunId;
+  /** As published; a name that nobody published is not repeated. */
+  readonly tool?: ToolId;
+  readonly parent?: CallId;
+  readonly agent?: string;
+  readonly tenant?: string;
+}
+
+/** Tells of one call where it is made. Its span names the call as a whole: the spans of all stages are its children. */
+export class CallerEmitter {
+  readonly trace: TraceContext;
+  readonly #events: Events;
+  readonly #shared: SharedFields;
+  readonly #parent: { readonly parent?: CallId };
+  readonly #madeAt = performance.now();
+  #parameters = summariseValue(undefined);
+  #deadlineMs = 0;
+  #callId: CallId | undefined;
+
+  constructor(events: Events, { parent, ...facts }: CallerFacts, caller: Trace | undefined) {
+    this.#events = events;
+    const trace = caller === undefined ? startTrace() : childTrace(caller);
+    this.trace = toTraceContext(trace);
+    const { traceId, spanId } = trace;
+    const above = caller === undefined ? {} : { parentSpanId: caller.spanId };
+    this.#shared = { ...facts, trace: { traceId, spanId, ...above, sampled: isSampled(trace) } };
+    this.#parent = parent === undefined ? {} : { parent };
+  }
+
+  prepared(call: Extract<PreparedCall, { kind: 'prepared' }>, args: unknown): void {
+    this.#parameters = summariseValue(args, call.canonical);
+    this.#deadlineMs = call.request.deadlineMs;
+  }
+
+  answered(acceptance: CallAcceptance): void {
+    if (acceptance.kind === 'refused') return this.#refused(acceptance.outcome);
+    this.#callId = acceptance.callId;
+    const timed = { ...this.#parent, durationMs: elapsedMs(this.#madeAt) };
+    const parameters = this.#parameters;
+    if (acceptance.kind === 'replayed') this.#emit('call.replayed', { ...endedAs(acceptance.outcome), ...timed });
+    else if (acceptance.attached) this.#emit('call.attached', { parameters, ...timed });
+    else this.#emit('call.accepted', { parameters, deadlineMs: this.#deadlineMs, ...timed });
+  }
+
+  replied(outcome: Outcome): void {
+    this.#emit('call.replied', { ...endedAs(outcome), durationMs: elapsedMs(this.#madeAt) }, 'reply');
+  }
+
+  #refused(outcome: Outcome): void {
+    const error = errorOfOutcome(outcome) ?? toEventError('internal');
+    this.#emit('call.refused', { ...endedAs(outcome), error, durationMs: elapsedMs(this.#madeAt) });
+  }
+
+  #emit<Kind extends EventKind>(kind: Kind, facts: DiagnosticEventMap[Kind], stage: Stage = 'call'): void {
+    if (!this.#events.wants(kind)) return;
+    const call = this.#callId === undefined ? {} : { callId: this.#callId };
+    this.#events.emit(kind, { ...facts, ...call, stage }, this.#shared);
+  }
+}
+
+function endedAs(outcome: Outcome) {
+  const error = errorOfOutcome(outcome);
+  return { outcome: outcome.kind, executed: outcome.executed, ...(error === undefined ? {} : { error }) };
+}

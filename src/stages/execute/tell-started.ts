@@ -1,0 +1,38 @@
+import { faultOfStatus, statusOf } from '../../domain/classify-thrown.ts';
+import { elapsedMs } from '../../domain/elapsed.ts';
+import { errorOfOutcome, toEventError, type Fault } from '../../domain/error-category.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { summariseValue } from '../../domain/summarise-value.ts';
+import type { CallEmitter } from '../../ports/events.ts';
+import type { ServedTool } from '../../ports/plane.ts';
+import type { RunEnding } from '../../ports/tool-runner.ts';
+
+interface StartingCall {
+  readonly tool: ServedTool;
+  readonly arguments: JsonObject;
+  readonly envelope: { readonly arguments: string };
+}
+
+/** Tells that the tool is entered, and gives back how to tell of its end. Each start has exactly one end. */
+export function tellStarted(call: StartingCall, events: CallEmitter): (ending: RunEnding, outcome: Outcome) => void {
+  const { runner, declaration } = call.tool;
+  const parameters = summariseValue(call.arguments, call.envelope.arguments);
+  events.emit('tool.started', { parameters, runner, effect: declaration.effect });
+  const startedAt = performance.now();
+  return (ending, outcome) => {
+    const durationMs = elapsedMs(startedAt);
+    const { kind, executed } = outcome;
+    if (kind === 'ok') return events.emit('tool.completed', { durationMs });
+    const error = errorOfOutcome(outcome, faultOf(ending, outcome)) ?? toEventError('internal');
+    events.emit('tool.failed', { outcome: kind, executed, error, durationMs });
+  };
+}
+
+/** What the failure showed: of something thrown, as it was seen where it was thrown; of a result, its own status. */
+function faultOf(ending: RunEnding, { error }: Outcome): Fault | undefined {
+  if (ending.kind === 'threw' || ending.kind === 'refused') return ending.fault;
+  const isReported = error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';
+  if (!isReported || ending.kind !== 'returned' || !isJsonObject(ending.result.value)) return undefined;
+  return faultOfStatus(statusOf(ending.result.value));
+}

@@ -1,0 +1,159 @@
+import { attemptIdOf } from '../domain/attempt-id.ts';
+import { errorOfThrown } from '../domain/classify-thrown.ts';
+import type { DiagnosticEventMap, EventKind, SharedFields, TraceIds } from '../domain/diagnostic-event.ts';
+import { elapsedMs } from '../domain/elapsed.ts';
+import { isEnding, type Ending } from '../domain/ending.ts';
+import { errorOfOutcome, toEventError } from '../domain/error-category.ts';
+import { DIAGNOSTIC_EVENTS } from '../domain/event-table.ts';
+import { splitToolId } from '../domain/ids.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { Identity } from '../domain/session.ts';
+import type { Stage } from '../domain/stages.ts';
+import { isSampled, parseTrace, toTraceContext, type Trace, type TraceContext } from '../domain/trace-context.ts';
+import type { Delivery, LaneState } from '../ports/call-store.ts';
+import type { CallEmitter, Events } from '../ports/events.ts';
+import { parseIdentity } from '../stages/identify/parse-identity.ts';
+import { decodeEnvelope } from '../wire/envelope.ts';
+import { newSpanId, startTrace } from '../wire/trace.ts';
+
+/** Undefined while nobody listens: then a call costs this one question. */
+export function emitterOf(
+  events: Events,
+  delivery: Delivery,
+  lane: LaneState,
+  arrivedAt: number,
+): CallEmitter | undefined {
+  return events.listening ? new DeliveryEmitter(events, delivery, lane, arrivedAt) : undefined;
+}
+
+/** Of a call from its delivery to a worker on. */
+class DeliveryEmitter implements CallEmitter {
+  readonly #events: Events;
+  readonly #delivery: Delivery;
+  readonly #waitedMs: number;
+  readonly #arrivedAt: number;
+  readonly #spans: Partial<Record<Stage, string>> = {};
+  /** Its stage and trace are those of the event told of last. */
+  #shared: Changing | undefined;
+  #trace: Trace | undefined;
+  /** The tool was entered, or it was told why not: its ending needs no further words. */
+  #isToolTold = false;
+  #isOver = false;
+
+  constructor(events: Events, delivery: Delivery, lane: LaneState, arrivedAt: number) {
+    this.#events = events;
+    this.#delivery = delivery;
+    this.#arrivedAt = arrivedAt;
+    this.#waitedMs = Math.max(0, lane.now - delivery.acceptedAt);
+  }
+
+  wants(kind: EventKind): boolean {
+    return this.#events.wants(kind);
+  }
+
+  emit<Kind extends EventKind>(
+    kind: Kind,
+    facts: DiagnosticEventMap[Kind],
+    stage: Stage | undefined = DIAGNOSTIC_EVENTS[kind].stage,
+  ): void {
+    if (kind === 'tool.started' || kind === 'tool.blocked') this.#isToolTold = true;
+    if (!this.#events.wants(kind)) return;
+    this.#events.emit(kind, facts, this.#sharedAt(stage ?? 'claim'));
+  }
+
+  passed(stage: Stage, result: { readonly kind: string }): void {
+    if (this.#isOver) return;
+    if (isEnding(result)) return this.#ended(stage, result);
+    const { fence, recovered, resumedWith } = this.#delivery;
+    if (stage === 'claim') {
+      this.emit('call.claimed', { fence, recovered: recovered !== undefined, waitedMs: this.#waitedMs });
+      if (resumedWith !== undefined) this.emit('call.resumed', { fence });
+    } else if (stage === 'identify') this.emit('call.identified', { durationMs: elapsedMs(this.#arrivedAt) });
+  }
+
+  #ended(stage: Stage, ending: Ending): void {
+    this.#isOver = true;
+    const durationMs = elapsedMs(this.#arrivedAt);
+    switch (ending.kind) {
+      case 'lost':
+        return this.emit('call.lost', { durationMs }, stage);
+      case 'handed-back':
+        return this.emit('call.abandoned', { durationMs }, stage);
+      case 'ended': {
+        if (this.#isToolTold) return;
+        const { kind: outcome, executed } = ending.outcome;
+        const error = errorOfOutcome(ending.outcome) ?? toEventError('internal');
+        if (stage === 'gate') return this.emit('tool.blocked', { outcome, executed, error });
+        return this.emit('call.refused', { outcome, executed, error, durationMs }, stage);
+      }
+    }
+  }
+
+  settled(answer: string, { kind: outcome, executed, ...rest }: Outcome): void {
+    const durationMs = elapsedMs(this.#arrivedAt);
+    if (answer !== 'settled') return this.emit('call.lost', { durationMs }, 'settle');
+    const error = errorOfOutcome({ kind: outcome, executed, ...rest });
+    this.emit('call.settled', { outcome, executed, durationMs, ...(error === undefined ? {} : { error }) });
+  }
+
+  left(error: unknown): void {
+    this.emit('call.left', { error: errorOfThrown(error) });
+  }
+
+  traceOf(stage: Stage): TraceContext {
+    return toTraceContext({ ...this.#callTrace(), spanId: this.#spanOf(stage) });
+  }
+
+  /** Changed in place: it is copied as soon as it is handed over. */
+  #sharedAt(stage: Stage): SharedFields {
+    const shared = (this.#shared ??= sharedOf(this.#delivery));
+    if (shared.stage !== stage) {
+      shared.stage = stage;
+      shared.trace = this.#idsOf(stage);
+    }
+    return shared;
+  }
+
+  #idsOf(stage: Stage): TraceIds {
+    const trace = this.#callTrace();
+    const { traceId, spanId: parentSpanId } = trace;
+    return { traceId, spanId: this.#spanOf(stage), parentSpanId, sampled: isSampled(trace) };
+  }
+
+  #spanOf(stage: Stage): string {
+    return (this.#spans[stage] ??= newSpanId());
+  }
+
+  /** The caller's, or one of our own whose span names the call as a whole. */
+  #callTrace(): Trace {
+    return (this.#trace ??= traceIn(this.#delivery) ?? startTrace());
+  }
+}
+
+function traceIn({ envelope }: Delivery): Trace | undefined {
+  const decoded = envelope.length === 0 ? undefined : decodeEnvelope(envelope);
+  return decoded?.kind === 'envelope' ? parseTrace(decoded.envelope.trace, decoded.envelope.traceState) : undefined;
+}
+
+type Changing = { -readonly [Field in keyof SharedFields]: SharedFields[Field] };
+
+function sharedOf(delivery: Delivery): Changing {
+  const { callId, tool, session, run } = delivery;
+  const identity = identityOf(delivery);
+  const shared: Changing = { callId, attemptId: attemptIdOf(delivery), session, run };
+  // Whoever can write to the store can name a tool as they like.
+  if (splitToolId(tool) !== undefined) shared.tool = tool;
+  if (identity !== undefined) {
+    shared.agent = identity.agent;
+    shared.tenant = identity.tenant;
+  }
+  return shared;
+}
+
+function identityOf({ identity }: Delivery): Identity | undefined {
+  try {
+    return parseIdentity(identity);
+  } catch {
+    return undefined;
+  }
+}
