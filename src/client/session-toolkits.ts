@@ -9,7 +9,7 @@ import type { Store } from '../ports/store.ts';
 import type { CatalogView } from './catalog-view.ts';
 import { deepFreeze } from '../domain/deep-freeze.ts';
 import { ResolutionCache, type Resolution, type ResolutionCacheSettings } from './resolution-cache.ts';
-import { shareNext } from './share-next.ts';
+import { shareNext } from '../domain/share-next.ts';
 
 /** What the agent of a session is shown, and what that was worked out from. */
 export interface SessionToolkit extends Toolkit {
