@@ -84,7 +84,7 @@ export function sampleDelivery(overrides: Partial<Delivery> & { readonly toolDig
     sessionExpiresAt: 1_000_000,
     acceptedAt: 0,
     deadline: 500_000,
-    handedBack: false,
+    handedBack: 0,
     eventsWanted: false,
     ...fields,
   };

@@ -71,8 +71,8 @@ function settleRequest(
 function honest(delivered: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {
   const { recovered, handedBack, fence } = delivered.delivery;
   if (recovered === undefined || outcome.executed !== 'no') return outcome;
-  // Its first and only owner so far did not serve it and handed it back in identify, so nobody has begun it.
-  if (handedBack && fence === 2) return outcome;
+  // All owners so far did not serve it and handed it back in identify, so nobody has begun it.
+  if (handedBack === fence - 1) return outcome;
   if (effect === 'unsafe' && recovered.starts === 0) return outcome;
   return { ...outcome, executed: 'unknown' };
 }

@@ -101,7 +101,7 @@ export function decodeEntry(
       sessionExpiresAt: facts.sessionExpiresAt,
       acceptedAt: facts.acceptedAt,
       deadline: facts.deadline,
-      handedBack: more.flags[1] === '1',
+      handedBack: Number(more.flags.slice(1)),
       eventsWanted: facts.events,
       ...(known === undefined ? undefined : { recovered: known }),
       ...(more.resumedWith === undefined ? undefined : { resumedWith: more.resumedWith }),

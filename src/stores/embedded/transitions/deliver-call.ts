@@ -59,7 +59,7 @@ function deliverCall({ database, now }: Transaction, row: CallRow, body: BodyRow
     acceptedAt: row.acceptedAt,
     deadline: row.deadline,
     ...(fence > 1 ? { recovered: recoveredFrom(row) } : {}),
-    handedBack: row.handedBack === 1,
+    handedBack: row.handedBack,
     eventsWanted: decodeWaiters(row.waiters).some((waiter) => waiter.events),
     ...(body.resumedWith === null ? {} : { resumedWith: body.resumedWith }),
   };

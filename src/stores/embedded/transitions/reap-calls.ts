@@ -24,10 +24,10 @@ export function reapCalls(transaction: Transaction, request: ReapRequest): ReapA
   return { expired: expired.map(callIdOf), overdue: overdue.map(callIdOf) };
 }
 
-/** A lost first run leaves no mark: only of a call that was never anybody's is it known that nothing ran. */
+/** A lost first run leaves no mark: only of a call that was never anybody's, or that all handed back, is it known that nothing ran. */
 function mayRun(call: CallRow): boolean {
   if (call.state === 'running' || call.starts > 0) return true;
-  return call.state !== 'parked' && (call.base > 0 || call.owner !== null);
+  return call.state !== 'parked' && (call.base !== call.handedBack || call.owner !== null);
 }
 
 function chooseOutcome(transaction: Transaction, call: CallRow, request: ReapRequest): Uint8Array {
