@@ -26,6 +26,7 @@ export type { CallAnswer, CallOptions };
 export interface Client {
   openSession(options: OpenSessionOptions): Promise<SessionHandle>;
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
+  /** With all sessions that it delegated to. Their queued calls end `denied`. */
   revokeSession(session: SessionId): Promise<'revoked' | 'unknown'>;
   /** A fresh run in the same session. */
   openRun(session: SessionHandle): Promise<SessionHandle>;

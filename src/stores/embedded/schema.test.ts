@@ -41,12 +41,15 @@ it('every commit is synced before it returns', () => {
 
 it('a store of the first release is brought up to date, with what is in it', () => {
   const first = openStoreFile(file);
-  first.database.execute('ALTER TABLE call DROP COLUMN abandonedFence; DROP TABLE injected; PRAGMA user_version = 1;');
+  first.database.execute(
+    'ALTER TABLE call DROP COLUMN abandonedFence; DROP TABLE injected; DROP TABLE delegate; PRAGMA user_version = 1;',
+  );
   closeStoreFile(first);
   const second = openStoreFile(file);
   expect(second.incarnation).toBe(first.incarnation);
   expect(second.database.all('SELECT abandonedFence FROM call')).toEqual([]);
   expect(second.database.all('SELECT * FROM injected')).toEqual([]);
+  expect(second.database.all('SELECT * FROM delegate')).toEqual([]);
   closeStoreFile(second);
 });
 

@@ -121,6 +121,12 @@ const MIGRATIONS: readonly string[] = [
     by TEXT NOT NULL,
     PRIMARY KEY (session, run, tool, by)
   ) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE delegate (
+    delegator TEXT NOT NULL,
+    session TEXT NOT NULL,
+    PRIMARY KEY (delegator, session)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX delegateSession ON delegate (session);`,
 ];
 
 export interface StoreFile {

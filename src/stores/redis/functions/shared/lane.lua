@@ -7,6 +7,8 @@ local function calls_key(lane) return lane .. 'calls' end
 local function body_key(lane, call_id) return lane .. 'body:' .. call_id end
 local function resumed_key(lane, call_id) return lane .. 'resumed:' .. call_id end
 local function session_key(lane, session) return lane .. 'session:' .. session end
+-- Sessions that one delegated to, by when they expire.
+local function delegates_key(lane, session) return lane .. 'delegates:' .. session end
 local function stream_key(lane, pool) return lane .. 'pool:' .. pool end
 local function windows_key(lane) return lane .. 'windows' end
 local function backlog_key(lane, pool, group) return lane .. 'backlog:' .. pool .. ':' .. group end
