@@ -10,7 +10,7 @@ import { injectTools } from './transitions/inject-tools.ts';
 import { listCalls } from './transitions/list-calls.ts';
 import { notifyWaiters } from './transitions/notify-waiters.ts';
 import { parkCall } from './transitions/park-call.ts';
-import { readPolicy, writePolicy } from './transitions/policy.ts';
+import { readNewerPolicy, readPolicy, writePolicy } from './transitions/policy.ts';
 import { queueState } from './transitions/queue-state.ts';
 import { readAudit } from './transitions/read-audit.ts';
 import { readCall } from './transitions/read-call.ts';
@@ -73,6 +73,7 @@ export const transitions: Transitions = {
   readSession,
   listSessions,
   readPolicy,
+  readNewerPolicy,
   writePolicy,
   readCatalog,
   watchCatalog,

@@ -152,6 +152,7 @@ function createStore(context: RedisContext): Store {
     queueState: () => read.queueState(context),
     ...createSessionStore(context),
     readPolicy: () => policies.readPolicy(),
+    readNewerPolicy: (request) => policies.readNewerPolicy(request),
     writePolicy: (request) => policies.writePolicy(request),
     ...createCatalogStore(context),
     ...fleet,
