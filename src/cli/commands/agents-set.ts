@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { nearNames } from '../../catalog/near-names.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import { changePolicy } from '../../compose/change-policy.ts';
 import { findAgentDoubts } from '../../config/agent-doubts.ts';
 import { readDeclaration, type ReadDeclaration } from '../../config/agent-schema.ts';

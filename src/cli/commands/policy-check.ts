@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { nearNames } from '../../catalog/near-names.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import { findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
