@@ -15,9 +15,17 @@ export type ConnectOptions = StoreOptions & {
 /** Opens a connection for callers. Loads no tool code, ever. */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const store = await openStore(options);
-  return createClient(store, {
+  const client = createClient(store, {
     admission: { ...DEFAULT_ADMISSION, ...options.admission },
     retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
     pinned: options.pinned,
   });
+  return {
+    ...client,
+    async declareAgents(agents) {
+      // The checks are large, and most callers declare nothing.
+      const { declareAgents } = await import('./declare-agents.ts');
+      return declareAgents(store, agents);
+    },
+  };
 }
