@@ -41,7 +41,13 @@ describe('declareAgents', () => {
 
   it('writes nothing when it says the same again, in whichever form and order', async () => {
     const forms: AgentsInput[] = [
-      { a: [{ module: 'notes', tools: ['list', 'add'] }, ...[{ module: 'clock', tools: 'all' as const }]], b: [] },
+      {
+        a: [
+          { module: 'notes', tools: ['list', 'add'] },
+          { module: 'clock', tools: 'all' },
+        ],
+        b: [],
+      },
       {
         b: { selection: [] },
         a: [
