@@ -1,5 +1,7 @@
+import { nearNames } from '../domain/near-names.ts';
 import type { Config } from '../config/config-schema.ts';
 import { applyPolicyFile, type PolicyFile } from '../config/policy-file.ts';
+import { checkRules } from '../config/rule-problems.ts';
 import type { Policy, PolicyRecord } from '../domain/policy.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
@@ -21,7 +23,7 @@ export interface RunningDev {
   readonly policy: PolicyRecord;
   /** Where other processes reach the store. */
   readonly socket: string;
-  /** Writes what the file says; what is paused, and which agents there are, stays unless the file speaks of it. */
+  /** Writes what the file says; pauses, agents and rules stay unless it speaks of them. Throws on rules that fit no served tool. */
   readonly applyPolicy: (file: PolicyFile) => Promise<PolicyRecord & { readonly changed: boolean }>;
   drain(): Promise<void>;
 }
@@ -40,7 +42,16 @@ export async function runDev({ config, modules, policyFile, log }: DevOptions): 
   );
   try {
     const store = await openStore(storeOptionsOf(config, { mode: 'connect' }));
-    const applyPolicy = (file: PolicyFile) => changePolicy(store, ({ policy }) => applyPolicyFile(file, policy));
+    const applyPolicy = async (file: PolicyFile) => {
+      const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
+      const broken = worker.loaded.broken.map(({ id }) => id);
+      const known = tools.length === 0 ? undefined : { tools, broken };
+      return changePolicy(store, ({ policy }) => {
+        const changed = applyPolicyFile(file, policy);
+        for (const doubt of checkRules(file, changed, known, nearNames)) log.warn({ doubt }, 'a rule has no effect');
+        return changed;
+      });
+    };
     const policy = policyFile === undefined ? await openNewStore(store) : await applyPolicy(policyFile);
     return {
       worker,

@@ -3,6 +3,12 @@ import type { SettingsFile } from './read-settings-file.ts';
 
 export type NearNames = (name: string, known: Iterable<string>, limit?: number) => string[];
 
+/** Ends a sentence about a name that is not known. */
+export function guessName(name: string, known: Iterable<string>, near: NearNames): string {
+  const [found] = near(name, new Set(known), 1);
+  return found === undefined ? '' : `, did you mean ${found}?`;
+}
+
 export interface IssueNeeds {
   /** Where a member, or a key in it, stands: `file:line:column`, an environment variable, a flag. */
   readonly placeOf: SettingsFile['placeOf'];

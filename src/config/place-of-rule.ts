@@ -18,6 +18,14 @@ export function placeOfRule(file: PolicyFile, policy: Policy, rule: readonly str
     const index = (file.policy.permissions[first]?.[list] ?? []).indexOf(name);
     return index < 0 ? undefined : file.placeOf(['permissions', first, list, index]);
   }
+  if (part === 'rules') {
+    const index = (file.policy.rules ?? []).findIndex(({ id }) => id === first);
+    const [written, stored] = [file.policy.rules?.[index], policy.rules?.find(({ id }) => id === first)];
+    return written !== undefined && isDeepStrictEqual(written, stored) ? file.placeOf(['rules', index]) : undefined;
+  }
+  if (part === 'unmatched') {
+    return file.policy.unmatched === policy.unmatched ? file.placeOf([], 'unmatched') : undefined;
+  }
   if (first === 'all') return file.policy.paused.all === true ? file.placeOf(['paused'], 'all') : undefined;
   const index = (file.policy.paused[first === 'agents' ? 'agents' : 'tools'] ?? []).indexOf(second);
   return index < 0 ? undefined : file.placeOf(['paused', first, index]);

@@ -31,15 +31,14 @@ describe('readPolicyFile', () => {
     const { placeOf: _, ...file } = read('permissions: { "*": { allow: ["*"] } }');
     expect(file).toStrictEqual({
       policy: { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} },
-      saysPaused: false,
-      saysAgents: false,
+      speaksOf: [],
       warnings: [],
     });
-    expect(read('paused: { all: true }').saysPaused).toBe(true);
+    expect(read('paused: { all: true }').speaksOf).toStrictEqual(['paused']);
   });
 
   it('stores a selection in one form, however it was written', () => {
-    const { policy, saysAgents, warnings } = read(`agents:
+    const { policy, speaksOf, warnings } = read(`agents:
   main:
     description: Talks to people.
     selection:
@@ -53,7 +52,7 @@ describe('readPolicyFile', () => {
   mute: { selection: [{ module: notes, tools: { add: false } }, { module: clock, tools: [] }, { module: web, tools: {} }] }
   all: { selection: [{ module: "*", tools: all }] }
 `);
-    expect(saysAgents).toBe(true);
+    expect(speaksOf).toStrictEqual(['agents']);
     expect(policy.agents).toStrictEqual({
       main: {
         description: 'Talks to people.',
@@ -158,6 +157,25 @@ describe('applyPolicyFile', () => {
 
   it('ends the selecting when the file says that there are no agents', () => {
     expect(applyPolicyFile(read('agents: null'), current)).toStrictEqual({ ...CLOSED_POLICY, paused: { all: true } });
+  });
+
+  it('leaves rules and what belongs to them as they are when the file does not speak of them, and takes over what it says', () => {
+    const ruled: Policy = {
+      ...CLOSED_POLICY,
+      rules: [{ id: 'a', verdict: 'deny' }],
+      unmatched: 'deny',
+      approvers: ['ann'],
+      requesterMayDecide: true,
+    };
+    expect(applyPolicyFile(read('roles: {}'), ruled)).toStrictEqual(ruled);
+    const text = 'rules: []\nunmatched: ask\napprovers: []\nrequesterMayDecide: false';
+    expect(applyPolicyFile(read(text), ruled)).toStrictEqual({
+      ...CLOSED_POLICY,
+      rules: [],
+      unmatched: 'ask',
+      approvers: [],
+      requesterMayDecide: false,
+    });
   });
 
   it('does not begin to select with a file that says nothing of agents', () => {

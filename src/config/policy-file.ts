@@ -1,51 +1,50 @@
 import { z } from 'zod';
 import { planeError } from '../domain/errors.ts';
-import { NAME_PATTERN, splitToolId } from '../domain/ids.ts';
+import { NAME_PATTERN } from '../domain/ids.ts';
 import { toolPatternMatches, type Policy } from '../domain/policy.ts';
 import { findAgentDoubts } from './agent-doubts.ts';
 import { agentsSchema, keysOfAgents, normaliseAgents, plainText as subject } from './agent-schema.ts';
 import { describeIssue, type NearNames } from './describe-issue.ts';
 import { readSettingsFile, type SettingsFile } from './read-settings-file.ts';
+import { checkRules } from './rule-problems.ts';
+import { approversSchema, keysOfRules, member, rulesSchema, toolPattern, unmatchedSchema } from './rule-schema.ts';
 
-const member = subject.refine((name) => !name.startsWith('role:') || NAME_PATTERN.test(name.slice('role:'.length)), {
-  message: 'expected a subject, role:NAME or *',
-});
 const role = z.string().regex(NAME_PATTERN, 'expected the name of a role: letters, digits, _ and -');
-const pattern = z.string().refine(isPattern, { message: 'expected module.tool, module.* or *' });
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(10_000).readonly();
 
 const permission = z.strictObject({ allow: list(member).exactOptional(), deny: list(member).exactOptional() });
 const policySchema = z.strictObject({
   roles: z.record(role, list(subject)).default({}),
-  permissions: z.record(pattern, permission).default({}),
+  permissions: z.record(toolPattern, permission).default({}),
   paused: z
     .strictObject({
       all: z.boolean().exactOptional(),
       agents: list(subject).exactOptional(),
-      tools: list(pattern).exactOptional(),
+      tools: list(toolPattern).exactOptional(),
     })
     .default({}),
   agents: agentsSchema.exactOptional(),
+  rules: rulesSchema.exactOptional(),
+  unmatched: unmatchedSchema.exactOptional(),
+  approvers: approversSchema.exactOptional(),
+  requesterMayDecide: z.boolean('expected true or false').exactOptional(),
 });
 
-function keysBelow(path: string): readonly string[] {
-  if (path === '') return ['roles', 'permissions', 'paused', 'agents'];
-  if (path === 'paused') return ['all', 'agents', 'tools'];
-  return path.startsWith('agents.') ? keysOfAgents(path) : ['allow', 'deny'];
-}
+/** What stays as it is in the store when a file does not speak of it. Roles and permissions are the file's whole business. */
+const STAYING = ['paused', 'agents', 'rules', 'unmatched', 'approvers', 'requesterMayDecide'] as const;
+type StayingPart = (typeof STAYING)[number];
 
-function isPattern(text: string): boolean {
-  if (text === '*') return true;
-  const module = text.endsWith('.*') ? text.slice(0, -2) : undefined;
-  return module === undefined ? splitToolId(text) !== undefined : NAME_PATTERN.test(module);
+function keysBelow(path: string): readonly string[] {
+  if (path === '') return ['roles', 'permissions', ...STAYING];
+  if (path === 'paused') return ['all', 'agents', 'tools'];
+  if (path.startsWith('rules.')) return keysOfRules(path);
+  return path.startsWith('agents.') ? keysOfAgents(path) : ['allow', 'deny'];
 }
 
 export interface PolicyFile {
   readonly policy: Policy;
-  /** The file says something about what is paused; otherwise the store's word on that stays. */
-  readonly saysPaused: boolean;
-  /** The same for agents. `agents: null` says that there are none and that this deployment does not select. */
-  readonly saysAgents: boolean;
+  /** Parts that the file says something about. `agents: null` says that there are none and that this deployment does not select. */
+  readonly speaksOf: readonly StayingPart[];
   /** Legal, and probably not meant; told beside the doubts about the policy. */
   readonly warnings: readonly string[];
   readonly placeOf: SettingsFile['placeOf'];
@@ -62,24 +61,21 @@ export function readPolicyFile(path: string, near: NearNames): PolicyFile {
     const problems = parsed.error.issues.flatMap((issue) => describeIssue(issue, needs));
     throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
   }
-  const { agents: given, ...policy } = parsed.data;
+  const { agents: given, ...rest } = parsed.data;
   const { agents, warnings } = given ? normaliseAgents(given) : { warnings: [] };
-  return {
-    policy: agents === undefined ? policy : { ...policy, agents },
-    saysPaused: Object.hasOwn(value as object, 'paused'),
-    saysAgents: given !== undefined,
-    warnings,
-    placeOf,
-  };
+  const policy: Policy = agents === undefined ? rest : { ...rest, agents };
+  const speaksOf = STAYING.filter((part) => Object.hasOwn(value as object, part));
+  checkRules({ speaksOf, placeOf }, policy, undefined, near);
+  return { policy, speaksOf, warnings, placeOf };
 }
 
 /** The policy that a file makes of the one in force: what it does not speak of stays. */
-export function applyPolicyFile({ policy, saysPaused, saysAgents }: PolicyFile, current: Policy): Policy {
-  return {
-    ...policy,
-    ...(saysPaused ? {} : { paused: current.paused }),
-    ...(saysAgents || current.agents === undefined ? {} : { agents: current.agents }),
-  };
+export function applyPolicyFile(
+  { policy, speaksOf }: Pick<PolicyFile, 'policy' | 'speaksOf'>,
+  current: Policy,
+): Policy {
+  const stays = STAYING.filter((part) => !speaksOf.includes(part) && current[part] !== undefined);
+  return { ...policy, ...Object.fromEntries(stays.map((part) => [part, current[part]])) };
 }
 
 /** What is allowed to be written and probably not meant. Without `tools` nothing is compared with the catalog. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkSelection } from './agent.ts';
+import { foreseeRules } from '../gate/rules/foresee-rules.ts';
 import type { Catalog } from './catalog.ts';
 import { explainCall, type Asked, type Explanation } from './explain-call.ts';
 import { toolId } from './ids.ts';
@@ -44,6 +45,7 @@ function explain(policy: Policy, asked: Partial<Asked> = {}): Explanation {
       record: { version: 7, policy },
       validate: (_, value: JsonObject) => (value['text'] === undefined ? ['text: is missing'] : []),
       near: (name, known) => [...known].filter((id) => id[0] === name[0]),
+      askRules: foreseeRules,
     },
   );
 }
@@ -66,6 +68,7 @@ describe('explainCall', () => {
       'selection',
       'permission',
       'arguments',
+      'rules',
     ]);
   });
 
@@ -163,6 +166,118 @@ describe('explainCall', () => {
     expect(answerOf(explanation)?.rule).toStrictEqual(rule);
     expect(explanation.changes).toStrictEqual(changes);
     expect(explain(applyAll(policy, changes), asked).allowed).toBe(true);
+  });
+
+  it.each<[string, Policy, Partial<Asked>, string, string[] | undefined, PolicyChange[]]>([
+    [
+      'a rule that denies',
+      { ...OPEN, rules: [{ id: 'no-adding', verdict: 'deny', tools: ['notes.add'], reason: 'It is full.' }] },
+      {},
+      '"no-adding" denies it: It is full.',
+      ['rules', 'no-adding'],
+      [{ kind: 'remove-rule', rule: 'no-adding' }],
+    ],
+    [
+      'two rules that deny, one because of the arguments',
+      {
+        ...OPEN,
+        rules: [
+          { id: 'a', verdict: 'deny', arguments: [{ at: '/text', prefix: 'x' }] },
+          { id: 'b', verdict: 'deny' },
+        ],
+      },
+      { arguments: { text: 'xy' } },
+      '"a" denies it',
+      ['rules', 'a'],
+      [
+        { kind: 'remove-rule', rule: 'a' },
+        { kind: 'remove-rule', rule: 'b' },
+      ],
+    ],
+    [
+      'that no rule matches',
+      { ...OPEN, unmatched: 'deny', rules: [{ id: 'allow-notes-add', verdict: 'allow', tools: ['sh.run'] }] },
+      { identity: { ...ANN, delegators: ['boss'] } },
+      'none matches: unmatched denies it',
+      ['unmatched'],
+      [
+        {
+          kind: 'add-rule',
+          rule: {
+            id: 'allow-notes-add-2',
+            verdict: 'allow',
+            tools: ['notes.add'],
+            agents: ['main', 'boss'],
+            subjects: ['ann'],
+          },
+        },
+      ],
+    ],
+  ])('finds %s', (_, policy, asked, found, rule, changes) => {
+    const explanation = explain(policy, asked);
+    expect(explanation).toMatchObject({ allowed: false, verdict: 'deny', decidedBy: 'rules' });
+    expect(answerOf(explanation)).toMatchObject({ passes: false, found });
+    expect(answerOf(explanation)?.rule).toStrictEqual(rule);
+    expect(explanation.changes).toStrictEqual(changes);
+    expect(explain(applyAll(policy, changes), asked).allowed).toBe(true);
+  });
+
+  it.each<[string, Policy, Partial<Asked>, Partial<Explanation>, string]>([
+    [
+      'a rule that asks',
+      { ...OPEN, rules: [{ id: 'a', verdict: 'ask', reason: 'Look.' }] },
+      {},
+      { allowed: true, verdict: 'ask', decidedBy: 'rules' },
+      '"a" asks a person: Look.',
+    ],
+    [
+      'a rule that allows',
+      { ...OPEN, unmatched: 'deny', rules: [{ id: 'a', verdict: 'allow' }] },
+      {},
+      { allowed: true, verdict: 'allow', decidedBy: 'rules' },
+      '"a" allows it',
+    ],
+    [
+      'rules about arguments that are not given',
+      {
+        ...OPEN,
+        rules: [
+          { id: 'a', verdict: 'deny', arguments: [{ at: '/text', prefix: 'x' }] },
+          { id: 'b', verdict: 'allow', arguments: [{ at: '/text', prefix: 'y' }] },
+          { id: 'c', verdict: 'ask', arguments: [{ at: '/text', prefix: 'z' }] },
+        ],
+      },
+      {},
+      { allowed: true, verdict: 'depends', decidedBy: 'rules', changes: [] },
+      'depends on the arguments: "a" (deny), "b" (allow), "c" (ask)',
+    ],
+    [
+      'rules about arguments that change nothing',
+      { ...OPEN, rules: [{ id: 'a', verdict: 'allow', arguments: [{ at: '/text', prefix: 'x' }] }] },
+      {},
+      { allowed: true, verdict: 'allow', decidedBy: 'permission' },
+      'none matches: unmatched allows it',
+    ],
+    [
+      'that there are no rules',
+      OPEN,
+      {},
+      { allowed: true, verdict: 'allow', decidedBy: 'permission' },
+      'there are none',
+    ],
+  ])('tells %s', (_, policy, asked, expected, found) => {
+    const explanation = explain(policy, asked);
+    expect(explanation).toMatchObject(expected);
+    expect(explanation.checks.at(-1)).toMatchObject({ check: 'rules', passes: true, found });
+  });
+
+  it('takes a refusal before the rules as the verdict, and tells the rules beside it', () => {
+    const policy: Policy = { ...CLOSED_POLICY, rules: [{ id: 'a', verdict: 'deny' }] };
+    const explanation = explain(policy);
+    expect(explanation).toMatchObject({ allowed: false, verdict: 'deny', decidedBy: 'permission' });
+    expect(explanation.changes.map(({ kind }) => kind)).toStrictEqual(['permit', 'remove-rule']);
+    expect(explain({ ...CLOSED_POLICY, unmatched: 'ask' }).verdict).toBe('deny');
+    expect(explain(applyAll(policy, explanation.changes)).allowed).toBe(true);
   });
 
   it('tells wrong arguments, which no change of the policy makes right', () => {

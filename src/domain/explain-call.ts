@@ -12,12 +12,14 @@ import {
   type Policy,
   type PolicyRecord,
 } from './policy.ts';
+import type { Rule, RuleVerdict } from './rule.ts';
+import { UNMATCHED, type RuleForesight } from './rule-decision.ts';
 import { ALL_MODULES } from './selection.ts';
 import type { Identity } from './session.ts';
 import type { ToolDeclaration } from './tool.ts';
 
-/** In the order in which `identify` decides. */
-export const CHECKS = ['tool', 'paused', 'selection', 'permission', 'arguments'] as const;
+/** In the order in which `identify` and then the gate's rules decide. */
+export const CHECKS = ['tool', 'paused', 'selection', 'permission', 'arguments', 'rules'] as const;
 export type Check = (typeof CHECKS)[number];
 
 export interface CheckAnswer {
@@ -33,8 +35,11 @@ export interface Explanation {
   readonly tool: string;
   readonly identity: Identity;
   readonly policyVersion: number;
+  /** No check refuses it. A person may still have to be asked: see `verdict`. */
   readonly allowed: boolean;
-  /** The first check that refuses; when none does, the permission. */
+  /** What happens to the call. `depends`: rules are about its arguments, and none were given. */
+  readonly verdict: RuleVerdict | 'depends';
+  /** The first check that refuses; when none does, the rules if one of them speaks, else the permission. */
   readonly decidedBy: Check;
   /** All of them, also those after a refusal. Arguments only if some were given. */
   readonly checks: readonly CheckAnswer[];
@@ -56,10 +61,14 @@ export interface ExplainNeeds {
   /** The problems of arguments, by the published schema. */
   readonly validate: (tool: ToolDeclaration, value: JsonObject) => readonly string[];
   readonly near: (name: string, known: Iterable<string>) => string[];
+  /** What the rules of a policy say to the call. */
+  readonly askRules: (
+    call: Omit<Asked, 'tool'> & { readonly tool: ToolDeclaration; readonly policy: Policy },
+  ) => RuleForesight;
 }
 
 /** Would this call be let through, by which rule, and what would have to change? The same decisions as at execution; runs nothing. */
-export function explainCall(asked: Asked, { catalog, record, validate, near }: ExplainNeeds): Explanation {
+export function explainCall(asked: Asked, { catalog, record, validate, near, askRules }: ExplainNeeds): Explanation {
   const { tool: name, identity } = asked;
   const { policy, version } = record;
   const tools = indexTools(catalog);
@@ -68,22 +77,29 @@ export function explainCall(asked: Asked, { catalog, record, validate, near }: E
   if (tool === undefined) {
     const found = splitToolId(name) === undefined ? 'a tool is named module.tool' : 'no such tool is published';
     const checks: CheckAnswer[] = [{ check: 'tool', passes: false, found }];
-    return { ...base, allowed: false, decidedBy: 'tool', checks, changes: [], near: near(name, tools.keys()) };
+    const answer = { allowed: false, verdict: 'deny', decidedBy: 'tool' } as const;
+    return { ...base, ...answer, checks, changes: [], near: near(name, tools.keys()) };
   }
+  const ask = (changed: Policy): RuleForesight => askRules({ ...asked, tool, policy: changed });
+  const foresight = ask(policy);
   const checks: CheckAnswer[] = [
     { check: 'tool', passes: true, found: `published${tool.privileged ? ', privileged' : ''}` },
     answerPaused(policy, tool, identity),
     answerSelection(policy, tool, identity),
     answerPermission(policy, tool, identity),
+    ...(asked.arguments === undefined ? [] : [answerArguments(validate(tool, asked.arguments))]),
+    answerRules(policy, foresight),
   ];
-  if (asked.arguments !== undefined) checks.push(answerArguments(validate(tool, asked.arguments)));
   const refused = checks.find(({ passes }) => !passes);
+  const ruled = foresight.kind === 'depends' ? 'depends' : foresight.verdict;
+  const speaks = foresight.kind === 'depends' || foresight.by !== UNMATCHED || foresight.verdict !== 'allow';
   return {
     ...base,
     allowed: refused === undefined,
-    decidedBy: refused?.check ?? 'permission',
+    verdict: refused === undefined ? ruled : 'deny',
+    decidedBy: refused?.check ?? (speaks ? 'rules' : 'permission'),
     checks,
-    changes: findChanges(policy, tool, identity),
+    changes: findChanges(policy, tool, identity, ask),
     near: [],
   };
 }
@@ -160,4 +176,23 @@ function describeNotGranted(
 function answerArguments(problems: readonly string[]): CheckAnswer {
   if (problems.length === 0) return { check: 'arguments', passes: true, found: 'they match the published schema' };
   return { check: 'arguments', passes: false, found: problems.join('; ') };
+}
+
+const SAYS: Readonly<Record<RuleVerdict, string>> = { allow: 'allows it', ask: 'asks a person', deny: 'denies it' };
+
+function answerRules({ rules = [], unmatched }: Policy, foresight: RuleForesight): CheckAnswer {
+  if (foresight.kind === 'depends') {
+    const among = foresight.among.map(({ id, verdict }) => `"${id}" (${verdict})`).join(', ');
+    return { check: 'rules', passes: true, found: `depends on the arguments: ${among}` };
+  }
+  const { verdict, by } = foresight;
+  const passes = verdict !== 'deny';
+  if (by !== UNMATCHED) return { check: 'rules', passes, found: describeRule(by, verdict), rule: ['rules', by.id] };
+  if (rules.length === 0 && unmatched === undefined) return { check: 'rules', passes, found: 'there are none' };
+  const found = `none matches: unmatched ${SAYS[verdict]}`;
+  return { check: 'rules', passes, found, ...(unmatched === undefined ? {} : { rule: ['unmatched'] }) };
+}
+
+function describeRule({ id, reason }: Rule, verdict: RuleVerdict): string {
+  return `"${id}" ${SAYS[verdict]}${reason === undefined ? '' : `: ${reason}`}`;
 }

@@ -1,4 +1,4 @@
-import { checkSelection } from './agent.ts';
+import { agentsOf, checkSelection } from './agent.ts';
 import { splitToolId } from './ids.ts';
 import {
   checkPermission,
@@ -9,6 +9,8 @@ import {
   type Permission,
   type Policy,
 } from './policy.ts';
+import type { Rule } from './rule.ts';
+import { UNMATCHED, type RuleForesight } from './rule-decision.ts';
 import { normaliseSelection, type AgentDeclaration } from './selection.ts';
 import type { Identity } from './session.ts';
 
@@ -23,7 +25,10 @@ export type PolicyChange =
       readonly permission: Permission;
       /** A denial of more than this caller that had to go; others are then let through as well. */
       readonly frees?: string;
-    };
+    }
+  /** The rule denies other calls too; narrowing it would do as well. */
+  | { readonly kind: 'remove-rule'; readonly rule: string }
+  | { readonly kind: 'add-rule'; readonly rule: Rule };
 
 interface AskedTool {
   readonly id: string;
@@ -37,11 +42,16 @@ const MOST_TURNS = 1_000;
  * The changes that let the caller use the tool, each as small as it can be and none too many. Found by making them one after the
  * other and asking again, so what is returned is known to suffice. Empty when it is allowed, or when no change would do.
  */
-export function findChanges(policy: Policy, tool: AskedTool, identity: Identity): PolicyChange[] {
+export function findChanges(
+  policy: Policy,
+  tool: AskedTool,
+  identity: Identity,
+  askRules: (policy: Policy) => RuleForesight,
+): PolicyChange[] {
   const changes: PolicyChange[] = [];
   let current = policy;
   for (let turn = 0; turn < MOST_TURNS; turn += 1) {
-    const change = nextChange(current, tool, identity);
+    const change = nextChange(current, tool, identity, askRules);
     if (change === 'none-needed') return changes;
     if (change === undefined) return [];
     const known = changes.findIndex((one) => isSamePlace(one, change));
@@ -60,6 +70,10 @@ export function applyChange(policy: Policy, change: PolicyChange): Policy {
       return { ...policy, agents: { ...policy.agents, [change.agent]: change.declaration } };
     case 'permit':
       return { ...policy, permissions: { ...policy.permissions, [change.entry]: change.permission } };
+    case 'remove-rule':
+      return { ...policy, rules: (policy.rules ?? []).filter(({ id }) => id !== change.rule) };
+    case 'add-rule':
+      return { ...policy, rules: [...(policy.rules ?? []), change.rule] };
   }
 }
 
@@ -77,12 +91,36 @@ function resume(paused: Paused, change: Extract<PolicyChange, { kind: 'resume' }
   };
 }
 
-function nextChange(policy: Policy, tool: AskedTool, identity: Identity): PolicyChange | 'none-needed' | undefined {
-  return (
+function nextChange(
+  policy: Policy,
+  tool: AskedTool,
+  identity: Identity,
+  askRules: (policy: Policy) => RuleForesight,
+): PolicyChange | 'none-needed' | undefined {
+  const change =
     findResume(policy.paused, tool, identity) ??
     findSelect(policy, tool, identity) ??
-    findPermit(policy, tool, identity)
-  );
+    findPermit(policy, tool, identity);
+  return change === 'none-needed' ? findRuleChange(policy, tool, identity, askRules(policy)) : change;
+}
+
+/** A question to a person is no obstacle that the policy has to lose. */
+function findRuleChange(
+  { rules = [] }: Policy,
+  { id }: AskedTool,
+  identity: Identity,
+  foresight: RuleForesight,
+): PolicyChange | 'none-needed' | undefined {
+  if (foresight.kind === 'depends' || foresight.verdict !== 'deny') return 'none-needed';
+  if (foresight.by !== UNMATCHED) return { kind: 'remove-rule', rule: foresight.by.id };
+  const own = nameOf(identity);
+  const agents = agentsOf(identity);
+  if (own === undefined || agents.includes('*')) return undefined;
+  const name = `allow-${id.replace('.', '-')}`.slice(0, 56);
+  const taken = new Set(rules.map((rule) => rule.id));
+  let unused = name;
+  for (let number = 2; taken.has(unused); number += 1) unused = `${name}-${number}`;
+  return { kind: 'add-rule', rule: { id: unused, verdict: 'allow', tools: [id], agents, subjects: [own] } };
 }
 
 function findResume(paused: Paused, { id }: AskedTool, identity: Identity): PolicyChange | undefined {

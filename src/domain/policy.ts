@@ -1,4 +1,5 @@
 import { splitToolId } from './ids.ts';
+import type { Rule, RuleVerdict } from './rule.ts';
 import type { AgentDeclaration } from './selection.ts';
 import type { Identity } from './session.ts';
 
@@ -29,6 +30,14 @@ export interface Policy {
    * here has no tools. In this record so that a change of it reaches every claim like any other change of the policy.
    */
   readonly agents?: Readonly<Record<string, AgentDeclaration>>;
+  /** Checks of calls that are permitted, in the order in which they are written. */
+  readonly rules?: readonly Rule[];
+  /** What holds for a call that no rule matches; `allow` when it is left out, as permissions have decided already. */
+  readonly unmatched?: RuleVerdict;
+  /** Who may answer a question whose rule does not say: subjects, `role:NAME` or `*`. */
+  readonly approvers?: readonly string[];
+  /** Whether somebody may answer the question about their own call; not when it is left out. */
+  readonly requesterMayDecide?: boolean;
 }
 
 /** The policy as stored. Version 0 is the empty policy of a new store: everything closed. */

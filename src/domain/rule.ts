@@ -26,25 +26,33 @@ export interface Rule {
   readonly ask?: AskOptions;
 }
 
-/** Exactly one comparison beside `at` and `not`. */
+/**
+ * Exactly one comparison beside `at` and `not`. With several elements, all must meet it in a rule that allows, one in a rule that asks or
+ * denies. What is missing meets no comparison; `not` turns that round, except in a rule that allows. What cannot be judged, such as a
+ * list where a text is compared, does not meet the condition of a rule that allows and does meet that of a rule that asks or denies,
+ * with and without `not`.
+ */
 export interface ArgumentCondition {
-  /** JSON pointer (RFC 6901) into the arguments; a segment `*` stands for every element. */
+  /** JSON pointer (RFC 6901) into the arguments; a segment `*` stands for every element of a list or member of a group. */
   readonly at: string;
   /** Turns the comparison round. */
   readonly not?: boolean;
+  /** Whether it is there; null is. In the other comparisons null is like missing, except in `equals` and `in`. */
   readonly exists?: boolean;
   readonly equals?: JsonValue;
   readonly in?: readonly JsonValue[];
   readonly prefix?: string;
+  /** Of the whole text: `*` and `?` stop at a slash, `**` does not. */
   readonly glob?: string;
-  /** RE2: time is linear in the length of the text. */
+  /** RE2, anywhere in the text: time is linear in its length. */
   readonly pattern?: string;
-  /** Of a number; of a text or a list, its length is meant by `length`. */
+  /** Of a number; both bounds belong to it. */
   readonly range?: { readonly min?: number; readonly max?: number };
+  /** Characters of a text, elements of a list. */
   readonly length?: { readonly min?: number; readonly max?: number };
   /** Host names of an address; `*.example.com` is every name below it. */
   readonly host?: readonly string[];
-  /** Folders: the text is a path below one of them, after `..` and `.` are taken out. */
+  /** Folders: the text is one of them or a path below, after `..` and `.` are taken out. Links are the tool's business. */
   readonly root?: readonly string[];
 }
 

@@ -1,3 +1,4 @@
+import type { AttemptEnding, RunState } from '../domain/attempt.ts';
 import type { CallRecord, CallState } from '../domain/call.ts';
 import type { CallerId, CallId, RunId, SessionId, ToolId, WorkerId } from '../domain/ids.ts';
 import type { SessionEnding } from '../domain/session.ts';
@@ -177,6 +178,9 @@ export interface Delivery extends OwnedCall {
   readonly sessionExpiresAt: number;
   readonly acceptedAt: number;
   readonly deadline: number;
+  readonly runState: RunState;
+  /** The run's attempts before this one, as the store keeps them; only with a call that looks repeated. See `decodeHistory`. */
+  readonly history?: Uint8Array;
   /** Set from the second delivery on: such a call must take the scripted `start`. */
   readonly recovered?: RecoveredCall;
   /** How many workers that do not serve it have handed it back. With `fence - 1` of them nobody has begun it. */
@@ -236,6 +240,21 @@ export interface SettleRequest extends OwnedCall {
   /** The record's own part; sequence, store time and call id are added by the store. */
   readonly audit: Uint8Array;
   readonly retentionMs: number;
+  /** What the run's history remembers of it. Absent: nothing. */
+  readonly attempt?: SettledAttempt;
+}
+
+export interface SettledAttempt {
+  readonly session: SessionId;
+  readonly run: RunId;
+  /** Short digest of tool and arguments that ran, if these were not the ones that were sent. */
+  readonly effective?: string;
+  readonly ending: Exclude<AttemptEnding, 'open'>;
+  readonly result?: string;
+  /** Millionths; added to the run's. */
+  readonly cost?: number;
+  /** The run ends in the same step. */
+  readonly endsRun?: boolean;
 }
 /** `absent`: the record is gone, e.g. the store was replaced. */
 export type SettleAnswer = 'settled' | 'fenced' | 'absent';

@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { prepareScene, type CreateBackend, type Scene } from './scene.ts';
 import { describeAccept } from './topics/accept.ts';
 import { describeAdmission } from './topics/admission.ts';
+import { describeAttempts } from './topics/attempts.ts';
 import { describeAudit } from './topics/audit.ts';
 import { describeCancel } from './topics/cancel.ts';
 import { describeCatalog } from './topics/catalog.ts';
@@ -34,6 +35,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   claim: describeClaim,
   recover: describeRecover,
   start: describeStart,
+  attempts: describeAttempts,
   settle: describeSettle,
   cancel: describeCancel,
   park: describePark,

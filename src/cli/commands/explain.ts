@@ -5,6 +5,7 @@ import { placeOfRule } from '../../config/place-of-rule.ts';
 import { readPolicyFile, type PolicyFile } from '../../config/policy-file.ts';
 import { explainCall, type CheckAnswer, type Explanation } from '../../domain/explain-call.ts';
 import type { PolicyChange } from '../../domain/nearest-change.ts';
+import { foreseeRules } from '../../gate/rules/foresee-rules.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -42,6 +43,7 @@ async function explain(context: CommandContext, agent: string, tool: string, giv
         record,
         validate: ({ digest, inputSchema }, value) => validators.validatorOf(digest, inputSchema)(value),
         near: nearNames,
+        askRules: foreseeRules,
       },
     );
     const file = config.policyFile === undefined ? undefined : readKnownFile(context, config.policyFile);
@@ -68,10 +70,18 @@ function readKnownFile({ terminal }: CommandContext, path: string): PolicyFile |
   }
 }
 
+const PROVISOS: Readonly<Record<Explanation['verdict'], string>> = {
+  allow: '',
+  ask: ', once a person has allowed it',
+  depends: ', depending on its arguments',
+  deny: '',
+};
+
 function print({ terminal }: CommandContext, explanation: Explanation, checks: readonly Placed[]): void {
-  const { allowed, decidedBy, identity, tool, changes, near, policyVersion } = explanation;
+  const { allowed, verdict, decidedBy, identity, tool, changes, near, policyVersion } = explanation;
   const verb = allowed ? 'may call' : 'may not call';
-  terminal.print(`${identity.agent} ${verb} ${tool} for ${nameSubject(identity)}`, allowed ? 'green' : 'red');
+  const style = { allow: 'green', ask: 'yellow', depends: 'yellow', deny: 'red' } as const;
+  terminal.print(`${identity.agent} ${verb} ${tool} for ${nameSubject(identity)}${PROVISOS[verdict]}`, style[verdict]);
   terminal.printTable(
     undefined,
     checks.map(({ check, passes, found, rule, place }): Cell[] => [
@@ -89,8 +99,9 @@ function print({ terminal }: CommandContext, explanation: Explanation, checks: r
   }
   terminal.print(`\nTo allow it:\n`);
   for (const change of changes) {
-    const { command, snippet, note } = describeChange(change);
+    const { command, edit, snippet, note } = describeChange(change);
     if (command !== undefined) terminal.print(`  ${command}`);
+    if (edit !== undefined) terminal.print(`  in the policy, then sallyport policy set: ${edit}`);
     if (snippet !== undefined) terminal.print(`  in the policy, then sallyport policy set: ${JSON.stringify(snippet)}`);
     if (note !== undefined) terminal.print(`    ${note}`);
   }
@@ -102,13 +113,14 @@ function describeRule(
   version: number,
   place: string | undefined,
 ): string {
-  if (check === 'tool' || check === 'arguments') return '';
+  if (check === 'tool' || check === 'arguments' || (check === 'rules' && rule === undefined)) return '';
   if (rule === undefined) return `: policy version ${version} says nothing of it`;
   return `: ${rule.join(' ')} in policy version ${version}${place === undefined ? '' : `, ${place}`}`;
 }
 
 interface ShownChange {
   readonly command?: string;
+  readonly edit?: string;
   readonly snippet?: object;
   readonly note?: string;
 }
@@ -129,5 +141,9 @@ function describeChange(change: PolicyChange): ShownChange {
       if (change.frees === undefined) return { snippet };
       return { snippet, note: `This lets in everybody whom "${change.frees}" means, not only this subject.` };
     }
+    case 'remove-rule':
+      return { edit: `change or remove the rule "${change.rule}"`, note: 'It denies other calls too.' };
+    case 'add-rule':
+      return { snippet: { rules: [change.rule] }, note: 'Add it to the rules that are there.' };
   }
 }

@@ -1,7 +1,9 @@
 import { Command, Option } from 'commander';
 import { nearNames } from '../../domain/near-names.ts';
-import { findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
+import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
+import { checkRules } from '../../config/rule-problems.ts';
 import { PlaneError } from '../../domain/errors.ts';
+import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
@@ -17,8 +19,13 @@ export function policyCheckCommand(): Command {
       action(async (context, file: string) => {
         const { terminal } = context;
         const read = readPolicyFile(file, nearNames);
-        const tools = await publishedTools(context);
-        const warnings = [...read.warnings, ...findPolicyDoubts(read.policy, tools, nearNames)];
+        const { tools, policy } = await readPlane(context);
+        const known = tools === undefined ? undefined : { tools };
+        const warnings = [
+          ...read.warnings,
+          ...findPolicyDoubts(read.policy, tools, nearNames),
+          ...checkRules(read, applyPolicyFile(read, policy), known, nearNames),
+        ];
         for (const warning of warnings) terminal.warn(warning);
         if (terminal.json) terminal.printJson({ valid: true, warnings, comparedWithCatalog: tools !== undefined });
         else {
@@ -30,14 +37,21 @@ export function policyCheckCommand(): Command {
     );
 }
 
-/** A file can be checked anywhere; only the comparison with the catalog needs a store. */
-async function publishedTools(context: CommandContext): Promise<ToolDeclaration[] | undefined> {
+interface KnownPlane {
+  readonly tools?: readonly ToolDeclaration[];
+  readonly policy: Policy;
+}
+
+/** A file can be checked anywhere; only the comparison with the catalog and with what it leaves as it is needs a store. */
+async function readPlane(context: CommandContext): Promise<KnownPlane> {
   try {
-    const { modules } = await withStore(context, (store) => store.readCatalog());
-    return modules.length === 0 ? undefined : modules.flatMap((module) => module.tools);
+    return await withStore(context, async (store) => {
+      const [{ modules }, { policy }] = [await store.readCatalog(), await store.readPolicy()];
+      return modules.length === 0 ? { policy } : { policy, tools: modules.flatMap((module) => module.tools) };
+    });
   } catch (error) {
-    if (error instanceof CommandFailure && error.exitCode === EXIT.unavailable) return undefined;
-    if (error instanceof PlaneError && error.code === 'STORE_UNAVAILABLE') return undefined;
+    if (error instanceof CommandFailure && error.exitCode === EXIT.unavailable) return { policy: CLOSED_POLICY };
+    if (error instanceof PlaneError && error.code === 'STORE_UNAVAILABLE') return { policy: CLOSED_POLICY };
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { nearNames } from '../../domain/near-names.ts';
 import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
+import { checkRules } from '../../config/rule-problems.ts';
 import { planeError } from '../../domain/errors.ts';
 import { action } from '../command-context.ts';
 import { SingleOption } from '../single-option.ts';
@@ -22,8 +23,12 @@ export function policySetCommand(): Command {
           // What the file leaves as it is comes from the version just read, so it must be the expected one.
           if (current.version !== expected) throw planeError('POLICY_CONFLICT', { expected, found: current.version });
           const policy = applyPolicyFile(read, current.policy);
-          const doubts = findPolicyDoubts(policy, tools.length === 0 ? undefined : tools, nearNames);
-          const warnings = [...read.warnings, ...doubts];
+          const known = tools.length === 0 ? undefined : { tools };
+          const warnings = [
+            ...read.warnings,
+            ...findPolicyDoubts(policy, known?.tools, nearNames),
+            ...checkRules(read, policy, known, nearNames),
+          ];
           const written = await store.writePolicy({ expectedVersion: expected, policy });
           if (written.kind === 'conflict') throw planeError('POLICY_CONFLICT', { expected, found: written.version });
           for (const warning of warnings) terminal.warn(warning);

@@ -1,7 +1,9 @@
+import type { RunMemory } from './run-memory.ts';
 import type { CallRow, SessionRow } from './rows.ts';
 
 const MAX_CALLS = 8_192;
 const MAX_SESSIONS = 1_024;
+const MAX_RUNS = 1_024;
 
 /** A session with those of its runs that were looked up and found. */
 export interface CachedSession {
@@ -18,6 +20,7 @@ export class RowCache {
   readonly #calls = new Map<number, CallRow>();
   readonly #callsById = new Map<string, CallRow>();
   readonly #sessions = new Map<string, CachedSession>();
+  readonly #runs = new Map<string, RunMemory>();
 
   /** Only calls under way: nothing waits for the others. */
   keepCall(callId: string, call: CallRow): void {
@@ -55,6 +58,20 @@ export class RowCache {
     this.#sessions.delete(id);
   }
 
+  keepRun(memory: RunMemory): RunMemory {
+    if (this.#runs.size >= MAX_RUNS) this.#runs.clear();
+    this.#runs.set(runName(memory.row.session, memory.row.run), memory);
+    return memory;
+  }
+
+  run(session: string, run: string): RunMemory | undefined {
+    return this.#runs.get(runName(session, run));
+  }
+
+  dropRun(session: string, run: string): void {
+    this.#runs.delete(runName(session, run));
+  }
+
   clearCalls(): void {
     this.#calls.clear();
     this.#callsById.clear();
@@ -63,5 +80,10 @@ export class RowCache {
   clear(): void {
     this.clearCalls();
     this.#sessions.clear();
+    this.#runs.clear();
   }
+}
+
+function runName(session: string, run: string): string {
+  return `${session}/${run}`;
 }

@@ -38,6 +38,8 @@ export interface CallRow {
   readonly releaseKey: number;
   readonly resolution: 'ran' | 'not-ran' | null;
   readonly abandonedFence: number | null;
+  readonly sequence: number;
+  readonly toolSequence: number;
 }
 
 /** `lastSeenAt` is changed here too, together with the file; see `RowCache`. */
@@ -51,4 +53,14 @@ export interface SessionRow {
   readonly idleMs: number;
   lastSeenAt: number;
   readonly revoked: number;
+  readonly endedRuns: number;
+}
+
+export interface RunRow {
+  readonly session: SessionId;
+  readonly run: RunId;
+  readonly startedAt: number;
+  attempts: number;
+  cost: number;
+  readonly endedRuns: number;
 }

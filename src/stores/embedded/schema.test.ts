@@ -41,9 +41,22 @@ it('every commit is synced before it returns', () => {
 
 it('a store of the first release is brought up to date, with what is in it', () => {
   const first = openStoreFile(file);
-  first.database.execute(
-    'ALTER TABLE call DROP COLUMN abandonedFence; DROP TABLE injected; DROP TABLE delegate; PRAGMA user_version = 1;',
-  );
+  first.database.execute(`
+    DROP INDEX callRun;
+    ALTER TABLE session DROP COLUMN endedRuns;
+    ALTER TABLE run DROP COLUMN startedAt;
+    ALTER TABLE run DROP COLUMN attempts;
+    ALTER TABLE run DROP COLUMN attemptsByTool;
+    ALTER TABLE run DROP COLUMN cost;
+    ALTER TABLE run DROP COLUMN endedRuns;
+    ALTER TABLE call DROP COLUMN sequence;
+    ALTER TABLE call DROP COLUMN toolSequence;
+    ALTER TABLE call DROP COLUMN attempt;
+    ALTER TABLE call DROP COLUMN abandonedFence;
+    DROP TABLE injected;
+    DROP TABLE delegate;
+    PRAGMA user_version = 1;
+  `);
   closeStoreFile(first);
   const second = openStoreFile(file);
   expect(second.incarnation).toBe(first.incarnation);

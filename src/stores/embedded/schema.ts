@@ -121,6 +121,17 @@ const MIGRATIONS: readonly string[] = [
     by TEXT NOT NULL,
     PRIMARY KEY (session, run, tool, by)
   ) STRICT, WITHOUT ROWID;`,
+  // A run's history is its latest calls: sequence, and once they have ended what came out of them.
+  `ALTER TABLE session ADD COLUMN endedRuns INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE run ADD COLUMN startedAt INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE run ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE run ADD COLUMN attemptsByTool TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE run ADD COLUMN cost INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE run ADD COLUMN endedRuns INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE call ADD COLUMN sequence INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE call ADD COLUMN toolSequence INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE call ADD COLUMN attempt TEXT;
+  CREATE INDEX callRun ON call (session, run, sequence);`,
   `CREATE TABLE delegate (
     delegator TEXT NOT NULL,
     session TEXT NOT NULL,

@@ -1,3 +1,4 @@
+import type { RunState } from '../../domain/attempt.ts';
 import type { CallRecord, CallState } from '../../domain/call.ts';
 import {
   laneOfScopedId,
@@ -67,8 +68,7 @@ export interface EntryOwner {
   readonly workerId: WorkerId;
 }
 
-/** One stream entry: `c` call id, `m` meta, `e` envelope, `x` flags, `s` base of the fence and earlier starts, `w` what it was resumed with. */
-/** Call id and facts, digest and envelope, then what has a name. Nothing for an entry that no accept has written: `reclaim_calls` clears those away. */
+/** Call id and facts, digest with the run's counters, envelope, then what has a name. Nothing for an entry that no accept has written: `reclaim_calls` clears those away. */
 export function decodeEntry(
   entryId: string,
   rawFields: unknown,
@@ -81,6 +81,7 @@ export function decodeEntry(
   if (fields.length < 4 || laneOfScopedId(callId) !== owner.lane) return undefined;
   const facts = owner.factsOf(asText(fields[1]));
   const more = fields.length === 4 ? NOTHING_MORE : decodeMore(fields);
+  const stated = asBytes(fields[2]);
   const known = recovered ?? requeued(more.before);
   return {
     byReference: more.flags[0] === '1',
@@ -92,7 +93,7 @@ export function decodeEntry(
       entryId,
       fence: Number(more.before?.[0] ?? '0') + deliveries,
       envelope: asBytes(fields[3]),
-      bodyDigest: asText(fields[2]),
+      bodyDigest: digestOf(stated),
       tool: facts.tool,
       identity: facts.identity,
       session: facts.session,
@@ -101,19 +102,43 @@ export function decodeEntry(
       sessionExpiresAt: facts.sessionExpiresAt,
       acceptedAt: facts.acceptedAt,
       deadline: facts.deadline,
+      runState: runStateOf(stated),
       handedBack: Number(more.flags.slice(1)),
       eventsWanted: facts.events,
       ...(known === undefined ? undefined : { recovered: known }),
       ...(more.resumedWith === undefined ? undefined : { resumedWith: more.resumedWith }),
+      ...(more.history === undefined ? undefined : { history: more.history }),
     },
   };
 }
 
-/** What only an entry of a large, requeued or resumed call has. */
+/** Digest, sequence, that among the tool's; then as text when the run was opened, runs ended before it, and its cost. */
+const DIGEST_LENGTH = 43;
+const RUN_FACTS_AT = DIGEST_LENGTH + 8;
+const NO_RUN_STATE: RunState = { sequence: 0, toolSequence: 0, startedAt: 0, cost: 0, endedRuns: 0 };
+
+function digestOf(stated: Buffer): string {
+  return stated.toString('latin1', 0, Math.min(DIGEST_LENGTH, stated.length));
+}
+
+function runStateOf(stated: Buffer): RunState {
+  if (stated.length < RUN_FACTS_AT) return NO_RUN_STATE;
+  const [startedAt, endedRuns, cost] = stated.toString('latin1', RUN_FACTS_AT, stated.length).split(' ');
+  return {
+    sequence: stated.readUInt32LE(DIGEST_LENGTH),
+    toolSequence: stated.readUInt32LE(DIGEST_LENGTH + 4),
+    startedAt: Number(startedAt),
+    cost: Number(cost),
+    endedRuns: Number(endedRuns),
+  };
+}
+
+/** What only an entry of a large, requeued, resumed or repeated call has. */
 interface MoreOfEntry {
   readonly flags: string;
   readonly before?: readonly string[];
   readonly resumedWith?: Buffer;
+  readonly history?: Buffer;
 }
 
 const NOTHING_MORE: MoreOfEntry = { flags: '00' };
@@ -121,11 +146,12 @@ const NOTHING_MORE: MoreOfEntry = { flags: '00' };
 function decodeMore(fields: unknown[]): MoreOfEntry {
   const named = new Map<string, Buffer>();
   for (let at = 4; at + 1 < fields.length; at += 2) named.set(asText(fields[at]), asBytes(fields[at + 1]));
-  const [before, resumedWith] = [named.get('s'), named.get('w')];
+  const [before, resumedWith, history] = [named.get('s'), named.get('w'), named.get('h')];
   return {
     flags: named.get('x')?.toString('latin1') ?? '00',
     ...(before === undefined ? {} : { before: before.toString('latin1').split(',') }),
     ...(resumedWith === undefined ? {} : { resumedWith }),
+    ...(history === undefined ? {} : { history }),
   };
 }
 
@@ -198,7 +224,7 @@ interface PackedRecord {
 function unpackRecord(bytes: Buffer): PackedRecord | undefined {
   const state = STATES[bytes.toString('latin1', 1, 2)];
   if (bytes[0] !== 0x31 || state === undefined) return undefined;
-  let at = 8;
+  let at = 16;
   const next = (lengthBytes: 1 | 2 | 4): string => {
     const start = at + lengthBytes;
     at = start + bytes.readUIntLE(at, lengthBytes);
@@ -224,11 +250,11 @@ function unpackRecord(bytes: Buffer): PackedRecord | undefined {
   }
 }
 
-/** Six lines before the outcome: see `shared/ending.lua`. */
+/** Seven lines before the outcome: see `shared/ending.lua`. */
 function decodeEnding(bytes: Buffer): Pick<CallRecord, 'state' | 'settledAt' | 'resolution' | 'outcome'> {
   let end = -1;
   const lines: string[] = [];
-  while (lines.length < 6) {
+  while (lines.length < 7) {
     const next = bytes.indexOf('\n', end + 1);
     if (next === -1) throw unexpected(bytes.toString('latin1', 0, 100));
     lines.push(bytes.toString('latin1', end + 1, next));

@@ -40,7 +40,7 @@ describe.each([...functions.values()])('store function $name', (found) => {
       'IDLE',
       'JUSTID',
     ];
-    const more = ['HMGET', 'HGET', 'HSET', 'HSETNX', 'HDEL', 'HINCRBY', 'HGETALL', 'ZCARD', 'ZADD', 'ZREM'];
+    const more = ['HMGET', 'HGET', 'HSET', 'HSETNX', 'HDEL', 'HINCRBY', 'HGETALL', 'HKEYS', 'ZCARD', 'ZADD', 'ZREM'];
     const rest = [
       'RPUSH',
       'LPOP',

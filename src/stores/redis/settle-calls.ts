@@ -4,10 +4,12 @@ import type {
   RenewAnswer,
   RenewRequest,
   SettleAnswer,
+  SettledAttempt,
   SettleRequest,
   StartAnswer,
   StartRequest,
 } from '../../ports/call-store.ts';
+import { attemptText } from '../../wire/history.ts';
 import { answerOf, asList, asNumber, asText, unexpected, wordOf } from './answers.ts';
 import type { NamedValues } from './function-library.ts';
 import type { RedisContext } from './redis-context.ts';
@@ -25,15 +27,29 @@ export async function settleCalls(
   const answers = await context.fcall('settle_calls', {
     keys: { meta: keys.meta, live: keys.live, audit: keys.audit, calls: keys.calls },
     args: { ...leaseArguments(context, lane, requests), retentionMs: requests[0]!.retentionMs },
-    each: requests.map((request) => ({
-      callId: request.callId,
-      entry: request.entryId,
-      fence: request.releaseKey ? `${request.fence}!` : request.fence,
-      outcome: request.outcome,
-      detail: request.audit,
-    })),
+    each: requests.map(toSettlement),
   });
   return requests.map((_, index) => translate(SETTLED, answerOf(answers, index)));
+}
+
+function toSettlement({ callId, entryId, fence, releaseKey, outcome, audit, attempt }: SettleRequest): NamedValues {
+  return {
+    callId,
+    entry: entryId,
+    fence: releaseKey ? `${fence}!` : fence,
+    outcome,
+    detail: audit,
+    attempt: attempt === undefined ? NO_ATTEMPT : attemptText(attempt),
+    note: attempt === undefined ? '' : noteOf(attempt),
+  };
+}
+
+const NO_ATTEMPT = attemptText({ ending: 'ok' });
+
+/** Only what changes about the run; nothing after a call that went well. */
+function noteOf({ session, run, ending, cost, endsRun }: SettledAttempt): string {
+  if (ending === 'ok' && cost === undefined && endsRun !== true) return '';
+  return `${session}/${run} ${cost ?? ''}`;
 }
 
 export async function startCalls(

@@ -5,6 +5,7 @@ import type { SessionEnding } from '../../../domain/session.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
 import { checkAdmission } from './check-admission.ts';
+import { countAttempt } from './attempts.ts';
 import { CALL_COLUMNS, callIdOf, changeCall, decodeWaiters, encodeWaiters, findOwnedCall } from './call-row.ts';
 import { hasRoom, slotName } from './queue.ts';
 import { expiryOf, findSession, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
@@ -102,8 +103,8 @@ function findPlace(transaction: Transaction, session: SessionRow, request: Accep
 }
 
 const INSERT_CALL = `INSERT INTO call (state, scope, keyId, generation, session, run, tool, pool, bodyDigest, identity, epoch,
-    sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId)
-  VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId, sequence, toolSequence)
+  VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 function writeCall(transaction: Transaction, session: SessionRow, request: AcceptRequest, call: CallRow): void {
   const { database, lane, rows } = transaction;
@@ -129,6 +130,8 @@ function writeCall(transaction: Transaction, session: SessionRow, request: Accep
     call.slotWindow,
     call.holdsSlot,
     call.entryId,
+    call.sequence,
+    call.toolSequence,
   );
   database.run('INSERT INTO body (seq, envelope) VALUES (?, ?)', call.seq, request.envelope);
   rows.keepCall(callIdOf(call), call);
@@ -140,12 +143,14 @@ function writeCall(transaction: Transaction, session: SessionRow, request: Accep
 
 /** Written out, and not put together from parts: as an object of one shape it costs next to nothing. */
 function newCall(
-  { lane, now }: Transaction,
+  transaction: Transaction,
   session: SessionRow,
   request: AcceptRequest,
   place: Place,
   generation: number,
 ): CallRow {
+  const { lane, now } = transaction;
+  const { sequence, toolSequence } = countAttempt(transaction, request);
   return {
     seq: 0,
     keyId: request.callId,
@@ -180,5 +185,7 @@ function newCall(
     releaseKey: 0,
     resolution: null,
     abandonedFence: null,
+    sequence,
+    toolSequence,
   };
 }

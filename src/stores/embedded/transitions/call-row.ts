@@ -6,7 +6,7 @@ import type { Transaction } from '../transaction.ts';
 
 export const CALL_COLUMNS = `seq, keyId, generation, state, session, run, tool, pool, bodyDigest, identity, epoch,
   sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId, owner, base, deliveries, starts, startFence, effect,
-  cancelRequested, handedBack, settledAt, releaseKey, resolution, abandonedFence`;
+  cancelRequested, handedBack, settledAt, releaseKey, resolution, abandonedFence, sequence, toolSequence`;
 
 const CALL_BY_ID = `SELECT ${CALL_COLUMNS} FROM call WHERE keyId = ? AND generation = ?`;
 const CALL_BY_SEQ = `SELECT ${CALL_COLUMNS} FROM call WHERE seq = ?`;

@@ -2,6 +2,7 @@ import type { WorkerId } from '../../../domain/ids.ts';
 import type { Delivery } from '../../../ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { runStateOf } from './attempts.ts';
 import { callIdOf, changeCall, decodeWaiters, fenceOf } from './call-row.ts';
 
 /** One answer carries no more than this, unless a single call is larger. */
@@ -31,7 +32,8 @@ export function findBody({ database }: Transaction, seq: number): BodyRow | unde
   return database.get<BodyRow>('SELECT envelope, resumedWith FROM body WHERE seq = ?', seq);
 }
 
-function deliverCall({ database, now }: Transaction, row: CallRow, body: BodyRow, workerId: WorkerId): Delivery {
+function deliverCall(transaction: Transaction, row: CallRow, body: BodyRow, workerId: WorkerId): Delivery {
+  const { database, now } = transaction;
   database.run(
     'UPDATE call SET owner = ?, renewedAt = ?, deliveries = deliveries + 1 WHERE seq = ?',
     workerId,
@@ -58,6 +60,7 @@ function deliverCall({ database, now }: Transaction, row: CallRow, body: BodyRow
     sessionExpiresAt: row.sessionExpiresAt,
     acceptedAt: row.acceptedAt,
     deadline: row.deadline,
+    ...runStateOf(transaction, row),
     ...(fence > 1 ? { recovered: recoveredFrom(row) } : {}),
     handedBack: row.handedBack,
     eventsWanted: decodeWaiters(row.waiters).some((waiter) => waiter.events),

@@ -1,8 +1,9 @@
 import { LIMITS } from '../../../domain/call.ts';
-import type { AuditEvent } from '../../../ports/call-store.ts';
+import type { AuditEvent, SettledAttempt } from '../../../ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
+import { endAttempt } from './attempts.ts';
 import { changeCall, decodeWaiters } from './call-row.ts';
 import { leaveSlot } from './queue.ts';
 import { sendReply } from './send-reply.ts';
@@ -15,6 +16,7 @@ export interface CallEnding {
   readonly retentionMs: number;
   /** The owner itself ends the call, so its fence stays the last one; otherwise the owner is fenced off. */
   readonly byOwner: boolean;
+  readonly attempt?: SettledAttempt | undefined;
 }
 
 /** Every way to `settled`: outcome, replies, audit record, end of the lease, promotion of the subject's next call. */
@@ -24,12 +26,14 @@ export function endCall(transaction: Transaction, call: CallRow, ending: CallEnd
   changeCall(
     transaction,
     call,
-    `state = 'settled', settledAt = ?, keepUntil = ?, releaseKey = ?, bytes = ?, base = base + ?, entryId = NULL, holdsSlot = 0`,
+    `state = 'settled', settledAt = ?, keepUntil = ?, releaseKey = ?, bytes = ?, base = base + ?, entryId = NULL, holdsSlot = 0,
+      attempt = ?`,
     now,
     now + Math.ceil(ending.retentionMs),
     ending.releaseKey ? 1 : 0,
     outcome.byteLength,
     ending.byOwner ? 0 : 1,
+    endAttempt(transaction, call, ending.attempt),
   );
   database.run('INSERT INTO outcome VALUES (?, ?)', call.seq, outcome);
   database.run('DELETE FROM body WHERE seq = ?', call.seq);

@@ -26,7 +26,7 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
   }
   const expiresAt = Math.min(now + Math.ceil(request.lifetimeMs), latestExpiry(transaction, request));
   database.run(
-    'INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)',
+    'INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)',
     request.id,
     scoped.scope,
     JSON.stringify(request.identity),
@@ -36,7 +36,7 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
     Math.ceil(request.idleMs),
     now,
   );
-  database.run('INSERT INTO run VALUES (?, ?)', request.id, request.run);
+  database.run('INSERT INTO run (session, run, startedAt) VALUES (?, ?, ?)', request.id, request.run, now);
   if (request.delegatedBy !== undefined) {
     database.run('INSERT INTO delegate VALUES (?, ?)', request.delegatedBy, request.id);
   }
@@ -102,16 +102,25 @@ interface RunRequest {
 export function openRun(transaction: Transaction, { session: id, run }: RunRequest): 'opened' | 'ended' {
   const session = findSession(transaction, id);
   if (session === undefined || sessionEnding(transaction, session) !== undefined) return 'ended';
-  transaction.database.run('INSERT OR IGNORE INTO run VALUES (?, ?)', id, run);
+  transaction.database.run(
+    'INSERT OR IGNORE INTO run (session, run, startedAt, endedRuns) VALUES (?, ?, ?, ?)',
+    id,
+    run,
+    transaction.now,
+    session.endedRuns,
+  );
   markSeen(transaction, session);
   return 'opened';
 }
 
-/** Moves the epoch: queued calls of the run must not start. */
-export function endRun({ database, lane, rows }: Transaction, { session, run }: RunRequest): void {
+/** Moves the epoch: queued calls of the run must not start. Tells whether there was such a run. */
+export function endRun({ database, lane, rows }: Transaction, { session, run }: RunRequest): boolean {
   rows.dropSession(session);
+  rows.dropRun(session, run);
   database.run('DELETE FROM injected WHERE session = ? AND run = ?', session, run);
-  if (database.run('DELETE FROM run WHERE session = ? AND run = ?', session, run) > 0) lane.raiseEpoch();
+  const existed = database.run('DELETE FROM run WHERE session = ? AND run = ?', session, run) > 0;
+  if (existed) lane.raiseEpoch();
+  return existed;
 }
 
 export function readSession(transaction: Transaction, id: SessionId): Session | undefined {

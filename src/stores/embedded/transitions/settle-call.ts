@@ -16,6 +16,7 @@ export function settleCall(transaction: Transaction, request: SettleRequest): Se
     audit: request.audit,
     retentionMs: request.retentionMs,
     byOwner: true,
+    attempt: request.attempt,
   });
   return 'settled';
 }

@@ -33,9 +33,17 @@ for at = FIRST, #ARGV, STRIDE do
 end
 local stored = redis.call('HMGET', calls, unpack(ids))
 local counts = window_counts(lane, heads)
+local run_names, runs = open_runs(lane, heads)
 
 local answers, fresh, deadlines, seen = {}, {}, {}, {}
 local added_bytes = 0
+
+local function save_fresh()
+  if #fresh == 0 then return end
+  redis.call('HSET', calls, unpack(fresh))
+  redis.call('ZADD', live, unpack(deadlines))
+  fresh, deadlines = {}, {}
+end
 
 -- Nothing when the call has as many waiters as it may have.
 local function attach(head, correlation, found)
@@ -84,17 +92,28 @@ local function enqueue(call_id, head, digest, envelope, correlation)
       standing = '1'
     end
   end
+  -- What the batch has accepted so far is part of a history.
+  if head.run.attempts < head.run.watched_until then save_fresh() end
+  local sequence, tool_sequence, history = add_attempt(lane, head, call_id, digest)
+  local numbers = sequences(sequence, tool_sequence)
   local bytes
   if not waits and size <= LARGE_BODY then
-    local entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest, envelope)
-    bytes = framed_record(head.frame, head.framed_facts, standing, size, entry, correlation, digest)
+    local stated = digest .. numbers .. head.run_facts
+    local entry
+    if history then
+      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, stated, envelope, 'h', history)
+    else
+      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, stated, envelope)
+    end
+    bytes = framed_record(head.frame, head.framed_facts, standing, size, numbers, entry, correlation, digest)
   else
-    local record = read_record(framed_record(head.frame, head.framed_facts, standing, size, '', correlation, digest))
+    bytes = framed_record(head.frame, head.framed_facts, standing, size, numbers, '', correlation, digest)
+    local record = read_record(bytes)
     if waits then
       redis.call('SET', body_key(lane, call_id), envelope)
       redis.call('RPUSH', backlog_key(lane, shape.pool, shape.group), call_id)
     else
-      add_entry(lane, call_id, record, envelope)
+      add_entry(lane, call_id, record, envelope, numbers .. head.run_facts, history)
     end
     bytes = write_record(record)
   end
@@ -127,11 +146,11 @@ local function accept(number, at)
 end
 
 for number = 1, #ids do answers[number] = accept(number, FIRST + (number - 1) * STRIDE) end
-if #fresh > 0 then
-  redis.call('HSET', calls, unpack(fresh))
-  redis.call('ZADD', live, unpack(deadlines))
+if added_bytes > 0 then
+  save_fresh()
   redis.call('HINCRBY', meta, 'liveBytes', text(added_bytes))
   write_window_counts(lane, counts)
+  write_runs(lane, run_names, runs)
   mark_seen(lane, heads, now)
 end
 return one_for_all(answers)

@@ -21,7 +21,7 @@ local function revoke(session_id)
   if type(facts) == 'string' and not session_facts(facts).revoked then
     redis.call('HSET', session_key(lane, session_id), 'facts', REVOKED .. facts)
   end
-  for _, delegate in ipairs(redis.call('ZRANGE', delegates_key(lane, session_id), 0, -1)) do revoke(delegate) end
+  for _, delegate in ipairs(redis.pcall('ZRANGE', delegates_key(lane, session_id), 0, -1)) do revoke(delegate) end
 end
 
 if change == 'revoke' then
@@ -35,9 +35,8 @@ if ending == 'revoked' or ending == 'expired' then return 'ENDED' end
 if change == 'touch' then
   redis.call('HSET', key, 'seen', text(now_ms()))
 elseif change == 'open-run' then
-  redis.call('HSET', key, 'run:' .. run, text(now_ms()))
-elseif change == 'end-run' and redis.call('HDEL', key, 'run:' .. run) == 1 then
-  redis.call('HDEL', key, injected_field(run))
+  redis.call('HSETNX', key, run_field(run), opened_run(now_ms(), redis.call('HGET', key, 'ended')))
+elseif change == 'end-run' and end_run(lane, session, run) then
   redis.call('HINCRBY', meta, 'epoch', 1)
 end
 return 'CHANGED'

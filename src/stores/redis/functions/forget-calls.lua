@@ -38,5 +38,16 @@ for at = 1, #buckets, 2 do
   end
 end
 redis.call('HSET', meta, 'retainedBytes', text(retained))
-redis.call('ZREMRANGEBYSCORE', sessions, '-inf', text(now))
+-- A session's own key is kept for a while longer; what its runs have tried is not.
+for _, session_id in ipairs(redis.call('ZRANGEBYSCORE', sessions, '-inf', text(now), 'LIMIT', 0, limit)) do
+  local fields = redis.call('HKEYS', session_key(lane, session_id))
+  for _, field in ipairs(fields) do
+    local run = string.match(field, '^run:(.*)$')
+    if run then
+      redis.call('HDEL', runs_key(lane), session_id .. '/' .. run)
+      redis.call('DEL', recent_key(lane, session_id .. '/' .. run))
+    end
+  end
+  redis.call('ZREM', sessions, session_id)
+end
 return { 'FORGOT', looked_at }

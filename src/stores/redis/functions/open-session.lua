@@ -27,7 +27,7 @@ if delegated_by ~= '' then
 end
 expires_at = text(expires_at)
 local facts = table.concat({ redis.sha1hex(token_digest), expires_at, idle_ms, text(now), identity }, '\n')
-redis.call('HSET', key, 'facts', facts, 'seen', text(now), 'run:' .. run, text(now))
+redis.call('HSET', key, 'facts', facts, 'seen', text(now), run_field(run), opened_run(now))
 redis.call('PEXPIREAT', key, text(tonumber(expires_at) + MEMORY_MS))
 redis.call('ZADD', sessions, expires_at, session)
 return { 'OPENED', expires_at }

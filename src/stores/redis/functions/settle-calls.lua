@@ -1,15 +1,15 @@
 --[[ Store outcomes once, answer every waiter, write the audit and end the leases. One script: a crash between two of these
-  would run a tool again, or leave somebody waiting. A fence with a `!` behind it releases the key. All calls are of one pool; `first` and `last` enclose their entries. One word is
-  the answer for all calls.
+  would run a tool again, or leave somebody waiting. A fence with a `!` behind it releases the key. All calls are of one pool; `first` and
+  `last` enclose their entries. A note says what changes about the call's run, if anything. One word is the answer for all calls.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, worker, retentionMs, pool, first, last
-  EACH     callId, entry, fence, outcome, detail
+  EACH     callId, entry, fence, outcome, detail, attempt, note
   RETURNS  SETTLED | FENCED | ABSENT ]]
 local meta, live, audit, calls = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local incarnation, lane, worker, retention = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local pool, first, last = ARGV[5], ARGV[6], ARGV[7]
-local FIRST, STRIDE = 8, 5
+local FIRST, STRIDE = 8, 7
 local RELEASES = '!'
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
@@ -40,7 +40,9 @@ local function settle(number, at)
   if not deliveries or not has_fence(record, entry, deliveries, fence) then return 'FENCED' end
   -- The same call a second time in a batch.
   held[entry] = false
-  settle_record(settlement, call_id, record, stored[number], outcome, 'call.settled', ARGV[at + 4], fence, released)
+  settle_record(settlement, call_id, record, stored[number], outcome, 'call.settled', ARGV[at + 4], fence, released,
+    ARGV[at + 5])
+  if ARGV[at + 6] ~= '' then note_attempt(settlement.notes, ARGV[at + 6], call_id, record, ARGV[at + 5]) end
   return 'SETTLED'
 end
 

@@ -16,7 +16,7 @@ local read_head = remember(function(head_text)
   local is_serial = serial == '1'
   return { session_id = session_id, run = run, prefix = scope_prefix(session_id), pool = pool, is_serial = is_serial,
     group = is_serial and scope .. '/' .. tool or scope, deadline_ms = tonumber(deadline_ms), events = events, caller = caller,
-    by_token = proof == 'token', extras = is_serial and ';serial=1' or '',
+    run_name = session_id .. '/' .. run, tool_tag = tool_tag(tool), by_token = proof == 'token', extras = is_serial and ';serial=1' or '',
     -- A nested call never waits behind its own parent's subject: that could wait for ever.
     passes_window = proof ~= 'token' and not is_serial,
     -- What stands in the facts before and behind what the store knows.
@@ -40,7 +40,7 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   local zero = string.find(head_text, '\0', 1, true) or 0
   local shape, vouches = read_head(string.sub(head_text, 1, zero - 1)), string.sub(head_text, zero + 1)
   if shape.unreadable then return { ending = 'unknown' } end
-  local session, seen_at, expires_at, ending = live_session(lane, shape.session_id, shape.run, now)
+  local session, seen_at, expires_at, ending, run_opened = live_session(lane, shape.session_id, shape.run, now)
   if not session then return { ending = ending } end
   local vouched
   if shape.by_token then
@@ -54,9 +54,12 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   local deadline = text_of(now + shape.deadline_ms)
   local facts = session.identity .. shape.before .. epoch .. '\n' .. text_of(expires_at) .. '\n' .. now_text .. '\n' .. deadline
     .. shape.behind
+  -- Behind the second line what `open_runs` fills in.
   return { shape = shape, frame = frame, place = frame.name, limit = frame.limit, facts = facts,
     framed_facts = framed_facts(frame, facts), deadline = deadline, stream = stream_key(lane, shape.pool), seen_at = seen_at,
-    idle_ms = session.idle_ms }
+    idle_ms = session.idle_ms, tool_tag = shape.tool_tag, run_name = shape.run_name, run_opened = run_opened,
+    run = false, run_facts = '', attempts = 0, watched_until = 0, cost = 0, wrong_1 = 0, wrong_2 = 0, wrong_3 = 0, tools = '', hints = '',
+    fresh = '', opened_at = 0, accepted = false, counting = false, tool_count = 0, first_by_tool = false }
 end
 
 -- An idle expiry needs no finer time than this, and a write per call would cost more than it tells.

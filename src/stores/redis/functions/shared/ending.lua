@@ -1,30 +1,30 @@
 --[[ A settled call is a `2`, the length of its record, the record as it was, and the ending: when it was settled, when it may be
   forgotten (never, while nothing stands there), the fence it was settled with, whether its key was released and which generation
-  continues it, an operator's word, one line each; then the outcome's own bytes. ]]
+  continues it, an operator's word, what its run remembers of it, one line each; then the outcome's own bytes. ]]
 local SETTLED = '2'
-local ENDING = '^(%d+)\n(%d*)\n(%d*)\n([01])\n(%d*)\n([%a-]*)\n()'
+local ENDING = '^(%d+)\n(%d*)\n(%d*)\n([01])\n(%d*)\n([%a-]*)\n([^\n]*)\n()'
 local RECORD_AT = 6
 
 -- Returns the record's bytes and the ending; nothing for bytes that are none.
 local function split_settled(bytes)
   if not is_settled(bytes) or #bytes < RECORD_AT then return nil end
   local ending_at = RECORD_AT + struct.unpack('<I4', bytes, 2)
-  local at, forget_at, fence, released, continued, resolution, outcome_at = string.match(bytes, ENDING, ending_at)
+  local at, forget_at, fence, released, continued, resolution, attempt, outcome_at = string.match(bytes, ENDING, ending_at)
   if not at then return nil end
   return string.sub(bytes, RECORD_AT, ending_at - 1), { at = at, forget_at = forget_at, fence = fence, released = released == '1',
-    continued = tonumber(continued) or 1, resolution = resolution, outcome = string.sub(bytes, outcome_at) }
+    continued = tonumber(continued) or 1, resolution = resolution, attempt = attempt, outcome = string.sub(bytes, outcome_at) }
 end
 
 local function ending_prefix(at, forget_at, fence, released)
   return at .. '\n' .. forget_at .. '\n' .. fence .. '\n' .. released .. '\n\n\n'
 end
 
-local function join_settled(record_bytes, prefix, outcome)
-  return SETTLED .. size_of(#record_bytes) .. record_bytes .. prefix .. outcome
+local function join_settled(record_bytes, prefix, attempt, outcome)
+  return SETTLED .. size_of(#record_bytes) .. record_bytes .. prefix .. attempt .. '\n' .. outcome
 end
 
 local function write_ending(record_bytes, ending)
   local prefix = table.concat({ ending.at, ending.forget_at, ending.fence, ending.released and '1' or '0',
     ending.continued > 1 and text(ending.continued) or '', ending.resolution, '' }, '\n')
-  return join_settled(record_bytes, prefix, ending.outcome)
+  return join_settled(record_bytes, prefix, ending.attempt, ending.outcome)
 end

@@ -3,16 +3,17 @@
   stand and, behind a space, how many wait, if any. ]]
 local LARGE_BODY = 65536
 
---[[ An entry is call id and facts, digest and envelope. For any call but a new small one, what is known about it follows under
+--[[ An entry is call id and facts, digest with the run's counters, and envelope. For any call but a new small one, what is known about it follows under
   names. ]]
-local function add_entry(lane, call_id, record, envelope)
+local function add_entry(lane, call_id, record, envelope, state, history)
+  if not state then state, history = requeued_attempt(lane, record) end
   local body, by_reference = envelope, '0'
   if #envelope > LARGE_BODY then
     redis.call('SET', body_key(lane, call_id), envelope)
     body, by_reference = '', '1'
     set_extra(record, 'large', '1')
   end
-  local fields = { call_id, record[FACTS], record[DIGEST], body, 'x', by_reference .. (extra(record, 'handedBack') or '0') }
+  local fields = { call_id, record[FACTS], record[DIGEST] .. state, body, 'x', by_reference .. (extra(record, 'handedBack') or '0') }
   local base = extra(record, 'base')
   if base then
     -- Somebody's before: the next owner is told what is known about it.
@@ -23,6 +24,10 @@ local function add_entry(lane, call_id, record, envelope)
   if extra(record, 'resumed') then
     fields[#fields + 1] = 'w'
     fields[#fields + 1] = redis.call('GET', resumed_key(lane, call_id)) or ''
+  end
+  if history then
+    fields[#fields + 1] = 'h'
+    fields[#fields + 1] = history
   end
   record[ENTRY] = redis.call('XADD', stream_key(lane, pool_of(record)), '*', unpack(fields))
 end

@@ -1,19 +1,19 @@
---[[ A call's record, packed: reading one is a single step without looking at every byte. `place` is pool, group and window, one
-  line each; `extras` is what only few calls have, as `;name=value`; `others` are waiters after the first, as caller, correlation and
+--[[ A call's record, packed: reading one is a single step without looking at every byte. `sequence` is the call's number in its
+  run, `tool_sequence` the one among calls of its tool; `place` is pool, group and window, one line each; `extras` is what only few calls have, as `;name=value`; `others` are waiters after the first, as caller, correlation and
   events; `facts` are what the store vouches for, one line each, as the entry has them. ]]
-local PACKED = '<c1c1c1c1I4Bc0Hc0Bc0Bc0Hc0I4c0Hc0Bc0'
+local PACKED = '<c1c1c1c1I4I4I4Bc0Hc0Bc0Bc0Hc0I4c0Hc0Bc0'
 -- Up to `others`: all that settling looks at.
-local PACKED_FRONT = '<c1c1c1c1I4Bc0Hc0Bc0Bc0Hc0I4c0'
+local PACKED_FRONT = '<c1c1c1c1I4I4I4Bc0Hc0Bc0Bc0Hc0I4c0'
 local VERSION = '1'
 -- The first byte of what stands there once the call is settled; see ending.lua.
 local SETTLED_BYTE = 50
-local STATE, STANDING, EVENTS, BYTES, ENTRY, PLACE = 2, 3, 4, 5, 6, 7
-local CALLER, CORRELATION, EXTRAS, OTHERS, FACTS, DIGEST = 8, 9, 10, 11, 12, 13
+local STATE, STANDING, EVENTS, BYTES, SEQUENCE, TOOL_SEQUENCE, ENTRY, PLACE = 2, 3, 4, 5, 6, 7, 8, 9
+local CALLER, CORRELATION, EXTRAS, OTHERS, FACTS, DIGEST = 10, 11, 12, 13, 14, 15
 local QUEUED, RUNNING, PARKED = 'q', 'r', 'p'
 local STATE_NAMES = { q = 'queued', r = 'running', p = 'parked' }
 
 -- Lines of the facts: identity, session, run, epoch, sessionExpiresAt, acceptedAt, deadline, events and tool.
-local SESSION, RUN, DEADLINE, TOOL = 2, 3, 7, 9
+local SESSION, RUN, ACCEPTED_AT, DEADLINE, TOOL = 2, 3, 6, 7, 9
 
 local function is_settled(bytes)
   return bytes and string.byte(bytes) == SETTLED_BYTE
@@ -52,8 +52,8 @@ end
 local function write_record(record)
   local entry, place, caller, correlation = record[ENTRY], record[PLACE], record[CALLER], record[CORRELATION]
   local extras, others, facts, digest = record[EXTRAS], record[OTHERS], record[FACTS], record[DIGEST]
-  return struct.pack(PACKED, VERSION, record[STATE], record[STANDING], record[EVENTS], record[BYTES], #entry, entry, #place, place,
-    #caller, caller, #correlation, correlation, #extras, extras, #others, others, #facts, facts, #digest, digest)
+  return struct.pack(PACKED, VERSION, record[STATE], record[STANDING], record[EVENTS], record[BYTES], record[SEQUENCE],
+    record[TOOL_SEQUENCE], #entry, entry, #place, place, #caller, caller, #correlation, correlation, #extras, extras, #others, others, #facts, facts, #digest, digest)
 end
 
 local byte_of = remember(function(length) return string.char(length) end)
@@ -70,8 +70,8 @@ local function framed_facts(frame, facts)
   return frame.extras .. pair_of(#facts) .. facts
 end
 
-local function framed_record(frame, facts, standing, size, entry, correlation, digest)
-  return frame.before_standing .. standing .. frame.events .. size_of(size) .. byte_of(#entry) .. entry .. frame.place
+local function framed_record(frame, facts, standing, size, sequences, entry, correlation, digest)
+  return frame.before_standing .. standing .. frame.events .. size_of(size) .. sequences .. byte_of(#entry) .. entry .. frame.place
     .. byte_of(#correlation) .. correlation .. facts .. byte_of(#digest) .. digest
 end
 

@@ -1,5 +1,5 @@
 --[[ A session is a hash: `facts`, which do not change (token, expiresAt, idleMs, openedAt and identity, one line each) but for a
-  line `revoked` before them once it is, `seen`, its runs, and what was offered to each. ]]
+  line `revoked` before them once it is, `seen`, its runs, what was offered to each, and `ended`: how many of them were ended for a loop. ]]
 local REVOKED = 'revoked\n'
 
 local session_facts = remember(function(facts)
@@ -10,7 +10,7 @@ local session_facts = remember(function(facts)
     identity = identity }
 end)
 
--- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did.
+-- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did, and what it says of the run.
 local function live_session(lane, session_id, run, now)
   -- Of another type or overwritten by hand: unknown, and no trouble for the sessions beside it.
   local fields = redis.pcall('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run)
@@ -25,7 +25,7 @@ local function live_session(lane, session_id, run, now)
   elseif not fields[3] then
     ending = 'run-unknown'
   end
-  return facts, seen_at, expires_at, ending
+  return facts, seen_at, expires_at, ending, fields[3]
 end
 
 local function injected_field(run)

@@ -8,7 +8,7 @@ local MOST_FIELDS = 1000
 local function new_settlement(lane, now, retention)
   local forget_at, bucket_ms = now + tonumber(retention), math.max(1, math.floor(tonumber(retention) / BUCKETS))
   return { lane = lane, now_text = text(now), forget_at = forget_at, bucket = text(math.ceil(forget_at / bucket_ms) * bucket_ms),
-    prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, replies = {}, audit = {}, settled = {}, ids = {}, gone = {}, freed = 0, retained = 0 }
+    prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, replies = {}, audit = {}, notes = {}, settled = {}, ids = {}, gone = {}, freed = 0, retained = 0 }
 end
 
 -- An audit record is two fields: call id and the call's record as it stands then, event and the detail of whoever settled.
@@ -87,13 +87,17 @@ local function keep_first_generation(settlement, call_id)
   settlement.ids[#settlement.ids + 1] = first
 end
 
--- `bytes` are the record's own.
-local function settle_record(settlement, call_id, record, bytes, outcome, event, detail, fence, released)
+-- `bytes` are the record's own. Without an attempt nobody has run the call, and `record` is a whole one.
+local function settle_record(settlement, call_id, record, bytes, outcome, event, detail, fence, released, attempt)
+  if not attempt then
+    attempt = REFUSED
+    note_refusal(settlement.notes, call_id, record)
+  end
   leave_queue(settlement, call_id, record)
   add_replies(settlement, record, outcome)
   add_audit(settlement.audit, event, call_id, bytes, detail)
   local settled, ids = settlement.settled, settlement.ids
-  local at, value = #settled, join_settled(bytes, prefix_of(settlement, fence, released), outcome)
+  local at, value = #settled, join_settled(bytes, prefix_of(settlement, fence, released), attempt, outcome)
   settled[at + 1], settled[at + 2] = call_id, value
   ids[#ids + 1] = call_id
   settlement.freed = settlement.freed + record[BYTES]
@@ -137,6 +141,7 @@ local function write_settlement(settlement, meta_key, live_key, audit_key)
     redis.call('XDEL', stream, unpack(ids))
   end
   write_audit(meta_key, audit_key, settlement.now_text, settlement.audit)
+  write_notes(lane, settlement.notes, meta_key)
   write_replies(lane, settlement.replies)
   redis.call('ZREM', live_key, unpack(settlement.ids))
   note_retained(settlement, meta_key)

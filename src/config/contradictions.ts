@@ -1,0 +1,119 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonValue } from '../domain/json.ts';
+import type { ArgumentCondition, Rule } from '../domain/rule.ts';
+import { comparisonsOf, compileCondition, type Comparison } from '../gate/rules/compile-condition.ts';
+import { isMet } from '../gate/rules/judgement.ts';
+import { JSON_TYPES, typeOfJson, type JsonType } from '../gate/rules/json-values.ts';
+import { readHostEntry } from '../gate/rules/match-host.ts';
+import { isBelow, readRoot } from '../gate/rules/match-root.ts';
+
+export interface Contradiction {
+  /** Positions among the conditions of the rule. */
+  readonly one: number;
+  readonly other: number;
+}
+
+/** Two conditions on one pointer that no value can meet together. In doubt there is none. */
+export function findContradiction({ verdict, arguments: conditions = [] }: Rule): Contradiction | undefined {
+  const isAllow = verdict === 'allow';
+  for (const [other, second] of conditions.entries()) {
+    for (const [one, first] of conditions.slice(0, other).entries()) {
+      if (first.at !== second.at) continue;
+      // Where one element is enough, two conditions can be met by two elements.
+      if (!isAllow && first.at.split('/').includes('*')) continue;
+      if (contradict(first, second, isAllow)) return { one, other };
+    }
+  }
+  return undefined;
+}
+
+function contradict(one: ArgumentCondition, other: ArgumentCondition, isAllow: boolean): boolean {
+  const { not: _, ...bare } = one;
+  const { not: __, ...otherBare } = other;
+  if (isDeepStrictEqual(bare, otherBare)) return (one.not === true) !== (other.not === true);
+  if (wantsNothing(one) || wantsNothing(other)) return !canBeMissing(one, isAllow) || !canBeMissing(other, isAllow);
+  if (one.exists !== undefined || other.exists !== undefined) return false;
+  const values = valuesOf(one) ?? valuesOf(other);
+  if (values !== undefined) return !values.some((value) => meets(one, value) && meets(other, value));
+  if (!judgedTypes(one).some((type) => judgedTypes(other).includes(type))) return true;
+  return one.not === true || other.not === true ? coversNegated(one, other) : areApart(one, other);
+}
+
+/** `exists: false`, in either way of writing it. */
+function wantsNothing({ exists, not = false }: ArgumentCondition): boolean {
+  return exists !== undefined && exists === not;
+}
+
+function canBeMissing(condition: ArgumentCondition, isAllow: boolean): boolean {
+  return isMet(compileCondition(condition).ofMissing, condition.not === true, isAllow);
+}
+
+/** The few values that a condition leaves. */
+function valuesOf({ equals, in: list, not = false }: ArgumentCondition): readonly JsonValue[] | undefined {
+  if (not) return undefined;
+  return equals === undefined ? list : [equals];
+}
+
+function meets(condition: ArgumentCondition, value: JsonValue): boolean {
+  return isMet(compileCondition(condition).judge(value), condition.not === true, true);
+}
+
+function judgedTypes(condition: ArgumentCondition): readonly JsonType[] {
+  const isListed = condition.equals !== undefined || condition.in !== undefined;
+  return isListed ? [...typesOf(condition), 'null'] : typesOf(condition);
+}
+
+/** Types of values for which a comparison can hold. Null can be judged by some more, but is never what they look for. */
+export function typesOf(condition: ArgumentCondition): readonly JsonType[] {
+  const [comparison] = comparisonsOf(condition);
+  if (comparison === 'range') return ['number'];
+  if (comparison === 'length') return ['text', 'list'];
+  if (comparison === 'exists' || comparison === undefined) return JSON_TYPES;
+  const listed = valuesOf({ ...condition, not: false });
+  if (listed === undefined) return ['text'];
+  // Whether something is null can be said of everything.
+  return listed.every((value) => value === null) ? JSON_TYPES : listed.map(typeOfJson);
+}
+
+/** What one asks for is all that the other excludes: `range 1–10` and `not range 0–20`. */
+function coversNegated(one: ArgumentCondition, other: ArgumentCondition): boolean {
+  if (one.not === other.not) return false;
+  const [wanted, excluded] = one.not === true ? [other, one] : [one, other];
+  for (const name of ['range', 'length'] as const) {
+    const [inner, outer] = [wanted[name], excluded[name]];
+    if (inner === undefined || outer === undefined) continue;
+    return least(inner) >= least(outer) && most(inner) <= most(outer);
+  }
+  if (wanted.prefix !== undefined && excluded.prefix !== undefined) return wanted.prefix.startsWith(excluded.prefix);
+  return false;
+}
+
+type Bounds = NonNullable<ArgumentCondition['range']>;
+const least = ({ min = -Infinity }: Bounds): number => min;
+const most = ({ max = Infinity }: Bounds): number => max;
+
+const APART: Partial<Record<Comparison, (one: ArgumentCondition, other: ArgumentCondition) => boolean>> = {
+  range: (one, other) => least(one.range!) > most(other.range!) || least(other.range!) > most(one.range!),
+  length: (one, other) => least(one.length!) > most(other.length!) || least(other.length!) > most(one.length!),
+  prefix: (one, other) => !one.prefix!.startsWith(other.prefix!) && !other.prefix!.startsWith(one.prefix!),
+  host: (one, other) => !one.host!.some((a) => other.host!.some((b) => hostsMeet(a, b))),
+  root: (one, other) => !one.root!.some((a) => other.root!.some((b) => rootsMeet(a, b))),
+};
+
+function areApart(one: ArgumentCondition, other: ArgumentCondition): boolean {
+  const [comparison] = comparisonsOf(one);
+  if (comparison === undefined || comparisonsOf(other)[0] !== comparison) return false;
+  return APART[comparison]?.(one, other) === true;
+}
+
+function hostsMeet(a: string, b: string): boolean {
+  const [one, other] = [readHostEntry(a)!, readHostEntry(b)!];
+  const within = (inner: typeof one, outer: typeof one): boolean =>
+    outer.below ? inner.name.endsWith(`.${outer.name}`) || (inner.below && inner.name === outer.name) : false;
+  return (!one.below && !other.below && one.name === other.name) || within(one, other) || within(other, one);
+}
+
+function rootsMeet(a: string, b: string): boolean {
+  const [one, other] = [readRoot(a)!, readRoot(b)!];
+  return isBelow(one, other) || isBelow(other, one);
+}

@@ -1,0 +1,104 @@
+import { planeError } from '../domain/errors.ts';
+import type { Policy } from '../domain/policy.ts';
+import { VERDICTS, type Rule } from '../domain/rule.ts';
+import { callsDigest } from '../gate/rules/rule-digest.ts';
+import { findContradiction } from './contradictions.ts';
+import { guessName, type NearNames } from './describe-issue.ts';
+import type { SettingsFile } from './read-settings-file.ts';
+import { findToolProblems, type KnownTools, type ProblemOfRule } from './tool-problems.ts';
+
+export interface RuleProblem {
+  /** Of the part of the policy that is wrong. */
+  readonly path: readonly (string | number)[];
+  readonly text: string;
+}
+
+/** Rules that can never match or never decide, and names that mean nothing. Without `known` nothing is compared with the catalog. */
+export function findRuleProblems(policy: Policy, known: KnownTools | undefined, near: NearNames): RuleProblem[] {
+  const { rules = [], approvers = [] } = policy;
+  const earlier = new Map<string, Rule>();
+  const ofRules = rules.flatMap((rule, index) => {
+    const found = [
+      ...findAgentProblems(policy, rule, near),
+      ...findRoleProblems(policy, rule.subjects, ['subjects'], near),
+      ...findRoleProblems(policy, rule.ask?.approvers, ['ask', 'approvers'], near),
+      ...findQuorumProblem(rule, approvers),
+      ...findContradictionProblem(rule),
+      ...findTwinProblem(rule, earlier),
+      ...(known === undefined ? [] : findToolProblems(rule, known, near)),
+    ];
+    return found.map(({ path, text }) => ({ path: ['rules', index, ...path], text: `rule "${rule.id}": ${text}` }));
+  });
+  return [...findRoleProblems(policy, approvers, ['approvers'], near), ...ofRules];
+}
+
+function findAgentProblems({ agents }: Policy, rule: Rule, near: NearNames): ProblemOfRule[] {
+  return (rule.agents ?? []).flatMap((name, index): ProblemOfRule[] => {
+    if (agents === undefined || Object.hasOwn(agents, name)) return [];
+    const text = `no agent ${name} is declared${guessName(name, Object.keys(agents), near)}`;
+    return [{ path: ['agents', index], text }];
+  });
+}
+
+/** A role that is not there has no members: whom it should have stopped walks through. */
+function findRoleProblems(
+  { roles }: Policy,
+  names: readonly string[] = [],
+  path: readonly string[],
+  near: NearNames,
+): ProblemOfRule[] {
+  return names.flatMap((name, index): ProblemOfRule[] => {
+    const role = name.startsWith('role:') ? name.slice('role:'.length) : undefined;
+    if (role === undefined || Object.hasOwn(roles, role)) return [];
+    return [{ path: [...path, index], text: `there is no role ${role}${guessName(role, Object.keys(roles), near)}` }];
+  });
+}
+
+function findQuorumProblem({ ask = {} }: Rule, approvers: readonly string[]): ProblemOfRule[] {
+  const { quorum = 1, approvers: names = approvers } = ask;
+  const isOpen = names.length === 0 || names.some((name) => name.startsWith('role:') || /(^|\/)\*$/.test(name));
+  const people = new Set(names.map((name) => (name.includes('/') ? name : `default/${name}`))).size;
+  if (isOpen || quorum <= people) return [];
+  return [{ path: ['ask', 'quorum'], text: `${quorum} must say yes, but only ${people} may answer` }];
+}
+
+function findContradictionProblem(rule: Rule): ProblemOfRule[] {
+  const found = findContradiction(rule);
+  if (found === undefined) return [];
+  const { at } = rule.arguments![found.one]!;
+  const text = `it can never match: no value at ${at} meets both conditions ${found.one + 1} and ${found.other + 1}`;
+  return [{ path: ['arguments', found.other], text }];
+}
+
+/** Two rules about exactly the same calls: only the stricter one, or the first, ever decides. */
+function findTwinProblem(rule: Rule, earlier: Map<string, Rule>): ProblemOfRule[] {
+  const key = callsDigest(rule);
+  const twin = earlier.get(key);
+  if (twin === undefined) {
+    earlier.set(key, rule);
+    return [];
+  }
+  if (twin.verdict === rule.verdict) return [{ path: [], text: `rule "${twin.id}" says the same to the same calls` }];
+  const isWeaker = VERDICTS.indexOf(rule.verdict) < VERDICTS.indexOf(twin.verdict);
+  const text = isWeaker
+    ? `it can never decide: rule "${twin.id}" says ${twin.verdict} to the same calls`
+    : `rule "${twin.id}" can never decide beside it: this one says ${rule.verdict} to the same calls`;
+  return [{ path: [], text }];
+}
+
+/**
+ * Throws POLICY_INVALID for what the file itself says, with places. What it leaves as it was, and is wrong now, is returned as doubts:
+ * a change elsewhere must not be kept from being made.
+ */
+export function checkRules(
+  file: { readonly speaksOf: readonly string[]; readonly placeOf: SettingsFile['placeOf'] },
+  policy: Policy,
+  known: KnownTools | undefined,
+  near: NearNames,
+): string[] {
+  const found = findRuleProblems(policy, known, near);
+  const isOfFile = ({ path }: RuleProblem): boolean => file.speaksOf.includes(String(path[0]));
+  const problems = found.filter(isOfFile).map(({ path, text }) => `${file.placeOf(path)}: ${text}`);
+  if (problems.length > 0) throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
+  return found.map(({ text }) => text);
+}

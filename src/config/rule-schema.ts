@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { APPROVAL_DECISIONS, SEVERITIES } from '../domain/approval.ts';
+import { NAME_PATTERN, splitToolId } from '../domain/ids.ts';
+import { isJsonObject, type JsonValue } from '../domain/json.ts';
+import { VERDICTS, type ArgumentCondition, type Rule } from '../domain/rule.ts';
+import { UNMATCHED } from '../domain/rule-decision.ts';
+import { EFFECTS } from '../domain/tool.ts';
+import { COMPARISONS } from '../gate/rules/compile-condition.ts';
+import { parsePointer } from '../gate/rules/json-pointer.ts';
+import { readHostEntry } from '../gate/rules/match-host.ts';
+import { readRoot } from '../gate/rules/match-root.ts';
+import { matchGlob, matchPattern } from '../gate/rules/match-text.ts';
+import { plainText } from './agent-schema.ts';
+
+const SECOND = 1000;
+const DAY = 24 * 60 * 60 * SECOND;
+const MOST_RULES = 5_000;
+const MOST_CONDITIONS = 32;
+const MOST_ENTRIES = 1_000;
+
+const WORDS = (limit: number) =>
+  z
+    .string()
+    .regex(/^[^\p{Cs}\p{Cc}]+$/u, 'expected text without control characters')
+    .max(limit, `expected at most ${limit} characters`);
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.array(item).min(1, 'an empty list matches nothing; leave it out to mean all').max(MOST_ENTRIES).readonly();
+
+export const toolPattern = z.string().refine(isToolPattern, { message: 'expected module.tool, module.* or *' });
+
+function isToolPattern(text: string): boolean {
+  if (text === '*') return true;
+  const module = text.endsWith('.*') ? text.slice(0, -2) : undefined;
+  return module === undefined ? splitToolId(text) !== undefined : NAME_PATTERN.test(module);
+}
+
+/** Somebody whom a policy names. */
+export const member = plainText.refine(
+  (name) => !name.startsWith('role:') || NAME_PATTERN.test(name.slice('role:'.length)),
+  { message: 'expected a subject, role:NAME or *' },
+);
+
+/** What canonical JSON can say: a rule is hashed. */
+const jsonValue = z.json().refine(isWellFormed, { message: 'expected text without lone surrogates' });
+
+function isWellFormed(value: JsonValue): boolean {
+  if (typeof value === 'string') return !/\p{Cs}/u.test(value);
+  if (Array.isArray(value)) return value.every(isWellFormed);
+  return !isJsonObject(value) || Object.entries(value).every((entry) => entry.every(isWellFormed));
+}
+
+const compiles = (compile: (text: string) => unknown) => (text: string) => {
+  try {
+    compile(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const bounds = (number: z.ZodNumber) =>
+  z
+    .strictObject({ min: number.exactOptional(), max: number.exactOptional() })
+    .refine(({ min, max }) => min !== undefined || max !== undefined, { message: 'expected min, max or both' })
+    .refine(({ min = -Infinity, max = Infinity }) => min <= max, {
+      message: 'min is greater than max: nothing is in between',
+    });
+
+const condition = z
+  .strictObject({
+    at: z
+      .string()
+      .max(1024)
+      .refine((text) => parsePointer(text) !== undefined && isWellFormed(text), {
+        message: 'expected a JSON pointer such as /url or /items/*/url; / and ~ in a name are ~1 and ~0',
+      }),
+    not: z.boolean('expected true or false').exactOptional(),
+    exists: z.boolean('expected true or false').exactOptional(),
+    equals: jsonValue.exactOptional(),
+    in: z.array(jsonValue).min(1, 'an empty list holds for nothing').max(MOST_ENTRIES).readonly().exactOptional(),
+    prefix: z.string().min(1, 'expected some text; every text starts with none').refine(isWellFormed).exactOptional(),
+    glob: z
+      .string()
+      .min(1, 'expected some text')
+      .refine(compiles(matchGlob), { message: 'expected a shorter glob' })
+      .exactOptional(),
+    pattern: z
+      .string()
+      .min(1, 'expected some text')
+      .refine(compiles(matchPattern), {
+        message: 'expected an RE2 expression of at most 2000 characters: no look-around, no back-references',
+      })
+      .exactOptional(),
+    range: bounds(z.number()).exactOptional(),
+    length: bounds(z.int('expected a whole number').min(0, 'expected 0 or more')).exactOptional(),
+    host: listOf(
+      z.string().refine((text) => readHostEntry(text) !== undefined, {
+        message: 'expected a host name or *.NAME, without scheme, port and path',
+      }),
+    ).exactOptional(),
+    root: listOf(
+      z.string().refine((text) => readRoot(text) !== undefined && isWellFormed(text), {
+        message: 'expected a folder, written with /, without .. and ~',
+      }),
+    ).exactOptional(),
+  })
+  .superRefine((given, context) => {
+    const found = COMPARISONS.filter((name) => Object.hasOwn(given, name));
+    if (found.length === 1) return;
+    const have = found.length === 0 ? '' : `, found ${found.join(' and ')}`;
+    context.addIssue({ code: 'custom', message: `expected exactly one of ${COMPARISONS.join(', ')}${have}` });
+  })
+  .transform((given) => given as ArgumentCondition);
+
+/** Other gates let a call through when nobody answers. Whoever writes that here must learn that it does not happen. */
+const NEVER_ALLOWS = z.never('a question that nobody answers in time is denied; nothing else can be chosen');
+const ON_TIMEOUT = ['onTimeout', 'timeoutBehavior', 'timeoutDecision', 'timeoutAction', 'allowOnTimeout'] as const;
+const onTimeout = Object.fromEntries(ON_TIMEOUT.map((key) => [key, NEVER_ALLOWS.exactOptional()]));
+
+const ASK = {
+  title: WORDS(120).exactOptional(),
+  description: z
+    .string()
+    .regex(/^(?:[^\p{Cs}\p{Cc}]|\n)+$/u, 'expected text; of control characters only line breaks')
+    .max(2000, 'expected at most 2000 characters')
+    .exactOptional(),
+  severity: z.enum(SEVERITIES, `expected one of ${SEVERITIES.join(', ')}`).exactOptional(),
+  timeoutMs: z
+    .int('expected a whole number of milliseconds')
+    .min(SECOND, 'expected at least 1000 (1 second)')
+    .max(7 * DAY, `expected at most ${7 * DAY} (7 days)`)
+    .exactOptional(),
+  decisions: z
+    .array(z.enum(APPROVAL_DECISIONS, `expected one of ${APPROVAL_DECISIONS.join(', ')}`))
+    .refine((given) => given.some((decision) => decision !== 'deny'), {
+      message: 'expected allow-once, allow-always or both: nobody could say yes',
+    })
+    // Whatever is offered, no is among it; in the order in which people are shown them.
+    .transform((given) => APPROVAL_DECISIONS.filter((one) => one === 'deny' || given.includes(one)))
+    .exactOptional(),
+  approvers: z.array(member).min(1, 'nobody could answer; leave it out to take those of the policy').exactOptional(),
+  quorum: z.int('expected a whole number').min(1, 'expected 1 or more').max(MOST_ENTRIES).exactOptional(),
+};
+const ask = z.strictObject({ ...ASK, ...onTimeout });
+
+const RULE = {
+  id: z
+    .string()
+    .regex(NAME_PATTERN, 'expected 1 to 64 letters, digits, _ and -, the first a letter or digit')
+    .refine((id) => id !== UNMATCHED, { message: `${UNMATCHED} stands for "no rule"; choose another name` }),
+  verdict: z.enum(VERDICTS, `expected one of ${VERDICTS.join(', ')}`),
+  tools: listOf(toolPattern).exactOptional(),
+  effects: listOf(z.enum(EFFECTS, `expected one of ${EFFECTS.join(', ')}`)).exactOptional(),
+  privileged: z.boolean('expected true or false').exactOptional(),
+  agents: listOf(
+    plainText.refine((name) => name !== '*', { message: 'leave agents out to mean all of them' }),
+  ).exactOptional(),
+  subjects: listOf(member).exactOptional(),
+  arguments: z
+    .array(condition)
+    .min(1, 'expected a condition; leave it out to take every call')
+    .max(MOST_CONDITIONS)
+    .readonly()
+    .exactOptional(),
+  reason: WORDS(500).exactOptional(),
+  ask: ask.exactOptional(),
+};
+
+const rule = z.strictObject(RULE).superRefine((given, context) => {
+  if (given.ask === undefined || given.verdict === 'ask') return;
+  context.addIssue({ code: 'custom', path: ['ask'], message: 'a question needs verdict: ask' });
+});
+
+export const rulesSchema = z
+  .array(rule)
+  .max(MOST_RULES)
+  .superRefine((rules, context) => {
+    const known = new Set<string>();
+    rules.forEach(({ id }, index) => {
+      if (known.has(id)) context.addIssue({ code: 'custom', path: [index, 'id'], message: `${id} is there twice` });
+      known.add(id);
+    });
+  })
+  .transform((rules) => rules as readonly Rule[]);
+
+export const unmatchedSchema = z.enum(VERDICTS, `expected one of ${VERDICTS.join(', ')}`);
+export const approversSchema = z.array(member).max(MOST_ENTRIES).readonly();
+
+export function keysOfRules(path: string): readonly string[] {
+  if (/\.(range|length)$/.test(path)) return ['min', 'max'];
+  if (/\.arguments\.\d+$/.test(path)) return ['at', 'not', ...COMPARISONS];
+  return path.endsWith('.ask') ? Object.keys(ASK) : Object.keys(RULE);
+}

@@ -1,0 +1,74 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import type { PointerStep } from '../gate/rules/json-pointer.ts';
+import { JSON_TYPES, typeOfJson, type JsonType } from '../gate/rules/json-values.ts';
+
+export type JsonTypes = ReadonlySet<JsonType>;
+
+const ANY: JsonTypes = new Set(JSON_TYPES);
+const NONE: JsonTypes = new Set();
+const BY_SCHEMA_NAME: Readonly<Record<string, JsonType>> = {
+  null: 'null',
+  boolean: 'boolean',
+  integer: 'number',
+  number: 'number',
+  string: 'text',
+  array: 'list',
+  object: 'group',
+};
+/** Schemas of tools that came from elsewhere can be of any depth. */
+const DEEPEST = 64;
+
+/**
+ * What a value at a pointer can be, by the schema of the arguments. Nothing is left out that the schema might allow: references and
+ * conditions that are not followed count as "anything". Empty means that there can be no such value.
+ */
+export function typesAt(schema: JsonValue | undefined, steps: readonly PointerStep[], depth = 0): JsonTypes {
+  if (schema === false) return NONE;
+  if (!isJsonObject(schema) || depth > DEEPEST) return ANY;
+  const below = (part: JsonValue | undefined): JsonTypes => typesAt(part, steps, depth + 1);
+  const parts = [ownTypesAt(schema, steps, depth)];
+  for (const name of ['anyOf', 'oneOf']) {
+    if (Array.isArray(schema[name])) parts.push(union(schema[name].map(below)));
+  }
+  if (Array.isArray(schema['allOf'])) parts.push(...schema['allOf'].map(below));
+  return new Set(JSON_TYPES.filter((type) => parts.every((types) => types.has(type))));
+}
+
+function ownTypesAt(schema: JsonObject, steps: readonly PointerStep[], depth: number): JsonTypes {
+  const own = namedTypes(schema);
+  const [step, ...rest] = steps;
+  if (step === undefined) return own;
+  const below = (part: JsonValue | undefined): JsonTypes => typesAt(part, rest, depth + 1);
+  return union([
+    ...(own.has('group') ? membersOf(schema, step).map(below) : []),
+    ...(own.has('list') ? elementsOf(schema, step).map(below) : []),
+  ]);
+}
+
+function namedTypes({ type, enum: values, const: value }: JsonObject): JsonTypes {
+  if (value !== undefined) return new Set([typeOfJson(value)]);
+  if (Array.isArray(values)) return new Set(values.map(typeOfJson));
+  const names = Array.isArray(type) ? type : [type];
+  const types = names.map((name) => (typeof name === 'string' ? BY_SCHEMA_NAME[name] : undefined));
+  return types.every((known) => known !== undefined) ? new Set(types) : ANY;
+}
+
+/** Schemas that a member may have; none when it cannot be there. */
+function membersOf(schema: JsonObject, step: PointerStep): (JsonValue | undefined)[] {
+  const { properties, patternProperties, additionalProperties } = schema;
+  const known = isJsonObject(properties) ? properties : {};
+  if (step.kind === 'member' && Object.hasOwn(known, step.name)) return [known[step.name]];
+  const named = step.kind === 'every' ? Object.values(known) : [];
+  return patternProperties === undefined ? [...named, additionalProperties] : [...named, undefined];
+}
+
+function elementsOf({ prefixItems, items }: JsonObject, step: PointerStep): (JsonValue | undefined)[] {
+  const first = Array.isArray(prefixItems) ? prefixItems : [];
+  if (step.kind === 'every') return [...first, items];
+  if (step.index < 0) return [];
+  return [step.index < first.length ? first[step.index] : items];
+}
+
+function union(sets: readonly JsonTypes[]): JsonTypes {
+  return new Set(sets.flatMap((types) => [...types]));
+}

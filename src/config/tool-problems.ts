@@ -1,0 +1,80 @@
+import { splitToolId } from '../domain/ids.ts';
+import { isJsonObject } from '../domain/json.ts';
+import { toolPatternMatches } from '../domain/policy.ts';
+import type { ArgumentCondition, Rule } from '../domain/rule.ts';
+import type { ToolDeclaration } from '../domain/tool.ts';
+import { comparisonsOf } from '../gate/rules/compile-condition.ts';
+import { isAbout } from '../gate/rules/compile-rules.ts';
+import { parsePointer } from '../gate/rules/json-pointer.ts';
+import { typesOf } from './contradictions.ts';
+import { guessName, type NearNames } from './describe-issue.ts';
+import { typesAt } from './schema-types.ts';
+
+export type RuleTool = Pick<ToolDeclaration, 'id' | 'effect' | 'privileged' | 'inputSchema'>;
+
+/** The catalog, as far as rules are about it. */
+export interface KnownTools {
+  readonly tools: readonly RuleTool[];
+  /** Modules that could not be loaded: what they would publish is not known. */
+  readonly broken?: readonly string[];
+}
+
+/** What is wrong with a rule, and where in it. */
+export interface ProblemOfRule {
+  readonly path: readonly (string | number)[];
+  readonly text: string;
+}
+
+/** Tools that are not published, and tools that cannot be called in the way the rule is about. */
+export function findToolProblems(rule: Rule, { tools, broken = [] }: KnownTools, near: NearNames): ProblemOfRule[] {
+  const isOfBroken = (pattern: string): boolean => broken.includes(moduleOf(pattern) ?? '');
+  const unpublished = (rule.tools ?? []).flatMap((pattern, index): ProblemOfRule[] => {
+    if (isOfBroken(pattern) || tools.some(({ id }) => toolPatternMatches(pattern, id))) return [];
+    const ids = tools.map(({ id }) => (pattern.endsWith('.*') ? `${moduleOf(id)}.*` : id));
+    return [{ path: ['tools', index], text: `${pattern} matches no published tool${guessName(pattern, ids, near)}` }];
+  });
+  if (unpublished.length > 0) return unpublished;
+  if (broken.length > 0 && rule.tools?.some((pattern) => pattern === '*' || isOfBroken(pattern)) !== false) return [];
+  const about = tools.filter((tool) => isAbout(rule, tool));
+  return about.length === 0 ? [describeNoTool(rule)] : findPointerProblems(rule, about, near);
+}
+
+function moduleOf(pattern: string): string | undefined {
+  return splitToolId(pattern.replace(/\.\*$/, '.x'))?.module;
+}
+
+function describeNoTool({ tools, effects, privileged }: Rule): ProblemOfRule {
+  const asked = [
+    ...(effects === undefined ? [] : [`has effect ${effects.join(' or ')}`]),
+    ...(privileged === undefined ? [] : [`is ${privileged ? '' : 'not '}privileged`]),
+  ];
+  const which = tools === undefined ? 'no published tool' : 'none of its tools';
+  return { path: [], text: `it can never match: ${which} ${asked.join(' and ')}` };
+}
+
+/** A tool that is named must have what is compared; of those that a pattern takes in, one is enough. */
+function findPointerProblems(rule: Rule, about: readonly RuleTool[], near: NearNames): ProblemOfRule[] {
+  const isNamed = ({ id }: RuleTool): boolean => rule.tools?.includes(id) === true;
+  return (rule.arguments ?? []).flatMap((condition, index): ProblemOfRule[] => {
+    const path = ['arguments', index];
+    const misfits = about.filter((tool) => findMisfit(tool, condition) !== undefined);
+    const named = misfits.filter(isNamed).map((tool) => ({ path, text: findMisfit(tool, condition, near)! }));
+    if (named.length > 0 || misfits.length < about.length) return named;
+    const first = findMisfit(about[0]!, condition, near)!;
+    return [{ path, text: about.length === 1 ? first : `it fits no tool that it is about: ${first}` }];
+  });
+}
+
+/** Why a tool can never have what the condition compares; undefined when it can. */
+function findMisfit(tool: RuleTool, condition: ArgumentCondition, near?: NearNames): string | undefined {
+  const steps = parsePointer(condition.at) ?? [];
+  const types = typesAt(tool.inputSchema, steps);
+  if (types.size === 0) {
+    const { properties } = tool.inputSchema;
+    const known = isJsonObject(properties) ? Object.keys(properties).map((name) => `/${name}`) : [];
+    const hint = near === undefined || steps.length !== 1 ? '' : guessName(condition.at, known, near);
+    return `${tool.id} has no argument ${condition.at}${hint}`;
+  }
+  if (typesOf(condition).some((type) => types.has(type))) return undefined;
+  return `${comparisonsOf(condition)[0]} cannot judge ${condition.at} of ${tool.id}, a ${[...types].join(' or ')}`;
+}

@@ -1,0 +1,151 @@
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { ArgumentCondition } from '../../domain/rule.ts';
+import { parsePointer, type PointerStep } from './json-pointer.ts';
+import { oneOfValues } from './json-values.ts';
+import { isMet, type Judge, type Judgement } from './judgement.ts';
+import { matchHost } from './match-host.ts';
+import { matchRoot } from './match-root.ts';
+import { matchGlob, matchPattern, matchPrefix } from './match-text.ts';
+
+/** What a condition can compare with. Exactly one stands in each. */
+export const COMPARISONS = [
+  'exists',
+  'equals',
+  'in',
+  'prefix',
+  'glob',
+  'pattern',
+  'range',
+  'length',
+  'host',
+  'root',
+] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+export interface CompiledCondition {
+  readonly steps: readonly PointerStep[];
+  readonly not: boolean;
+  readonly judge: Judge;
+  /** Of a pointer that leads to nothing. */
+  readonly ofMissing: Judgement;
+}
+
+const KEYS: readonly string[] = ['at', 'not', ...COMPARISONS];
+
+/** A condition of a later release, or one that went past the checks: nobody knows what it asks for, so nothing can be judged by it. */
+const NOT_UNDERSTOOD: CompiledCondition = Object.freeze({
+  steps: [],
+  not: false,
+  judge: () => 'unclear' as const,
+  ofMissing: 'unclear',
+});
+
+export function compileCondition(condition: ArgumentCondition): CompiledCondition {
+  const steps = parsePointer(condition.at);
+  const [comparison, ...more] = comparisonsOf(condition);
+  const isKnown = Object.keys(condition).every((key) => KEYS.includes(key));
+  if (steps === undefined || comparison === undefined || more.length > 0 || !isKnown) return NOT_UNDERSTOOD;
+  try {
+    const judge = judgeOf(condition, comparison);
+    const ofMissing = comparison !== 'exists' ? 'missing' : condition.exists === true ? 'fails' : 'holds';
+    return Object.freeze({ steps, not: condition.not === true, judge, ofMissing });
+  } catch {
+    return NOT_UNDERSTOOD;
+  }
+}
+
+export function comparisonsOf(condition: ArgumentCondition): Comparison[] {
+  return COMPARISONS.filter((name) => condition[name] !== undefined);
+}
+
+function judgeOf(condition: ArgumentCondition, comparison: Comparison): Judge {
+  switch (comparison) {
+    case 'exists':
+      return () => (condition.exists === true ? 'holds' : 'fails');
+    case 'equals':
+      return oneOfValues([condition.equals!]);
+    case 'in':
+      return oneOfValues(condition.in!);
+    case 'prefix':
+      return matchPrefix(condition.prefix!);
+    case 'glob':
+      return matchGlob(condition.glob!);
+    case 'pattern':
+      return matchPattern(condition.pattern!);
+    case 'range':
+      return within(condition.range!, (value) => (typeof value === 'number' ? value : undefined));
+    case 'length':
+      return within(condition.length!, lengthOf);
+    case 'host':
+      return matchHost(condition.host!);
+    case 'root':
+      return matchRoot(condition.root!);
+  }
+}
+
+interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** Both bounds belong to it. */
+function within({ min = -Infinity, max = Infinity }: Bounds, measure: (value: JsonValue) => number | undefined): Judge {
+  return (value) => {
+    const measured = measure(value);
+    if (measured === undefined) return value === null ? 'missing' : 'unclear';
+    return measured >= min && measured <= max ? 'holds' : 'fails';
+  };
+}
+
+/** Characters as JSON Schema counts them, or elements. */
+function lengthOf(value: JsonValue): number | undefined {
+  if (Array.isArray(value)) return value.length;
+  if (typeof value !== 'string') return undefined;
+  let pairs = 0;
+  for (let index = 0; index < value.length; index += 1) {
+    if (value.codePointAt(index)! > 0xffff) pairs += 1;
+  }
+  return value.length - pairs;
+}
+
+/** In an allow rule every element must meet the condition, in an ask or deny rule one is enough. */
+export function conditionIsMet(condition: CompiledCondition, args: JsonValue, isAllow: boolean): boolean {
+  return isMetBelow(condition, args, 0, isAllow);
+}
+
+function isMetBelow(condition: CompiledCondition, start: JsonValue, depth: number, isAllow: boolean): boolean {
+  const { steps, not, ofMissing } = condition;
+  let value = start;
+  for (let at = depth; at < steps.length; at += 1) {
+    const step = steps[at]!;
+    if (value === null) return isMet(ofMissing, not, isAllow);
+    if (typeof value !== 'object') return isMet('unclear', not, isAllow);
+    if (step.kind === 'every') return isMetByElements(condition, elementsOf(value), at + 1, isAllow);
+    if (Array.isArray(value)) {
+      if (step.index < 0) return isMet('unclear', not, isAllow);
+      if (step.index >= value.length) return isMet(ofMissing, not, isAllow);
+      value = value[step.index]!;
+    } else {
+      if (!Object.hasOwn(value, step.name)) return isMet(ofMissing, not, isAllow);
+      value = value[step.name]!;
+    }
+  }
+  return isMet(condition.judge(value), not, isAllow);
+}
+
+function elementsOf(value: JsonValue[] | JsonObject): readonly JsonValue[] {
+  return Array.isArray(value) ? value : Object.values(value);
+}
+
+function isMetByElements(
+  condition: CompiledCondition,
+  elements: readonly JsonValue[],
+  depth: number,
+  isAllow: boolean,
+): boolean {
+  if (elements.length === 0) return isMet(condition.ofMissing, condition.not, isAllow);
+  for (const element of elements) {
+    if (isMetBelow(condition, element, depth, isAllow) !== isAllow) return !isAllow;
+  }
+  return isAllow;
+}

@@ -1,0 +1,98 @@
+import type { Asker } from '../../domain/approval.ts';
+import { toolPatternMatches, type Policy } from '../../domain/policy.ts';
+import { VERDICTS, type Rule, type RuleVerdict } from '../../domain/rule.ts';
+import type { RuleCall } from '../../domain/rule-decision.ts';
+import { compileCondition, type CompiledCondition } from './compile-condition.ts';
+import { ruleDigest } from './rule-digest.ts';
+
+export interface CompiledRule {
+  readonly rule: Rule;
+  /** That of the rule; what is no verdict counts as the strictest. */
+  readonly verdict: RuleVerdict;
+  readonly agents: ReadonlySet<string> | undefined;
+  readonly conditions: readonly CompiledCondition[];
+  /** Of a rule that asks. */
+  readonly asker: Asker | undefined;
+}
+
+const KEYS: readonly string[] = [
+  'id',
+  'verdict',
+  'tools',
+  'effects',
+  'privileged',
+  'agents',
+  'subjects',
+  'arguments',
+  'reason',
+  'ask',
+];
+const MOST_KEPT = 10_000;
+
+/** Never changes; what is kept beside the rules follows from them alone. */
+export class CompiledRules {
+  readonly #rules: readonly CompiledRule[];
+  /** Rules that are about a tool, found once: those about other tools then cost nothing. */
+  readonly #byTool = new Map<string, AboutTool>();
+
+  constructor(rules: readonly CompiledRule[]) {
+    this.#rules = rules;
+  }
+
+  /** Those whose `tools`, `effects` and `privileged` fit, in the order in which they are written. */
+  about(tool: RuleCall['tool']): readonly CompiledRule[] {
+    if (this.#rules.length === 0) return this.#rules;
+    const known = this.#byTool.get(tool.id);
+    // During a deployment two definitions of one tool can differ in their effect.
+    if (known?.effect === tool.effect && known.privileged === tool.privileged) return known.rules;
+    const rules = Object.freeze(this.#rules.filter(({ rule }) => isAbout(rule, tool)));
+    if (this.#byTool.size >= MOST_KEPT) this.#byTool.clear();
+    this.#byTool.set(tool.id, { effect: tool.effect, privileged: tool.privileged, rules });
+    return rules;
+  }
+}
+
+interface AboutTool extends Pick<RuleCall['tool'], 'effect' | 'privileged'> {
+  readonly rules: readonly CompiledRule[];
+}
+
+export function isAbout(rule: Rule, { id, effect, privileged }: RuleCall['tool']): boolean {
+  return (
+    rule.tools?.some((pattern) => toolPatternMatches(pattern, id)) !== false &&
+    rule.effects?.includes(effect) !== false &&
+    (rule.privileged === undefined || rule.privileged === privileged)
+  );
+}
+
+/** Another version of a policy has another list. */
+const compiled = new WeakMap<readonly Rule[], CompiledRules>();
+const NO_RULES: readonly Rule[] = Object.freeze([]);
+
+/** Done once for one list of rules. Never throws: a rule that is not understood matches if it is strict, and never if it allows. */
+export function compileRules({ rules = NO_RULES }: Pick<Policy, 'rules'>): CompiledRules {
+  let made = compiled.get(rules);
+  if (made === undefined) {
+    made = new CompiledRules(Object.freeze(rules.filter(isUsable).map(compileRule)));
+    compiled.set(rules, made);
+  }
+  return made;
+}
+
+/** A key of a later release may narrow the rule. Without it a strict rule only gets stricter; one that allows would allow too much. */
+function isUsable(rule: Rule): boolean {
+  return rule.verdict !== 'allow' || Object.keys(rule).every((key) => KEYS.includes(key));
+}
+
+function compileRule(rule: Rule): CompiledRule {
+  const verdict = VERDICTS.includes(rule.verdict) ? rule.verdict : 'deny';
+  return Object.freeze({
+    rule,
+    verdict,
+    agents: rule.agents === undefined ? undefined : new Set(rule.agents),
+    conditions: Object.freeze((rule.arguments ?? []).map(compileCondition)),
+    asker:
+      verdict === 'ask'
+        ? Object.freeze({ kind: 'rule' as const, id: rule.id, digest: ruleDigest(rule), grantable: true })
+        : undefined,
+  });
+}

@@ -1,0 +1,24 @@
+/** One step of a pointer into arguments: every element, or a member. */
+export type PointerStep =
+  | { readonly kind: 'every' }
+  /** `index` is -1 when the name is no index of a list. */
+  | { readonly kind: 'member'; readonly name: string; readonly index: number };
+
+const MOST_STEPS = 32;
+const INDEX = /^(?:0|[1-9]\d{0,8})$/;
+const EVERY: PointerStep = Object.freeze({ kind: 'every' });
+
+/** RFC 6901, with `*` for every element of a list or every member of a group. Undefined when it is no pointer. */
+export function parsePointer(text: string): readonly PointerStep[] | undefined {
+  if (text === '') return [];
+  if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
+  const steps = text
+    .slice(1)
+    .split('/')
+    .map((part): PointerStep => {
+      if (part === '*') return EVERY;
+      const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+      return { kind: 'member', name, index: INDEX.test(name) ? Number(name) : -1 };
+    });
+  return steps.length > MOST_STEPS ? undefined : Object.freeze(steps);
+}

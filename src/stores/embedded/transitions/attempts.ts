@@ -1,0 +1,122 @@
+import { HISTORY_LENGTH, type Attempt, type AttemptEnding, type RunState } from '../../../domain/attempt.ts';
+import type { SettledAttempt } from '../../../ports/call-store.ts';
+import { encodeHistory, shortSignature, toolTag } from '../../../wire/history.ts';
+import type { CallRow, RunRow } from '../rows.ts';
+import { RunMemory } from '../run-memory.ts';
+import type { Transaction } from '../transaction.ts';
+import { endRun } from './sessions.ts';
+
+/** Counts one more attempt of a run that exists. */
+export function countAttempt(
+  transaction: Transaction,
+  { session, run, tool, bodyDigest }: Pick<CallRow, 'session' | 'run' | 'tool' | 'bodyDigest'>,
+): { readonly sequence: number; readonly toolSequence: number } {
+  const memory = findRun(transaction, session, run);
+  if (memory === undefined) return { sequence: 0, toolSequence: 0 };
+  const sequence = memory.row.attempts + 1;
+  const toolSequence = (memory.attemptsByTool.get(tool) ?? 0) + 1;
+  memory.row.attempts = sequence;
+  memory.attemptsByTool.set(tool, toolSequence);
+  memory.remember(sequence, shortSignature(bodyDigest));
+  transaction.database.run(
+    'UPDATE run SET attempts = ?, attemptsByTool = ? WHERE session = ? AND run = ?',
+    sequence,
+    JSON.stringify(Object.fromEntries(memory.attemptsByTool)),
+    session,
+    run,
+  );
+  return { sequence, toolSequence };
+}
+
+/** What a delivery is told of its run. */
+export function runStateOf(
+  transaction: Transaction,
+  call: CallRow,
+): { readonly runState: RunState; readonly history?: Uint8Array } {
+  const { session, run, sequence, toolSequence, bodyDigest } = call;
+  const memory = findRun(transaction, session, run);
+  if (memory === undefined) {
+    return { runState: { sequence, toolSequence, startedAt: 0, cost: 0, endedRuns: 0 } };
+  }
+  const { startedAt, cost, endedRuns } = memory.row;
+  const runState = { sequence, toolSequence, startedAt, cost, endedRuns };
+  if (!memory.looksRepeated(sequence, shortSignature(bodyDigest))) return { runState };
+  const attempts = readAttempts(transaction, memory.row, sequence).map(toAttempt);
+  return { runState, history: encodeHistory(attempts) };
+}
+
+/** What came out of an attempt: written with the call that ends. Without a word about it, nothing ran and nothing came out. */
+export function endAttempt(transaction: Transaction, call: CallRow, attempt: SettledAttempt | undefined): string {
+  const ending = attempt?.ending ?? 'refused';
+  const { session, run } = call;
+  transaction.rows.run(session, run)?.end(call.sequence, ending);
+  if (attempt?.cost !== undefined && attempt.cost > 0) addCost(transaction, session, run, attempt.cost);
+  if (attempt?.endsRun === true && endRun(transaction, { session, run })) {
+    transaction.rows.dropSession(session);
+    transaction.database.run('UPDATE session SET endedRuns = endedRuns + 1 WHERE id = ?', session);
+  }
+  return JSON.stringify([ending, attempt?.result ?? null, attempt?.effective ?? null]);
+}
+
+function addCost({ database, rows }: Transaction, session: string, run: string, cost: number): void {
+  rows.dropRun(session, run);
+  database.run('UPDATE run SET cost = cost + ? WHERE session = ? AND run = ?', cost, session, run);
+}
+
+function findRun(transaction: Transaction, session: string, run: string): RunMemory | undefined {
+  const { database, rows } = transaction;
+  const known = rows.run(session, run);
+  if (known !== undefined) return known;
+  const row = database.get<RunRow & { readonly attemptsByTool: string }>(
+    'SELECT session, run, startedAt, attempts, attemptsByTool, cost, endedRuns FROM run WHERE session = ? AND run = ?',
+    session,
+    run,
+  );
+  if (row === undefined) return undefined;
+  const byTool = new Map(Object.entries(JSON.parse(row.attemptsByTool) as Record<string, number>));
+  const memory = new RunMemory(row, byTool);
+  for (const attempt of readAttempts(transaction, row, row.attempts + 1)) {
+    const [ending] = parseAttempt(attempt.attempt);
+    memory.remember(attempt.sequence, shortSignature(attempt.bodyDigest));
+    if (ending !== 'open') memory.end(attempt.sequence, ending);
+  }
+  return rows.keepRun(memory);
+}
+
+interface AttemptRow {
+  readonly sequence: number;
+  readonly tool: string;
+  readonly bodyDigest: string;
+  readonly acceptedAt: number;
+  readonly attempt: string | null;
+}
+
+/** A run that was ended and opened again under its old id starts anew. */
+function readAttempts({ database }: Transaction, { session, run, startedAt }: RunRow, before: number): AttemptRow[] {
+  return database.all<AttemptRow>(
+    `SELECT sequence, tool, bodyDigest, acceptedAt, attempt FROM call INDEXED BY callRun
+     WHERE session = ? AND run = ? AND sequence BETWEEN ? AND ? AND acceptedAt >= ? ORDER BY sequence`,
+    session,
+    run,
+    Math.max(1, before - HISTORY_LENGTH),
+    before - 1,
+    startedAt,
+  );
+}
+
+function parseAttempt(text: string | null): [AttemptEnding, string | null, string | null] {
+  return text === null ? ['open', null, null] : (JSON.parse(text) as [AttemptEnding, string | null, string | null]);
+}
+
+function toAttempt({ sequence, tool, bodyDigest, acceptedAt, attempt }: AttemptRow): Attempt {
+  const [ending, result, effective] = parseAttempt(attempt);
+  return {
+    sequence,
+    tool: toolTag(tool),
+    raw: shortSignature(bodyDigest),
+    at: acceptedAt,
+    ending,
+    ...(result === null ? {} : { result }),
+    ...(effective === null ? {} : { effective }),
+  };
+}

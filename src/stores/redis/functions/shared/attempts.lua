@@ -1,0 +1,96 @@
+--[[ What a run has tried lately, so that a loop is seen whoever works on it. One hash has all runs of a lane, by session and run, so that a
+  batch is one command. A run is: attempts, until which of them it is watched, cost, the last three that went wrong; for each tool a tag
+  and its attempts; then hints, the beginnings of the latest signatures, where repetitions are looked for. A run in which something
+  repeats itself or goes wrong is watched: a list has the ids of its calls, which themselves say what came out. Others cost nothing. ]]
+local HISTORY, HINT, SIGNATURE = 128, 3, 8
+local RUN_FRONT, RUN_FRONT_SIZE = '<I4I4dI4I4I4B', 29
+local TOOL_SIZE = 8
+local NO_SIGNATURE = '--------'
+local OPEN = '?' .. NO_SIGNATURE
+-- So many attempts may lie between three wrong ones that are worth a look.
+local CLOSE = 6
+
+local function runs_key(lane) return lane .. 'runs' end
+local function recent_key(lane, run_name) return lane .. 'recent:' .. run_name end
+local function run_field(run) return 'run:' .. run end
+
+-- What a session says of its run: when it was opened, and how many of its runs were ended for a loop before.
+local function opened_run(now, ended) return text(now) .. ' ' .. (ended or '0') end
+
+-- Into a table that has room for it already: growing one costs more than all the rest.
+local function read_run(run, value)
+  if not value or #value < RUN_FRONT_SIZE then return run end
+  local tools
+  run.attempts, run.watched_until, run.cost, run.wrong_1, run.wrong_2, run.wrong_3, tools = struct.unpack(RUN_FRONT, value)
+  local hints_at = RUN_FRONT_SIZE + tools * TOOL_SIZE + 1
+  run.tools, run.hints = string.sub(value, RUN_FRONT_SIZE + 1, hints_at - 1), string.sub(value, hints_at)
+  return run
+end
+
+local function new_run()
+  return { attempts = 0, watched_until = 0, cost = 0, wrong_1 = 0, wrong_2 = 0, wrong_3 = 0, tools = '', hints = '' }
+end
+
+local function write_run(run)
+  return struct.pack(RUN_FRONT, run.attempts, run.watched_until, run.cost, run.wrong_1, run.wrong_2, run.wrong_3, #run.tools / TOOL_SIZE)
+    .. run.tools .. run.hints
+end
+
+-- How often a signature seems to be among the latest, up to `most`.
+local function count_hints(hints, hint, most)
+  local found, from = 0, 1
+  while found < most do
+    local at = string.find(hints, hint, from, true)
+    if not at then return found end
+    if at % HINT == 1 then found = found + 1 end
+    from = at + 1
+  end
+  return found
+end
+
+local function nothing_works(run, sequence)
+  return run.wrong_1 > 0 and sequence - run.wrong_1 <= CLOSE
+end
+
+-- What a delivery is told of its run; see `runStateOf`. The first part differs between calls, the second does not.
+local function sequences(sequence, tool_sequence) return struct.pack('<I4I4', sequence, tool_sequence) end
+local function run_facts(opened, cost) return opened .. ' ' .. text_of(cost) end
+
+local tool_tag = remember(function(tool) return string.sub(redis.sha1hex(tool), 1, 4) end)
+
+-- One attempt as `decodeHistory` reads it.
+local function describe_attempt(record, attempt)
+  return struct.pack('<I4d', record[SEQUENCE], tonumber(fact(record, ACCEPTED_AT))) .. tool_tag(fact(record, TOOL))
+    .. string.sub(record[DIGEST], 1, SIGNATURE) .. attempt .. string.rep('-', 2 * SIGNATURE + 1 - #attempt)
+end
+
+-- The latest attempts since the run is watched, in no order.
+local function read_history(lane, run_name)
+  local ids, attempts = redis.call('LRANGE', recent_key(lane, run_name), '-' .. HISTORY, '-1'), {}
+  if #ids == 0 then return '' end
+  for _, bytes in ipairs(redis.call('HMGET', calls_key(lane), unpack(ids))) do
+    local record_bytes, ending = bytes, nil
+    if is_settled(bytes) then record_bytes, ending = split_settled(bytes) end
+    local record = read_record(record_bytes)
+    if record then attempts[#attempts + 1] = describe_attempt(record, ending and ending.attempt or OPEN) end
+  end
+  return table.concat(attempts)
+end
+
+-- Notes a call of a watched run. The list ends by itself when nothing is added for long.
+local RECENT_MS = '3600000'
+local function add_recent(lane, run_name, call_id)
+  local key = recent_key(lane, run_name)
+  if redis.call('RPUSH', key, call_id) > 2 * HISTORY then redis.call('LTRIM', key, '-' .. HISTORY, '-1') end
+  redis.call('PEXPIRE', key, RECENT_MS)
+end
+
+-- Ends a run: its right, what was offered to it, its counters and its history.
+local function end_run(lane, session_id, run)
+  local run_name = session_id .. '/' .. run
+  if redis.call('HDEL', session_key(lane, session_id), run_field(run)) == 0 then return false end
+  redis.call('HDEL', session_key(lane, session_id), injected_field(run))
+  redis.call('HDEL', runs_key(lane), run_name)
+  redis.call('DEL', recent_key(lane, run_name))
+  return true
+end

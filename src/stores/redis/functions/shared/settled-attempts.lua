@@ -1,0 +1,41 @@
+--[[ What attempts that went wrong, cost something or end their run change about it. By far the most do not. A note is session, run and,
+  behind a blank, the cost. An attempt's letter is `o` when all is well and `e` when its run ends. ]]
+local OK_BYTE, ENDS_RUN_BYTE = 111, 101
+local REFUSED = 'r' .. NO_SIGNATURE
+
+local function note_attempt(notes, note, call_id, record, attempt)
+  notes[#notes + 1] = { note = note, call_id = call_id, sequence = record[SEQUENCE], letter = string.byte(attempt) }
+end
+
+-- Of a call that nobody has run.
+local function note_refusal(notes, call_id, record)
+  note_attempt(notes, fact(record, SESSION) .. '/' .. fact(record, RUN) .. ' ', call_id, record, REFUSED)
+end
+
+local function add_wrong(lane, run, run_name, one)
+  run.wrong_1, run.wrong_2, run.wrong_3 = run.wrong_2, run.wrong_3, one.sequence
+  -- Watched from its first mistake on, and that one is part of it.
+  if one.sequence > run.watched_until then add_recent(lane, run_name, one.call_id) end
+  run.watched_until = math.max(run.watched_until, run.attempts + HISTORY)
+end
+
+local function write_note(lane, one, meta_key)
+  local run_name, cost = string.match(one.note, '^([^ ]*) (%d*)$')
+  local session_id, run_id = string.match(run_name, '^([^/]*)/(.*)$')
+  local value = redis.call('HGET', runs_key(lane), run_name)
+  -- A run that has ended has no counters, and gets none by what ends later.
+  if value then
+    local run = read_run(new_run(), value)
+    if cost ~= '' then run.cost = run.cost + tonumber(cost) end
+    if one.letter ~= OK_BYTE then add_wrong(lane, run, run_name, one) end
+    redis.call('HSET', runs_key(lane), run_name, write_run(run))
+  end
+  if one.letter == ENDS_RUN_BYTE and end_run(lane, session_id, run_id) then
+    redis.call('HINCRBY', session_key(lane, session_id), 'ended', 1)
+    redis.call('HINCRBY', meta_key, 'epoch', 1)
+  end
+end
+
+local function write_notes(lane, notes, meta_key)
+  for _, one in ipairs(notes) do write_note(lane, one, meta_key) end
+end

@@ -1,0 +1,260 @@
+import { expect, it } from 'vitest';
+import { HISTORY_LENGTH, type Attempt, type AttemptEnding } from '../../../src/domain/attempt.ts';
+import { toolId } from '../../../src/domain/ids.ts';
+import type { Delivery, SettledAttempt } from '../../../src/ports/call-store.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { decodeHistory, shortSignature, toolTag } from '../../../src/wire/history.ts';
+import { newRunId } from '../../../src/wire/ids.ts';
+import {
+  acceptMany,
+  acceptOne,
+  acceptRequest,
+  cancelRequest,
+  claimMany,
+  claimOne,
+  encodedOutcome,
+  holdOne,
+  openSession,
+  ownedBy,
+  ROOMY,
+  settleRequest,
+  TOOL,
+  type CallOverrides,
+  type TestSession,
+} from '../fixtures.ts';
+import { reclaimOne } from '../observe.ts';
+import type { Scene } from '../scene.ts';
+
+const RESULT = 'r3sult__';
+
+function settled(delivery: Delivery, ending: SettledAttempt['ending'], more: Partial<SettledAttempt> = {}) {
+  const { session, run } = delivery;
+  const attempt = { session, run, ending, result: RESULT, ...more };
+  return settleRequest(delivery, encodedOutcome('ok'), { attempt });
+}
+
+async function attemptOne(
+  store: Store,
+  session: TestSession,
+  ending: SettledAttempt['ending'] = 'ok',
+  overrides: CallOverrides = {},
+): Promise<Delivery> {
+  const delivery = await holdOne(store, session, overrides);
+  expect(await store.settleCall(settled(delivery, ending))).toBe('settled');
+  return delivery;
+}
+
+function historyOf({ history, runState }: Delivery): Attempt[] | undefined {
+  return history === undefined ? undefined : decodeHistory(history, runState.sequence);
+}
+
+const args = (value: number): CallOverrides => ({ arguments: `{"n":${value}}` });
+
+export function describeAttempts(scene: Scene): void {
+  it('attempts of a run are counted, those of a tool beside them', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const other = toolId('files', 'read');
+    const deliveries = [
+      await holdOne(store, session),
+      await holdOne(store, session, { tool: other }),
+      await holdOne(store, session),
+    ];
+    expect(deliveries.map(({ runState }) => [runState.sequence, runState.toolSequence])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 2],
+    ]);
+    expect(deliveries[0]!.runState).toMatchObject({ cost: 0, endedRuns: 0 });
+    expect(deliveries[0]!.runState.startedAt).toBeLessThanOrEqual(deliveries[0]!.acceptedAt);
+    expect(deliveries[0]!.runState.startedAt).toBeGreaterThan(deliveries[0]!.acceptedAt - 60_000);
+  });
+
+  it('a repeated key is the same attempt', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    await attemptOne(store, session, 'ok', { key: 'k' });
+    await store.acceptCall(acceptRequest(session, { key: 'k' }));
+    expect((await holdOne(store, session)).runState.sequence).toBe(2);
+  });
+
+  it('history travels with the third attempt of the same, from the second on, in order, with what came out', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const first = await attemptOne(store, session);
+    const second = await holdOne(store, session, args(2));
+    await store.settleCall(settled(second, 'failed', { effective: 'effectiv' }));
+    const third = await attemptOne(store, session);
+    expect([first, second, third].map(historyOf)).toEqual([undefined, undefined, undefined]);
+
+    const fourth = await holdOne(store, session);
+    const raw = shortSignature(first.bodyDigest);
+    const tool = toolTag(TOOL);
+    expect(historyOf(fourth)?.slice(-2)).toEqual([
+      {
+        sequence: 2,
+        tool,
+        raw: shortSignature(second.bodyDigest),
+        effective: 'effectiv',
+        at: second.acceptedAt,
+        ending: 'failed',
+        result: RESULT,
+      },
+      { sequence: 3, tool, raw, at: third.acceptedAt, ending: 'ok', result: RESULT },
+    ]);
+  });
+
+  it('history shows attempts that are still open, also of the same moment', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    await Promise.all(Array.from({ length: 5 }, () => acceptOne(store, session)));
+    const deliveries = [...(await claimMany(store, { lane: session.lane }))].sort(
+      (one, other) => one.runState.sequence - other.runState.sequence,
+    );
+    expect(deliveries.map(({ runState }) => runState.sequence)).toEqual([1, 2, 3, 4, 5]);
+    const histories = deliveries.map(historyOf);
+    expect(histories.slice(0, 2)).toEqual([undefined, undefined]);
+    for (const [index, history] of histories.slice(2).entries()) {
+      expect(history?.length).toBeGreaterThan(index);
+      expect(new Set(history?.map(({ ending }) => ending))).toEqual(new Set(['open']));
+    }
+  });
+
+  it.each<[AttemptEnding, AttemptEnding, AttemptEnding, boolean]>([
+    ['failed', 'refused', 'blocked', true],
+    ['failed', 'ok', 'failed', false],
+    ['failed', 'failed', 'ok', false],
+    ['ok', 'failed', 'failed', false],
+  ])('history after %s, %s and %s of different things travels: %s', async (...row) => {
+    const [one, two, three, travels] = row;
+    const store = await scene.open();
+    const session = await openSession(store);
+    for (const [number, ending] of [one, two, three].entries()) {
+      await attemptOne(store, session, ending as SettledAttempt['ending'], args(number));
+    }
+    const history = historyOf(await holdOne(store, session, args(9)));
+    expect(history?.map(({ ending }) => ending)).toEqual(travels ? [one, two, three] : undefined);
+  });
+
+  it('history keeps the latest attempts only, and an old one that ends late touches no newer one', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const late = await holdOne(store, session, args(0));
+    for (let number = 1; number <= HISTORY_LENGTH; number += 1) {
+      await attemptOne(store, session, 'failed', args(number));
+    }
+    await store.settleCall(settled(late, 'refused', { result: 'late____' }));
+    const next = await holdOne(store, session, args(9999));
+    const history = historyOf(next);
+    expect(history).toHaveLength(HISTORY_LENGTH);
+    expect(history?.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: HISTORY_LENGTH }, (_, index) => index + 2),
+    );
+    expect(new Set(history?.map(({ ending }) => ending))).toEqual(new Set(['failed']));
+  });
+
+  it('a call that nobody ran is remembered as refused', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    for (const number of [1, 2, 3]) {
+      const callId = await acceptOne(store, session, args(number));
+      await store.cancelCall(cancelRequest(callId));
+    }
+    const history = historyOf(await holdOne(store, session, args(4)));
+    expect(history?.map(({ ending, result }) => [ending, result])).toEqual([
+      ['refused', undefined],
+      ['refused', undefined],
+      ['refused', undefined],
+    ]);
+  });
+
+  it('history reaches a call that waited behind its subject’s window, was given back, or was taken over', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    await acceptMany(store, session, 4, { admission: { ...ROOMY, subjectWindow: 1 } });
+    for (const sequence of [1, 2, 3, 4]) {
+      const delivery = await claimOne(store, { lane: session.lane });
+      expect(delivery.runState).toMatchObject({ sequence, toolSequence: sequence });
+      if (sequence >= 3) expect(historyOf(delivery)?.length).toBeGreaterThanOrEqual(sequence - 2);
+      if (sequence < 4) await store.settleCall(settled(delivery, 'ok'));
+    }
+    const again = await reclaimOne(store, await holdOne(store, session));
+    expect(historyOf(again)?.length).toBeGreaterThanOrEqual(3);
+    await store.abandonCall({ ...ownedBy(again), handedBack: false });
+    const back = await claimOne(store, { lane: session.lane });
+    expect(back.runState.sequence).toBe(5);
+    expect(historyOf(back)?.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('runs have histories of their own, and sessions too', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const other = await openSession(store, { tenant: session.identity.tenant, subject: session.identity.subject });
+    const run = newRunId();
+    await store.openRun({ session: session.id, run });
+    for (let count = 0; count < 3; count += 1) await attemptOne(store, session);
+    for (const stranger of [{ ...session, run }, other]) {
+      const delivery = await holdOne(store, stranger);
+      expect(delivery.runState.sequence).toBe(1);
+      expect(delivery.history).toBeUndefined();
+    }
+  });
+
+  it('opening a run again changes nothing about it', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    await attemptOne(store, session);
+    expect(await store.openRun({ session: session.id, run: session.run })).toBe('opened');
+    expect((await holdOne(store, session)).runState.sequence).toBe(2);
+  });
+
+  it('cost is added up over a run', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    for (const cost of [1_500_000, 250]) {
+      const delivery = await holdOne(store, session);
+      await store.settleCall(settled(delivery, 'ok', { cost }));
+    }
+    expect((await holdOne(store, session)).runState).toMatchObject({ cost: 1_500_250, sequence: 3 });
+  });
+
+  it('an attempt that ends its run: nothing more is accepted in it, queued calls do not start, the next run knows', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const delivery = await holdOne(store, session);
+    const { epoch } = (await store.claimCalls(idle(session))).lane;
+    await store.settleCall(settled(delivery, 'blocked', { endsRun: true }));
+    expect((await store.claimCalls(idle(session))).lane.epoch).not.toBe(epoch);
+    expect(await store.acceptCall(acceptRequest(session, { key: 'later' }))).toEqual({
+      kind: 'unauthenticated',
+      ending: 'run-unknown',
+    });
+    const run = newRunId();
+    await store.openRun({ session: session.id, run });
+    expect((await holdOne(store, { ...session, run })).runState).toMatchObject({ sequence: 1, endedRuns: 1 });
+  });
+
+  it('a settle repeated after a lost answer counts its attempt once', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const delivery = await holdOne(store, session);
+    const request = settled(delivery, 'ok', { cost: 5 });
+    await store.settleCall(request);
+    expect(await store.settleCall(request)).toBe('settled');
+    expect((await holdOne(store, session)).runState.cost).toBe(5);
+  });
+
+  it('what ends after its run has ended leaves nothing behind', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const delivery = await holdOne(store, session);
+    await store.endRun({ session: session.id, run: session.run });
+    expect(await store.settleCall(settled(delivery, 'ok', { cost: 5 }))).toBe('settled');
+    await store.openRun({ session: session.id, run: session.run });
+    expect((await holdOne(store, session)).runState).toMatchObject({ sequence: 1, cost: 0 });
+  });
+}
+
+function idle(session: TestSession) {
+  return { lane: session.lane, pool: 'idle', workerId: 'w' as Delivery['workerId'], limit: 1, waitMs: 0 };
+}

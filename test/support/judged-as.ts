@@ -1,0 +1,22 @@
+import type { JsonObject } from '../../src/domain/json.ts';
+import type { ArgumentCondition } from '../../src/domain/rule.ts';
+import { compileCondition, conditionIsMet } from '../../src/gate/rules/compile-condition.ts';
+import type { Judgement } from '../../src/gate/rules/judgement.ts';
+
+/** Met in a rule that allows and in one that denies, then the same with `not`: the four answers differ for each judgement. */
+const ANSWERS: Readonly<Record<Judgement, string>> = {
+  holds: 'true,true,false,false',
+  fails: 'false,false,true,true',
+  missing: 'false,false,false,true',
+  unclear: 'false,true,false,true',
+};
+
+/** What a condition says to arguments, told from how rules with and without `not` take it. */
+export function judgedAs(condition: ArgumentCondition, args: JsonObject): Judgement {
+  const answers = [condition, { ...condition, not: true }].flatMap((one) =>
+    [true, false].map((isAllow) => conditionIsMet(compileCondition(one), args, isAllow)),
+  );
+  const found = (Object.keys(ANSWERS) as Judgement[]).find((judgement) => ANSWERS[judgement] === answers.join());
+  if (found === undefined) throw new Error(`No judgement is answered ${answers.join()}.`);
+  return found;
+}
