@@ -7,7 +7,7 @@ import { RUNNERS } from '../domain/tool.ts';
 import { checkArguments } from '../wire/check-arguments.ts';
 import { JSON_LIMITS, parseStrictJson } from '../wire/strict-json.ts';
 import type { ModuleEntry } from './module-entry.ts';
-import { nearNames } from './near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 
 const name = z.string().regex(NAME_PATTERN, 'must be letters, digits, "_" and "-", 1 to 64 of them');
 const entrySchema = z.strictObject({

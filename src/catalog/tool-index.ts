@@ -3,7 +3,7 @@ import type { ServedTool, ServedTools } from '../ports/plane.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import { passSourcesOn } from './module-sources.ts';
-import { nearNames } from './near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 import { createValidatorCache, type ValidatorCache } from './validate-arguments.ts';
 
 /** The tools of one load. Immutable: a reload makes another index, running calls keep the tools of theirs. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nearNames } from '../catalog/near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
 import { ConfigOption } from './single-option.ts';
 import { createTerminal, type Terminal } from './terminal.ts';

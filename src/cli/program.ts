@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { nearNames } from '../catalog/near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 import { RELEASE } from '../compose/release.ts';
 import { agentsListCommand } from './commands/agents-list.ts';
 import { agentsRemoveCommand } from './commands/agents-remove.ts';

@@ -1,4 +1,4 @@
-import { nearNames } from '../catalog/near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 import { agentName, plainText } from '../config/agent-schema.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { AgentDeclaration } from '../domain/selection.ts';

@@ -2,7 +2,7 @@ import { EMPTY_CATALOG, indexTools, type Catalog, type PublishedTool } from '../
 import type { ToolId } from '../domain/ids.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import { deepFreeze } from '../domain/deep-freeze.ts';
-import { shareNext } from './share-next.ts';
+import { shareNext } from '../domain/share-next.ts';
 
 /** The catalog as this process last read it. */
 export interface CatalogView {

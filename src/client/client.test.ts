@@ -16,7 +16,7 @@ import {
   samplePublished,
   SAMPLE_SESSION,
 } from '../../test/support/sample-call.ts';
-import { createClient, type Client } from './client.ts';
+import { createClient } from './client.ts';
 
 const OK: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };
 const SESSION = { id: SAMPLE_SESSION as SessionId, token: 'the token', run: 'run-1' as RunId };
@@ -24,7 +24,7 @@ const CALL = callIdFor(SESSION.id, 'k')!;
 const ADMISSION = { liveCalls: 1, liveBytes: 1, retainedBytes: 1, subjectWindow: 1, subjectBacklog: 1 };
 
 describe('client', () => {
-  let clients: Client[];
+  let clients: ReturnType<typeof createClient>[];
   beforeEach(() => {
     clients = [];
     vi.useFakeTimers();

@@ -1,4 +1,5 @@
 import type { Catalog, PublishedTool } from '../domain/catalog.ts';
+import type { AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
 import { planeError, trouble } from '../domain/errors.ts';
 import { parseScopedId, type CallId, type RunId, type SessionId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -32,11 +33,17 @@ export type { CallAnswer, CallOptions };
 export interface Client {
   openSession(options: OpenSessionOptions): Promise<SessionHandle>;
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
+  /** With all sessions that it delegated to. Their queued calls end `denied`. */
   revokeSession(session: SessionId): Promise<'revoked' | 'unknown'>;
   /** A fresh run in the same session. */
   openRun(session: SessionHandle): Promise<SessionHandle>;
   /** Its queued calls end `denied`, new ones are refused; the session and its other runs live on. Ending it again changes nothing. */
   endRun(session: SessionId, run: RunId): Promise<void>;
+  /**
+   * Declares agents, replaces what they declared, or takes them away with `null`. They stand in the policy: it holds for every call that
+   * is claimed from now on. Agents that are not named stay. The first ones of a deployment begin its selecting; the answer says so.
+   */
+  declareAgents(agents: AgentsInput): Promise<DeclaredAgents>;
   catalog(): Promise<Catalog>;
   /** Calls back with every new catalog until the returned function is called. */
   watchCatalog(listener: (catalog: Catalog) => void): () => void;
@@ -75,7 +82,8 @@ const RETRY_PAUSES_MS = [50, 100, 200, 400, 800, 1600, 3200];
 const POLL_FIRST_MS = 25;
 const POLL_MOST_MS = 500;
 
-export function createClient(store: Store, settings: ClientSettings): Client {
+/** All but what needs the rules of a policy file: `connect` adds that. */
+export function createClient(store: Store, settings: ClientSettings): Omit<Client, 'declareAgents'> {
   const callerId = newCallerId();
   const replies = createReplyReader(store, callerId);
   const catalog = createCatalogView(store);

@@ -1,5 +1,5 @@
 import { planeError } from '../domain/errors.ts';
-import type { Identity, SessionHandle } from '../domain/session.ts';
+import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/session.ts';
 import type { Store } from '../ports/store.ts';
 import { sha256 } from '../wire/digest.ts';
 import { hasLoneSurrogate } from '../wire/json-rules.ts';
@@ -7,7 +7,10 @@ import { newRunId, newSessionId, newToken } from '../wire/ids.ts';
 
 export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegators'> {
   readonly tenant?: string;
-  /** The session of the agent that delegates: the new one, for the same subject, holds at most what that agent and those before it hold. */
+  /**
+   * The session of the agent that delegates: the new one, for the same subject, holds at most what that agent and those before it hold,
+   * and ends with it.
+   */
   readonly delegatedBy?: Pick<SessionHandle, 'id' | 'token'>;
   /** Default one hour. */
   readonly lifetimeMs?: number;
@@ -32,7 +35,15 @@ export async function openSession(
   const token = newToken();
   const handle = { id: newSessionId(identity.tenant, identity.subject, store.lanes), token, run: newRunId() };
   const { id, run } = handle;
-  const { expiresAt } = await store.openSession({ id, run, identity, tokenDigest: sha256(token), lifetimeMs, idleMs });
+  const { expiresAt } = await store.openSession({
+    id,
+    run,
+    identity,
+    tokenDigest: sha256(token),
+    lifetimeMs,
+    idleMs,
+    ...(options.delegatedBy === undefined ? {} : { delegatedBy: options.delegatedBy.id }),
+  });
   return { ...handle, expiresAt };
 }
 
@@ -45,7 +56,7 @@ async function withDelegators(
   const ending = await store.proveSession({ session: delegatedBy.id, tokenDigest: sha256(delegatedBy.token) });
   const parent = ending === undefined ? await store.readSession(delegatedBy.id) : undefined;
   if (parent === undefined) {
-    throw planeError('SESSION_INVALID', { problem: 'the session that delegates does not live' });
+    throw planeError('SESSION_INVALID', { problem: DELEGATOR_ENDED });
   }
   // Permissions are the subject's: a delegate with another one could do what its delegator may not.
   if (parent.identity.tenant !== identity.tenant || parent.identity.subject !== identity.subject) {

@@ -56,15 +56,16 @@ function stage(travel: (what: string) => Promise<void> = async () => undefined, 
     const found = sessions.get(id);
     return found === undefined ? undefined : ({ id, identity: copy(found) } as Session);
   });
+  const readNewerPolicy = vi.fn<Store['readNewerPolicy']>(async ({ after }) => {
+    const answer = state.version > after ? copy({ version: state.version, policy: state.policy }) : undefined;
+    await travel('policy');
+    return answer;
+  });
   const store = partialStore({
     lanes: 1,
     proveSession,
     readSession,
-    readPolicy: async () => {
-      const answer = copy({ version: state.version, policy: state.policy });
-      await travel('policy');
-      return answer;
-    },
+    readNewerPolicy,
     watchCatalog: async ({ after }) => {
       const answer = state.catalog.sequence > after ? copy(state.catalog) : undefined;
       await travel('catalog');
@@ -79,7 +80,7 @@ function stage(travel: (what: string) => Promise<void> = async () => undefined, 
     toolkits: { failedForMs: 60_000 },
     events: createEventBus(),
   });
-  return { client, proveSession, state, sessions, endings };
+  return { client, proveSession, readNewerPolicy, state, sessions, endings };
 }
 
 describe('client.toolkit', () => {
@@ -122,6 +123,53 @@ describe('client.toolkit', () => {
     const third = await client.toolkit(handle('s'));
     expect(idsOf(third)).toEqual(['notes.edit', 'notes.remove']);
     expect(idsOf(first)).toEqual(['notes.search']);
+  });
+
+  it('reads the policy once for each version, however often it is asked for', async () => {
+    const { client, readNewerPolicy, state, sessions } = stage();
+    for (const id of ['s', 't']) sessions.set(id, identity('main'));
+    const recordsRead = async (): Promise<number> => {
+      const answers = await Promise.all(readNewerPolicy.mock.results.map(({ value }) => value as Promise<unknown>));
+      return answers.filter((answer) => answer !== undefined).length;
+    };
+    for (let turn = 0; turn < 20; turn += 1)
+      await Promise.all([client.toolkit(handle('s')), client.toolkit(handle('t'))]);
+    expect(await recordsRead()).toBe(1);
+    expect(readNewerPolicy).toHaveBeenLastCalledWith({ after: 1 });
+    Object.assign(state, { version: 2, policy: declaring({ main: taking('edit') }) });
+    for (let turn = 0; turn < 20; turn += 1) expect(idsOf(await client.toolkit(handle('s')))).toEqual(['notes.edit']);
+    expect(await recordsRead()).toBe(2);
+  });
+
+  it('keeps the work of an agent when only modules changed that it does not select, and says all the same what it lacks', async () => {
+    const { client, state, sessions } = stage();
+    state.policy = declaring({
+      main: taking('search'),
+      all: [{ module: '*', tools: 'all' }],
+      wide: [{ module: '*', tools: 'all' }],
+      waiting: [{ module: 'clock', tools: ['now'] }],
+    });
+    const who = { main: {}, all: {}, waiting: {}, wide: { delegators: ['main'] }, stranger: {} };
+    for (const [agent, more] of Object.entries(who)) sessions.set(agent, identity(agent, more));
+    const show = () => Promise.all(Object.keys(who).map((agent) => client.toolkit(handle(agent))));
+    const before = await show();
+    state.catalog = makeCatalog({ notes: ['edit', 'search'], clock: ['now'] }, 2);
+    const after = await show();
+    expect(after.map(idsOf)).toEqual([
+      ['notes.search'],
+      ['clock.now', 'notes.edit', 'notes.search'],
+      ['clock.now'],
+      ['notes.search'],
+      [],
+    ]);
+    expect(after.map(({ tools }, at) => tools === before[at]!.tools)).toEqual([true, false, false, true, true]);
+    for (const toolkit of after) expect(toolkit.catalogDigest).toBe(state.catalog.digest);
+    expect(after[0]!.missing.map(({ tool }) => tool)).toEqual(['clock.now', 'notes.edit']);
+    expect(after[4]!.missing.map(({ tool }) => tool)).toEqual(['clock.now', 'notes.edit', 'notes.search']);
+    expect(await show()).toEqual(after);
+
+    state.catalog = makeCatalog({ notes: ['edit'], clock: ['now'] }, 3);
+    expect((await show()).map(idsOf)).toEqual([[], ['clock.now', 'notes.edit'], ['clock.now'], [], []]);
   });
 
   it('cannot be changed, nor the catalog it shows', async () => {

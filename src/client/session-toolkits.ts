@@ -1,15 +1,16 @@
-import type { Catalog } from '../domain/catalog.ts';
+import { EMPTY_CATALOG, type Catalog } from '../domain/catalog.ts';
+import { changedModules } from '../domain/changed-modules.ts';
 import { ERRORS, planeError, PlaneError } from '../domain/errors.ts';
 import type { RunId, SessionId } from '../domain/ids.ts';
 import { addInjected } from '../domain/injected-tools.ts';
 import type { PolicyRecord } from '../domain/policy.ts';
 import type { Identity, InjectedGrant, Session } from '../domain/session.ts';
-import { buildToolkit, type Toolkit } from '../domain/toolkit.ts';
+import { buildToolkit, explainMissing, modulesOfToolkit, type Toolkit } from '../domain/toolkit.ts';
 import type { Store } from '../ports/store.ts';
 import type { CatalogView } from './catalog-view.ts';
 import { deepFreeze } from '../domain/deep-freeze.ts';
 import { ResolutionCache, type Resolution, type ResolutionCacheSettings } from './resolution-cache.ts';
-import { shareNext } from './share-next.ts';
+import { shareNext } from '../domain/share-next.ts';
 
 /** What the agent of a session is shown, and what that was worked out from. */
 export interface SessionToolkit extends Toolkit {
@@ -28,11 +29,23 @@ export interface SessionToolkits {
 }
 
 export type ToolkitSettings = Partial<Omit<ResolutionCacheSettings, 'isTransient'>>;
-type Needs = Pick<Store, 'readSession' | 'readPolicy'>;
+type Needs = Pick<Store, 'readSession' | 'readNewerPolicy'>;
+
+/** What is kept for one agent of one subject: of all that a toolkit shows, only this takes long to find. */
+interface Found {
+  readonly tools: SessionToolkit['tools'];
+}
+
+interface Shown {
+  readonly catalog: Catalog;
+  readonly record: PolicyRecord;
+  readonly toolkit: SessionToolkit;
+}
 
 /**
- * The toolkit of a session is worked out from what the store says now: whether the session lives, who it is for, the policy and
- * the catalog are asked about on each use. What is kept is the work, for as long as both are the same; nothing is ever stored.
+ * The toolkit of a session is worked out from what the store says now: whether the session lives, who it is for, and whether policy and
+ * catalog have moved are asked on each use. What is kept is the work: until the policy moves, or a module that it was made from does.
+ * Nothing is ever stored.
  */
 export function createSessionToolkits(
   store: Needs,
@@ -40,49 +53,74 @@ export function createSessionToolkits(
   settings: ToolkitSettings = {},
 ): SessionToolkits {
   const full = { timeoutMs: 10_000, failedForMs: 1000, most: 1024, ...settings, isTransient };
-  const toolkits = new ResolutionCache<SessionToolkit>(full);
+  const found = new ResolutionCache<Found>(full);
+  const shown = new WeakMap<Found, Shown>();
   let policy: PolicyRecord | undefined;
-  let catalog: Catalog | undefined;
+  let catalog = EMPTY_CATALOG;
 
   const readPolicy = shareNext(async () => {
-    const found = await store.readPolicy();
-    // The same version stays the same object: what was worked out from it stays known.
-    if (found.version !== policy?.version) policy = deepFreeze(found);
+    const newer = await store.readNewerPolicy({ after: policy?.version ?? -1 });
+    if (newer === undefined) return;
+    policy = deepFreeze(newer);
+    found.useVersion(String(newer.version));
   });
-  const readCatalog = async (): Promise<void> => void (catalog = await catalogView.current());
+
+  const readCatalog = async (): Promise<void> => {
+    const current = await catalogView.current();
+    if (current.sequence <= catalog.sequence) return;
+    for (const module of changedModules(catalog, current)) found.invalidate(module);
+    catalog = current;
+  };
 
   /** Who a session is for never changes, but what is offered to its runs does. */
   const readSession = async (session: SessionId): Promise<Session> => {
-    const found = await store.readSession(session);
-    if (found === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
-    return found;
+    const known = await store.readSession(session);
+    if (known === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
+    return known;
   };
+
+  /** The same object as long as catalog and policy are the same. */
+  function show(tools: Found, current: Catalog, record: PolicyRecord, identity: Identity): SessionToolkit {
+    const last = shown.get(tools);
+    if (last?.catalog === current && last.record === record) return last.toolkit;
+    const toolkit = assemble(tools, current, record, identity);
+    shown.set(tools, { catalog: current, record, toolkit });
+    return toolkit;
+  }
 
   return {
     async find({ id, run }, prove, signal) {
       const [, session] = await Promise.all([prove, readSession(id), readPolicy(), readCatalog()]);
       const { identity } = session;
       // The newest that anybody read by now, so that it never goes back.
-      const [current, record] = [catalog!, policy!];
-      toolkits.useVersion(`${current.sequence} ${record.version}`);
-      const build = () => ({ value: assemble(current, record, identity), modules: 'all' as const });
-      const own = valueOf(await toolkits.resolve(keyOf(identity), build, signal));
+      const [current, record] = [catalog, policy!];
+      const build = () => ({
+        value: { tools: buildToolkit(current, record.policy, identity).tools },
+        modules: modulesOfToolkit(record.policy, identity),
+      });
+      const tools = valueOf(await found.resolve(keyOf(identity), build, signal));
+      const own = show(tools, current, record, identity);
       // Offers are the run's own and come and go with it: added behind what is kept, to a copy.
       const offered = session.injected?.filter((grant) => grant.run === run) ?? [];
       return offered.length === 0 ? own : withOffers(own, current, record, identity, offered);
     },
     close() {
-      toolkits.close();
+      found.close();
     },
   };
 }
 
-function assemble(catalog: Catalog, { policy, version }: PolicyRecord, identity: Identity): SessionToolkit {
-  const toolkit = buildToolkit(catalog, policy, identity);
+function assemble(
+  { tools }: Found,
+  catalog: Catalog,
+  { policy, version }: PolicyRecord,
+  identity: Identity,
+): SessionToolkit {
+  let missing: SessionToolkit['missing'] | undefined;
   return Object.freeze({
-    tools: toolkit.tools,
+    tools,
     get missing() {
-      return toolkit.missing;
+      return (missing ??= explainMissing(catalog, policy, identity));
     },
     catalogDigest: catalog.digest,
     policyVersion: version,

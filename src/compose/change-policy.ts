@@ -3,7 +3,9 @@ import type { Policy, PolicyRecord } from '../domain/policy.ts';
 import type { PolicyStore } from '../ports/policy-store.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 
-const MOST_TRIES = 10;
+/** Each time somebody else was faster, so with so many writers at once everybody gets there. */
+const MOST_TRIES = 100;
+const LONGEST_PAUSE_MS = 50;
 
 /** Reads, changes and writes the policy; tries again when somebody else was faster. Writes nothing if nothing changes. */
 export async function changePolicy(
@@ -19,6 +21,8 @@ export async function changePolicy(
     if (attempt === MOST_TRIES) {
       throw planeError('POLICY_CONFLICT', { expected: current.version, found: written.version });
     }
+    // Not in step with the others, or they would meet again.
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(attempt * 2, LONGEST_PAUSE_MS)));
     current = await store.readPolicy();
   }
 }

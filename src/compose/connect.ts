@@ -21,12 +21,20 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   const events = createEventBus({ onTrouble: warn });
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const store = await openStore(options);
-  return createClient(store, {
+  const client = createClient(store, {
     admission: { ...DEFAULT_ADMISSION, ...options.admission },
     retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
     pinned: options.pinned,
     events,
   });
+  return {
+    ...client,
+    async declareAgents(agents) {
+      // The checks are large, and most callers declare nothing.
+      const { declareAgents } = await import('./declare-agents.ts');
+      return declareAgents(store, agents);
+    },
+  };
 }
 
 function warn(problem: string, error?: unknown): void {

@@ -1,4 +1,4 @@
-import { nearNames } from '../catalog/near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 import type { Config } from '../config/config-schema.ts';
 import { applyPolicyFile, type PolicyFile } from '../config/policy-file.ts';
 import { checkRules } from '../config/rule-problems.ts';

@@ -19,7 +19,7 @@ export interface ServedModules {
   /** Whether this tool is among them, and has its place here. */
   serves(tool: string): boolean;
   publish(store: CatalogStore): Promise<void>;
-  /** From now on changes are taken over; `onChange` hears of each after it was published. */
+  /** From now on changes are taken over; `onChange` hears of each before it is published. */
   watch(store: CatalogStore, onChange: () => Promise<void>): Promise<ModuleWatch>;
 }
 
@@ -45,12 +45,13 @@ export async function loadServedModules(path: string, place: ModulePlace, log: L
     log.info({ modules: modules.length, broken: loaded.broken.length, ...published }, 'catalog published');
   }
 
-  async function takeOver(next: LoadResult, store: CatalogStore): Promise<void> {
+  async function takeOver(next: LoadResult, store: CatalogStore, onChange: () => Promise<void>): Promise<void> {
     const before = loaded.modules.map(({ declaration }) => declaration);
     await importInline(next, place);
     loaded = next;
     index = createToolIndex(next.modules, validators);
     served = servedBy(next, place);
+    await onChange();
     const now = new Set(next.modules.map(({ declaration }) => declaration.id));
     await publish(
       store,
@@ -79,8 +80,7 @@ export async function loadServedModules(path: string, place: ModulePlace, log: L
         ...loadOptions,
         current: first,
         async onReload(result) {
-          await takeOver(onlyOfPlace(result, place), store);
-          await onChange();
+          await takeOver(onlyOfPlace(result, place), store, onChange);
         },
         onTrouble: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
       });

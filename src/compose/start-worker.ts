@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { LoadResult } from '../catalog/loaded-module.ts';
 import { sourcesOf } from '../catalog/module-sources.ts';
 import { LIMITS } from '../domain/call.ts';
-import type { WorkerId } from '../domain/ids.ts';
+import { nestedPool, type WorkerId } from '../domain/ids.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { createLog } from '../observe/log.ts';
 import type { EventSource } from '../ports/events.ts';
@@ -17,6 +17,7 @@ import { createInFlight } from '../worker/in-flight.ts';
 import { createNestedCalls } from '../worker/nested-calls.ts';
 import { createPolicyCache } from '../worker/policy-cache.ts';
 import { createSlots } from '../worker/slots.ts';
+import { createStandAside, MOST_ASIDE } from '../worker/stand-aside.ts';
 import { timeStore } from '../worker/store-age.ts';
 import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
@@ -101,8 +102,8 @@ async function boot(
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
   await Promise.all(lanes.map((lane) => store.recheckSessions({ lane, sessions: [] })));
 
-  // Calls under way, each level of nested calls again, and what recovery and further lanes add.
-  const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + store.lanes + 64);
+  // Calls under way, each level of nested calls again, those that stand aside, and what recovery and further lanes add.
+  const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + MOST_ASIDE + store.lanes + 64);
   const vitals = createVitalSigns();
   const inFlight = createInFlight(held);
   const slots = createSlots(concurrency);
@@ -135,7 +136,8 @@ async function boot(
     events,
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
-    servedElsewhere: (digest) => fleet.servedElsewhere(digest),
+    peersFor: (digest) => fleet.peersFor(digest),
+    standAside: createStandAside({ slots, nested: { pool: nestedPool(pool), slots: nestedSlots }, limiter }),
     nested: nested.run,
     onSettled: (outcome) => void (crashes += outcome === 'crashed' ? 1 : 0),
     settings: { retentionMs: settings.retentionMs, trustSnapshotMs: TRUST_SNAPSHOT_MS },
@@ -176,9 +178,10 @@ async function boot(
     ttlMs: FLEET_TTL_MS,
   });
 
-  await modules.publish(store);
+  // Before it is published: who is shown a tool finds a worker known to serve it.
   await membership.announce();
   closers.add(() => membership.leave());
+  await modules.publish(store);
   const consumer = consume(
     { workerId, pool, concurrency, leaseMs: settings.leaseMs },
     { store, age, plane, slots, nestedSlots, limiter, inFlight, vitals, log, onNestedWait: nested.onWait },

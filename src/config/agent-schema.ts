@@ -56,7 +56,11 @@ function findFormProblem(given: Partial<Record<'module' | 'tools' | 'setup_id' |
 
 const selection = z.array(entry).max(MOST_ENTRIES).readonly();
 const declaration = z.strictObject({
-  description: z.string().max(LONGEST_DESCRIPTION).exactOptional(),
+  description: z
+    .string()
+    .max(LONGEST_DESCRIPTION)
+    .regex(/^\P{Cs}*$/u, 'expected text without halves of characters')
+    .exactOptional(),
   selection,
 });
 
@@ -95,20 +99,30 @@ function normalise(name: string, given: AgentsInput[string]): ReadDeclaration {
   };
 }
 
+interface DeclarationNeeds {
+  readonly placeOf: SettingsFile['placeOf'];
+  readonly near: NearNames;
+}
+
 /** What `agents set` is given: a declaration, or a selection alone. Throws POLICY_INVALID with every problem and its place. */
-export function readDeclaration(
+export function readDeclaration(name: string, value: unknown, needs: DeclarationNeeds): ReadDeclaration {
+  const read = checkDeclaration(name, value, needs);
+  if (!('problems' in read)) return read;
+  throw planeError('POLICY_INVALID', { problems: read.problems.slice(0, 8) });
+}
+
+export function checkDeclaration(
   name: string,
   value: unknown,
-  needs: { readonly placeOf: SettingsFile['placeOf']; readonly near: NearNames },
-): ReadDeclaration {
+  needs: DeclarationNeeds,
+): ReadDeclaration | { readonly problems: readonly string[] } {
   const isSelection = Array.isArray(value);
   const parsed = isSelection
     ? selection.safeParse(value, { reportInput: true })
     : declaration.safeParse(value, { reportInput: true });
   if (!parsed.success) {
     const asked = { ...needs, keysBelow: keysOfAgents, expects: () => undefined };
-    const problems = parsed.error.issues.flatMap((issue) => describeIssue(issue, asked));
-    throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
+    return { problems: parsed.error.issues.flatMap((issue) => describeIssue(issue, asked)) };
   }
   const given = Array.isArray(parsed.data) ? { selection: parsed.data } : parsed.data;
   return normalise(name, given as AgentsInput[string]);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nearNames } from '../catalog/near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from '../compose/defaults.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { loadConfig, type ConfigRequest, type LoadedConfig } from './load-config.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nearNames } from '../catalog/near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
 import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from './policy-file.ts';

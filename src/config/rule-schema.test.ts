@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nearNames } from '../catalog/near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { COMPARISONS } from '../gate/rules/compile-condition.ts';
 import { readPolicyFile } from './policy-file.ts';

@@ -45,3 +45,6 @@ export interface SessionHandle {
 
 export const SESSION_ENDINGS = ['unknown', 'expired', 'revoked', 'run-unknown'] as const;
 export type SessionEnding = (typeof SESSION_ENDINGS)[number];
+
+/** The problem with a session that is to be delegated by one that has ended. */
+export const DELEGATOR_ENDED = 'the session that delegates does not live';

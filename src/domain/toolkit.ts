@@ -50,6 +50,20 @@ export function buildToolkit(catalog: Catalog, policy: Policy, identity: Identit
   });
 }
 
+/** The modules that the tools of a toolkit come from, whether they are published or not. What is missing depends on all of them. */
+export function modulesOfToolkit(policy: Policy, identity: Identity): 'all' | readonly string[] {
+  if (policy.agents === undefined) return 'all';
+  let modules: 'all' | readonly string[] = 'all';
+  for (const name of agentsOf(identity)) {
+    const declared = findAgent(policy, name);
+    if (declared === undefined) return [];
+    if (takesEverything(declared.selection)) continue;
+    const taken = takenByModule(declared.selection);
+    modules = modules === 'all' ? [...taken.keys()] : modules.filter((id) => taken.has(id));
+  }
+  return modules;
+}
+
 function findTools(catalog: Catalog, policy: Policy, identity: Identity): readonly PublishedTool[] {
   const index = indexCatalog(catalog);
   const selections = policy.agents === undefined ? [] : agentsOf(identity).map((name) => findAgent(policy, name));

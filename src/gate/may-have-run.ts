@@ -11,7 +11,7 @@ export function mayHaveRun(
 ): boolean {
   // It waited for a person and not for a worker.
   if (recovered === undefined || resumedWith?.untouched === true) return false;
-  // Its first and only owner so far did not serve it and handed it back in identify, so nobody has begun it.
-  if (handedBack && fence === 2) return false;
+  // All owners so far did not serve it and handed it back in identify, so nobody has begun it.
+  if (handedBack === fence - 1) return false;
   return effect !== 'unsafe' || recovered.starts > 0;
 }

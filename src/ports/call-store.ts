@@ -43,8 +43,8 @@ export interface CallStore {
   settleCall(request: SettleRequest): Promise<SettleAnswer>;
 
   /**
-   * Gives a call back so that another worker gets it at once. `handedBack` marks it, so that it happens once. A start by this very
-   * lease no longer counts, unless the tool is unsafe.
+   * Gives a call back so that another worker gets it at once. `handedBack` says that this one does not serve it, and has not begun
+   * it; this is counted. A start by this very lease no longer counts, unless the tool is unsafe.
    */
   abandonCall(request: AbandonRequest): Promise<'abandoned' | 'fenced'>;
 
@@ -181,7 +181,8 @@ export interface Delivery extends OwnedCall {
   readonly history?: Uint8Array;
   /** Set from the second delivery on: such a call must take the scripted `start`. */
   readonly recovered?: RecoveredCall;
-  readonly handedBack: boolean;
+  /** How many workers that do not serve it have handed it back. With `fence - 1` of them nobody has begun it. */
+  readonly handedBack: number;
   /** A waiter asked for events when the call was accepted. */
   readonly eventsWanted: boolean;
   /** It was parked, and this approval allowed it. */

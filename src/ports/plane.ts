@@ -47,12 +47,20 @@ export interface Plane {
   readonly placement?: ToolDeclaration['pinned'];
   /** The tools of now. Read once per call. */
   tools(): ServedTools;
-  /** Another live worker of this pool serves this digest. */
-  servedElsewhere(toolDigest: string): Promise<boolean>;
+  /** Who of this pool lives, by whether it serves this digest. Asked about a digest that this worker does not serve. */
+  peersFor(toolDigest: string): Promise<Peers>;
+  /** Holds a call on without running it, and without its slot. Ends early when the call is stopped. */
+  standAside(delivered: DeliveredCall, waitMs: number): Promise<void>;
   readonly nested: (parent: Delivery, frame: NestedFrame, request: NestedCallRequest) => Promise<Outcome>;
   /** Told of every settled call, for counting. */
   readonly onSettled: (outcome: OutcomeKind) => void;
   readonly settings: PlaneSettings;
+}
+
+export interface Peers {
+  readonly serving: number;
+  /** This worker is one of them. */
+  readonly notServing: number;
 }
 
 export interface PlaneSettings {

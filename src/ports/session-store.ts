@@ -4,10 +4,11 @@ import type { OwnedCall } from './call-store.ts';
 
 /** Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. */
 export interface SessionStore {
+  /** One that is delegated expires with its delegator at the latest. Throws SESSION_INVALID if the delegator does not live. */
   openSession(request: OpenSessionRequest): Promise<{ expiresAt: number }>;
   /** Pushes the idle expiry out; the absolute one stays. */
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
-  /** Moves the lane's epoch: queued calls of this session end `denied` at their claim. */
+  /** With all that it delegated to, and they did. Moves the lane's epoch: queued calls of these sessions end `denied` at their claim. */
   revokeSession(session: SessionId): Promise<'revoked' | 'unknown'>;
   openRun(request: { session: SessionId; run: RunId }): Promise<'opened' | 'ended'>;
   endRun(request: { session: SessionId; run: RunId }): Promise<void>;
@@ -39,4 +40,6 @@ export interface OpenSessionRequest {
   readonly tokenDigest: string;
   readonly lifetimeMs: number;
   readonly idleMs: number;
+  /** The session of the agent that delegates; of the same subject. */
+  readonly delegatedBy?: SessionId;
 }

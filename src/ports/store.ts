@@ -57,6 +57,7 @@ export const STORE_METHODS = [
   'readSession',
   'listSessions',
   'readPolicy',
+  'readNewerPolicy',
   'writePolicy',
   'readCatalog',
   'watchCatalog',

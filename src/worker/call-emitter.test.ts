@@ -86,7 +86,8 @@ describe('the data path tells', () => {
       runners: { inline: runner, process: runner },
       policies: { atLeast: (version: number) => ({ version, policy: scene.policy ?? OPEN }) },
       tools: () => ({ find: () => tool, near: () => [] }),
-      servedElsewhere: async () => true,
+      peersFor: async () => ({ serving: 1, notServing: 1 }),
+      standAside: async () => undefined,
       onSettled: () => undefined,
       settings: { retentionMs: 60_000, trustSnapshotMs: 250 },
     } as unknown as Plane;

@@ -1,25 +1,40 @@
 import type { WorkerId } from '../domain/ids.ts';
+import { shareNext } from '../domain/share-next.ts';
 import type { FleetRegistry, WorkerEntry } from '../ports/fleet-registry.ts';
+import type { Peers } from '../ports/plane.ts';
 
-/** Who else is there, at most a moment old: asked only when a call names a definition that is not ours. */
+/** Asked only when a call names a definition that is not ours. A worker that is known to serve it is believed in for so long. */
 const FRESH_MS = 1000;
 
 export function createFleetView(
   registry: Pick<FleetRegistry, 'listWorkers'>,
   self: { workerId: WorkerId; pool: string },
-) {
+): { peersFor(toolDigest: string): Promise<Peers> } {
   let workers: readonly WorkerEntry[] = [];
   let readAt = Number.NEGATIVE_INFINITY;
+
+  const read = shareNext(async () => {
+    workers = await registry.listWorkers();
+    readAt = performance.now();
+  });
+
+  function count(toolDigest: string): Peers {
+    const others = workers.filter(
+      ({ workerId, pool, state }) => workerId !== self.workerId && pool === self.pool && state === 'serving',
+    );
+    const serving = others.filter(({ toolDigests }) => toolDigests.includes(toolDigest)).length;
+    return { serving, notServing: others.length - serving + 1 };
+  }
+
   return {
-    async servedElsewhere(toolDigest: string): Promise<boolean> {
-      if (performance.now() - readAt > FRESH_MS) {
-        workers = await registry.listWorkers();
-        readAt = performance.now();
+    async peersFor(toolDigest) {
+      if (performance.now() - readAt <= FRESH_MS) {
+        const known = count(toolDigest);
+        if (known.serving > 0) return known;
       }
-      return workers.some(
-        ({ workerId, pool, state, toolDigests }) =>
-          workerId !== self.workerId && pool === self.pool && state === 'serving' && toolDigests.includes(toolDigest),
-      );
+      // "Nobody" ends the call, and a release may have come this very moment: it is said only of what was read after the question.
+      await read();
+      return count(toolDigest);
     },
   };
 }

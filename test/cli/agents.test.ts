@@ -140,6 +140,8 @@ describe('sallyport agents', () => {
     const shown = await plane.cli('agents', 'show', 'main');
     expect(shown.stdout).toMatch(/^2 tools for local, by policy version \d+\n {2}basic\.echo\n {2}basic\.fails$/m);
     expect(shown.stdout).toMatch(/gone\.\* +selected, but no such module is published/);
+    const one = await plane.cli('agents', 'show', 'main', '--subject', 'eve');
+    expect(one.stdout).toMatch(/^1 tool for eve, by policy version \d+\n {2}basic\.echo$/m);
     const unknown = await plane.cli('agents', 'show', 'mian');
     expect(unknown).toMatchObject({ code: 1, stdout: '' });
     expect(unknown.stderr).toContain('Did you mean main?');

@@ -12,6 +12,7 @@ import { describeCancel } from './topics/cancel.ts';
 import { describeCatalog } from './topics/catalog.ts';
 import { describeClaim } from './topics/claim.ts';
 import { describeDeadlines } from './topics/deadlines.ts';
+import { describeDelegates } from './topics/delegates.ts';
 import { describeFairness } from './topics/fairness.ts';
 import { describeFleet } from './topics/fleet.ts';
 import { describeGrants } from './topics/grants.ts';
@@ -52,6 +53,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   serial: describeSerial,
   sessions: describeSessions,
   'session proof': describeSessionProof,
+  delegates: describeDelegates,
   'injected tools': describeInjected,
   policy: describePolicy,
   catalog: describeCatalog,

@@ -62,17 +62,20 @@ export interface SessionOverrides extends Partial<Identity> {
   readonly lane?: number;
   readonly lifetimeMs?: number;
   readonly idleMs?: number;
+  readonly delegatedBy?: SessionId;
 }
 
 /** A session of a new subject, unless one is named. */
 export async function openSession(store: Store, overrides: SessionOverrides = {}): Promise<TestSession> {
-  const { lane, lifetimeMs = HOUR_MS, idleMs = HOUR_MS, ...named } = overrides;
+  const { lane, lifetimeMs = HOUR_MS, idleMs = HOUR_MS, delegatedBy, ...named } = overrides;
   const identity: Identity = { tenant: 'acme', subject: `user-${randomId()}`, agent: 'helper', ...named };
   const id = newSessionId(identity.tenant, identity.subject, store.lanes);
   if (lane !== undefined && laneOfId(id) !== lane) return openSession(store, overrides);
   const run = newRunId();
   const tokenDigest = sha256(newToken());
-  const { expiresAt } = await store.openSession({ id, run, identity, tokenDigest, lifetimeMs, idleMs });
+  const delegation = delegatedBy === undefined ? {} : { delegatedBy };
+  const request = { id, run, identity, tokenDigest, lifetimeMs, idleMs, ...delegation };
+  const { expiresAt } = await store.openSession(request);
   return { id, run, lane: laneOfId(id), identity, tokenDigest, expiresAt };
 }
 

@@ -8,7 +8,7 @@ import notes from '../../examples/modules/notes/index.ts';
 import shell from '../../examples/modules/shell/index.ts';
 import web from '../../examples/modules/web/index.ts';
 import { declareModule, describeModule } from '../../src/authoring/describe-module.ts';
-import { nearNames } from '../../src/catalog/near-names.ts';
+import { nearNames } from '../../src/domain/near-names.ts';
 import { readPolicyFile } from '../../src/config/policy-file.ts';
 import { findRuleProblems } from '../../src/config/rule-problems.ts';
 import type { JsonObject } from '../../src/domain/json.ts';

@@ -78,6 +78,23 @@ describe('the examples of the pages', () => {
     expect(code).toBe(0);
   });
 
+  it('declare agents, and take one away', async () => {
+    const { code, stdout } = await run('examples/docs/declare-agents.js');
+    // The other examples are no declared agents.
+    writeFileSync(
+      join(folder.path, 'open.json'),
+      JSON.stringify({ permissions: { '*': { allow: ['*'] } }, agents: null }),
+    );
+    expect((await run('cli/main.js', 'policy', 'set', 'open.json')).code).toBe(0);
+    expect(stdout.split('\n')).toEqual([
+      'agents that are not declared have no tools from now on',
+      'declared true assistant,archivist',
+      'removed archivist',
+      '',
+    ]);
+    expect(code).toBe(0);
+  });
+
   it('write, read, count, export and stamp reports', async () => {
     const written = await call('reports.write', { name: 'may', text: 'all is well' });
     expect(outcomeOf(written)).toMatchObject({ kind: 'ok', structured: { name: 'may', characters: 11 } });

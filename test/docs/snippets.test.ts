@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nearNames } from '../../src/catalog/near-names.ts';
+import { nearNames } from '../../src/domain/near-names.ts';
 import { readManifest } from '../../src/catalog/read-manifest.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load-config.ts';

@@ -1,10 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome, SessionHandle, SessionToolkit } from '../../src/exports/client.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import { normaliseSelection, type SelectionInput } from '../../src/domain/selection.ts';
 import { canonicalJson } from '../../src/wire/canonical-json.ts';
 import { createModuleFolder, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
-import { eventually } from '../support/process.ts';
+import { eventually, spawnNode } from '../support/process.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import {
   callFor,
@@ -17,6 +18,8 @@ import {
   untilMarks,
   untilStoreTime,
 } from './support/watch-plane.ts';
+
+const DECLARE_SCRIPT = fileURLToPath(new URL('support/declare-process.mjs', import.meta.url));
 
 /** A module of tools that mark their run and may be held; `relay` calls another tool. */
 function notesText(version: string, tools: readonly string[]): string {
@@ -227,6 +230,84 @@ describe.each(BACKENDS)('agents that share a module on %s', (backend) => {
     // And what it is shown is what it may call.
     expect(idsOf(await plane.client.toolkit(sessions.get('main')!))).toEqual(['notes.edit']);
     expect((await queueCounts(plane)).queued).toBe(0);
+  });
+});
+
+describe.each(BACKENDS)('agents that code declares on %s', (backend) => {
+  let plane: StagedPlane;
+  let folder: ModuleFolder;
+  beforeAll(async () => {
+    plane = await stagePlane(backend);
+    folder = createModuleFolder({ 'notes.mjs': notesText('1.0.0', TOOLS) });
+    await plane.startWorker({ modules: folder.path });
+  });
+  beforeEach(() => plane.setPolicy(OPEN_POLICY));
+  afterAll(async () => {
+    await plane.stop();
+    folder.dispose();
+  });
+
+  it('have what they declared with the next call, and the others have nothing from then on', async () => {
+    const [main, other] = await Promise.all(
+      ['main', 'other'].map((agent) => plane.client.openSession({ subject: 'alice', agent })),
+    );
+    const ask = async (): Promise<string[]> => {
+      const asked = [main!, other!].flatMap((session) =>
+        ['notes.search', 'notes.edit'].map((tool) => [session, tool] as const),
+      );
+      const calls = asked.map(([session, tool]) => callFor(plane, session, tool, runOnce(plane, 'declared')));
+      return (await Promise.all(calls)).map(codeOf);
+    };
+    expect(await ask()).toEqual(['ok', 'ok', 'ok', 'ok']);
+    const first = await plane.client.declareAgents({ main: [{ module: 'notes', tools: ['search', 'serch'] }] });
+    expect(first).toMatchObject({
+      changed: true,
+      selectingBegan: true,
+      warnings: [
+        'agents.main selects notes.serch, which is not published, did you mean notes.search?',
+        'main is the first agent: all others have no tools until they are declared too',
+      ],
+    });
+    expect(await ask()).toEqual(['ok', 'NOT_SELECTED', 'NOT_SELECTED', 'NOT_SELECTED']);
+    expect(idsOf(await plane.client.toolkit(main!))).toEqual(['notes.search']);
+    expect((await plane.client.toolkit(main!)).policyVersion).toBe(first.policyVersion);
+
+    const more = await plane.client.declareAgents({
+      other: { selection: [{ setup_id: 'notes', triggers: { edit: true } }] },
+    });
+    expect(more).toMatchObject({ changed: true, selectingBegan: false, warnings: [] });
+    expect(await ask()).toEqual(['ok', 'NOT_SELECTED', 'NOT_SELECTED', 'ok']);
+    expect(await plane.client.declareAgents({ main: null })).toMatchObject({ changed: true, removed: ['main'] });
+    expect(await ask()).toEqual(['NOT_SELECTED', 'NOT_SELECTED', 'NOT_SELECTED', 'ok']);
+    await expect(plane.client.declareAgents({ main: [{ module: '*', tools: ['edit'] }] })).rejects.toMatchObject({
+      code: 'POLICY_INVALID',
+    });
+  });
+
+  it('all survive when two processes declare at once, and saying it again writes no version', async () => {
+    const declareAll = async (names: readonly string[]): Promise<{ changed: boolean; selectingBegan: boolean }[]> => {
+      const agents = Object.fromEntries(
+        names.map((name) => [name, [{ module: 'notes', tools: [name === names[0] ? 'edit' : 'search'] }]]),
+      );
+      const env = { ...process.env, DECLARE: JSON.stringify({ store: plane.storeOptions, agents }) };
+      const declaring = await spawnNode(DECLARE_SCRIPT, [], { env });
+      const line = await declaring.waitForLine(/^declared /, 60_000);
+      expect((await declaring.exited).code).toBe(0);
+      return JSON.parse(line.slice('declared '.length)) as { changed: boolean; selectingBegan: boolean }[];
+    };
+    const names = ['left', 'right'].map((side) => Array.from({ length: 20 }, (_, index) => `${side}-${index}`));
+    const before = (await plane.store.readPolicy()).version;
+    const answers = (await Promise.all(names.map(declareAll))).flat();
+    expect(answers.filter(({ changed }) => changed)).toHaveLength(40);
+    expect(answers.filter(({ selectingBegan }) => selectingBegan)).toHaveLength(1);
+    const { version, policy } = await plane.store.readPolicy();
+    expect(version).toBe(before + 40);
+    expect(Object.keys(policy.agents!).toSorted()).toEqual(names.flat().toSorted());
+    expect(policy.permissions).toEqual(OPEN_POLICY.permissions);
+
+    const again = (await Promise.all(names.map(declareAll))).flat();
+    expect(again.filter(({ changed }) => changed)).toEqual([]);
+    expect((await plane.store.readPolicy()).version).toBe(version);
   });
 });
 

@@ -41,6 +41,45 @@ const CHANGED_POLICY: Policy = {
   paused: { agents: ['agent-paused'], tools: ['scenario.stubbornRead'] },
 };
 
+describe.each(BACKENDS)('sessions that were delegated on %s', (backend) => {
+  let plane: StagedPlane;
+  beforeAll(async () => {
+    plane = await stagePlane(backend);
+  });
+  afterAll(() => plane.stop());
+
+  it('end with the one that delegated: what they have queued never runs, and they see and open nothing more', async () => {
+    const worker = await plane.startWorker();
+    const open = (agent: string, delegatedBy?: SessionHandle) =>
+      plane.client.openSession({ subject: 'alice', agent, ...(delegatedBy === undefined ? {} : { delegatedBy }) });
+    const boss = await open('boss');
+    const helper = await open('helper', boss);
+    const step = await open('step', helper);
+    const peer = await open('boss');
+    const before = await callFor(plane, step, 'scenario.write', runOnce(plane, 'before'));
+    expect(before.kind).toBe('ok');
+    await worker.process.stop(10_000);
+
+    const queued = [helper, step, peer].map((session, index) =>
+      callFor(plane, session, 'scenario.write', runOnce(plane, `queued-${index}`)),
+    );
+    await eventually(async () => (await plane.store.listCalls({ limit: 100 })).length === 3);
+    await plane.client.revokeSession(boss.id);
+    await plane.startWorker();
+    expect((await Promise.all(queued)).map(({ error }) => error?.code)).toEqual([
+      'SESSION_ENDED',
+      'SESSION_ENDED',
+      undefined,
+    ]);
+    expect(marksOf(plane, 'S').map(({ label }) => label)).toEqual(['before', 'queued-2']);
+    for (const session of [helper, step]) {
+      expect((await callFor(plane, session, 'scenario.write', runOnce(plane, 'after'))).kind).toBe('unauthenticated');
+      await expect(plane.client.toolkit(session)).rejects.toMatchObject({ code: 'SESSION_INVALID' });
+      await expect(open('more', session)).rejects.toMatchObject({ code: 'SESSION_INVALID' });
+    }
+  });
+});
+
 describe.each(BACKENDS)('calls queued while no worker runs on %s', (backend) => {
   let plane: StagedPlane;
   let outcomes: Outcome[];

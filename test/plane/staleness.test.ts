@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Client, SessionHandle } from '../../src/exports/client.ts';
+import type { Client, Outcome, SessionHandle } from '../../src/exports/client.ts';
 import { callIdFor } from '../../src/wire/ids.ts';
 import { createModuleFolder, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 import { callFor, endingsOf, holdRun, marksOf, runOnce, untilMarks, untilStoreTime } from './support/watch-plane.ts';
 
-/** A module whose one tool marks its run, may be held, and says which version of the file ran. */
-function notesText(version: string, runner = 'inline'): string {
+/** A module whose tools mark their run, may be held, and say which version of the file ran. */
+function notesText(version: string, runner = 'inline', tools: readonly string[] = ['add']): string {
   return `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineModule, jsonSchema, tool } from 'sallyport/tool';
@@ -17,18 +17,17 @@ export default defineModule({
   version: '${version}',
   description: 'Notes.',
   runner: '${runner}',
-  tools: {
-    add: tool({
-      description: 'Adds a note, as version ${version} does.',
-      input: jsonSchema({ type: 'object', properties: { file: text, label: text, until: text } }),
-      effect: 'unsafe',
-      run: async ({ file, label, until }, ctx) => {
-        appendFileSync(file, \`S \${label} \${ctx.callId} \${ctx.fence} \${process.pid}\\n\`);
-        while (until !== undefined && !existsSync(until)) await pause(10);
-        return { version: '${version}' };
-      },
-    }),
-  },
+  tools: Object.fromEntries(${JSON.stringify(tools)}.map((name) => [name, tool({
+    // One that is called "list" is the same in all versions.
+    description: name + (name === 'list' ? ' as always.' : ' as version ${version} does.'),
+    input: jsonSchema({ type: 'object', properties: { file: text, label: text, until: text } }),
+    effect: 'unsafe',
+    run: async ({ file, label, until }, ctx) => {
+      appendFileSync(file, \`S \${label} \${ctx.callId} \${ctx.fence} \${process.pid}\\n\`);
+      while (until !== undefined && !existsSync(until)) await pause(10);
+      return { version: '${version}' };
+    },
+  })])),
 });
 `;
 }
@@ -46,8 +45,8 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
     for (const folder of folders.splice(0)) folder.dispose();
   });
 
-  function modulesOf(version: string, runner?: string): ModuleFolder {
-    const folder = createModuleFolder({ 'notes.mjs': notesText(version, runner) });
+  function modulesOf(version: string, runner?: string, tools?: readonly string[]): ModuleFolder {
+    const folder = createModuleFolder({ 'notes.mjs': notesText(version, runner, tools) });
     folders.push(folder);
     return folder;
   }
@@ -121,6 +120,68 @@ describe.each(BACKENDS)('a tool that changes on %s', (backend) => {
       { kind: 'ok', structured: { version: '1.1.0' } },
     ]);
     expect(marksOf(plane, 'S')).toHaveLength(2);
+  });
+
+  it('in a rolling deploy reaches the one new worker past the old ones, without a stale ending on the way', async () => {
+    const old = modulesOf('1.0.0', 'inline', ['add', 'list']).path;
+    for (let each = 0; each < 2; each += 1) await plane.startWorker({ modules: old });
+    const starting = plane.startWorker({ modules: modulesOf('1.1.0', 'inline', ['add', 'list', 'remove']).path });
+    await untilPublished('1.1.0');
+    // From the very moment at which it can be seen, with one call under way at a time and with many.
+    const tools = ['notes.remove', 'notes.add', 'notes.list'];
+    const callNth = (index: number) => callFor(plane, session, tools[index % 3]!, runOnce(plane, `call-${index}`));
+    const outcomes: Outcome[] = [];
+    for (let index = 0; index < 60; index += 1) outcomes.push(await callNth(index));
+    outcomes.push(...(await Promise.all(Array.from({ length: 150 }, (_, index) => callNth(60 + index)))));
+    await starting;
+
+    expect(countOf((await endingsOf(plane)).map(({ outcome, code }) => code ?? outcome!))).toStrictEqual({ ok: 210 });
+    const versions = outcomes.map(({ structured }) => (structured as { version: string }).version);
+    const changed = versions.filter((_, index) => index % 3 !== 2);
+    expect(countOf(changed)).toStrictEqual({ '1.1.0': 140 });
+    // What did not change is run by whoever has it, and is never handed back.
+    expect(countOf(versions)['1.0.0']).toBeGreaterThan(0);
+    const marks = marksOf(plane, 'S');
+    expect(marks).toHaveLength(210);
+    const untouched = marks.filter(({ label }) => Number(label.slice('call-'.length)) % 3 === 2);
+    expect(countOf(untouched.map(({ fence }) => String(fence)))).toStrictEqual({ '1': 70 });
+  });
+
+  it('is known to be served from the moment at which it is published', async () => {
+    await expect(plane.startWorker({ modules: modulesOf('1.0.0').path }, 'after writeCatalog')).rejects.toThrow(
+      'Ended',
+    );
+    const [module] = (await plane.store.readCatalog()).modules;
+    const [worker] = await plane.store.listWorkers();
+    expect(worker?.toolDigests).toStrictEqual([module!.tools[0]!.digest]);
+  });
+
+  it('waits for its one busy worker no longer than its deadline, and goes round the others slowly', async () => {
+    const old = modulesOf('1.0.0', 'inline', ['add', 'list']).path;
+    for (let each = 0; each < 2; each += 1) await plane.startWorker({ modules: old, concurrency: 1 });
+    await plane.startWorker({ modules: modulesOf('1.1.0', 'inline', ['add', 'list']).path, concurrency: 1 });
+    await untilPublished('1.1.0');
+    const busy = holdRun(plane, 'busy');
+    const running = callFor(plane, session, 'notes.add', busy.args);
+    await untilMarks(plane, 'S', 'busy');
+    const from = await plane.store.now();
+    const waiting = Array.from({ length: 8 }, (_, index) =>
+      callFor(plane, session, 'notes.add', runOnce(plane, `waits-${index}`)),
+    );
+    const late = await callFor(plane, session, 'notes.add', runOnce(plane, 'late'), { deadlineMs: 1500 });
+    expect(late).toMatchObject({ kind: 'expired', executed: 'no' });
+    // Those that wait hold no place: with one place each, the old workers go on with what they have.
+    const others = Array.from({ length: 10 }, (_, index) =>
+      callFor(plane, session, 'notes.list', runOnce(plane, `other-${index}`)),
+    );
+    expect(countOf((await Promise.all(others)).map(({ kind }) => kind))).toStrictEqual({ ok: 10 });
+    busy.release();
+    expect(countOf((await Promise.all([running, ...waiting])).map(({ kind }) => kind))).toStrictEqual({ ok: 9 });
+    const seconds = ((await plane.store.now()) - from) / 1000;
+    const hops = marksOf(plane, 'S').filter(({ label }) => label.startsWith('waits-'));
+    for (const { fence } of hops) expect(fence).toBeLessThanOrEqual(4 + 100 * seconds);
+    expect(hops).toHaveLength(8);
+    expect(marksOf(plane, 'S', 'late')).toHaveLength(0);
   });
 
   it('in a rolling deploy runs every call once, as the old or the new caller saw it, without rejection loops', async () => {

@@ -84,7 +84,7 @@ export function sampleDelivery(overrides: Partial<Delivery> & { readonly toolDig
     sessionExpiresAt: 1_000_000,
     acceptedAt: 0,
     deadline: 500_000,
-    handedBack: false,
+    handedBack: 0,
     runState: { sequence: 1, toolSequence: 1, startedAt: 0, cost: 0, endedRuns: 0 },
     eventsWanted: false,
     ...fields,

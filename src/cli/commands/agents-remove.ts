@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { changePolicy } from '../../compose/change-policy.ts';
+import { NO_AGENT_LEFT } from '../../compose/declare-agents.ts';
 import { action } from '../command-context.ts';
 import { checkAgentName, findAgent } from '../read-agent.ts';
 import { withStore } from '../with-store.ts';
@@ -20,10 +21,7 @@ export function agentsRemoveCommand(): Command {
           });
           const left = Object.keys(policy.agents ?? {}).length;
           // Not the same as no selecting: taking the last one away must not open everything to everybody.
-          if (left === 0)
-            terminal.warn(
-              'no agent is declared any more: none has tools; agents: null in a policy file ends the selecting',
-            );
+          if (left === 0) terminal.warn(NO_AGENT_LEFT);
           if (terminal.json) return terminal.printJson({ version, name, left });
           terminal.print(`Agent ${name} is gone with policy version ${version}; ${left} left.`);
         });

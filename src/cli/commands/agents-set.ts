@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { nearNames } from '../../catalog/near-names.ts';
-import { changePolicy } from '../../compose/change-policy.ts';
-import { findAgentDoubts } from '../../config/agent-doubts.ts';
+import { nearNames } from '../../domain/near-names.ts';
+import { changeAgents } from '../../compose/declare-agents.ts';
 import { readDeclaration, type ReadDeclaration } from '../../config/agent-schema.ts';
 import { readSettingsFile } from '../../config/read-settings-file.ts';
 import { planeError } from '../../domain/errors.ts';
@@ -22,17 +21,8 @@ export function agentsSetCommand(): Command {
         checkAgentName(name);
         const { declaration, warnings } = await readAgentFile(name, file);
         return withFoundedStore(context, async (store) => {
-          const ids = (await store.readCatalog()).modules.flatMap((module) => module.tools.map(({ id }) => id));
-          let first = false;
-          const { version, changed } = await changePolicy(store, ({ policy }) => {
-            first = policy.agents === undefined;
-            return { ...policy, agents: { ...policy.agents, [name]: declaration } };
-          });
-          const found = [
-            ...warnings,
-            ...findAgentDoubts({ [name]: declaration }, ids.length === 0 ? undefined : ids, nearNames),
-            ...(first ? [`${name} is the first agent: all others have no tools until they are declared too`] : []),
-          ];
+          const changes = { declared: { [name]: declaration }, removed: [], warnings };
+          const { policyVersion: version, changed, warnings: found } = await changeAgents(store, changes);
           for (const warning of found) terminal.warn(warning);
           if (terminal.json) return terminal.printJson({ version, changed, name, ...declaration, warnings: found });
           if (!changed) terminal.note('Nothing had to be changed.');

@@ -45,7 +45,7 @@ export function agentsShowCommand(): Command {
             else terminal.printTable(['MODULE', 'SELECTED'], rows);
           }
           const whose = `for ${nameSubject(identity)}, by policy version ${version}`;
-          terminal.print(`\n${ids.length === 0 ? 'No tools' : `${ids.length} tools`} ${whose}`, 'bold');
+          terminal.print(`\n${countTools(ids.length)} ${whose}`, 'bold');
           for (const id of ids) terminal.print(`  ${id}`);
           if (missing.length === 0) return;
           terminal.print('\nMissing', 'bold');
@@ -56,6 +56,11 @@ export function agentsShowCommand(): Command {
         });
       }),
     );
+}
+
+function countTools(count: number): string {
+  if (count === 0) return 'No tools';
+  return count === 1 ? '1 tool' : `${count} tools`;
 }
 
 function describeTools(tools: 'all' | readonly string[]): string {

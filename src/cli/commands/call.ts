@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { nearNames } from '../../catalog/near-names.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import type { CallAnswer, Client } from '../../client/client.ts';
 import { connect } from '../../compose/connect.ts';
 import type { CallEvent } from '../../domain/call-event.ts';

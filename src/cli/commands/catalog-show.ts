@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { nearNames } from '../../catalog/near-names.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import { indexTools } from '../../domain/catalog.ts';
 import type { ToolId } from '../../domain/ids.ts';
 import { action } from '../command-context.ts';

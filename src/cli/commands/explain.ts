@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { nearNames } from '../../catalog/near-names.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import { createValidatorCache } from '../../catalog/validate-arguments.ts';
 import { placeOfRule } from '../../config/place-of-rule.ts';
 import { readPolicyFile, type PolicyFile } from '../../config/policy-file.ts';

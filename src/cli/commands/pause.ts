@@ -2,7 +2,7 @@ import { Argument, Command, Option } from 'commander';
 import { changePolicy } from '../../compose/change-policy.ts';
 import type { Paused, Policy } from '../../domain/policy.ts';
 import { findPolicyDoubts } from '../../config/policy-file.ts';
-import { nearNames } from '../../catalog/near-names.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import { splitToolId } from '../../domain/ids.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';

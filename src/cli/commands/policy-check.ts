@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { nearNames } from '../../catalog/near-names.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
 import { checkRules } from '../../config/rule-problems.ts';
 import { PlaneError } from '../../domain/errors.ts';

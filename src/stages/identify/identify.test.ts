@@ -14,7 +14,8 @@ const OPEN: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused
 
 interface Place {
   readonly served?: ServedTool;
-  readonly servedElsewhere?: boolean;
+  /** Other live workers of the pool that serve what is asked for. */
+  readonly serving?: number;
   readonly policy?: Policy;
   readonly abandon?: 'abandoned' | 'fenced';
   /** What was offered to the runs of the session; without it the session must not be read. */
@@ -22,8 +23,9 @@ interface Place {
 }
 
 async function identified(delivery: Delivery, place: Place = {}) {
-  const { served, servedElsewhere = false, policy = OPEN, abandon = 'abandoned', injected } = place;
+  const { served, serving = 0, policy = OPEN, abandon = 'abandoned', injected } = place;
   const given: AbandonRequest[] = [];
+  const pauses: number[] = [];
   const store = partialStore({
     abandonCall: async (request) => {
       given.push(request);
@@ -32,14 +34,15 @@ async function identified(delivery: Delivery, place: Place = {}) {
     ...(injected === undefined ? {} : { readSession: async () => ({ injected }) as unknown as Session }),
   });
   const answer = await identify(
-    { ...sampleDelivered(delivery), policy, policyVersion: 1 },
+    { ...sampleDelivered(delivery), policy, policyVersion: 1, now: 1000 },
     {
       store,
       tools: () => ({ find: () => served, near: () => ['notes.added'] }),
-      servedElsewhere: async () => servedElsewhere,
+      peersFor: async () => ({ serving, notServing: 2 }),
+      standAside: async (_, waitMs) => void pauses.push(waitMs),
     },
   );
-  return { answer, given };
+  return { answer, given, pauses };
 }
 
 const codeOf = (answer: unknown): unknown =>
@@ -92,15 +95,23 @@ describe('identify', () => {
     expect(answer).toMatchObject({ kind: 'identified', identity: { subject: 'alice' }, permission: '*' });
   });
 
-  it('gives a call back, once marked, whose tool another worker serves', async () => {
-    const { answer, given } = await identified(sampleDelivery(), { servedElsewhere: true });
+  it('hands a call back at once, marked, whose tool another worker serves', async () => {
+    const { answer, given, pauses } = await identified(sampleDelivery(), { serving: 1 });
     expect(answer.kind).toBe('handed-back');
     expect(given).toMatchObject([{ handedBack: true }]);
+    expect(pauses).toEqual([0]);
   });
 
-  it('answers stale, not unknown, to a call given back before whose tool another worker serves', async () => {
-    const { answer, given } = await identified(sampleDelivery({ handedBack: true, toolDigest: 'newer' }), {
-      servedElsewhere: true,
+  it('keeps a call aside that has gone round, not past its deadline, and hands it back again', async () => {
+    const again = await identified(sampleDelivery({ handedBack: 8, fence: 9 }), { serving: 1 });
+    expect([again.answer.kind, again.pauses, again.given.length]).toEqual(['handed-back', [80], 1]);
+    const late = await identified(sampleDelivery({ handedBack: 8, fence: 9, deadline: 1007 }), { serving: 1 });
+    expect([late.answer.kind, late.pauses, late.given.length]).toEqual(['handed-back', [7], 1]);
+  });
+
+  it('answers stale, not unknown, to a call handed back too often whose tool another worker serves', async () => {
+    const { answer, given } = await identified(sampleDelivery({ handedBack: 2000, toolDigest: 'newer' }), {
+      serving: 1,
     });
     expect(answer).toMatchObject({
       kind: 'ended',
@@ -120,7 +131,7 @@ describe('identify', () => {
   });
 
   it('drops a call that was lost before it could be given back', async () => {
-    const { answer } = await identified(sampleDelivery(), { servedElsewhere: true, abandon: 'fenced' });
+    const { answer } = await identified(sampleDelivery(), { serving: 1, abandon: 'fenced' });
     expect(answer.kind).toBe('lost');
   });
 

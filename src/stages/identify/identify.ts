@@ -12,6 +12,7 @@ import { bodyDigest } from '../../wire/digest.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
 import { readArguments } from '../../wire/read-arguments.ts';
 import { decideAccess, type Access } from './decide-access.ts';
+import { paceHandBack } from './pace-hand-back.ts';
 import { parseIdentity } from './parse-identity.ts';
 
 /** Who calls which tool with what, all of it checked. */
@@ -26,8 +27,8 @@ export interface IdentifiedCall<Claimed> {
   readonly permission: string;
 }
 
-type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number };
-type Needs = Pick<Plane, 'store' | 'tools' | 'servedElsewhere' | 'placement'>;
+type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number; readonly now: number };
+type Needs = Pick<Plane, 'store' | 'tools' | 'peersFor' | 'standAside' | 'placement'>;
 
 export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soon<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
@@ -113,7 +114,7 @@ function readEnvelope(claimed: Claimed): { kind: 'read'; envelope: Envelope } | 
   return { kind: 'read', envelope };
 }
 
-/** The tool is unknown or different here. In a rolling deploy another worker may serve it: give the call back, once. */
+/** The tool is unknown or different here. In a rolling deploy another worker may serve it: the call is handed back until it gets there. */
 async function misplaced(
   claimed: Claimed,
   envelope: Envelope,
@@ -121,12 +122,15 @@ async function misplaced(
   needs: Needs,
 ): Promise<Ending> {
   const { delivery } = claimed;
-  const servedElsewhere = await needs.servedElsewhere(envelope.toolDigest);
-  if (servedElsewhere && !delivery.handedBack) {
+  const peers = await needs.peersFor(envelope.toolDigest);
+  const pauseMs = paceHandBack(delivery.handedBack, peers);
+  if (pauseMs !== undefined) {
+    // At its deadline it is anybody's to end.
+    await needs.standAside(claimed, Math.min(pauseMs, delivery.deadline - claimed.now));
     const answer = await needs.store.abandonCall({ ...delivery, handedBack: true });
     return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };
   }
-  if (tool === undefined && !servedElsewhere) {
+  if (tool === undefined && peers.serving === 0) {
     return ended(trouble('TOOL_UNKNOWN', { tool: envelope.tool, near: needs.tools().near(envelope.tool) }));
   }
   return ended(

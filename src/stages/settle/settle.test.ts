@@ -110,9 +110,10 @@ describe('settle', () => {
   });
 
   it.each([
-    ['the first worker handed back unserved', 'no', { fence: 2, handedBack: true, recovered: LOST }],
+    ['the first worker handed back unserved', 'no', { fence: 2, handedBack: 1, recovered: LOST }],
+    ['all workers so far handed back unserved', 'no', { fence: 8, handedBack: 7, recovered: LOST }],
     ['the first worker gave back for another reason', 'unknown', { fence: 2, recovered: LOST }],
-    ['was lost before or after it was handed back', 'unknown', { fence: 3, handedBack: true, recovered: LOST }],
+    ['was lost before or after it was handed back', 'unknown', { fence: 8, handedBack: 6, recovered: LOST }],
   ] as const)('of a stale call that %s says executed %s', async (_what, executed, delivery) => {
     const { done, requests } = settling({
       outcome: trouble('TOOL_STALE', { tool: 'notes.add', current: 'x' }),

@@ -105,6 +105,22 @@ it('a claim finds the call that comes in the same commit after it', async () => 
   expect(deliveries).toHaveLength(1);
 });
 
+it('a call goes to who waited for it, though its bringer asks for calls in the same breath', async () => {
+  const { store } = open();
+  const session = await openSession(store);
+  const [waits, brings] = [newWorkerId(), newWorkerId()];
+  await store.acceptCall(acceptRequest(session));
+  const held = await claimOne(store, { workerId: brings });
+  const claim = claimMany(store, { workerId: waits, waitMs: 60_000 });
+  await store.now();
+  const [, own] = await Promise.all([
+    store.abandonCall({ ...held, handedBack: true }),
+    claimMany(store, { workerId: brings }),
+  ]);
+  expect(own).toEqual([]);
+  expect(await claim).toMatchObject([{ callId: held.callId, workerId: waits }]);
+});
+
 it('a peer that left while it waited is handed no call', async () => {
   const { store, asPeer, groupCommit } = open();
   const session = await openSession(store);

@@ -1,7 +1,7 @@
 import { planeError } from '../../domain/errors.ts';
 import { isFatal, isFull, toPlaneError, type Database } from './database.ts';
 import type { Lane } from './lane.ts';
-import { isEmptyAnswer, isPoll, LongPolls, topicOf, type StoreJob, type WaitingPoll } from './long-polls.ts';
+import { isEmptyAnswer, isPoll, LongPolls, type StoreJob, type WaitingPoll } from './long-polls.ts';
 import { RowCache } from './row-cache.ts';
 import type { StoreClock } from './store-clock.ts';
 import type { StoreIdentity, Transaction } from './transaction.ts';
@@ -20,7 +20,7 @@ export interface GroupCommitParts {
 /** A job with its value, which nobody may see before the commit. */
 interface Finished {
   readonly job: StoreJob;
-  value: unknown;
+  readonly value: unknown;
 }
 
 type CommitResult =
@@ -119,8 +119,11 @@ export class GroupCommit {
     let committing = false;
     try {
       database.begin();
-      const finished = jobs.map((job): Finished => ({ job, value: run(transaction, job) }));
-      const served = together ? this.#servePolls(transaction, woken, finished) : [];
+      const finished = jobs
+        .filter((job) => !isPoll(job))
+        .map((job): Finished => ({ job, value: run(transaction, job) }));
+      const served = together ? this.#servePolls(transaction, woken) : [];
+      for (const job of jobs) if (isPoll(job)) finished.push({ job, value: run(transaction, job) });
       lane.flush(transaction.now);
       committing = true;
       database.commit();
@@ -135,23 +138,14 @@ export class GroupCommit {
     }
   }
 
-  /** Has what was written here delivered in the same commit: to those who waited already, then to those of this batch. */
-  #servePolls(
-    transaction: Transaction,
-    woken: ReadonlySet<string>,
-    finished: readonly Finished[],
-  ): (Finished & { poll: WaitingPoll })[] {
+  /** Has what was written here delivered in the same commit: to those who waited already. Those of this batch come after them. */
+  #servePolls(transaction: Transaction, woken: ReadonlySet<string>): (Finished & { poll: WaitingPoll })[] {
     const served: (Finished & { poll: WaitingPoll })[] = [];
     for (const topic of woken) {
       for (const poll of this.#polls.on(topic)) {
         const value = run(transaction, poll.job);
         if (isEmptyAnswer(poll.job, value)) break;
         served.push({ job: poll.job, value, poll });
-      }
-      // A poll that ran before the write it waits for.
-      for (const entry of finished) {
-        if (topicOf(entry.job) === topic && isEmptyAnswer(entry.job, entry.value))
-          entry.value = run(transaction, entry.job);
       }
     }
     return served;

@@ -190,6 +190,12 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX grantSubject ON grant (scope, tool, createdAt);
   CREATE INDEX grantExpiry ON grant (expiresAt);
   `,
+  `CREATE TABLE delegate (
+    delegator TEXT NOT NULL,
+    session TEXT NOT NULL,
+    PRIMARY KEY (delegator, session)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX delegateSession ON delegate (session);`,
 ];
 
 export interface StoreFile {

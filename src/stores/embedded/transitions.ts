@@ -13,7 +13,7 @@ import { checkIncarnation } from './transitions/incarnation.ts';
 import { injectTools } from './transitions/inject-tools.ts';
 import { listCalls } from './transitions/list-calls.ts';
 import { notifyWaiters } from './transitions/notify-waiters.ts';
-import { readPolicy, writePolicy } from './transitions/policy.ts';
+import { readNewerPolicy, readPolicy, writePolicy } from './transitions/policy.ts';
 import { queueState } from './transitions/queue-state.ts';
 import { listApprovals, matchApprovals, readApproval } from './transitions/read-approvals.ts';
 import { readAudit } from './transitions/read-audit.ts';
@@ -86,6 +86,7 @@ export const transitions: Transitions = {
   readSession,
   listSessions,
   readPolicy,
+  readNewerPolicy,
   writePolicy,
   readCatalog,
   watchCatalog,

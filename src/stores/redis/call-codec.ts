@@ -105,7 +105,7 @@ export function decodeEntry(
       acceptedAt: facts.acceptedAt,
       deadline: facts.deadline,
       runState: runStateOf(stated),
-      handedBack: more.flags[1] === '1',
+      handedBack: Number(more.flags.slice(1)),
       eventsWanted: facts.events,
       ...(known === undefined ? undefined : { recovered: known }),
       ...(more.history === undefined ? undefined : { history: more.history }),

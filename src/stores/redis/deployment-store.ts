@@ -2,7 +2,7 @@ import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import { isPrivatePool, nestedPool } from '../../domain/ids.ts';
 import type { ModuleDeclaration } from '../../domain/module.ts';
-import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
+import { CLOSED_POLICY, type Policy, type PolicyRecord } from '../../domain/policy.ts';
 import type { CatalogStore } from '../../ports/catalog-store.ts';
 import type { FleetRegistry, WorkerBeat, WorkerEntry } from '../../ports/fleet-registry.ts';
 import type { PolicyStore } from '../../ports/policy-store.ts';
@@ -29,11 +29,17 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
     }
   }
 
+  async function readPolicy(): Promise<PolicyRecord> {
+    const [version, body] = asList(await context.command('HMGET', key, 'version', 'body'));
+    if (version === null) return { version: 0, policy: CLOSED_POLICY };
+    return { version: asNumber(version), policy: JSON.parse(asText(body)) as Policy };
+  }
+
   return {
-    async readPolicy() {
-      const [version, body] = asList(await context.command('HMGET', key, 'version', 'body'));
-      if (version === null) return { version: 0, policy: CLOSED_POLICY };
-      return { version: asNumber(version), policy: JSON.parse(asText(body)) as Policy };
+    readPolicy,
+    async readNewerPolicy({ after }) {
+      const version = await context.command('HGET', key, 'version');
+      return (version === null ? 0 : asNumber(version)) > after ? readPolicy() : undefined;
     },
     async writePolicy({ expectedVersion, policy }) {
       const answer = await context.fcall('write_versioned', {

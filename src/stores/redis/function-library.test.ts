@@ -51,6 +51,7 @@ describe.each([...functions.values()])('store function $name', (found) => {
       'PEXPIREAT',
       'ZRANGEBYSCORE',
       'ZREMRANGEBYSCORE',
+      'ZRANGE',
       'LIMIT',
       'XRANGE',
       'XLEN',

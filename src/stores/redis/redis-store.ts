@@ -154,6 +154,7 @@ function createStore(context: RedisContext): Store {
     ...createGrantStore(context),
     ...createSessionStore(context),
     readPolicy: () => policies.readPolicy(),
+    readNewerPolicy: (request) => policies.readNewerPolicy(request),
     writePolicy: (request) => policies.writePolicy(request),
     ...createCatalogStore(context),
     ...fleet,

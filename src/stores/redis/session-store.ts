@@ -1,5 +1,12 @@
+import { planeError } from '../../domain/errors.ts';
 import { laneOfScopedId, parseScopedId, type RunId, type SessionId, type ToolId } from '../../domain/ids.ts';
-import type { Identity, InjectedGrant, Session, SessionEnding } from '../../domain/session.ts';
+import {
+  DELEGATOR_ENDED,
+  type Identity,
+  type InjectedGrant,
+  type Session,
+  type SessionEnding,
+} from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { asList, asNumber, asText, wordOf } from './answers.ts';
@@ -41,8 +48,10 @@ export function createSessionStore(context: RedisContext): SessionStore {
           tokenDigest: request.tokenDigest,
           lifetimeMs: request.lifetimeMs,
           idleMs: request.idleMs,
+          delegatedBy: request.delegatedBy ?? '',
         },
       });
+      if (wordOf(answer) === 'ENDED') throw planeError('SESSION_INVALID', { problem: DELEGATOR_ENDED });
       return { expiresAt: asNumber(asList(answer)[1]) };
     },
     touchSession: async (session) => ((await change(session, 'touch', '')) === 'CHANGED' ? 'touched' : 'ended'),

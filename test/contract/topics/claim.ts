@@ -43,7 +43,7 @@ export function describeClaim(scene: Scene): void {
       run: session.run,
       acceptedAt: record.acceptedAt,
       deadline: record.acceptedAt + 9_000,
-      handedBack: false,
+      handedBack: 0,
       eventsWanted: false,
     });
     expect(JSON.parse(delivery.identity)).toEqual(session.identity);

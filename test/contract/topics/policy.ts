@@ -27,6 +27,17 @@ export function describePolicy(scene: Scene): void {
     expect(await store.readPolicy()).toEqual({ version: 2, policy: CLOSED_POLICY });
   });
 
+  it('readNewerPolicy gives the record to who knows an older version or none, and nothing to who knows it', async () => {
+    const [store, other] = await scene.openPair();
+    expect(await store.readNewerPolicy({ after: -1 })).toEqual({ version: 0, policy: CLOSED_POLICY });
+    expect(await store.readNewerPolicy({ after: 0 })).toBeUndefined();
+    await other.writePolicy({ expectedVersion: 0, policy: OPEN });
+    expect(await store.readNewerPolicy({ after: 0 })).toEqual({ version: 1, policy: OPEN });
+    expect(await store.readNewerPolicy({ after: 1 })).toBeUndefined();
+    await other.writePolicy({ expectedVersion: 1, policy: CLOSED_POLICY });
+    expect(await store.readNewerPolicy({ after: 0 })).toEqual({ version: 2, policy: CLOSED_POLICY });
+  });
+
   it('writePolicy made for another version changes nothing and names the current one', async () => {
     const store = await scene.open();
     await store.writePolicy({ expectedVersion: 0, policy: OPEN });

@@ -174,7 +174,7 @@ export function describeRecover(scene: Scene): void {
     expect(await store.abandonCall({ ...ownedBy(first), handedBack: false })).toBe('abandoned');
     const second = await claimOne(store, { lane: session.lane });
 
-    expect(second).toMatchObject({ callId: first.callId, handedBack: false });
+    expect(second).toMatchObject({ callId: first.callId, handedBack: 0 });
     expect(second.envelope).toEqual(sameBytes(first.envelope));
     expect(second.fence).toBeGreaterThan(first.fence);
     expect(second.recovered).toMatchObject({ starts: 0, wasRunning: false, cancelRequested: false });
@@ -182,14 +182,21 @@ export function describeRecover(scene: Scene): void {
     expect(await store.settleCall(settleRequest(second))).toBe('settled');
   });
 
-  it('abandon marks a call that was handed back, and the mark stays', async () => {
+  it('abandon counts how often a call was handed back, and other endings of a lease do not change that', async () => {
     const store = await scene.open();
     const session = await openSession(store);
-    const first = await holdOne(store, session);
-    await store.abandonCall({ ...ownedBy(first), handedBack: true });
-    const second = await claimOne(store, { lane: session.lane });
-    expect(second.handedBack).toBe(true);
-    expect((await reclaimOne(store, second)).handedBack).toBe(true);
+    let held = await holdOne(store, session);
+    for (let count = 1; count <= 12; count += 1) {
+      await store.abandonCall({ ...ownedBy(held), handedBack: true });
+      // Repeated after a lost answer it is the same one.
+      await store.abandonCall({ ...ownedBy(held), handedBack: true });
+      held = await claimOne(store, { lane: session.lane });
+      expect(held).toMatchObject({ handedBack: count, fence: count + 1 });
+    }
+    held = await reclaimOne(store, held);
+    expect(held).toMatchObject({ handedBack: 12, fence: 14 });
+    await store.abandonCall({ ...ownedBy(held), handedBack: false });
+    expect(await claimOne(store, { lane: session.lane })).toMatchObject({ handedBack: 12, fence: 15 });
   });
 
   it('abandon repeated after a lost answer queues the call once', async () => {
@@ -212,7 +219,7 @@ export function describeRecover(scene: Scene): void {
     for (const fence of [0, 1]) {
       expect(await store.abandonCall({ ...ownedBy(held), callId, fence, handedBack: true })).toBe('fenced');
     }
-    expect(await claimOne(store, { lane: session.lane })).toMatchObject({ callId, fence: 1, handedBack: false });
+    expect(await claimOne(store, { lane: session.lane })).toMatchObject({ callId, fence: 1, handedBack: 0 });
   });
 
   it('abandon of a resumed call is fenced until somebody holds it again', async () => {
@@ -224,7 +231,7 @@ export function describeRecover(scene: Scene): void {
       expect(await store.abandonCall({ ...ownedBy(held), fence, handedBack: true })).toBe('fenced');
     }
     const resumed = await claimOne(store, { lane: session.lane });
-    expect(resumed.handedBack).toBe(false);
+    expect(resumed.handedBack).toBe(0);
     expect(await store.abandonCall({ ...ownedBy(resumed), handedBack: false })).toBe('abandoned');
   });
 

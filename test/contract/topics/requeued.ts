@@ -4,6 +4,7 @@ import {
   acceptOne,
   APPROVAL_EXPIRED,
   askAbout,
+  claimOne,
   EXPIRED,
   holdOne,
   MAY_HAVE_RUN,
@@ -28,6 +29,19 @@ export function describeRequeued(scene: Scene): void {
     await storeTimeAfter(store, delivery.deadline + 5);
     await store.reapCalls(reapRequest(session.lane, { overdueMs: 1 }));
     expect((await recordOf(store, delivery.callId)).outcome).toEqual(sameBytes(TIMED_OUT));
+  });
+
+  it('reap says of a call that everybody handed back that nothing ran', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    let delivery = await holdOne(store, session, { deadlineMs: DEADLINE_MS });
+    for (let count = 0; count < 3; count += 1) {
+      if (count > 0) delivery = await claimOne(store, { lane: session.lane });
+      expect(await store.abandonCall({ ...ownedBy(delivery), handedBack: true })).toBe('abandoned');
+    }
+    await storeTimeAfter(store, delivery.deadline + 5);
+    await store.reapCalls(reapRequest(session.lane, { overdueMs: 1 }));
+    expect((await recordOf(store, delivery.callId)).outcome).toEqual(sameBytes(EXPIRED));
   });
 
   it('reap says of a call taken over without a start mark and given back that it may have run', async () => {

@@ -16,7 +16,7 @@ export function abandonCall(transaction: Transaction, request: AbandonRequest): 
   changeCall(
     transaction,
     call,
-    `abandonedFence = ?, base = base + deliveries, deliveries = 0, owner = NULL, handedBack = max(handedBack, ?),
+    `abandonedFence = ?, base = base + deliveries, deliveries = 0, owner = NULL, handedBack = handedBack + ?,
        starts = starts - ?, state = iif(?, 'queued', state)`,
     request.fence,
     request.handedBack ? 1 : 0,

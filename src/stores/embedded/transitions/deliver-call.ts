@@ -63,7 +63,7 @@ function deliverCall(transaction: Transaction, row: CallRow, body: BodyRow, work
     deadline: row.deadline,
     ...runStateOf(transaction, row),
     ...(fence > 1 ? { recovered: recoveredFrom(row) } : {}),
-    handedBack: row.handedBack === 1,
+    handedBack: row.handedBack,
     eventsWanted: decodeWaiters(row.waiters).some((waiter) => waiter.events),
     ...(body.resumedWith === null ? {} : { resumedWith: readResume(body.resumedWith, fence) }),
   };

@@ -48,6 +48,20 @@ it('replies stay as long as their caller reads, and go a minute after its last r
   expect(await recordOf(store, delivery.callId)).toMatchObject({ state: 'settled' });
 });
 
+it('a session is kept while one that it delegated to is, so that it can be revoked', async () => {
+  const idle = await openSession(store, { lifetimeMs: 30 * DAY_MS, idleMs: HOUR_MS });
+  const delegation = { ...idle.identity, delegatedBy: idle.id, lifetimeMs: 30 * DAY_MS, idleMs: 3 * DAY_MS };
+  const helper = await openSession(store, delegation);
+  now += 2 * DAY_MS;
+  await store.reapCalls(reapRequest(0));
+  expect(await store.revokeSession(idle.id)).toBe('revoked');
+  expect(await store.readSession(helper.id)).toMatchObject({ revoked: true });
+  now += 30 * DAY_MS;
+  await store.reapCalls(reapRequest(0));
+  await store.reapCalls(reapRequest(0));
+  expect(await store.listSessions(10)).toEqual([]);
+});
+
 it('a session is told from an unknown one for a day after its end, and kept while a call of it lives', async () => {
   const [ended, busy] = [await openSession(store), await openSession(store, { lifetimeMs: 8 * DAY_MS })];
   const delivery = await holdOne(store, busy, { deadlineMs: 7 * DAY_MS });

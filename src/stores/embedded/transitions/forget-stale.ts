@@ -45,7 +45,8 @@ function forgetSessions({ database, rows, now }: Transaction, limit: number): vo
   const before = now - ENDED_SESSION_MS;
   const ended = database.all<{ id: string }>(
     `SELECT id FROM session WHERE (expiresAt <= ?1 OR lastSeenAt + idleMs <= ?1)
-       AND NOT EXISTS (SELECT 1 FROM call WHERE call.session = session.id AND call.state <> 'settled') LIMIT ?2`,
+       AND NOT EXISTS (SELECT 1 FROM call WHERE call.session = session.id AND call.state <> 'settled')
+       AND NOT EXISTS (SELECT 1 FROM delegate WHERE delegate.delegator = session.id) LIMIT ?2`,
     before,
     limit,
   );
@@ -53,6 +54,7 @@ function forgetSessions({ database, rows, now }: Transaction, limit: number): vo
     rows.dropSession(id);
     database.run('DELETE FROM run WHERE session = ?', id);
     database.run('DELETE FROM injected WHERE session = ?', id);
+    database.run('DELETE FROM delegate WHERE session = ?', id);
     database.run('DELETE FROM session WHERE id = ?', id);
   }
 }

@@ -8,6 +8,10 @@ export function readPolicy({ database }: Transaction): PolicyRecord {
   return { version: row.version, policy: JSON.parse(row.policy) as Policy };
 }
 
+export function readNewerPolicy(transaction: Transaction, { after }: { after: number }): PolicyRecord | undefined {
+  return transaction.lane.policyVersion > after ? readPolicy(transaction) : undefined;
+}
+
 /** Moves the epoch in the same commit, so that no snapshot taken under the old policy passes for current. */
 export function writePolicy(
   transaction: Transaction,

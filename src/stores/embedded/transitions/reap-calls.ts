@@ -33,11 +33,11 @@ export function reapCalls(transaction: Transaction, request: ReapRequest): ReapA
   return answer;
 }
 
-/** A lost first run leaves no mark: only of a call that was never anybody's is it known that nothing ran. */
+/** A lost first run leaves no mark: only of a call that was never anybody's, or that all handed back, is it known that nothing ran. */
 function mayRun(transaction: Transaction, call: CallRow): boolean {
   if (call.state === 'running' || call.starts > 0) return true;
   if (call.state === 'parked') return false;
-  return call.owner !== null || (call.base > 0 && !isUntouched(transaction, call));
+  return call.owner !== null || (call.base !== call.handedBack && !isUntouched(transaction, call));
 }
 
 /** Allowed, and nobody has taken it up since. */

@@ -1,6 +1,12 @@
 import { planeError } from '../../../domain/errors.ts';
 import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
-import type { Identity, InjectedGrant, Session, SessionEnding } from '../../../domain/session.ts';
+import {
+  DELEGATOR_ENDED,
+  type Identity,
+  type InjectedGrant,
+  type Session,
+  type SessionEnding,
+} from '../../../domain/session.ts';
 import type { OpenSessionRequest } from '../../../ports/session-store.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
@@ -19,7 +25,7 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
     if (isTokenOf(existing, request.tokenDigest)) return { expiresAt: existing.expiresAt };
     throw planeError('SESSION_INVALID', { problem: 'its id is taken' });
   }
-  const expiresAt = now + Math.ceil(request.lifetimeMs);
+  const expiresAt = Math.min(now + Math.ceil(request.lifetimeMs), latestExpiry(transaction, request));
   database.run(
     'INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)',
     request.id,
@@ -32,7 +38,21 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
     now,
   );
   database.run('INSERT INTO run (session, run, startedAt) VALUES (?, ?, ?)', request.id, request.run, now);
+  if (request.delegatedBy !== undefined) {
+    database.run('INSERT INTO delegate VALUES (?, ?)', request.delegatedBy, request.id);
+  }
   return { expiresAt };
+}
+
+/** A delegated session must not outlive who could revoke it. */
+function latestExpiry(transaction: Transaction, { id, delegatedBy }: OpenSessionRequest): number {
+  if (delegatedBy === undefined) return Number.POSITIVE_INFINITY;
+  const delegator = findSession(transaction, delegatedBy);
+  const isOurs = parseScopedId(delegatedBy)?.scope === parseScopedId(id)?.scope;
+  if (delegator === undefined || !isOurs || sessionEnding(transaction, delegator) !== undefined) {
+    throw planeError('SESSION_INVALID', { problem: DELEGATOR_ENDED });
+  }
+  return delegator.expiresAt;
 }
 
 export function touchSession(transaction: Transaction, id: SessionId): 'touched' | 'ended' {
@@ -46,12 +66,25 @@ export function revokeSession(transaction: Transaction, id: SessionId): 'revoked
   const session = findSession(transaction, id);
   if (session === undefined) return 'unknown';
   if (session.revoked === 0) {
-    transaction.rows.dropSession(id);
-    transaction.database.run('UPDATE session SET revoked = 1 WHERE id = ?', id);
+    for (const each of withDelegates(transaction, id)) {
+      transaction.rows.dropSession(each);
+      transaction.database.run('UPDATE session SET revoked = 1 WHERE id = ?', each);
+      hurryParked(transaction, each);
+    }
     transaction.lane.raiseEpoch();
-    hurryParked(transaction, id);
   }
   return 'revoked';
+}
+
+/** The session, those that it delegated to, and so on. */
+function withDelegates({ database }: Transaction, id: SessionId): SessionId[] {
+  const found = database.all<{ id: SessionId }>(
+    `WITH RECURSIVE found (id) AS (
+       SELECT ? UNION SELECT delegate.session FROM delegate JOIN found ON delegate.delegator = found.id
+     ) SELECT id FROM found`,
+    id,
+  );
+  return found.map((row) => row.id);
 }
 
 export function proveSession(

@@ -24,7 +24,7 @@ if extra(record, 'startFence') == fence and extra(record, 'effect') ~= 'unsafe' 
   set_extra(record, 'startFence', nil)
 end
 record[STATE] = QUEUED
-if handed_back == '1' then set_extra(record, 'handedBack', '1') end
+if handed_back == '1' then set_extra(record, 'handedBack', text((tonumber(extra(record, 'handedBack')) or 0) + 1)) end
 add_entry(lane, call_id, record, envelope)
 save_record(lane, call_id, record)
 return 'ABANDONED'

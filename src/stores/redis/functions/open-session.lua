@@ -1,10 +1,10 @@
---[[ Open a session with its first run. Repeating it changes nothing.
+--[[ Open a session with its first run. Repeating it changes nothing. One that is delegated is noted with its delegator, which must live.
   KEYS     meta, sessions
-  ARGV     incarnation, lane, session, run, identity, tokenDigest, lifetimeMs, idleMs
-  RETURNS  OPENED ]]
+  ARGV     incarnation, lane, session, run, identity, tokenDigest, lifetimeMs, idleMs, delegatedBy
+  RETURNS  OPENED | ENDED ]]
 local meta, sessions = KEYS[1], KEYS[2]
-local incarnation, lane, session, run, identity, token_digest, lifetime_ms, idle_ms =
-  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local incarnation, lane, session, run, identity, token_digest, lifetime_ms, idle_ms, delegated_by =
+  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 -- Kept past its end, so that a late call hears "expired" and not "unknown".
 local MEMORY_MS = 3600000
 
@@ -13,7 +13,19 @@ local key = session_key(lane, session)
 local existing = redis.call('HGET', key, 'facts')
 if existing then return { 'OPENED', text(session_facts(existing).expires_at) } end
 local now = now_ms()
-local expires_at = text(now + tonumber(lifetime_ms))
+local expires_at = now + tonumber(lifetime_ms)
+if delegated_by ~= '' then
+  local delegator, _, _, ending = live_session(lane, delegated_by, '', now)
+  local ended = not delegator or ending == 'revoked' or ending == 'expired'
+  if ended or scope_prefix(delegated_by) ~= scope_prefix(session) then return { 'ENDED' } end
+  -- It must not outlive who could revoke it.
+  expires_at = math.min(expires_at, delegator.expires_at)
+  local delegates = delegates_key(lane, delegated_by)
+  redis.call('ZREMRANGEBYSCORE', delegates, '-inf', text(now))
+  redis.call('ZADD', delegates, text(expires_at), session)
+  redis.call('PEXPIREAT', delegates, text(delegator.expires_at + MEMORY_MS))
+end
+expires_at = text(expires_at)
 local facts = table.concat({ redis.sha1hex(token_digest), expires_at, idle_ms, text(now), identity }, '\n')
 redis.call('HSET', key, 'facts', facts, 'seen', text(now), run_field(run), opened_run(now))
 redis.call('PEXPIREAT', key, text(tonumber(expires_at) + MEMORY_MS))

@@ -25,8 +25,9 @@ local function outcome_of(record, deadline)
   local held = holder(lane, record) ~= nil
   if held and now < deadline + overdue_ms then return nil end
   if starts and extra(record, 'effect') == 'unsafe' then return may_have_run end
-  -- A lost first run leaves no mark: only of a call that was never anybody's is it known that nothing ran.
-  if held or starts or (extra(record, 'base') and not is_untouched(record)) then return timed_out end
+  -- A lost first run leaves no mark: only of a call that was never anybody's, or that all handed back, is it known that nothing ran.
+  local begun = extra(record, 'base') ~= extra(record, 'handedBack') and not is_untouched(record)
+  if held or starts or begun then return timed_out end
   return expired
 end
 

@@ -8,6 +8,8 @@ local function body_key(lane, call_id) return lane .. 'body:' .. call_id end
 local function session_key(lane, session) return lane .. 'session:' .. session end
 -- The calls of a session that people are being asked about.
 local function parked_key(lane, session) return lane .. 'parked:' .. session end
+-- Sessions that one delegated to, by when they expire.
+local function delegates_key(lane, session) return lane .. 'delegates:' .. session end
 local function stream_key(lane, pool) return lane .. 'pool:' .. pool end
 local function windows_key(lane) return lane .. 'windows' end
 local function backlog_key(lane, pool, group) return lane .. 'backlog:' .. pool .. ':' .. group end

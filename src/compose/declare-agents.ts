@@ -1,0 +1,65 @@
+import { findAgentDoubts } from '../config/agent-doubts.ts';
+import { readAgents } from '../config/read-agents.ts';
+import { findAgent } from '../domain/agent.ts';
+import type { AgentChanges, AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
+import { nearNames } from '../domain/near-names.ts';
+import type { Policy } from '../domain/policy.ts';
+import type { CatalogStore } from '../ports/catalog-store.ts';
+import type { PolicyStore } from '../ports/policy-store.ts';
+import { changePolicy } from './change-policy.ts';
+
+type Needs = PolicyStore & Pick<CatalogStore, 'readCatalog'>;
+
+export const NO_AGENT_LEFT =
+  'no agent is declared any more: none has tools; agents: null in a policy file ends the selecting';
+
+/** Declares, replaces and removes agents from code. Throws POLICY_INVALID, and changes nothing, unless all of it can be understood. */
+export async function declareAgents(store: Needs, input: AgentsInput): Promise<DeclaredAgents> {
+  return changeAgents(store, readAgents(input, nearNames));
+}
+
+/** Agents that are not named stay, also those that somebody else declares at this moment. */
+export async function changeAgents(store: Needs, changes: AgentChanges): Promise<DeclaredAgents> {
+  let before: Policy | undefined;
+  const { version, policy, changed } = await changePolicy(store, ({ policy: current }) =>
+    withChanges((before = current), changes),
+  );
+  const selectingBegan = changed && before!.agents === undefined;
+  return {
+    policyVersion: version,
+    changed,
+    selectingBegan,
+    declared: changes.declared,
+    removed: changes.removed.filter((name) => findAgent(before!, name) !== undefined),
+    warnings: [...changes.warnings, ...(await findDoubts(store, policy, changes.declared, selectingBegan))],
+  };
+}
+
+function withChanges(current: Policy, { declared, removed }: AgentChanges): Policy {
+  // Nobody is there to be removed. An empty group of agents would close every tool to everybody.
+  if (current.agents === undefined && Object.keys(declared).length === 0) return current;
+  const gone = new Set(removed);
+  const agents = Object.entries({ ...current.agents, ...declared }).filter(([name]) => !gone.has(name));
+  return { ...current, agents: Object.fromEntries(agents) };
+}
+
+async function findDoubts(
+  store: Needs,
+  policy: Policy,
+  declared: AgentChanges['declared'],
+  selectingBegan: boolean,
+): Promise<string[]> {
+  if (policy.agents !== undefined && Object.keys(policy.agents).length === 0) return [NO_AGENT_LEFT];
+  const names = Object.keys(declared);
+  if (names.length === 0) return [];
+  const ids = (await store.readCatalog()).modules.flatMap((module) => module.tools.map(({ id }) => id));
+  const doubts = findAgentDoubts(declared, ids.length === 0 ? undefined : ids, nearNames);
+  if (Object.keys(policy.permissions).length === 0) {
+    doubts.push('the policy has no permissions: nobody may use any tool until it has');
+  }
+  if (selectingBegan) {
+    const first = names.length === 1 ? `${names[0]} is the first agent` : `${names.join(', ')} are the first agents`;
+    doubts.push(`${first}: all others have no tools until they are declared too`);
+  }
+  return doubts;
+}

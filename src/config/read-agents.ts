@@ -1,0 +1,52 @@
+import { planeError } from '../domain/errors.ts';
+import type { AgentChanges } from '../domain/declared-agents.ts';
+import type { AgentDeclaration } from '../domain/selection.ts';
+import { agentName, checkDeclaration } from './agent-schema.ts';
+import type { NearNames } from './describe-issue.ts';
+
+const MOST_AGENTS = 10_000;
+const MOST_PROBLEMS = 8;
+
+/** Checks what code declares by the rules of a policy file. Throws POLICY_INVALID with every problem and its place. */
+export function readAgents(input: unknown, near: NearNames): AgentChanges {
+  if (!isPlain(input))
+    throw planeError('POLICY_INVALID', { problems: ['agents: expected an object of agents by name'] });
+  const names = Object.keys(input);
+  if (names.length > MOST_AGENTS) {
+    throw planeError('POLICY_INVALID', { problems: [`agents: expected at most ${MOST_AGENTS} at once`] });
+  }
+  const declared: [string, AgentDeclaration][] = [];
+  const removed: string[] = [];
+  const warnings: string[] = [];
+  const problems: string[] = [];
+  for (const name of names) {
+    const read = readAgent(name, input[name], near);
+    if ('problems' in read) problems.push(...read.problems);
+    else if ('removed' in read) removed.push(name);
+    else {
+      declared.push([name, read.declaration]);
+      warnings.push(...read.warnings);
+    }
+  }
+  if (problems.length > 0) throw planeError('POLICY_INVALID', { problems: problems.slice(0, MOST_PROBLEMS) });
+  return { declared: Object.fromEntries(declared), removed, warnings };
+}
+
+function readAgent(name: string, value: unknown, near: NearNames) {
+  const named = agentName.safeParse(name);
+  const where = `agents.${name.slice(0, 40)}`;
+  if (!named.success) return { problems: [`${where}: ${named.error.issues[0]!.message}`] };
+  if (value === null) return { removed: true };
+  if (!Array.isArray(value) && !isPlain(value)) {
+    return { problems: [`${where}: expected a selection, a declaration with one, or null to remove it`] };
+  }
+  const declaration = Array.isArray(value) ? { selection: value as unknown[] } : value;
+  return checkDeclaration(name, declaration, { placeOf: () => where, near });
+}
+
+/** What JSON could say: a map or a class instance would be read as something it is not. */
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
