@@ -1,4 +1,5 @@
 import { entry } from './error-entry.ts';
+import { HOOK_CALL_ERRORS } from './hook-errors.ts';
 
 /** Endings of calls. Each becomes an outcome; codes are never reused. */
 export const CALL_ERRORS = {
@@ -243,4 +244,5 @@ export const CALL_ERRORS = {
     retry: 'never',
     say: (d: { reason: string }) => d.reason,
   }),
+  ...HOOK_CALL_ERRORS,
 } as const;
