@@ -1,6 +1,6 @@
 const MOST_CHARACTERS = 500;
-/** Whatever could break the line, hide a part of it, or be read by a terminal. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
+/** Whatever could break the line, hide a part of it, or be read by a terminal; and what stands beside it. */
+const UNPRINTABLE = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
 /** What errors of HTTP clients and drivers tend to quote. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
