@@ -25,6 +25,7 @@ import { openStore, type StoreOptions } from './open-store.ts';
 import { RELEASE } from './release.ts';
 import { loadServedModules } from './served-modules.ts';
 import { startSupervisor } from './supervisor.ts';
+import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
 
 export type { WorkerOptions } from './worker-settings.ts';
@@ -86,6 +87,7 @@ async function boot(
   const placement = place === undefined ? undefined : 'caller';
   const log = options.log ?? createLog('warn');
   const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log);
+  const hooks = options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, { log });
   const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
   const startedAt = await store.now();
@@ -123,6 +125,7 @@ async function boot(
     policies: createPolicyCache(store),
     runners,
     log,
+    ...(hooks === undefined ? {} : { hooks }),
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     servedElsewhere: (digest) => fleet.servedElsewhere(digest),
@@ -158,6 +161,7 @@ async function boot(
       concurrency,
       running: inFlight.size,
       crashes,
+      ...(hooks === undefined ? {} : { hooks: hooks.health() }),
     }),
     served: () => modules.served,
     ttlMs: FLEET_TTL_MS,
@@ -196,6 +200,7 @@ async function boot(
     if (place !== undefined) {
       await endLeftCalls(place.pool, plane).catch((error: unknown) => log.warn({ error }, 'left calls not ended'));
     }
+    if ((await hooks?.idle(AFTER_ABORT_MS)) === false) log.warn({}, 'hooks are still busy with calls that have ended');
     vitals.state = 'stopped';
     nested.close();
     await closers.closeAll();

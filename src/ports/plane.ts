@@ -5,6 +5,7 @@ import type { Policy } from '../domain/policy.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
 import type { Delivery, LaneState } from './call-store.ts';
+import type { GateHooks } from './gate-hooks.ts';
 import type { Log } from './log.ts';
 import type { Store } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
@@ -40,6 +41,8 @@ export interface Plane {
   readonly policies: PolicySource;
   readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
   readonly log: Log;
+  /** Absent: none are configured. */
+  readonly hooks?: GateHooks;
   /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */
   readonly placement?: ToolDeclaration['pinned'];
   /** The tools of now. Read once per call. */

@@ -2,7 +2,8 @@ import type { HookEventName, HookFailed } from '../../src/domain/hook.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { createHookSet, type HookSet } from '../../src/gate/hooks/hook-set.ts';
 import { registerHook, type HookParts } from '../../src/gate/hooks/registered-hook.ts';
-import type { BeforeNeeds, HookedCall } from '../../src/gate/hooks/run-before-hooks.ts';
+import type { BeforeNeeds } from '../../src/gate/hooks/run-before-hooks.ts';
+import type { HookedCall } from '../../src/ports/gate-hooks.ts';
 import type { Log } from '../../src/ports/log.ts';
 import { canonicalJson } from '../../src/wire/canonical-json.ts';
 

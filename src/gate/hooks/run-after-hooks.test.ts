@@ -3,8 +3,9 @@ import { deferred } from '../../../test/support/sample-call.ts';
 import { hookedCall, hookSet, recordingNeeds } from '../../../test/support/sample-hooks.ts';
 import type { AfterToolCall, ApprovalResolved } from '../../domain/hook.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { EndedCall } from '../../ports/gate-hooks.ts';
 import { createObserverQueue, OBSERVER_BOUNDS } from './observer-queue.ts';
-import { runAfterHooks, type EndedCall } from './run-after-hooks.ts';
+import { runAfterHooks } from './run-after-hooks.ts';
 import { runResolvedHooks } from './run-resolved-hooks.ts';
 
 const OK: Outcome = {

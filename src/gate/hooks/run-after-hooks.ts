@@ -1,19 +1,8 @@
-import type { AfterToolCall, ArgumentChange, HookedCallFacts, HookedTool } from '../../domain/hook.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { AfterToolCall } from '../../domain/hook.ts';
+import type { EndedCall } from '../../ports/gate-hooks.ts';
 import type { HookSet } from './hook-set.ts';
 import { observeOutcome } from './observe-outcome.ts';
 import type { ObserverQueue } from './observer-queue.ts';
-
-/** A call that has its outcome. */
-export interface EndedCall extends HookedCallFacts {
-  readonly tool: HookedTool;
-  /** The effective ones. */
-  readonly arguments: JsonObject;
-  readonly changedBy: readonly ArgumentChange[];
-  readonly outcome: Outcome;
-  readonly durationMs: number;
-}
 
 /**
  * Tells the observers of a tool how a call ended, and returns at once: nothing they do changes the outcome or delays it. Whoever

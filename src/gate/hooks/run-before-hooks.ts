@@ -1,8 +1,8 @@
 import { deepFreeze } from '../../domain/deep-freeze.ts';
-import type { ArgumentChange, Ask, HookedCallFacts, HookedTool, HookFailure } from '../../domain/hook.ts';
+import type { ArgumentChange, Ask, HookFailure } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Soon } from '../../domain/soon.ts';
-import type { StopSignal } from '../../ports/tool-runner.ts';
+import type { HookedCall, HooksVerdict, ValidateArguments } from '../../ports/gate-hooks.ts';
 import { checkArguments } from '../../wire/check-arguments.ts';
 import { sha256 } from '../../wire/digest.ts';
 import { orElse, whenHere } from '../when-here.ts';
@@ -12,40 +12,9 @@ import { findDifferences, mergePatch } from './merge-patch.ts';
 import { readAnswer } from './read-answer.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 
-/** A call on its way through the gate. */
-export interface HookedCall extends HookedCallFacts {
-  readonly tool: HookedTool;
-  readonly arguments: JsonObject;
-  /** The same as canonical JSON: what hooks are shown. */
-  readonly canonical: string;
-  /** Aborted when the call is stopped: nobody waits for its hooks then. */
-  readonly signal?: StopSignal;
-}
-
 export interface BeforeNeeds extends HookReporting {
-  /** Problems of rewritten arguments; none means valid. */
-  readonly validate: (value: JsonObject) => Soon<readonly string[]>;
+  readonly validate: ValidateArguments;
 }
-
-export type HooksVerdict =
-  | {
-      readonly kind: 'passed';
-      readonly arguments: JsonObject;
-      readonly canonical: string;
-      /** In the order they changed them. */
-      readonly changedBy: readonly ArgumentChange[];
-      readonly asks: readonly Ask[];
-    }
-  | { readonly kind: 'blocked'; readonly code: 'HOOK_BLOCKED'; readonly hook: string; readonly reason: string }
-  | {
-      readonly kind: 'blocked';
-      readonly code: 'HOOK_ARGUMENTS_INVALID';
-      readonly hook: string;
-      readonly problems: readonly string[];
-    }
-  /** It threw, took too long, or said something nobody can read. The cause is in the log and nowhere else. */
-  | { readonly kind: 'failed'; readonly hook: string }
-  | { readonly kind: 'aborted' };
 
 const NO_CHANGES: readonly ArgumentChange[] = Object.freeze([]);
 const NO_ASKS: readonly Ask[] = Object.freeze([]);
