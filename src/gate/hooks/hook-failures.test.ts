@@ -116,6 +116,7 @@ describe('a hook that', () => {
   });
 
   it('answers by any kind of promise is waited for', async () => {
+    // oxlint-disable-next-line unicorn/no-thenable -- that is what it is about
     const thenable = { then: (resolve: (answer: object) => void) => resolve({ block: true }) };
     const set = hookSet({ id: 'odd', run: () => thenable });
     expect(await runBeforeHooks(set, hookedCall(), recordingNeeds())).toMatchObject({ kind: 'blocked' });
@@ -174,7 +175,7 @@ describe('the health of a hook', () => {
   it('counts what it did and how long it took', () => {
     const answers = [undefined, { block: true }, { patch: { mode: 'r' } }, { requireApproval: {} }, 'nonsense'];
     const set = hookSet({ id: 'busy', run: () => answers.shift() });
-    for (let call = 0; call < 5; call += 1) runBeforeHooks(set, hookedCall(), recordingNeeds());
+    for (let call = 0; call < 5; call += 1) void runBeforeHooks(set, hookedCall(), recordingNeeds());
     const [health] = set.health();
     expect(health).toMatchObject({ hook: 'busy', calls: 5, blocked: 1, changed: 1, asked: 1, failed: 1, dropped: 0 });
     expect(health!.p95Ms).toBeGreaterThanOrEqual(0);

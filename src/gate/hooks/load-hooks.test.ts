@@ -125,9 +125,9 @@ describe('hooks that cannot be used', () => {
 
   it.each([
     ["matcher: 'x'", 'unknown key "matcher"'],
-    ['timeoutMs: 0', /^timeoutMs: /],
-    ['timeoutMs: 600001', /^timeoutMs: /],
-    ["priority: 'high'", /^priority: /],
+    ['timeoutMs: 0', /^timeoutMs: .+/],
+    ['timeoutMs: 600001', /^timeoutMs: .+/],
+    ["priority: 'high'", /^priority: .+/],
     ['tools: []', 'tools: the list is empty, so it can never fire; leave tools out to match all'],
     ["tools: 'files.write'", 'tools: expected a list'],
     ["tools: ['']", 'tools.0: expected module.tool, module.* or *'],
@@ -140,8 +140,9 @@ describe('hooks that cannot be used', () => {
     ["effects: ['read', 'idempotent']", 'effects: no tool that is loaded is idempotent'],
     ["tools: ['web.*'], effects: ['unsafe']", 'it can never fire: no tool matches all it names'],
   ])('are refused for %s', async (members, problem) => {
-    const expected: unknown = typeof problem === 'string' ? problem : expect.stringMatching(problem);
-    expect(await ofHook(members)).toStrictEqual([expected]);
+    const problems = await ofHook(members);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]!.replace(problem, '')).toBe('');
   });
 
   it('are not those for a module that is broken: nobody knows what it has', async () => {

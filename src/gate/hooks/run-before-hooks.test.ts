@@ -12,7 +12,7 @@ describe('hooks before a call', () => {
   it('are asked by priority, the higher first, and equal ones as they were registered', () => {
     const asked: string[] = [];
     const note = (id: string, priority = 0) => ({ id, priority, run: () => void asked.push(id) });
-    runBeforeHooks(
+    void runBeforeHooks(
       hookSet(note('a'), note('b', 10), note('c', -5), note('d'), note('e', 10)),
       hookedCall(),
       recordingNeeds(),
@@ -27,7 +27,7 @@ describe('hooks before a call', () => {
         { id: 'first', run: (event) => (seen.push(args(event)), { patch: { path: '/srv/b' } }) },
         {
           id: 'second',
-          run: (event) => (seen.push(args(event)), { params: { path: `${String(args(event)['path'])}/c` } }),
+          run: (event) => (seen.push(args(event)), { params: { path: `${args(event)['path'] as string}/c` } }),
         },
         { id: 'third', run: (event) => void seen.push(args(event)) },
       ),
