@@ -8,7 +8,7 @@ import type { Log } from '../ports/log.ts';
 
 export interface WorkerHooksNeeds {
   readonly log: Log;
-  readonly onEvent?: (event: HookFailed) => void;
+  readonly onEvent?: (event: HookFailed, cause: unknown) => void;
 }
 
 /**

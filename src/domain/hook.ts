@@ -153,8 +153,8 @@ export interface HookContext {
   readonly signal: AbortSignal;
 }
 
-export const HOOK_FAILURES = ['threw', 'timed-out', 'malformed', 'process'] as const;
-/** `malformed`: an answer nobody can read. `process`: a command that could not be started, or ended badly. */
+export const HOOK_FAILURES = ['threw', 'timed-out', 'invalid-answer', 'not-started', 'exited'] as const;
+/** `not-started` and `exited` are for commands: it could not be started; it ended badly, or said far too much. */
 export type HookFailure = (typeof HOOK_FAILURES)[number];
 
 /** For metrics and events: never a value of a call, never the cause. */
@@ -164,7 +164,7 @@ export interface HookFailed {
   readonly on: HookEventName;
   readonly tool: string;
   readonly callId: string;
-  readonly failure: HookFailure;
+  readonly how: HookFailure;
   readonly durationMs: number;
 }
 

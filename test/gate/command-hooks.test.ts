@@ -59,20 +59,20 @@ describe('a command that', () => {
   });
 
   it.each([
-    ['exit-1', 'process'],
-    ['killed', 'process'],
-    ['flood', 'process'],
-    ['bad-json', 'malformed'],
-    ['two-answers', 'malformed'],
-    ['twice-a-key', 'malformed'],
-    ['unknown-key', 'malformed'],
-    ['unknown-decision', 'malformed'],
-    ['other-event', 'malformed'],
-    ['async', 'malformed'],
-  ])('ends with %s fails, and the call is blocked', async (what, failure) => {
+    ['exit-1', 'exited'],
+    ['killed', 'exited'],
+    ['flood', 'exited'],
+    ['bad-json', 'invalid-answer'],
+    ['two-answers', 'invalid-answer'],
+    ['twice-a-key', 'invalid-answer'],
+    ['unknown-key', 'invalid-answer'],
+    ['unknown-decision', 'invalid-answer'],
+    ['other-event', 'invalid-answer'],
+    ['async', 'invalid-answer'],
+  ])('ends with %s fails, and the call is blocked', async (what, how) => {
     const needs = recordingNeeds();
     expect(await ask(what, needs)).toStrictEqual({ kind: 'failed', hook: 'guard' });
-    expect(needs.events).toMatchObject([{ hook: 'guard', failure }]);
+    expect(needs.events).toMatchObject([{ hook: 'guard', how }]);
     expect(String(needs.lines[0]!.facts['cause'])).not.toContain('hunter2');
   });
 
@@ -80,14 +80,14 @@ describe('a command that', () => {
     const needs = recordingNeeds();
     const set = await loadHooks([command('allow', { command: [join(folder.path, 'no-such-program')] })]);
     expect(await runBeforeHooks(set, hookedCall(), needs)).toMatchObject({ kind: 'failed' });
-    expect(needs.lines[0]!.facts['cause']).toBe('HookProcessTrouble: it could not be started (ENOENT)');
+    expect(needs.lines[0]!.facts['cause']).toBe('HookTrouble: it could not be started (ENOENT)');
   });
 
   it('takes too long is killed with everything it started', async () => {
     const set = await load('hang', { timeoutMs: 1000 });
     const needs = recordingNeeds();
     expect(await runBeforeHooks(set, hookedCall(), needs)).toMatchObject({ kind: 'failed' });
-    expect(needs.events).toMatchObject([{ failure: 'timed-out' }]);
+    expect(needs.events).toMatchObject([{ how: 'timed-out' }]);
     // Slow machines may kill it before it wrote down whom it started; then it started nobody.
     const pids = existsSync(join(folder.path, 'hang')) ? written<number[]>('hang') : [];
     await eventually(() => pids.every((pid) => !isAlive(pid)), { what: 'the end of all of them' });
@@ -173,7 +173,7 @@ describe('a command', () => {
     const failing = await load('exit-1', { on: 'after_tool_call' });
     runAfterHooks(failing, { ...call, changedBy: [], outcome, durationMs: 5 }, queue);
     expect(await queue.idle(30_000)).toBe(true);
-    expect(needs.events).toMatchObject([{ on: 'after_tool_call', failure: 'process' }]);
+    expect(needs.events).toMatchObject([{ on: 'after_tool_call', how: 'exited' }]);
   });
 
   it('says yes over nobody: other hooks still ask and block', async () => {

@@ -5,19 +5,20 @@ import type { StopSignal } from '../../ports/tool-runner.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { showCause } from './show-cause.ts';
 
-/** Thrown by hooks that are processes, so that their trouble is not taken for that of a plugin. */
-export class HookProcessTrouble extends Error {
-  override readonly name = 'HookProcessTrouble';
-}
+/** Trouble that is told by its own word, and not as something the hook threw. */
+export class HookTrouble extends Error {
+  override readonly name = 'HookTrouble';
+  readonly how: HookFailure;
 
-/** An answer that cannot be read. */
-export class MalformedAnswer extends Error {
-  override readonly name = 'MalformedAnswer';
+  constructor(how: HookFailure, message: string) {
+    super(message);
+    this.how = how;
+  }
 }
 
 export type HookCallEnding =
   | { readonly kind: 'answered'; readonly answer: unknown }
-  | { readonly kind: 'failed'; readonly failure: HookFailure; readonly cause: unknown }
+  | { readonly kind: 'failed'; readonly how: HookFailure; readonly cause: unknown }
   /** The call itself was stopped; the hook is told so. */
   | { readonly kind: 'aborted' };
 
@@ -51,7 +52,7 @@ function waitFor(
     const onStop = (): void => end({ kind: 'aborted' }, stop?.reason);
     const timer = setTimeout(() => {
       const cause = new Error(`no answer within ${hook.timeoutMs} ms`);
-      end({ kind: 'failed', failure: 'timed-out', cause }, cause);
+      end({ kind: 'failed', how: 'timed-out', cause }, cause);
     }, hook.timeoutMs);
     // What it answers or throws too late is heard by nobody, but must not end the process either.
     answering.then(
@@ -64,13 +65,12 @@ function waitFor(
 }
 
 function failed(cause: unknown): HookCallEnding {
-  return { kind: 'failed', failure: failureOf(cause), cause };
+  return { kind: 'failed', how: howOf(cause), cause };
 }
 
-function failureOf(cause: unknown): HookFailure {
+function howOf(cause: unknown): HookFailure {
   try {
-    if (cause instanceof HookProcessTrouble) return 'process';
-    return cause instanceof MalformedAnswer ? 'malformed' : 'threw';
+    return cause instanceof HookTrouble ? cause.how : 'threw';
   } catch {
     // A proxy that does not even tell its prototype.
     return 'threw';
@@ -102,21 +102,22 @@ class LazyContext implements HookContext {
 
 export interface HookReporting {
   readonly log: Log;
-  readonly onEvent?: (event: HookFailed) => void;
+  /** The cause is given for its category only: its text is for the log. */
+  readonly onEvent?: (event: HookFailed, cause: unknown) => void;
 }
 
 /** The one place where a cause is told, and only to the operator. */
 export function reportFailure(
   hook: RegisteredHook,
-  { failure, cause }: { readonly failure: HookFailure; readonly cause: unknown },
+  { how, cause }: { readonly how: HookFailure; readonly cause: unknown },
   call: { readonly tool: string; readonly callId: string; readonly durationMs: number },
   { log, onEvent }: HookReporting,
 ): void {
-  hook.meter.failed(failure);
-  const facts = { hook: hook.id, on: hook.on, tool: call.tool, callId: call.callId, failure };
+  hook.meter.failed(how);
+  const facts = { hook: hook.id, on: hook.on, tool: call.tool, callId: call.callId, how };
   log.error({ ...facts, cause: showCause(cause) }, 'hook failed');
   try {
-    onEvent?.({ type: 'hook.failed', ...facts, durationMs: call.durationMs });
+    onEvent?.({ type: 'hook.failed', ...facts, durationMs: call.durationMs }, cause);
   } catch (error) {
     log.warn({ hook: hook.id, cause: showCause(error) }, 'a listener of hook events threw');
   }

@@ -8,7 +8,7 @@ import type {
 } from '../../domain/hook.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
-import { HookProcessTrouble, MalformedAnswer } from './call-hook.ts';
+import { HookTrouble } from './call-hook.ts';
 import type { EndedProcess } from './run-process.ts';
 import { oneLine } from './show-cause.ts';
 
@@ -71,9 +71,10 @@ export function readOutput({ exitCode, signal, stdout, stderr }: EndedProcess): 
   const said = stdout.toString('utf8').trim();
   if (said === '') return undefined;
   const json = parseStrictJson(said);
-  if (!json.ok) throw new MalformedAnswer(`its output is not JSON: ${json.error.problem}`);
+  if (!json.ok) throw new HookTrouble('invalid-answer', `its output is not JSON: ${json.error.problem}`);
   const parsed = output.safeParse(json.value);
-  if (!parsed.success) throw new MalformedAnswer(`its output is not understood: ${describe(parsed.error)}`);
+  if (!parsed.success)
+    throw new HookTrouble('invalid-answer', `its output is not understood: ${describe(parsed.error)}`);
   return toAnswer(parsed.data);
 }
 
@@ -82,9 +83,9 @@ export function checkEnding({ exitCode, signal, stderr }: EndedProcess): void {
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
 }
 
-function badEnding({ exitCode, signal, stderr }: Omit<EndedProcess, 'stdout'>): HookProcessTrouble {
+function badEnding({ exitCode, signal, stderr }: Omit<EndedProcess, 'stdout'>): HookTrouble {
   const how = signal === null ? `exit code ${exitCode}` : `signal ${signal}`;
-  return new HookProcessTrouble(`it ended with ${how}: ${stderr}`);
+  return new HookTrouble('exited', `it ended with ${how}: ${stderr}`);
 }
 
 function toAnswer(said: z.output<typeof output>): BeforeAnswer | undefined {

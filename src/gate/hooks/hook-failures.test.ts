@@ -35,27 +35,27 @@ const FAILING: readonly (readonly [string, () => unknown, string])[] = [
     },
     'threw',
   ],
-  ['answers true', () => true, 'malformed'],
-  ['answers text', () => 'allow', 'malformed'],
-  ['answers a list', () => [], 'malformed'],
-  ['answers an instance of a class', () => new Odd(), 'malformed'],
-  ['answers a map', () => new Map([['block', true]]), 'malformed'],
-  ['answers something cyclic', () => ({ params: cyclic }), 'malformed'],
+  ['answers true', () => true, 'invalid-answer'],
+  ['answers text', () => 'allow', 'invalid-answer'],
+  ['answers a list', () => [], 'invalid-answer'],
+  ['answers an instance of a class', () => new Odd(), 'invalid-answer'],
+  ['answers a map', () => new Map([['block', true]]), 'invalid-answer'],
+  ['answers something cyclic', () => ({ params: cyclic }), 'invalid-answer'],
   ['answers a revoked proxy', () => revoked.proxy, 'threw'],
-  ['answers with an unknown key', () => ({ blocked: true }), 'malformed'],
-  ['answers with an id of its own', () => ({ requireApproval: { hook: 'other.hook' } }), 'malformed'],
-  ['wants to allow on timeout', () => ({ requireApproval: { timeoutBehavior: 'allow' } }), 'malformed'],
-  ['blocks with a word', () => ({ block: 'yes' }), 'malformed'],
-  ['has a reason and no block', () => ({ reason: 'no' }), 'malformed'],
-  ['gives params and patch', () => ({ params: { path: 'a' }, patch: {} }), 'malformed'],
-  ['gives params that are no object', () => ({ params: ['a'] }), 'malformed'],
-  ['gives params with a date', () => ({ params: { path: new Date() } }), 'malformed'],
-  ['gives params with bytes', () => ({ params: { path: new Uint8Array(3) } }), 'malformed'],
-  ['gives params with a function', () => ({ params: { path: () => 'x' } }), 'malformed'],
-  ['gives a prototype', () => ({ patch: JSON.parse('{"__proto__": {"admin": true}}') as object }), 'malformed'],
-  ['offers no decision', () => ({ requireApproval: { decisions: [] } }), 'malformed'],
-  ['offers an unknown decision', () => ({ requireApproval: { decisions: ['allow'] } }), 'malformed'],
-  ['names an unknown severity', () => ({ requireApproval: { severity: 'low' } }), 'malformed'],
+  ['answers with an unknown key', () => ({ blocked: true }), 'invalid-answer'],
+  ['answers with an id of its own', () => ({ requireApproval: { hook: 'other.hook' } }), 'invalid-answer'],
+  ['wants to allow on timeout', () => ({ requireApproval: { timeoutBehavior: 'allow' } }), 'invalid-answer'],
+  ['blocks with a word', () => ({ block: 'yes' }), 'invalid-answer'],
+  ['has a reason and no block', () => ({ reason: 'no' }), 'invalid-answer'],
+  ['gives params and patch', () => ({ params: { path: 'a' }, patch: {} }), 'invalid-answer'],
+  ['gives params that are no object', () => ({ params: ['a'] }), 'invalid-answer'],
+  ['gives params with a date', () => ({ params: { path: new Date() } }), 'invalid-answer'],
+  ['gives params with bytes', () => ({ params: { path: new Uint8Array(3) } }), 'invalid-answer'],
+  ['gives params with a function', () => ({ params: { path: () => 'x' } }), 'invalid-answer'],
+  ['gives a prototype', () => ({ patch: JSON.parse('{"__proto__": {"admin": true}}') as object }), 'invalid-answer'],
+  ['offers no decision', () => ({ requireApproval: { decisions: [] } }), 'invalid-answer'],
+  ['offers an unknown decision', () => ({ requireApproval: { decisions: ['allow'] } }), 'invalid-answer'],
+  ['names an unknown severity', () => ({ requireApproval: { severity: 'low' } }), 'invalid-answer'],
   [
     'has a getter that throws',
     () => ({
@@ -63,17 +63,17 @@ const FAILING: readonly (readonly [string, () => unknown, string])[] = [
         throw new Error('getter');
       },
     }),
-    'malformed',
+    'invalid-answer',
   ],
 ];
 
 describe('a hook that', () => {
-  it.each(FAILING)('%s blocks the call, and no later hook is asked', async (_name, run, failure) => {
+  it.each(FAILING)('%s blocks the call, and no later hook is asked', async (_name, run, how) => {
     const needs = recordingNeeds();
     const set = hookSet({ id: 'bad', run }, { id: 'late', run: () => expect.fail('asked') });
     expect(await runBeforeHooks(set, hookedCall(), needs)).toStrictEqual({ kind: 'failed', hook: 'bad' });
     expect(needs.events).toMatchObject([
-      { type: 'hook.failed', hook: 'bad', tool: 'files.write', callId: 'call-1', failure },
+      { type: 'hook.failed', hook: 'bad', tool: 'files.write', callId: 'call-1', how },
     ]);
     expect(needs.lines).toHaveLength(1);
     expect(set.health()[0]).toMatchObject({ calls: 1, failed: 1, timedOut: 0, blocked: 0 });
@@ -93,7 +93,7 @@ describe('a hook that', () => {
     });
     expect(await runBeforeHooks(set, hookedCall(), needs)).toStrictEqual({ kind: 'failed', hook: 'slow' });
     expect(await told.promise).toMatchObject({ message: 'no answer within 5 ms' });
-    expect(needs.events).toMatchObject([{ failure: 'timed-out' }]);
+    expect(needs.events).toMatchObject([{ how: 'timed-out' }]);
     expect(set.health()[0]).toMatchObject({ failed: 1, timedOut: 1 });
     late.reject(new Error('too late'));
     await new Promise(setImmediate);

@@ -8,7 +8,7 @@ export interface HookMeter {
   took(durationMs: number): void;
   /** How many there are now. */
   count(what: 'blocked' | 'asked' | 'changed' | 'dropped'): number;
-  failed(failure: HookFailure): void;
+  failed(how: HookFailure): void;
   read(): HookHealth;
 }
 
@@ -31,9 +31,9 @@ export function createHookMeter(hook: string, on: HookEventName): HookMeter {
     count(what) {
       return (counts[what] += 1);
     },
-    failed(failure) {
+    failed(how) {
       counts.failed += 1;
-      if (failure === 'timed-out') counts.timedOut += 1;
+      if (how === 'timed-out') counts.timedOut += 1;
       lastFailureAt = Date.now();
     },
     read: () => ({

@@ -22,8 +22,8 @@ export interface MergedAsk {
   readonly timeoutMs: number;
   /** What all offer; `deny` is always among them. */
   readonly decisions: readonly ApprovalDecision[];
-  /** Those that all name; absent when nobody names any. */
-  readonly approvers?: readonly string[];
+  /** One list per asker that names any: who decides is named in each of them. */
+  readonly approvers: readonly (readonly string[])[];
   readonly quorum: number;
   readonly grantable: boolean;
 }
@@ -31,10 +31,6 @@ export interface MergedAsk {
 /** Undefined when there is nothing to ask. */
 export function mergeAsks(asks: readonly Ask[]): MergedAsk | undefined {
   if (asks.length === 0) return undefined;
-  const approvers = commonTo(asks.flatMap(({ approvers: named }) => (named === undefined ? [] : [named])));
-  const decisions = commonTo(asks.map((ask) => ask.decisions ?? APPROVAL_DECISIONS)) ?? [];
-  // Who may decide is empty: then nobody may say yes.
-  const offered = approvers?.length === 0 ? [] : decisions;
   return {
     askers: asks.map(({ asker }) => asker),
     reasons: [...new Set(asks.flatMap(({ reason }) => reason ?? []))],
@@ -43,16 +39,16 @@ export function mergeAsks(asks: readonly Ask[]): MergedAsk | undefined {
     ...textOf(asks, 'detail'),
     severity: SEVERITIES[Math.max(...asks.map(({ severity }) => SEVERITIES.indexOf(severity ?? 'warning')))]!,
     timeoutMs: Math.min(...asks.map(({ timeoutMs }) => timeoutMs ?? DEFAULT_APPROVAL_MS)),
-    decisions: APPROVAL_DECISIONS.filter((decision) => decision === 'deny' || offered.includes(decision)),
-    ...(approvers === undefined ? {} : { approvers }),
+    decisions: APPROVAL_DECISIONS.filter((decision) => asks.every((ask) => offers(ask, decision))),
+    approvers: asks.flatMap(({ approvers }) => (approvers === undefined ? [] : [approvers])),
     quorum: Math.max(...asks.map(({ quorum }) => quorum ?? 1)),
     grantable: asks.every(({ asker }) => asker.grantable),
   };
 }
 
-function commonTo<Value>(lists: readonly (readonly Value[])[]): Value[] | undefined {
-  const [first, ...others] = lists;
-  return first?.filter((value) => others.every((list) => list.includes(value)));
+/** Whoever is asked may always say no. */
+function offers({ decisions }: Ask, decision: ApprovalDecision): boolean {
+  return decision === 'deny' || decisions === undefined || decisions.includes(decision);
 }
 
 /** Texts of several askers stand below each other, each once. A title is one line: the first. */

@@ -22,7 +22,7 @@ export type ReadAnswer =
 const MOST_REASON = 500;
 /** Too long a text is cut and not refused: nobody's call should fail for an eloquent title. */
 const MOST_TITLE = 80;
-const MOST_DESCRIPTION = 2000;
+const MOST_DESCRIPTION = 512;
 const MOST_DETAIL = 16_384;
 
 const text = z.string().min(1);

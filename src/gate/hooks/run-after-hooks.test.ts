@@ -100,7 +100,7 @@ describe('hooks after a call', () => {
     expect(runAfterHooks(set, call, queue)).toBeUndefined();
     expect(await queue.idle(5000)).toBe(true);
     expect(call.outcome).toBe(OK);
-    expect(needs.events.map(({ hook, failure }) => `${hook} ${failure}`).sort()).toStrictEqual([
+    expect(needs.events.map(({ hook, how }) => `${hook} ${how}`).sort()).toStrictEqual([
       'hangs timed-out',
       'rejects threw',
       'throws threw',
@@ -195,7 +195,7 @@ describe('hooks of a resolved approval', () => {
     await runResolvedHooks(set, tool, approval, needs);
     expect(seen).toStrictEqual([approval]);
     expect(Object.isFrozen(seen[0])).toBe(true);
-    expect(needs.events.map(({ hook, on, failure }) => [hook, on, failure])).toStrictEqual([
+    expect(needs.events.map(({ hook, on, how }) => [hook, on, how])).toStrictEqual([
       ['bad', 'approval_resolved', 'threw'],
       ['hung', 'approval_resolved', 'timed-out'],
     ]);

@@ -6,7 +6,7 @@ import type { HookedCall, HooksVerdict, ValidateArguments } from '../../ports/ga
 import { checkArguments } from '../../wire/check-arguments.ts';
 import { sha256 } from '../../wire/digest.ts';
 import { orElse, whenHere } from '../when-here.ts';
-import { callHook, MalformedAnswer, reportFailure, type HookReporting } from './call-hook.ts';
+import { callHook, HookTrouble, reportFailure, type HookReporting } from './call-hook.ts';
 import type { HookSet } from './hook-set.ts';
 import { findDifferences, mergePatch } from './merge-patch.ts';
 import { readAnswer } from './read-answer.ts';
@@ -68,7 +68,7 @@ function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<HooksVerdic
   const { call, needs } = frame;
   const startedAt = performance.now();
   let durationMs = 0;
-  const fail = (failed: { readonly failure: HookFailure; readonly cause: unknown }): HooksVerdict => {
+  const fail = (failed: { readonly how: HookFailure; readonly cause: unknown }): HooksVerdict => {
     reportFailure(hook, failed, { tool: call.tool.id, callId: call.callId, durationMs }, needs);
     return { kind: 'failed', hook: hook.id };
   };
@@ -80,14 +80,14 @@ function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<HooksVerdic
     // Getters of its answer may throw, and so may the code of a schema.
     return orElse(
       () => obey(hook, ending.answer, state, frame),
-      (cause) => fail({ failure: 'malformed', cause }),
+      (cause) => fail({ how: 'invalid-answer', cause }),
     );
   });
 }
 
 function obey(hook: RegisteredHook, answer: unknown, state: State, { needs }: Frame): Soon<HooksVerdict | undefined> {
   const read = readAnswer(answer, hook);
-  if (read.kind === 'malformed') throw new MalformedAnswer(`the answer cannot be read: ${read.problem}`);
+  if (read.kind === 'malformed') throw new HookTrouble('invalid-answer', `the answer cannot be read: ${read.problem}`);
   if (read.kind === 'nothing') return undefined;
   if (read.kind === 'block') {
     hook.meter.count('blocked');

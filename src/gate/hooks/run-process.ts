@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { HookProcessTrouble } from './call-hook.ts';
+import { HookTrouble } from './call-hook.ts';
 import { processGuard } from './process-guard.ts';
 
 export interface ProcessRequest {
@@ -55,7 +55,10 @@ async function start({ command, cwd, env }: ProcessRequest): Promise<ChildProces
     const [error] = (await once(child, 'error')) as [NodeJS.ErrnoException];
     throw error;
   } catch (error) {
-    throw new HookProcessTrouble(`it could not be started (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+    throw new HookTrouble(
+      'not-started',
+      `it could not be started (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
+    );
   }
 }
 
@@ -89,7 +92,7 @@ function endOf(child: ChildProcessWithoutNullStreams, stdin: string): Promise<En
     child.once('close', (exitCode, signal) => {
       clearTimeout(lastOutput);
       if (outputBytes > MOST_OUTPUT_BYTES)
-        return reject(new HookProcessTrouble(`it printed more than ${MOST_OUTPUT_BYTES} bytes`));
+        return reject(new HookTrouble('exited', `it printed more than ${MOST_OUTPUT_BYTES} bytes`));
       resolve({ exitCode, signal, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') });
     });
   });
