@@ -171,7 +171,7 @@ describe('approval', () => {
     'that is %s does not let the call run, with its own code and resolution',
     async (_how, approver, code, resolution) => {
       const resolved = deferred<{ resolution: string; callId: string }>();
-      const telling = { on: 'approval_resolved' as const, run: resolved.resolve };
+      const telling = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
       const hooks = [plugin(asking({ timeoutMs: 20, decisions: ['allow-once', 'deny'] }), telling as never)];
       const needs = recordingNeeds();
       const refusal = await refusalOf(

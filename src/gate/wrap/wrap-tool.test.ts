@@ -119,12 +119,11 @@ describe('a wrapped tool', () => {
       execute: () => 1,
     });
     expect(() => wrapped.execute()).toThrow(/^The call was not run, because a check of it could not be completed\./);
-    try {
-      wrapped.execute();
-    } catch (error) {
-      expect(JSON.stringify(error)).not.toMatch(/guard|database/);
-    }
-    expect(needs.events).toHaveLength(2);
+    expect(wrapped.execute).toThrow(expect.not.objectContaining({ by: 'guard.h' }));
+    expect(wrapped.execute).toThrow(
+      expect.objectContaining({ message: expect.not.stringMatching(/guard|database/) as string }),
+    );
+    expect(needs.events).toHaveLength(3);
   });
 
   it('runs with what hooks made of the input, as its own schema reads it, and hands everything else on', async () => {
@@ -137,7 +136,7 @@ describe('a wrapped tool', () => {
     const wrapped = createGate({ hooks }).wrapTool(definition, { id: 'files.read', effect: 'read' });
     const onUpdate = (): void => {};
     const options = { toolCallId: 'c', abortSignal: new AbortController().signal, onUpdate };
-    await wrapped.execute({ path: '/a', limit: 99 }, options, 'third');
+    await Promise.resolve(wrapped.execute({ path: '/a', limit: 99 }, options, 'third'));
     expect(given).toStrictEqual([{ path: '/safe/a', limit: 10 }, options, 'third']);
     expect(given[1]).toBe(options);
   });
@@ -160,7 +159,7 @@ describe('a wrapped tool', () => {
       { parameters: 'call-id-first' },
     );
     const { signal } = new AbortController();
-    expect(await wrapped.execute('call-7', { x: 1 }, signal, (part) => void update.push(part))).toBe('done');
+    expect(wrapped.execute('call-7', { x: 1 }, signal, (part) => void update.push(part))).toBe('done');
     expect(seen).toStrictEqual(['call-7', { x: 2 }, false]);
     expect(update).toStrictEqual(['half']);
     expect(await gate.idle(1000)).toBe(true);
@@ -189,7 +188,7 @@ describe('a wrapped tool', () => {
     const input = { path: '/a', nested: { x: 1 } };
     const wrapped = createGate({ hooks: [before(() => open.promise)] }).wrapTool({
       name: 'read',
-      execute: (given: typeof input) => given,
+      execute: async (given: typeof input) => given,
     });
     const running = wrapped.execute(input);
     input.path = '/etc/shadow';
@@ -400,6 +399,6 @@ describe('a wrapped generator', () => {
     for await (const update of quick.execute({ to: 2 })) seen.push(update);
     expect(seen).toStrictEqual([1, 2]);
     const slow = createGate({ hooks: [before(async () => undefined)] }).wrapTool({ name: 'count', execute });
-    expect(await slow.execute({ to: 4 })).toBe(4);
+    expect(await Promise.resolve<unknown>(slow.execute({ to: 4 }))).toBe(4);
   });
 });
