@@ -56,7 +56,7 @@ function findUnknown(pattern: string, catalog: HookCatalog): string[] {
   if (catalog.tools.some(({ id }) => toolPatternMatches(pattern, id))) return [];
   const [guess] = catalog.near?.(pattern, new Set(catalog.tools.map(({ id }) => id)), 1) ?? [];
   const what = pattern.endsWith('.*') ? `no tool of the module ${pattern.slice(0, -2)}` : `no tool ${pattern}`;
-  return [`tools: there is ${what}${guess === undefined ? '' : `, did you mean ${guess}?`}`];
+  return [`tools: there is ${what}${guess === undefined ? '' : ` (did you mean ${guess}?)`}`];
 }
 
 /** Whether it could match tools that would be there if their module had loaded. */

@@ -132,7 +132,7 @@ describe('hooks that cannot be used', () => {
     ["tools: 'files.write'", 'tools: expected a list'],
     ["tools: ['']", 'tools.0: expected module.tool, module.* or *'],
     ["tools: ['files.wri*']", 'tools.0: expected module.tool, module.* or *'],
-    ["tools: ['files.wrote']", 'tools: there is no tool files.wrote, did you mean files.write?'],
+    ["tools: ['files.wrote']", 'tools: there is no tool files.wrote (did you mean files.write?)'],
     ["tools: ['bash']", 'tools: there is no tool bash'],
     ["tools: ['shell.*']", 'tools: there is no tool of the module shell'],
     ['effects: []', 'effects: the list is empty, so it can never fire; leave effects out to match all'],
@@ -168,7 +168,7 @@ describe('hooks that cannot be used', () => {
   it('are commands for tools that are not there, without a usable name, or with variables nobody set', async () => {
     const command: CommandHookSource = { command: ['/usr/bin/[', 'x'], on: 'before_tool_call', tools: ['files.wrote'] };
     expect(await problemsOf([{ ...command, env: ['SALLYPORT_TEST_NOT_SET'] }])).toStrictEqual([
-      'command [: tools: there is no tool files.wrote, did you mean files.write?',
+      'command [: tools: there is no tool files.wrote (did you mean files.write?)',
       'command [: give it an id: letters, digits, _ and -, at most 64',
       'command [: env: the environment has no SALLYPORT_TEST_NOT_SET',
     ]);
