@@ -11,6 +11,7 @@ import { runResolvedHooks } from '../../src/gate/hooks/run-resolved-hooks.ts';
 import type { HooksVerdict } from '../../src/ports/gate-hooks.ts';
 import { isAlive } from '../runners/process-liveness.ts';
 import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+import { reapAfterExit } from '../support/reaper.ts';
 import { hookedCall, recordingNeeds, type RecordedNeeds } from '../support/sample-hooks.ts';
 
 const GUARD = fileURLToPath(new URL('commands/guard.mjs', import.meta.url));
@@ -28,6 +29,13 @@ async function ask(what: string, needs: RecordedNeeds = recordingNeeds()): Promi
   return runBeforeHooks(await load(what), hookedCall(), needs);
 }
 const written = <Value>(what: string): Value => JSON.parse(readFileSync(join(folder.path, what), 'utf8')) as Value;
+
+/** Waits for the end of processes that a command wrote down; should they not end, they go with this one. */
+async function untilGone(pids: readonly number[]): Promise<void> {
+  const releases = pids.map((pid) => reapAfterExit({ pid, what: 'a command hook' }));
+  await eventually(() => pids.every((pid) => !isAlive(pid)), { what: 'the end of all of them' });
+  for (const release of releases) release();
+}
 
 describe('a command that', () => {
   it.each(['allow', 'silent', 'deaf', 'approve', 'chatty'])('says %s has no objection', async (what) => {
@@ -62,6 +70,7 @@ describe('a command that', () => {
     ['exit-1', 'exited'],
     ['killed', 'exited'],
     ['flood', 'exited'],
+    ['flood-on', 'exited'],
     ['bad-json', 'invalid-answer'],
     ['two-answers', 'invalid-answer'],
     ['twice-a-key', 'invalid-answer'],
@@ -90,14 +99,14 @@ describe('a command that', () => {
     expect(needs.events).toMatchObject([{ how: 'timed-out' }]);
     // Slow machines may kill it before it wrote down whom it started; then it started nobody.
     const pids = existsSync(join(folder.path, 'hang')) ? written<number[]>('hang') : [];
-    await eventually(() => pids.every((pid) => !isAlive(pid)), { what: 'the end of all of them' });
+    await untilGone(pids);
   });
 
   it('leaves something behind is cleared up after', async () => {
     expect(await ask('leave')).toMatchObject({ kind: 'passed' });
     const pids = written<number[]>('leave');
     expect(pids).toHaveLength(2);
-    await eventually(() => pids.every((pid) => !isAlive(pid)), { what: 'the end of all of them' });
+    await untilGone(pids);
   });
 
   it('is waited for by a call that is stopped is killed', async () => {
@@ -110,7 +119,7 @@ describe('a command that', () => {
     controller.abort('cancelled');
     expect(await running).toStrictEqual({ kind: 'aborted' });
     const pids = written<number[]>('stop');
-    await eventually(() => pids.every((pid) => !isAlive(pid)), { what: 'the end of all of them' });
+    await untilGone(pids);
   });
 });
 
@@ -197,6 +206,6 @@ describe('a command', () => {
     expect(pids.map(isAlive)).toStrictEqual([true, true]);
     asking.kill('SIGKILL');
     await asking.exited;
-    await eventually(() => pids.every((pid) => !isAlive(pid)), { what: 'the end of all of them' });
+    await untilGone(pids);
   });
 });

@@ -37,6 +37,10 @@ const ACTS = {
   'other-event': () => say({ hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: 'x' } }),
   async: () => say({ async: true }),
   flood: () => say(`{"reason":"${'x'.repeat(1024 * 1024)}"}`),
+  'flood-on': () => {
+    const write = () => process.stdout.write('x'.repeat(65_536), write);
+    write();
+  },
   killed: () => process.kill(process.pid, 'SIGKILL'),
   // Two processes that never end; their ids are written down.
   hang: () => {
