@@ -33,6 +33,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   CONFIG_INVALID: EXIT.config,
   MODULES_MISSING: EXIT.config,
   SETUP_DUPLICATE: EXIT.config,
+  HOOKS_INVALID: EXIT.config,
   CLIENT_CLOSED: EXIT.internal,
   INTERNAL: EXIT.internal,
 };

@@ -3,6 +3,7 @@ import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
 import type { Store } from '../ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
+import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
 import type { Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
@@ -90,6 +91,7 @@ async function inspectFleet(store: Store): Promise<Check[]> {
       state: tools === 0 ? 'warn' : 'ok',
       found: `${tools} tools of ${modules.length} modules published`,
     },
+    ...inspectHooks(workers),
     ...broken.map(({ workerId, id, reason }): Check => ({
       name: 'module',
       state: 'bad',

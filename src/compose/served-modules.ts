@@ -12,6 +12,8 @@ import type { Log } from '../ports/log.ts';
 
 /** The modules of one worker: loaded, published, and loaded again when their files change. */
 export interface ServedModules {
+  /** All that was found at the start, whoever serves it. */
+  readonly found: LoadResult;
   readonly loaded: LoadResult;
   readonly index: ToolIndex;
   /** For the fleet; the same object until a reload. */
@@ -61,6 +63,7 @@ export async function loadServedModules(path: string, place: ModulePlace, log: L
   }
 
   return {
+    found: first,
     get loaded() {
       return loaded;
     },

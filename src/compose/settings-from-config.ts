@@ -34,7 +34,7 @@ export function workerOptionsOf(
   store: StoreOptions,
   more: { readonly modules: string; readonly watch: boolean; readonly log: Log },
 ): WorkerOptions {
-  const { pool, concurrency, leaseMs, heartbeatMs, graceMs, retentionMs, health } = config.worker;
+  const { pool, concurrency, leaseMs, heartbeatMs, graceMs, retentionMs, health, hooks } = config.worker;
   return {
     ...store,
     ...more,
@@ -46,6 +46,7 @@ export function workerOptionsOf(
     retentionMs,
     health: health.enabled ? { host: health.host, port: health.port ?? 0 } : false,
     admission: config.admission,
+    ...(hooks === undefined ? {} : { hooks }),
   };
 }
 

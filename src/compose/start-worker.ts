@@ -28,6 +28,7 @@ import { openStore, type StoreOptions } from './open-store.ts';
 import { RELEASE } from './release.ts';
 import { loadServedModules } from './served-modules.ts';
 import { startSupervisor } from './supervisor.ts';
+import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
 
 export type { WorkerOptions } from './worker-settings.ts';
@@ -95,6 +96,7 @@ async function boot(
   closers.add(() => events.close());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log);
+  const hooks = options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, { log });
   const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
   const startedAt = await store.now();
@@ -134,6 +136,7 @@ async function boot(
     runners,
     log,
     events,
+    ...(hooks === undefined ? {} : { hooks }),
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     peersFor: (digest) => fleet.peersFor(digest),
@@ -173,6 +176,7 @@ async function boot(
       concurrency,
       running: inFlight.size,
       crashes,
+      ...(hooks === undefined ? {} : { hooks: hooks.health() }),
     }),
     served: () => modules.served,
     ttlMs: FLEET_TTL_MS,
@@ -212,6 +216,7 @@ async function boot(
     if (place !== undefined) {
       await endLeftCalls(place.pool, plane).catch((error: unknown) => log.warn({ error }, 'left calls not ended'));
     }
+    if ((await hooks?.idle(AFTER_ABORT_MS)) === false) log.warn({}, 'hooks are still busy with calls that have ended');
     vitals.state = 'stopped';
     nested.close();
     await closers.closeAll();

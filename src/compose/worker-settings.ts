@@ -1,5 +1,6 @@
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN, type WorkerId } from '../domain/ids.ts';
+import type { HookSource } from '../gate/hooks/load-hooks.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
@@ -24,6 +25,8 @@ export type WorkerOptions = StoreOptions & {
   /** Load modules again when their files change. */
   readonly watch?: boolean;
   readonly admission?: Partial<AdmissionLimits>;
+  /** Asked before calls and told after them. They are loaded once; a restart loads them again. */
+  readonly hooks?: readonly HookSource[];
   readonly processes?: ProcessRunnerOptions;
   readonly log?: Log;
   /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */

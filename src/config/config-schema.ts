@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { LIMITS } from '../domain/call.ts';
+import { hookList } from './hook-schema.ts';
 import {
   addresses,
   bytes,
@@ -86,6 +87,13 @@ const worker = group({
     port: optional(wholeNumber(1, 65_535), 'Port they are served on.', { flag: '--port', otherwise: 'a free one' }),
     open: option(yesOrNo, false, 'Allow a host that others than this machine can reach. There is no login.'),
   }).prefault({}),
+  hooks: optional(
+    hookList,
+    'Plugin files and commands that are asked before calls and told after them: see hooks.md.',
+    {
+      otherwise: 'none',
+    },
+  ),
   watch: optional(yesOrNo, 'Load modules again when their files change.', {
     flag: '--watch',
     otherwise: 'true in dev, false in worker',

@@ -73,7 +73,14 @@ function refuse(problems: readonly string[]): void {
 }
 
 function needs(placeOf: SettingsFile['placeOf'], near: NearNames): IssueNeeds {
-  return { placeOf, keysBelow, near, expects: (path) => rowAt(path)?.expects ?? 'a group of options' };
+  return { placeOf, keysBelow, near, expects: expectationAt };
+}
+
+/** Undefined: the schema has words of its own for what stands inside. */
+function expectationAt(path: string): string | undefined {
+  const row = rowAt(path);
+  if (row === undefined) return 'a group of options';
+  return row.members !== undefined && path !== row.path ? undefined : row.expects;
 }
 
 function findFile({ file, env, cwd }: ConfigRequest): string | undefined {
@@ -93,8 +100,7 @@ function readFile(path: string): SettingsFile {
 type Values = Map<string, { value: unknown; source: Source }>;
 
 function set(values: Values, row: OptionRow, value: unknown, source: Source, folder: string): void {
-  const placed = row.isPath && typeof value === 'string' && value !== '' ? resolve(folder, value) : value;
-  values.set(row.path, { value: placed, source });
+  values.set(row.path, { value: row.place?.(value, folder) ?? value, source });
 }
 
 /** Checked as a whole first, so that unknown keys and wrong types are told with their place in the file. */

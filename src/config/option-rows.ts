@@ -36,7 +36,9 @@ export function rowAt(path: string): OptionRow | undefined {
 }
 
 /** The keys of a group; of the whole configuration for the empty path. */
-export function keysBelow(path: string): string[] {
+export function keysBelow(path: string): readonly string[] {
+  const { members } = rowAt(path) ?? {};
+  if (members !== undefined) return members;
   const prefix = path === '' ? '' : `${path}.`;
   const below = OPTION_ROWS.filter((row) => row.path.startsWith(prefix));
   return [...new Set(below.map((row) => row.path.slice(prefix.length).split('.')[0]!))];

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 
 /** What an option is besides its type. Docs, environment names, flags and messages come from here. */
@@ -12,8 +13,11 @@ export interface OptionFacts {
   readonly otherwise?: string;
   /** Never printed, and never in clear in a file. */
   readonly secret?: boolean;
-  /** A path: relative to the file that names it, or to the working directory. */
   readonly isPath?: boolean;
+  /** For values with paths in them: relative to the folder of the file that names them, or to the working directory. */
+  readonly place?: (value: unknown, folder: string) => unknown;
+  /** For lists of groups: the keys of one. Problems inside are then told in the schema's own words. */
+  readonly members?: readonly string[];
   /** A running process takes a new value without a restart. */
   readonly live?: boolean;
 }
@@ -21,11 +25,11 @@ export interface OptionFacts {
 type MoreFacts = Pick<OptionFacts, 'flag' | 'otherwise' | 'secret' | 'live'>;
 
 /** A type of option: how it is checked, how it is read from text, and how it is named. */
-interface Kind<Schema extends z.ZodType> {
+export interface Kind<Schema extends z.ZodType> extends Pick<
+  OptionFacts,
+  'expects' | 'read' | 'isPath' | 'place' | 'members'
+> {
   readonly schema: Schema;
-  readonly expects: string;
-  readonly read: (text: string) => unknown;
-  readonly isPath?: boolean;
 }
 
 const facts = z.registry<OptionFacts>();
@@ -54,8 +58,8 @@ export function optional<Schema extends z.ZodType>(
 }
 
 function register<Schema extends z.ZodType>(schema: Schema, kind: Kind<z.ZodType>, sentence: string, more: MoreFacts) {
-  const { expects, read, isPath = false } = kind;
-  facts.add(schema, { sentence, expects, read, isPath, ...more });
+  const { schema: _, ...ofKind } = kind;
+  facts.add(schema, { sentence, ...ofKind, ...more });
   return schema;
 }
 
@@ -101,7 +105,11 @@ export function text(expects: string, pattern = /^[^\p{Cc}]+$/u): Kind<z.ZodStri
   return { schema: z.string().min(1).max(LONGEST_TEXT).regex(pattern), expects, read: (given) => given };
 }
 
-export const filePath: Kind<z.ZodString> = { ...text('a path'), isPath: true };
+export const filePath: Kind<z.ZodString> = {
+  ...text('a path'),
+  isPath: true,
+  place: (value, folder) => (typeof value === 'string' && value !== '' ? resolve(folder, value) : value),
+};
 
 const address = z.strictObject({
   host: z.string().regex(/^[A-Za-z0-9._:-]{1,255}$/),

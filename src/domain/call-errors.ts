@@ -1,5 +1,6 @@
 import { APPROVAL_ERRORS } from './approval-errors.ts';
 import { entry } from './error-entry.ts';
+import { HOOK_CALL_ERRORS } from './hook-errors.ts';
 
 /** Endings of calls. Each becomes an outcome; codes are never reused. */
 export const CALL_ERRORS = {
@@ -245,4 +246,5 @@ export const CALL_ERRORS = {
     say: (d: { reason: string }) => d.reason,
   }),
   ...APPROVAL_ERRORS,
+  ...HOOK_CALL_ERRORS,
 } as const;

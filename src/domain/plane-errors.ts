@@ -1,4 +1,5 @@
 import { entry } from './error-entry.ts';
+import { HOOK_PLANE_ERRORS } from './hook-errors.ts';
 
 /** Trouble of the plane itself: thrown, for the operator. */
 export const PLANE_ERRORS = {
@@ -118,6 +119,7 @@ export const PLANE_ERRORS = {
       `${d.path} sets up ${d.setup} more than once, in ${d.entries.join(' and ')}.`,
     fix: 'Give each setup an id of its own.',
   }),
+  ...HOOK_PLANE_ERRORS,
   CLIENT_CLOSED: entry({
     stage: 'call',
     retry: 'never',

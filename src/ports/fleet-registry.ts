@@ -1,3 +1,4 @@
+import type { HookHealth } from '../domain/hook.ts';
 import type { WorkerId } from '../domain/ids.ts';
 import type { BrokenModule } from '../domain/module.ts';
 
@@ -24,6 +25,8 @@ export interface WorkerBeat {
   readonly running: number;
   /** Runs of tools that ended their process, since the start. */
   readonly crashes: number;
+  /** How its hooks are doing; absent when it has none. */
+  readonly hooks?: readonly HookHealth[];
 }
 
 export interface WorkerEntry extends WorkerBeat {

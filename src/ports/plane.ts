@@ -7,6 +7,7 @@ import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { Delivery, LaneState } from './call-store.ts';
 import type { CallEmitter, Events } from './events.ts';
+import type { GateHooks } from './gate-hooks.ts';
 import type { Log } from './log.ts';
 import type { Store } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
@@ -43,6 +44,8 @@ export interface Plane {
   readonly runners: Readonly<Record<RunnerName, ToolRunner>>;
   readonly log: Log;
   readonly events: Events;
+  /** Absent: none are configured. */
+  readonly hooks?: GateHooks;
   /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */
   readonly placement?: ToolDeclaration['pinned'];
   /** The tools of now. Read once per call. */

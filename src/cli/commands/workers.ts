@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { describeTrouble } from '../../compose/inspect-hooks.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { withStore } from '../with-store.ts';
@@ -27,8 +28,12 @@ export function workersCommand(): Command {
             worker.modules.map(({ id }) => id).join(' '),
           ]),
         );
-        for (const { workerId, broken } of workers) {
+        for (const { workerId, broken, hooks = [] } of workers) {
           for (const { id, reason } of broken) terminal.warn(`${workerId} could not load ${id}: ${reason}`);
+          for (const health of hooks) {
+            const trouble = describeTrouble(health);
+            if (trouble !== undefined) terminal.warn(`${workerId}: ${trouble.found}`);
+          }
         }
       }),
     ),

@@ -1,0 +1,14 @@
+import { defineHooks } from 'sallyport/gate';
+
+export default defineHooks({
+  id: 'guard',
+  hooks: [
+    {
+      id: 'no-dotfiles',
+      on: 'before_tool_call',
+      tools: ['files.write'],
+      run: ({ arguments: { path } }) =>
+        (path as string).includes('/.') ? { block: true, reason: 'Hidden files are not written.' } : undefined,
+    },
+  ],
+});

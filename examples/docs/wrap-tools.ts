@@ -1,0 +1,99 @@
+import * as ai from 'ai';
+import type OpenAI from 'openai';
+import {
+  createGate,
+  defineHooks,
+  GateBlocked,
+  loadHooks,
+  type ApprovalDecision,
+  type Gate,
+  type GateApprover,
+  type GateQuestion,
+  type HookPlugin,
+} from 'sallyport/gate';
+import { z } from 'zod';
+
+// #region gate
+const guard = defineHooks({
+  id: 'guard',
+  hooks: [
+    {
+      id: 'no-localhost',
+      on: 'before_tool_call',
+      tools: ['search'],
+      run: ({ arguments: { query } }) =>
+        (query as string).includes('localhost') ? { block: true, reason: 'Only public pages.' } : undefined,
+    },
+  ],
+});
+
+export const gate = createGate({ hooks: [guard], identity: { subject: 'ada', agent: 'assistant' } });
+// #endregion
+
+export async function generate(model: ai.LanguageModel, find: (query: string) => Promise<string[]>) {
+  // #region ai-sdk
+  const search = ai.tool({
+    description: 'Searches the web.',
+    inputSchema: z.object({ query: z.string() }),
+    execute: async ({ query }) => find(query),
+  });
+  const answer = await ai.generateText({ model, prompt: 'Find it.', tools: gate.wrapTools({ search }) });
+  // #endregion
+  return answer;
+}
+
+export async function run(openai: OpenAI, find: (query: string) => Promise<string[]>) {
+  // #region openai
+  const search = gate.wrapTool({
+    type: 'function' as const,
+    function: {
+      name: 'search',
+      description: 'Searches the web.',
+      parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+      parse: JSON.parse,
+      function: ({ query }: { query: string }) => find(query),
+    },
+  });
+  const messages = [{ role: 'user' as const, content: 'Find it.' }];
+  const runner = openai.chat.completions.runTools({ model: 'gpt-5.2', messages, tools: [search] });
+  // #endregion
+  return runner.finalContent();
+}
+
+export async function call(search: { execute(input: object): Promise<string[]> }): Promise<string> {
+  // #region blocked
+  try {
+    return (await search.execute({ query: 'localhost' })).join('\n');
+  } catch (error) {
+    if (error instanceof GateBlocked) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+  // #endregion
+}
+
+interface Desk {
+  post(question: GateQuestion): Promise<string>;
+  answer(id: string, options: { signal: AbortSignal }): Promise<ApprovalDecision | null>;
+}
+
+export function askAtDesk(desk: Desk, plugin: HookPlugin): Gate {
+  // #region approver
+  const approver: GateApprover = {
+    request: async (question) => ({ id: await desk.post(question) }),
+    wait: async (id, { signal }) => ({ id, decision: await desk.answer(id, { signal }) }),
+  };
+  const asking = createGate({ hooks: [plugin], approver });
+  // #endregion
+  return asking;
+}
+
+export async function withFiles(): Promise<Gate> {
+  // #region files
+  const hooks = await loadHooks([
+    { file: '/srv/hooks/guard.mjs' },
+    { command: ['python3', '/srv/hooks/check.py'], on: 'before_tool_call', timeoutMs: 2000 },
+  ]);
+  const checked = createGate({ hooks });
+  // #endregion
+  return checked;
+}

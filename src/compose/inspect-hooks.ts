@@ -1,0 +1,70 @@
+import type { HookHealth } from '../domain/hook.ts';
+import type { WorkerEntry } from '../ports/fleet-registry.ts';
+import type { Check } from './check.ts';
+
+type HookedWorker = Pick<WorkerEntry, 'workerId' | 'pool' | 'hooks'>;
+
+/** How the hooks of the fleet are doing; nothing when there are none. */
+export function inspectHooks(workers: readonly HookedWorker[]): Check[] {
+  const all = workers.flatMap(({ workerId, hooks = [] }) => hooks.map((health) => ({ workerId, ...health })));
+  if (all.length === 0) return [];
+  const troubles = all.flatMap((health): Check[] => {
+    const trouble = describeTrouble(health);
+    return trouble === undefined
+      ? []
+      : [{ name: 'hook', ...trouble, found: `worker ${health.workerId}: ${trouble.found}` }];
+  });
+  const ids = new Set(all.map(({ hook }) => hook));
+  const calls = all.reduce((count, health) => count + health.calls, 0);
+  const summary: Check = { name: 'hooks', state: 'ok', found: `${ids.size} hooks, asked or told ${calls} times` };
+  return [summary, ...findDifferentPools(workers), ...troubles];
+}
+
+/** One sentence for an operator; undefined when the hook is well. */
+export function describeTrouble({
+  hook,
+  on,
+  calls,
+  failed,
+  timedOut,
+  dropped,
+}: HookHealth): { readonly state: 'warn' | 'bad'; readonly found: string; readonly fix: string } | undefined {
+  if (failed > 0) {
+    const slow = timedOut > 0 ? `, ${timedOut} of them by taking too long` : '';
+    const effect = on === 'before_tool_call' ? '; those calls were blocked' : '';
+    return {
+      // Whoever always fails closes its tools.
+      state: failed === calls && on === 'before_tool_call' ? 'bad' : 'warn',
+      found: `hook ${hook} failed ${failed} of ${calls} times${slow}${effect}`,
+      fix: 'Look for "hook failed" in the worker\'s log; it has the cause.',
+    };
+  }
+  if (dropped === 0) return undefined;
+  const found = `hook ${hook} is too slow: it was not told of ${dropped} calls`;
+  return { state: 'warn', found, fix: 'Let the hook hand its work over instead of doing it.' };
+}
+
+/** Whether a call is checked must not depend on which worker takes it. */
+function findDifferentPools(workers: readonly HookedWorker[]): Check[] {
+  const setsOf = new Map<string, Set<string>>();
+  for (const { pool, hooks = [] } of workers) {
+    const sets = setsOf.get(pool) ?? new Set();
+    setsOf.set(
+      pool,
+      sets.add(
+        hooks
+          .map(({ hook }) => hook)
+          .sort()
+          .join(' '),
+      ),
+    );
+  }
+  return [...setsOf]
+    .filter(([, sets]) => sets.size > 1)
+    .map(([pool]) => ({
+      name: 'hooks',
+      state: 'bad',
+      found: `workers of pool ${pool} have different hooks: what is checked depends on who takes a call`,
+      fix: 'Give them the same worker.hooks, and start them again.',
+    }));
+}

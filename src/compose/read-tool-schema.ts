@@ -1,0 +1,87 @@
+import { deriveJsonSchema } from '../authoring/json-schema.ts';
+import { isStandardSchema, parseWith, type StandardSchema } from '../authoring/standard-schema.ts';
+import { compileSchema } from '../catalog/validate-arguments.ts';
+import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';
+
+/** Where tool objects keep the schema of their input: the AI SDK, this package, Anthropic, OpenAI's responses and chat. */
+function schemaOf(tool: object): unknown {
+  const { inputSchema, input, input_schema, parameters, function: inner } = tool as Record<string, unknown>;
+  const ofFunction = isJsonObject(inner) ? inner['parameters'] : undefined;
+  return [inputSchema, input, input_schema, parameters, ofFunction].find((schema) => schema !== undefined);
+}
+
+const NOTHING_FITS: ParseInput = () => ({ ok: false, problems: ['the schema of this tool cannot be used'] });
+
+/**
+ * Reads arguments as the tool's own schema does, defaults included. It is looked at when it is needed: most tools are never
+ * rewritten. A tool without a schema takes what it gets; one whose schema cannot be used takes nothing.
+ */
+export function parserOf(tool: object): ParseInput {
+  let parse: ParseInput | undefined;
+  return (value) => {
+    parse ??= compileSafely(tool);
+    return parse(value);
+  };
+}
+
+function compileSafely(tool: object): ParseInput {
+  try {
+    return compile(schemaOf(tool));
+  } catch {
+    return NOTHING_FITS;
+  }
+}
+
+function compile(schema: unknown): ParseInput {
+  if (schema === undefined) return (value) => ({ ok: true, value });
+  if (isStandardSchema(schema)) return compileStandard(schema);
+  // The AI SDK's `lazySchema`.
+  if (typeof schema === 'function') return compile((schema as () => unknown)());
+  if (!isJsonObject(schema)) return NOTHING_FITS;
+  const { validate, jsonSchema } = schema as { validate?: unknown; jsonSchema?: unknown };
+  if (typeof validate === 'function') return compileAiSdk(validate as AiSdkValidate);
+  return compileJson(isJsonObject(jsonSchema) ? jsonSchema : schema);
+}
+
+function compileStandard(schema: StandardSchema): ParseInput {
+  // Our own `jsonSchema()` has no code that could check anything; the plane checks its JSON.
+  if (schema['~standard'].vendor === 'sallyport') return compileJson(deriveJsonSchema(schema));
+  return async (value): Promise<ParsedInput> => {
+    const parsed = await parseWith(schema, value);
+    return parsed.kind === 'parsed' ? { ok: true, value: parsed.value } : { ok: false, problems: parsed.problems };
+  };
+}
+
+function compileJson(schema: JsonObject): ParseInput {
+  const problemsOf = compileSchema(schema);
+  return (value) => {
+    const problems = problemsOf(value);
+    return problems.length === 0 ? { ok: true, value } : { ok: false, problems };
+  };
+}
+
+type AiSdkValidate = (value: unknown) => PromiseLike<AiSdkResult> | AiSdkResult;
+type AiSdkResult =
+  | { readonly success: true; readonly value: unknown }
+  | { readonly success: false; readonly error: unknown };
+
+function compileAiSdk(validate: AiSdkValidate): ParseInput {
+  return async (value): Promise<ParsedInput> => {
+    const result = await validate(value);
+    return result.success ? { ok: true, value: result.value } : { ok: false, problems: describe(result.error) };
+  };
+}
+
+/** Its message quotes the value, which a hook may have put a secret into; the issues below it do not. */
+function describe(error: unknown): string[] {
+  const { cause, issues } = (error ?? {}) as { cause?: unknown; issues?: unknown };
+  const list = [issues, (cause as { issues?: unknown } | undefined)?.issues, cause].find(Array.isArray) as
+    | readonly { path?: unknown; message?: unknown }[]
+    | undefined;
+  if (list === undefined || list.length === 0) return ['they do not match the schema of the tool'];
+  return list.slice(0, 5).map(({ path, message }) => {
+    const place = Array.isArray(path) ? path.map(String).join('.') : '';
+    return `${place === '' ? '' : `${place}: `}${String(message).slice(0, 200)}`;
+  });
+}

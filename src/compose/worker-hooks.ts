@@ -1,0 +1,26 @@
+import type { LoadResult } from '../catalog/loaded-module.ts';
+import { nearNames } from '../domain/near-names.ts';
+import { createGateHooks } from '../gate/hooks/gate-hooks.ts';
+import { loadHooks, type HookSource } from '../gate/hooks/load-hooks.ts';
+import type { HookFailed } from '../domain/hook.ts';
+import type { GateHooks } from '../ports/gate-hooks.ts';
+import type { Log } from '../ports/log.ts';
+
+export interface WorkerHooksNeeds {
+  readonly log: Log;
+  readonly onEvent?: (event: HookFailed, cause: unknown) => void;
+}
+
+/**
+ * The hooks of a worker, checked against all modules it has loaded: workers of several pools may share one configuration, and a hook
+ * for another pool's tool is no mistake.
+ */
+export async function loadWorkerHooks(
+  sources: readonly HookSource[],
+  { modules, broken }: LoadResult,
+  needs: WorkerHooksNeeds,
+): Promise<GateHooks> {
+  const tools = modules.flatMap(({ declaration }) => declaration.tools);
+  const set = await loadHooks(sources, { tools, brokenModules: broken.map(({ id }) => id), near: nearNames });
+  return createGateHooks(set, needs);
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type {
+  AfterToolCall,
+  ApprovalResolved,
+  BeforeAnswer,
+  BeforeToolCall,
+  HookEventName,
+} from '../../domain/hook.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { parseStrictJson } from '../../wire/strict-json.ts';
+import { HookTrouble } from './call-hook.ts';
+import type { EndedProcess } from './run-process.ts';
+import { oneLine } from './show-cause.ts';
+
+/**
+ * What a command reads and says: the shape that the command hooks of coding agents have (Claude Code's PreToolUse and PostToolUse), so
+ * that a guard written for one works here. What it lacks, an own member `sallyport` holds.
+ */
+export function writeInput(on: HookEventName, event: unknown, cwd: string): string {
+  if (on === 'approval_resolved') {
+    const approval = event as ApprovalResolved;
+    return JSON.stringify({ hook_event_name: 'ApprovalResolved', session_id: approval.session, cwd, approval });
+  }
+  const call = event as BeforeToolCall | AfterToolCall;
+  const { callId, tool, session, arguments: input, ...rest } = call;
+  const { outcome, durationMs, ...facts } = rest as Partial<AfterToolCall>;
+  const after = outcome === undefined ? {} : { tool_response: outcome, duration_ms: durationMs };
+  return JSON.stringify({
+    hook_event_name: on === 'before_tool_call' ? 'PreToolUse' : 'PostToolUse',
+    session_id: session,
+    cwd,
+    permission_mode: 'default',
+    tool_name: tool,
+    tool_input: input,
+    tool_use_id: callId,
+    ...after,
+    sallyport: facts,
+  });
+}
+
+const text = z.string();
+const decision = z
+  .strictObject({
+    hookEventName: z.literal('PreToolUse'),
+    permissionDecision: z.enum(['allow', 'deny', 'ask']).exactOptional(),
+    permissionDecisionReason: text.exactOptional(),
+    updatedInput: z.custom<JsonObject>(isJsonObject, 'expected an object').exactOptional(),
+    /** For the model of the agent it was written for; there is none here. */
+    additionalContext: text.exactOptional(),
+  })
+  .exactOptional();
+
+const output = z.strictObject({
+  hookSpecificOutput: decision,
+  /** The older form. */
+  decision: z.enum(['approve', 'block']).exactOptional(),
+  reason: text.exactOptional(),
+  continue: z.boolean().exactOptional(),
+  stopReason: text.exactOptional(),
+  /** These two say how a terminal shows it. */
+  suppressOutput: z.boolean().exactOptional(),
+  systemMessage: text.exactOptional(),
+});
+
+const EXIT_DENY = 2;
+
+/** The answer of a `before_tool_call` command. Throws for every ending that is not one of the known ones. */
+export function readOutput({ exitCode, signal, stdout, stderr }: EndedProcess): BeforeAnswer | undefined {
+  if (exitCode === EXIT_DENY) return blocked(stderr);
+  if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
+  const said = stdout.toString('utf8').trim();
+  if (said === '') return undefined;
+  const json = parseStrictJson(said);
+  if (!json.ok) throw new HookTrouble('invalid-answer', `its output is not JSON: ${json.error.problem}`);
+  const parsed = output.safeParse(json.value);
+  if (!parsed.success)
+    throw new HookTrouble('invalid-answer', `its output is not understood: ${describe(parsed.error)}`);
+  return toAnswer(parsed.data);
+}
+
+/** Of a command that only looks: what it prints is nobody's business, how it ends is. */
+export function checkEnding({ exitCode, signal, stderr }: EndedProcess): void {
+  if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
+}
+
+function badEnding({ exitCode, signal, stderr }: Omit<EndedProcess, 'stdout'>): HookTrouble {
+  const how = signal === null ? `exit code ${exitCode}` : `signal ${signal}`;
+  return new HookTrouble('exited', `it ended with ${how}: ${stderr}`);
+}
+
+function toAnswer(said: z.output<typeof output>): BeforeAnswer | undefined {
+  const { permissionDecision, permissionDecisionReason, updatedInput } = said.hookSpecificOutput ?? {};
+  const reason = permissionDecisionReason ?? said.reason ?? said.stopReason;
+  if (permissionDecision === 'deny' || said.decision === 'block' || said.continue === false)
+    return blocked(reason ?? '');
+  const rewrite = updatedInput === undefined ? {} : { params: updatedInput };
+  if (permissionDecision !== 'ask') return rewrite;
+  const shown = oneLine(reason ?? '');
+  return { ...rewrite, requireApproval: shown === '' ? {} : { reason: shown } };
+}
+
+function blocked(given: string): BeforeAnswer {
+  const reason = oneLine(given);
+  return reason === '' ? { block: true } : { block: true, reason };
+}
+
+function describe({ issues }: z.ZodError): string {
+  return issues
+    .slice(0, 3)
+    .map((issue) => `${issue.path.map(String).join('.') || 'it'}: ${issue.message}`)
+    .join('; ');
+}

@@ -1,0 +1,50 @@
+import type { HookedTool, HookEventName, HookHealth } from '../../domain/hook.ts';
+import { matchesTool } from './match-tool.ts';
+import type { RegisteredHook } from './registered-hook.ts';
+
+/** The hooks of a process, in the order they are asked. */
+export interface HookSet {
+  readonly hooks: readonly RegisteredHook[];
+  /** Those for this tool. Most tools have none: the same empty list each time, at the price of one look-up. */
+  matching(on: HookEventName, tool: HookedTool): readonly RegisteredHook[];
+  health(): HookHealth[];
+}
+
+const NONE: readonly RegisteredHook[] = Object.freeze([]);
+/** Ids come from a catalog, so this many are not expected; whoever makes them up shall not fill the memory. */
+const MOST_TOOLS = 10_000;
+
+type Matching = Readonly<Record<HookEventName, readonly RegisteredHook[]>> & { readonly effect: string };
+
+export function createHookSet(registered: readonly RegisteredHook[]): HookSet {
+  // Sorting is stable: equal priorities stay as they were registered.
+  const hooks = Object.freeze(registered.toSorted((a, b) => b.priority - a.priority));
+  const known = new Map<string, Matching>();
+
+  function match(tool: HookedTool): Matching {
+    const on = (event: HookEventName): readonly RegisteredHook[] => {
+      const found = hooks.filter((hook) => hook.on === event && matchesTool(hook.match, tool));
+      return found.length === 0 ? NONE : Object.freeze(found);
+    };
+    const matching = {
+      effect: tool.effect,
+      before_tool_call: on('before_tool_call'),
+      after_tool_call: on('after_tool_call'),
+      approval_resolved: on('approval_resolved'),
+    };
+    if (known.size >= MOST_TOOLS) known.clear();
+    known.set(tool.id, matching);
+    return matching;
+  }
+
+  return {
+    hooks,
+    matching(on, tool) {
+      if (hooks.length === 0) return NONE;
+      const found = known.get(tool.id);
+      // A module that was loaded again may have changed what its tool does.
+      return (found?.effect === tool.effect ? found : match(tool))[on];
+    },
+    health: () => hooks.map(({ meter }) => meter.read()),
+  };
+}

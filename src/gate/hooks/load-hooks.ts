@@ -1,0 +1,81 @@
+import { pathToFileURL } from 'node:url';
+import { planeError } from '../../domain/errors.ts';
+import { checkPlugin, type CheckedHooks, type PluginSettings } from './check-plugin.ts';
+import { commandHookId, isUsableId, registerCommand, type CommandHookSource } from './command-hook.ts';
+import type { HookPlugin } from './define-hooks.ts';
+import { findMatchProblems, type HookCatalog } from './find-match-problems.ts';
+import { createHookSet, type HookSet } from './hook-set.ts';
+import type { RegisteredHook } from './registered-hook.ts';
+import { showCause } from './show-cause.ts';
+
+/** A plugin file, loaded when the process starts and never again. */
+export interface FileHookSource extends PluginSettings {
+  readonly file: string;
+}
+
+export type HookSource = FileHookSource | CommandHookSource;
+
+const IMPORT_TIMEOUT_MS = 20_000;
+const MOST_PROBLEMS = 16;
+
+/**
+ * Loads all hooks or none: throws HOOKS_INVALID with every problem. A worker that went on without one of its guards would be open
+ * where its operator thinks it is closed. Without a catalog nothing is compared with tools.
+ */
+export async function loadHooks(sources: readonly HookSource[], catalog?: HookCatalog): Promise<HookSet> {
+  const checked: CheckedHooks[] = [];
+  // One after the other: what a file does at its import may matter to the next.
+  for (const source of sources) {
+    checked.push('file' in source ? await loadFile(source, catalog) : checkCommand(source, catalog));
+  }
+  return join(checked);
+}
+
+/** Plugins that are there already. */
+export function registerPlugins(plugins: readonly HookPlugin[], catalog?: HookCatalog): HookSet {
+  return join(plugins.map((plugin, index) => checkPlugin(plugin, `plugin ${index + 1}`, {}, catalog)));
+}
+
+function join(checked: readonly CheckedHooks[]): HookSet {
+  const hooks = checked.flatMap((one) => one.hooks);
+  const problems = [...checked.flatMap((one) => one.problems), ...findDuplicates(hooks)];
+  if (problems.length > 0) throw planeError('HOOKS_INVALID', { problems: problems.slice(0, MOST_PROBLEMS) });
+  return createHookSet(hooks);
+}
+
+/** Approvals and the audit know a hook by its id alone. */
+function findDuplicates(hooks: readonly RegisteredHook[]): string[] {
+  const ids = hooks.map(({ id }) => id);
+  const twice = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
+  return [...twice].map((id) => `there are several hooks ${id}; give each an id of its own`);
+}
+
+async function loadFile(source: FileHookSource, catalog: HookCatalog | undefined): Promise<CheckedHooks> {
+  const { file, ...settings } = source;
+  try {
+    const { default: exported } = await withinTime(import(pathToFileURL(file).href) as Promise<{ default?: unknown }>);
+    return checkPlugin(exported, file, settings, catalog);
+  } catch (error) {
+    return { hooks: [], problems: [`${file}: it cannot be loaded: ${showCause(error)}`] };
+  }
+}
+
+function withinTime<Value>(loading: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`its import did not end within ${IMPORT_TIMEOUT_MS} ms`);
+    timer = setTimeout(() => reject(error), IMPORT_TIMEOUT_MS);
+  });
+  return Promise.race([loading, late]).finally(() => clearTimeout(timer));
+}
+
+function checkCommand(source: CommandHookSource, catalog: HookCatalog | undefined): CheckedHooks {
+  const id = commandHookId(source);
+  const where = `command ${id}`;
+  const problems = findMatchProblems(source, catalog);
+  if (!isUsableId(id)) problems.push('give it an id: letters, digits, _ and -, at most 64');
+  const unset = (source.env ?? []).filter((name) => process.env[name] === undefined);
+  problems.push(...unset.map((name) => `env: the environment has no ${name}`));
+  if (problems.length > 0) return { hooks: [], problems: problems.map((problem) => `${where}: ${problem}`) };
+  return { hooks: [registerCommand(source)], problems: [] };
+}

@@ -1,0 +1,31 @@
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+
+/** RFC 7396: members that are objects are merged, `null` takes a member away, everything else takes its place. Makes a new object. */
+export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
+  const merged: JsonObject = { ...target };
+  for (const [name, value] of Object.entries(patch)) {
+    const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
+    if (value === null) delete merged[name];
+    else merged[name] = isJsonObject(value) ? mergePatch(isJsonObject(before) ? before : {}, value) : value;
+  }
+  return merged;
+}
+
+const MOST_POINTERS = 16;
+
+/** JSON pointers to what differs, the first few of them. */
+export function findDifferences(before: JsonObject, after: JsonObject): string[] {
+  const found: string[] = [];
+  compare(before, after, '', found);
+  return found;
+}
+
+function compare(before: JsonObject, after: JsonObject, at: string, found: string[]): void {
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (found.length >= MOST_POINTERS) return;
+    const [old, now] = [before[name], after[name]];
+    const pointer = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (isJsonObject(old) && isJsonObject(now)) compare(old, now, pointer, found);
+    else if (JSON.stringify(old) !== JSON.stringify(now)) found.push(pointer.slice(0, 200));
+  }
+}

@@ -1,0 +1,27 @@
+import type { ContentBlock } from '../../domain/content.ts';
+import type { ObservedBlock, ObservedOutcome } from '../../domain/hook.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+
+/** A result can have megabytes, and many of them may wait for a slow observer. */
+const MOST_CHARACTERS = 256 * 1024;
+
+/** What observers are told of an outcome. */
+export function observeOutcome(outcome: Outcome): ObservedOutcome {
+  const { kind, executed, retryable, error, structured } = outcome;
+  const ending = { kind, executed, retryable, ...(error === undefined ? {} : { error }) };
+  const content = outcome.content.map(observeBlock);
+  const shown = { content, ...(structured === undefined ? {} : { structured }) };
+  // The cheap look first: writing down megabytes only to count them would hold up everybody.
+  const fits = textLength(content) <= MOST_CHARACTERS && JSON.stringify(shown).length <= MOST_CHARACTERS;
+  return fits ? { ...ending, ...shown } : { ...ending, content: [], truncated: true };
+}
+
+function observeBlock(block: ContentBlock): ObservedBlock {
+  if (block.kind === 'text' || block.kind === 'structured') return block;
+  const { kind, mediaType, bytes } = block;
+  return { kind, mediaType, bytes: bytes.byteLength };
+}
+
+function textLength(content: readonly ObservedBlock[]): number {
+  return content.reduce((length, block) => length + (block.kind === 'text' ? block.text.length : 0), 0);
+}

@@ -1,0 +1,110 @@
+import { deepFreeze } from '../../domain/deep-freeze.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { callHook, reportFailure, type HookReporting } from './call-hook.ts';
+import type { RegisteredHook } from './registered-hook.ts';
+
+export interface ObserverBounds {
+  /** Of one hook at the same time. */
+  readonly concurrency: number;
+  /** Waiting for one hook. */
+  readonly queued: number;
+  readonly queuedCharacters: number;
+}
+
+export const OBSERVER_BOUNDS: ObserverBounds = Object.freeze({
+  concurrency: 16,
+  queued: 256,
+  queuedCharacters: 32 * 1024 * 1024,
+});
+
+/** An event for one hook. Kept as text: what waits is one string that all hooks of the call share. */
+export interface Observation {
+  readonly tool: string;
+  readonly callId: string;
+  readonly event: string;
+}
+
+/** Hands events to hooks that only look. Each hook has its own queue: a slow one loses only its own events, and they are counted. */
+export interface ObserverQueue {
+  submit(hook: RegisteredHook, observation: Observation): void;
+  /** False when the time was up first. */
+  idle(timeoutMs: number): Promise<boolean>;
+}
+
+interface Lane {
+  running: number;
+  readonly waiting: Observation[];
+  waitingCharacters: number;
+}
+
+const LOG_EVERY = 1000;
+
+export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds = OBSERVER_BOUNDS): ObserverQueue {
+  // As many as there are hooks.
+  const lanes = new Map<RegisteredHook, Lane>();
+  const idlers = new Set<() => void>();
+
+  function laneOf(hook: RegisteredHook): Lane {
+    let lane = lanes.get(hook);
+    if (lane === undefined) lanes.set(hook, (lane = { running: 0, waiting: [], waitingCharacters: 0 }));
+    return lane;
+  }
+
+  function drop(hook: RegisteredHook, { tool, callId }: Observation): void {
+    const dropped = hook.meter.count('dropped');
+    if (dropped % LOG_EVERY !== 1) return;
+    needs.log.warn({ hook: hook.id, tool, callId, dropped }, 'a hook is too slow; it is not told of every call');
+  }
+
+  async function observe(hook: RegisteredHook, { tool, callId, event }: Observation): Promise<void> {
+    const startedAt = performance.now();
+    const ending = await callHook(hook, deepFreeze(JSON.parse(event) as JsonObject), undefined);
+    const durationMs = performance.now() - startedAt;
+    hook.meter.took(durationMs);
+    if (ending.kind === 'failed') reportFailure(hook, ending, { tool, callId, durationMs }, needs);
+  }
+
+  function start(hook: RegisteredHook, lane: Lane, observation: Observation): void {
+    lane.running += 1;
+    // Not in this turn: the call that is being settled comes first, however long the hook computes.
+    setImmediate(() => void observe(hook, observation).finally(() => onEnd(hook, lane)));
+  }
+
+  function onEnd(hook: RegisteredHook, lane: Lane): void {
+    lane.running -= 1;
+    const next = lane.waiting.shift();
+    if (next !== undefined) {
+      lane.waitingCharacters -= next.event.length;
+      start(hook, lane, next);
+    } else if (isIdle()) for (const tell of idlers) tell();
+  }
+
+  function isIdle(): boolean {
+    return [...lanes.values()].every(({ running }) => running === 0);
+  }
+
+  return {
+    submit(hook, observation) {
+      const lane = laneOf(hook);
+      if (lane.running < bounds.concurrency) return start(hook, lane, observation);
+      const { length } = observation.event;
+      if (lane.waiting.length >= bounds.queued || lane.waitingCharacters + length > bounds.queuedCharacters)
+        return drop(hook, observation);
+      lane.waiting.push(observation);
+      lane.waitingCharacters += length;
+    },
+    idle(timeoutMs) {
+      if (isIdle()) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        const end = (answer: boolean): void => {
+          clearTimeout(timer);
+          idlers.delete(tell);
+          resolve(answer);
+        };
+        const tell = (): void => end(true);
+        const timer = setTimeout(() => end(false), timeoutMs);
+        idlers.add(tell);
+      });
+    },
+  };
+}

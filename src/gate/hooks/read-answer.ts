@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { APPROVAL_DECISIONS, SEVERITIES } from '../../domain/approval.ts';
+import { LIMITS } from '../../domain/call.ts';
+import type { Ask } from '../../domain/hook.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { checkArguments } from '../../wire/check-arguments.ts';
+import type { RegisteredHook } from './registered-hook.ts';
+import { oneLine } from './show-cause.ts';
+
+/** What a hook said, once it was understood. */
+export type ReadAnswer =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'block'; readonly reason: string }
+  | {
+      readonly kind: 'wish';
+      readonly rewrite?: { readonly how: 'params' | 'patch'; readonly value: JsonObject };
+      readonly ask?: Ask;
+    }
+  /** The problem is for the log. */
+  | { readonly kind: 'malformed'; readonly problem: string };
+
+const MOST_REASON = 500;
+/** Too long a text is cut and not refused: nobody's call should fail for an eloquent title. */
+const MOST_TITLE = 80;
+const MOST_DESCRIPTION = 512;
+const MOST_DETAIL = 16_384;
+
+const text = z.string().min(1);
+// It was JSON before it came here.
+const object = z.custom<JsonObject>(isJsonObject, 'expected an object');
+
+const approvalRequest = z.strictObject({
+  reason: text.exactOptional(),
+  title: text.exactOptional(),
+  description: text.exactOptional(),
+  detail: text.exactOptional(),
+  severity: z.enum(SEVERITIES).exactOptional(),
+  timeoutMs: z.int().min(1).max(LIMITS.maxDeadlineMs).exactOptional(),
+  decisions: z.array(z.enum(APPROVAL_DECISIONS)).min(1).exactOptional(),
+  approvers: z.array(text.max(256)).min(1).max(100).exactOptional(),
+  quorum: z.int().min(1).max(100).exactOptional(),
+  grantable: z.boolean().exactOptional(),
+});
+
+const beforeAnswer = z
+  .strictObject({
+    block: z.boolean().exactOptional(),
+    reason: text.exactOptional(),
+    params: object.exactOptional(),
+    patch: object.exactOptional(),
+    requireApproval: approvalRequest.exactOptional(),
+  })
+  .refine(({ params, patch }) => params === undefined || patch === undefined, 'params and patch exclude each other')
+  // Probably meant to block, and must not be taken for a yes.
+  .refine(({ block, reason }) => block === true || reason === undefined, 'a reason without block: true');
+
+const NOTHING: ReadAnswer = Object.freeze({ kind: 'nothing' });
+
+/**
+ * Reads an answer once, as JSON, and strictly: an unknown key may be a misspelt `block`. Whatever code the value holds (getters,
+ * proxies) runs here and nowhere else.
+ */
+export function readAnswer(answer: unknown, hook: RegisteredHook): ReadAnswer {
+  if (answer === undefined || answer === null) return NOTHING;
+  const written = checkArguments(answer);
+  if (!written.ok) return malformed(written.code === 'ENVELOPE_INVALID' ? written.facts.problem : 'it is too large');
+  const parsed = beforeAnswer.safeParse(JSON.parse(written.canonical));
+  if (!parsed.success) return malformed(describe(parsed.error));
+  const { block, reason, params, patch, requireApproval } = parsed.data;
+  if (block === true)
+    return { kind: 'block', reason: shown(reason, MOST_REASON) ?? `The hook ${hook.id} blocked this call.` };
+  const value = params ?? patch;
+  if (value === undefined && requireApproval === undefined) return NOTHING;
+  return {
+    kind: 'wish',
+    ...(value === undefined ? {} : { rewrite: { how: params === undefined ? 'patch' : 'params', value } }),
+    ...(requireApproval === undefined ? {} : { ask: toAsk(requireApproval, hook) }),
+  };
+}
+
+/** Who asks is written by us: a hook cannot speak for another one. */
+function toAsk({ grantable, ...request }: z.output<typeof approvalRequest>, hook: RegisteredHook): Ask {
+  const { reason, title, description, detail, decisions, ...rest } = request;
+  const texts = {
+    reason: shown(reason, MOST_REASON),
+    title: shown(title, MOST_TITLE),
+    description: cut(description, MOST_DESCRIPTION),
+    detail: cut(detail, MOST_DETAIL),
+  };
+  return {
+    asker: { kind: 'hook', id: hook.id, digest: hook.digest, grantable: grantable === true },
+    ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined)),
+    ...(decisions === undefined ? {} : { decisions: [...new Set(decisions)] }),
+    ...rest,
+  };
+}
+
+function shown(given: string | undefined, most: number): string | undefined {
+  const line = given === undefined ? '' : oneLine(given, most);
+  return line === '' ? undefined : line;
+}
+
+/** Line ends stay: these texts are shown as they are. */
+function cut(given: string | undefined, most: number): string | undefined {
+  return given === undefined || given.length <= most ? given : `${given.slice(0, most - 1)}…`;
+}
+
+function malformed(problem: string): ReadAnswer {
+  return { kind: 'malformed', problem };
+}
+
+/** Names and rules, never a value: it could hold the arguments. */
+function describe({ issues }: z.ZodError): string {
+  return issues
+    .slice(0, 3)
+    .map((issue) => {
+      const path = issue.path.map(String).join('.');
+      const keys =
+        issue.code === 'unrecognized_keys' ? `unknown key ${issue.keys.slice(0, 3).join(', ')}` : issue.message;
+      return path === '' ? keys : `${path}: ${keys}`;
+    })
+    .join('; ');
+}

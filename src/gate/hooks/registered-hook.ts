@@ -1,0 +1,35 @@
+import type { HookContext, HookEventName, HookMatch } from '../../domain/hook.ts';
+import { DEFAULT_HOOK_TIMEOUT_MS } from '../../domain/hook.ts';
+import { sha256 } from '../../wire/digest.ts';
+import { createHookMeter, type HookMeter } from './hook-meter.ts';
+
+/** A hook that was loaded and checked, from a file or a command. */
+export interface RegisteredHook {
+  /** `plugin.hook`, or the id of a command. Unique. */
+  readonly id: string;
+  readonly on: HookEventName;
+  readonly match: HookMatch;
+  readonly priority: number;
+  readonly timeoutMs: number;
+  /** Of its id: what approvals know it by. */
+  readonly digest: string;
+  readonly meter: HookMeter;
+  /** Its answer is anybody's guess until it was read strictly. */
+  readonly run: (event: unknown, context: HookContext) => unknown;
+}
+
+export type HookParts = Pick<RegisteredHook, 'id' | 'on' | 'run'> &
+  Partial<Pick<RegisteredHook, 'match' | 'priority' | 'timeoutMs'>>;
+
+export function registerHook({ id, on, run, match = {}, priority = 0, timeoutMs }: HookParts): RegisteredHook {
+  return Object.freeze({
+    id,
+    on,
+    match,
+    priority,
+    timeoutMs: timeoutMs ?? DEFAULT_HOOK_TIMEOUT_MS,
+    digest: sha256(`hook:${id}`),
+    meter: createHookMeter(id, on),
+    run,
+  });
+}

@@ -1,0 +1,142 @@
+import { deepFreeze } from '../../domain/deep-freeze.ts';
+import type { ArgumentChange, Ask, HookFailure } from '../../domain/hook.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Soon } from '../../domain/soon.ts';
+import type { HookedCall, HooksVerdict, ValidateArguments } from '../../ports/gate-hooks.ts';
+import { checkArguments } from '../../wire/check-arguments.ts';
+import { sha256 } from '../../wire/digest.ts';
+import { orElse, whenHere } from '../when-here.ts';
+import { callHook, HookTrouble, reportFailure, type HookReporting } from './call-hook.ts';
+import type { HookSet } from './hook-set.ts';
+import { findDifferences, mergePatch } from './merge-patch.ts';
+import { readAnswer } from './read-answer.ts';
+import type { RegisteredHook } from './registered-hook.ts';
+
+export interface BeforeNeeds extends HookReporting {
+  readonly validate: ValidateArguments;
+}
+
+const NO_CHANGES: readonly ArgumentChange[] = Object.freeze([]);
+const NO_ASKS: readonly Ask[] = Object.freeze([]);
+const NO_PROBLEMS: readonly string[] = Object.freeze([]);
+
+/** What the hooks asked so far have made of the call. */
+interface State {
+  arguments: JsonObject;
+  canonical: string;
+  changedBy: ArgumentChange[];
+  asks: Ask[];
+}
+
+/**
+ * Asks the hooks of a tool one after the other. Each sees what the one before it made of the arguments, as a copy of its own; the
+ * first block ends it. Answers at once as long as the hooks do, and does nothing for a tool that has none.
+ */
+export function runBeforeHooks(set: HookSet, call: HookedCall, needs: BeforeNeeds): Soon<HooksVerdict> {
+  const hooks = set.matching('before_tool_call', call.tool);
+  if (hooks.length === 0) {
+    return {
+      kind: 'passed',
+      arguments: call.arguments,
+      canonical: call.canonical,
+      changedBy: NO_CHANGES,
+      asks: NO_ASKS,
+    };
+  }
+  const state: State = { arguments: call.arguments, canonical: call.canonical, changedBy: [], asks: [] };
+  return askFrom(0, hooks, state, { call, facts: factsText(call), needs });
+}
+
+interface Frame {
+  readonly call: HookedCall;
+  readonly facts: string;
+  readonly needs: BeforeNeeds;
+}
+
+function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, frame: Frame): Soon<HooksVerdict> {
+  for (let index = first; index < hooks.length; index += 1) {
+    if (frame.call.signal?.aborted === true) return { kind: 'aborted' };
+    const asking = ask(hooks[index]!, state, frame);
+    if (asking instanceof Promise) return asking.then((verdict) => verdict ?? askFrom(index + 1, hooks, state, frame));
+    if (asking !== undefined) return asking;
+  }
+  return { kind: 'passed', ...state };
+}
+
+/** Undefined: go on with the next hook. */
+function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<HooksVerdict | undefined> {
+  const { call, needs } = frame;
+  const startedAt = performance.now();
+  let durationMs = 0;
+  const fail = (failed: { readonly how: HookFailure; readonly cause: unknown }): HooksVerdict => {
+    reportFailure(hook, failed, { tool: call.tool.id, callId: call.callId, durationMs }, needs);
+    return { kind: 'failed', hook: hook.id };
+  };
+  return whenHere(callHook(hook, eventFor(state, frame), call.signal), (ending) => {
+    durationMs = performance.now() - startedAt;
+    hook.meter.took(durationMs);
+    if (ending.kind === 'aborted') return ending;
+    if (ending.kind === 'failed') return fail(ending);
+    // Getters of its answer may throw, and so may the code of a schema.
+    return orElse(
+      () => obey(hook, ending.answer, state, frame),
+      (cause) => fail({ how: 'invalid-answer', cause }),
+    );
+  });
+}
+
+function obey(hook: RegisteredHook, answer: unknown, state: State, { needs }: Frame): Soon<HooksVerdict | undefined> {
+  const read = readAnswer(answer, hook);
+  if (read.kind === 'malformed') throw new HookTrouble('invalid-answer', `the answer cannot be read: ${read.problem}`);
+  if (read.kind === 'nothing') return undefined;
+  if (read.kind === 'block') {
+    hook.meter.count('blocked');
+    return { kind: 'blocked', code: 'HOOK_BLOCKED', hook: hook.id, reason: read.reason };
+  }
+  const { rewrite, ask: wish } = read;
+  return whenHere(rewrite === undefined ? NO_PROBLEMS : change(hook, rewrite, state, needs), (problems) => {
+    if (problems.length > 0) {
+      hook.meter.count('blocked');
+      return { kind: 'blocked', code: 'HOOK_ARGUMENTS_INVALID', hook: hook.id, problems };
+    }
+    if (wish !== undefined) {
+      hook.meter.count('asked');
+      state.asks.push(wish);
+    }
+    return undefined;
+  });
+}
+
+/** Validated hook by hook, so that a problem has a name and no later hook is shown wrong arguments. */
+function change(
+  hook: RegisteredHook,
+  { how, value }: { readonly how: 'params' | 'patch'; readonly value: JsonObject },
+  state: State,
+  { validate }: BeforeNeeds,
+): Soon<readonly string[]> {
+  const written = checkArguments(how === 'params' ? value : mergePatch(state.arguments, value));
+  if (!written.ok) return [written.code === 'ENVELOPE_INVALID' ? written.facts.problem : 'they are too large'];
+  const { canonical } = written;
+  if (canonical === state.canonical) return NO_PROBLEMS;
+  const changed = JSON.parse(canonical) as JsonObject;
+  return whenHere(validate(changed), (problems) => {
+    if (problems.length > 0) return problems;
+    hook.meter.count('changed');
+    const at = findDifferences(state.arguments, changed);
+    state.changedBy.push({ hook: hook.id, digest: sha256(canonical), at });
+    state.arguments = changed;
+    state.canonical = canonical;
+    return NO_PROBLEMS;
+  });
+}
+
+/** Everything but the arguments, as text: written once, read again for every hook. */
+function factsText({ tool, callId, session, run, identity, parent, trace, untrusted }: HookedCall): string {
+  const facts = { callId, session, run, identity, parent, trace, untrusted };
+  return JSON.stringify({ ...facts, tool: tool.id, effect: tool.effect, privileged: tool.privileged }).slice(0, -1);
+}
+
+/** Through text, so that no hook holds anything that another one, or the tool, will see. */
+function eventFor({ canonical }: State, { facts }: Frame): unknown {
+  return deepFreeze(JSON.parse(`${facts},"arguments":${canonical}}`) as JsonObject);
+}

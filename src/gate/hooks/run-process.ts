@@ -1,0 +1,107 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { HookTrouble } from './call-hook.ts';
+import { processGuard } from './process-guard.ts';
+
+export interface ProcessRequest {
+  /** The program, then its arguments; no shell reads them. */
+  readonly command: readonly string[];
+  readonly cwd: string;
+  /** All of its environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string;
+  /** Aborted: the process and everything it started is killed. */
+  readonly signal: AbortSignal;
+}
+
+export interface EndedProcess {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stdout: Buffer;
+  /** Its beginning. */
+  readonly stderr: string;
+}
+
+export const MOST_OUTPUT_BYTES = 1024 * 1024;
+const MOST_ERROR_BYTES = 4096;
+/** A process that left the group may hold the outputs open; nobody waits for it longer than this. */
+const LAST_OUTPUT_MS = 500;
+
+/** Runs a program in a process group that ends with it. Rejects when it cannot be started, says too much, or was aborted. */
+export async function runProcess(request: ProcessRequest): Promise<EndedProcess> {
+  request.signal.throwIfAborted();
+  const child = await start(request);
+  const { pid } = child;
+  processGuard().add(pid!);
+  const onAbort = (): void => killGroup(pid!);
+  request.signal.addEventListener('abort', onAbort);
+  if (request.signal.aborted) onAbort();
+  try {
+    const ended = await endOf(child, request.stdin);
+    request.signal.throwIfAborted();
+    return ended;
+  } finally {
+    request.signal.removeEventListener('abort', onAbort);
+    processGuard().remove(pid!);
+  }
+}
+
+async function start({ command, cwd, env }: ProcessRequest): Promise<ChildProcessWithoutNullStreams> {
+  const [program = '', ...programArguments] = command;
+  try {
+    // Detached: the leader of a group of its own, so that one signal reaches all it has started.
+    const child = spawn(program, programArguments, { cwd, env, detached: true, shell: false, stdio: 'pipe' });
+    if (child.pid !== undefined) return child;
+    const [error] = (await once(child, 'error')) as [NodeJS.ErrnoException];
+    throw error;
+  } catch (error) {
+    throw new HookTrouble(
+      'not-started',
+      `it could not be started (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
+    );
+  }
+}
+
+function endOf(child: ChildProcessWithoutNullStreams, stdin: string): Promise<EndedProcess> {
+  const pid = child.pid!;
+  const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+  let [outputBytes, errorBytes] = [0, 0];
+  child.stdout.on('data', (chunk: Buffer) => {
+    outputBytes += chunk.byteLength;
+    if (outputBytes <= MOST_OUTPUT_BYTES) stdout.push(chunk);
+    else killGroup(pid);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    const kept = chunk.subarray(0, MOST_ERROR_BYTES - errorBytes);
+    errorBytes += kept.byteLength;
+    if (kept.byteLength > 0) stderr.push(kept);
+  });
+  // A program need not read its input.
+  child.stdin.on('error', () => {});
+  child.stdin.end(stdin);
+  return new Promise((resolve, reject) => {
+    let lastOutput: NodeJS.Timeout | undefined;
+    child.once('exit', () => {
+      // What it left in the background would outlive it, and hold its outputs open.
+      killGroup(pid);
+      lastOutput = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, LAST_OUTPUT_MS);
+    });
+    child.once('close', (exitCode, signal) => {
+      clearTimeout(lastOutput);
+      if (outputBytes > MOST_OUTPUT_BYTES)
+        return reject(new HookTrouble('exited', `it printed more than ${MOST_OUTPUT_BYTES} bytes`));
+      resolve({ exitCode, signal, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') });
+    });
+  });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nobody is left in it.
+  }
+}

@@ -1,0 +1,35 @@
+import { deepFreeze } from '../../domain/deep-freeze.ts';
+import type { ApprovalResolved, HookedTool } from '../../domain/hook.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { callHook, reportFailure, type HookReporting } from './call-hook.ts';
+import type { HookSet } from './hook-set.ts';
+import type { RegisteredHook } from './registered-hook.ts';
+
+/**
+ * Tells the hooks of a tool how a question ended. Resolves when all have answered or run out of time, and never rejects. The data
+ * path does not wait for it; whoever claimed the callback in the store does, and calls this once.
+ */
+export async function runResolvedHooks(
+  set: HookSet,
+  tool: HookedTool,
+  approval: ApprovalResolved,
+  needs: HookReporting,
+): Promise<void> {
+  const hooks = set.matching('approval_resolved', tool);
+  if (hooks.length === 0) return;
+  const text = JSON.stringify(approval);
+  await Promise.all(hooks.map((hook) => tell(hook, text, approval, needs)));
+}
+
+async function tell(
+  hook: RegisteredHook,
+  text: string,
+  { tool, callId }: ApprovalResolved,
+  needs: HookReporting,
+): Promise<void> {
+  const startedAt = performance.now();
+  const ending = await callHook(hook, deepFreeze(JSON.parse(text) as JsonObject), undefined);
+  const durationMs = performance.now() - startedAt;
+  hook.meter.took(durationMs);
+  if (ending.kind === 'failed') reportFailure(hook, ending, { tool, callId, durationMs }, needs);
+}

@@ -1,0 +1,167 @@
+import type { HookedTool } from '../../domain/hook.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Soon } from '../../domain/soon.ts';
+import type { HookedCall } from '../../ports/gate-hooks.ts';
+import { checkArguments } from '../../wire/check-arguments.ts';
+import { randomId } from '../../wire/ids.ts';
+import { parseStrictJson } from '../../wire/strict-json.ts';
+import { whenHere } from '../when-here.ts';
+import { readCall, withInput, type EntryPoint, type ReadCall } from './entry-points.ts';
+import { GateBlocked } from './gate-blocked.ts';
+import { judgeCall, type JudgedCall } from './judge-call.ts';
+import { createFinish, refuse, type Finish, type Passage, type PassageNeeds } from './passage.ts';
+
+/** Reads rewritten arguments as the tool's own schema does. */
+export type ParseInput = (value: JsonObject) => Soon<ParsedInput>;
+export type ParsedInput =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface GuardedTool {
+  readonly tool: HookedTool;
+  readonly parse: ParseInput;
+  /** Somebody wants to know how its calls end. */
+  readonly observed: boolean;
+}
+
+type Proceed = (parameters: unknown[], finish: Finish, waited: boolean) => unknown;
+
+/** The function that takes the place of a tool's own. */
+export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: PassageNeeds): EntryPoint['enter'] {
+  const { enter, holder } = entry;
+  const guard = isTagged(enter, 'AsyncGeneratorFunction')
+    ? async function* (...given: unknown[]): AsyncGenerator {
+        let finish!: Finish;
+        const parameters = (await pass(entry, given, guarded, needs, (checked, ended) => {
+          finish = ended;
+          return checked;
+        })) as unknown[];
+        yield* observe(enter.apply(holder, parameters) as AsyncGenerator, finish);
+      }
+    : (...given: unknown[]): unknown =>
+        pass(entry, given, guarded, needs, (checked, finish, waited) =>
+          run(() => enter.apply(holder, checked), finish, waited),
+        );
+  // Callers of an async function expect a rejection, those of a plain one that it throws.
+  return isTagged(enter, 'AsyncFunction') ? async (...given: unknown[]) => guard(...given) : guard;
+}
+
+function pass(
+  { reads }: EntryPoint,
+  given: readonly unknown[],
+  guarded: GuardedTool,
+  needs: PassageNeeds,
+  proceed: Proceed,
+): unknown {
+  const read = readCall(reads, given);
+  const passage = begin(read, guarded, needs);
+  const validate = (value: JsonObject): Soon<readonly string[]> =>
+    whenHere(guarded.parse(value), (parsed) => (parsed.ok ? [] : parsed.problems));
+  let waited = false;
+  const passing = whenHere(judgeCall(passage.call, passage.open, validate, needs), (verdict) => {
+    if (verdict.kind !== 'allowed') throw refuse(verdict, passage, needs);
+    return whenHere(inputFor(verdict, read, passage, guarded), (input) =>
+      proceed(withInput(reads, given, input), createFinish(verdict, passage, needs), waited),
+    );
+  });
+  waited = true;
+  return passing;
+}
+
+function begin(
+  { input, callId = randomId(), signal }: ReadCall,
+  { tool, observed }: GuardedTool,
+  { frame, loops }: PassageNeeds,
+): Passage {
+  const written = checkArguments(typeof input === 'string' ? readText(input) : (input ?? {}));
+  if (!written.ok) {
+    const problem = written.code === 'ENVELOPE_INVALID' ? written.facts.problem : `too many ${written.facts.what}`;
+    const reason = `The call was not run: the arguments of ${tool.id} cannot be checked (${problem}).`;
+    throw new GateBlocked({ code: 'ARGUMENTS_INVALID', kind: 'invalid', reason }, { tool: tool.id, callId });
+  }
+  const { canonical } = written;
+  const { session, run: runId, identity, memory } = frame;
+  const call: HookedCall = {
+    callId,
+    session,
+    run: runId,
+    identity,
+    tool,
+    arguments: JSON.parse(canonical) as JsonObject,
+    canonical,
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const open = loops === undefined ? undefined : memory.begin(tool.id, canonical);
+  return { call, open, startedAt: performance.now(), observed };
+}
+
+/** OpenAI hands functions without a parser what the model wrote. */
+function readText(text: string): unknown {
+  const parsed = parseStrictJson(text);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+/** What was checked is what runs: a copy, so that nobody can change it any more. */
+function inputFor(verdict: JudgedCall, { input }: ReadCall, { call }: Passage, { parse }: GuardedTool): Soon<unknown> {
+  const isChanged = verdict.canonical !== call.canonical;
+  if (typeof input === 'string') return isChanged ? verdict.canonical : input;
+  if (!isChanged) return input === undefined || input === null ? input : (JSON.parse(verdict.canonical) as unknown);
+  return whenHere(parse(JSON.parse(verdict.canonical) as JsonObject), (parsed) => {
+    if (parsed.ok) return parsed.value;
+    // It was valid a moment ago.
+    throw new TypeError(`the schema of ${call.tool.id} does not always say the same`);
+  });
+}
+
+function run(enter: () => unknown, finish: Finish, waited: boolean): unknown {
+  let result: unknown;
+  try {
+    result = enter();
+  } catch (error) {
+    finish.threw(error);
+    throw error;
+  }
+  if (isAsyncIterable(result)) return waited ? readLast(observe(result, finish)) : observe(result, finish);
+  if (!isThenable(result)) return finish.returned(result);
+  return Promise.resolve(result).then(
+    (value) => finish.returned(value),
+    (error: unknown) => {
+      finish.threw(error);
+      throw error;
+    },
+  );
+}
+
+/** Hands updates on as they come; the last one is the result. A reader that stops early has cancelled the call. */
+async function* observe(updates: AsyncIterable<unknown>, finish: Finish): AsyncGenerator {
+  let last: unknown;
+  try {
+    for await (const update of updates) yield (last = update);
+    finish.returned(last);
+  } catch (error) {
+    finish.threw(error);
+    throw error;
+  } finally {
+    // Of no effect when it has ended otherwise.
+    finish.threw(new Error('nobody reads on'));
+  }
+}
+
+/** Whoever asked got a promise already, and takes what it resolves to for the result. */
+async function readLast(updates: AsyncGenerator): Promise<unknown> {
+  let last: unknown;
+  for await (const update of updates) last = update;
+  return last;
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+function isTagged(enter: EntryPoint['enter'], tag: string): boolean {
+  return Object.prototype.toString.call(enter) === `[object ${tag}]`;
+}

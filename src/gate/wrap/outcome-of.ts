@@ -1,0 +1,55 @@
+import { trouble } from '../../domain/errors.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+
+/** Whether data that was returned reports a failure, and what a tool's own error says. */
+export interface ResultJudge {
+  returned(value: JsonValue): { readonly kind: 'ok' | 'failed' | 'denied'; readonly message?: string };
+  /** Undefined: nothing that a tool would throw on purpose. */
+  thrown(
+    error: unknown,
+  ): { readonly how: 'failed' | 'denied'; readonly message: string; readonly code?: string } | undefined;
+}
+
+const MOST_CHARACTERS = 1024 * 1024;
+
+/** What observers and loop detection are told of a value that a tool returned. The caller gets the value itself. */
+export function outcomeOfResult(value: unknown, judge: ResultJudge): Outcome {
+  const plain = toPlain(value);
+  const ok: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };
+  if (plain === undefined) return ok;
+  const judged = judge.returned(plain);
+  const shown =
+    typeof plain === 'string'
+      ? { content: [{ kind: 'text', text: plain } as const] }
+      : { content: [], structured: plain };
+  if (judged.kind === 'ok') return { ...ok, ...shown };
+  const code = judged.kind === 'failed' ? 'TOOL_FAILED' : 'TOOL_DENIED';
+  return trouble(code, { message: judged.message ?? '' }, { executed: 'yes', ...shown });
+}
+
+export function outcomeOfThrown(error: unknown, tool: string, aborted: boolean, judge: ResultJudge): Outcome {
+  if (aborted) return trouble('CALL_CANCELLED', {}, { executed: 'unknown' });
+  const said = judge.thrown(error);
+  if (said === undefined) return trouble('TOOL_THREW', { tool, type: typeName(error) }, { executed: 'yes' });
+  return trouble(said.how === 'failed' ? 'TOOL_FAILED' : 'TOOL_DENIED', { message: said.message }, { executed: 'yes' });
+}
+
+/** Undefined for what JSON cannot say: only the tool's caller knows what that is. */
+function toPlain(value: unknown): JsonValue | undefined {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text === undefined || text.length > MOST_CHARACTERS ? undefined : (JSON.parse(text) as JsonValue);
+  } catch {
+    return undefined;
+  }
+}
+
+function typeName(error: unknown): string {
+  try {
+    const name: unknown = error instanceof Error ? error.name : typeof error;
+    return typeof name === 'string' && /^\w{1,64}$/.test(name) ? name : 'Error';
+  } catch {
+    return 'Error';
+  }
+}

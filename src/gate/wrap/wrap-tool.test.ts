@@ -1,0 +1,404 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { deferred } from '../../../test/support/sample-call.ts';
+import { recordingNeeds } from '../../../test/support/sample-hooks.ts';
+import { createGate } from '../../compose/create-gate.ts';
+import type { AfterToolCall, BeforeAnswer, BeforeToolCall } from '../../domain/hook.ts';
+import { tool } from '../../exports/tool.ts';
+import { defineHooks, type HookPlugin } from '../hooks/define-hooks.ts';
+import { GateBlocked } from './gate-blocked.ts';
+import { isWrapped } from './wrap-tool.ts';
+
+type Answer = BeforeAnswer | undefined | void;
+const before = (run: (call: BeforeToolCall) => Answer | Promise<Answer>, id = 'h'): HookPlugin =>
+  defineHooks({ id: 'guard', hooks: [{ id, on: 'before_tool_call', run }] });
+const after = (run: (call: AfterToolCall) => void): HookPlugin =>
+  defineHooks({ id: 'watch', hooks: [{ id: 'h', on: 'after_tool_call', run }] });
+
+describe('a wrapped tool', () => {
+  it('fires hooks once, however often it is wrapped, copied or wrapped for another run', async () => {
+    let fired = 0;
+    const gate = createGate({ hooks: [before(() => void (fired += 1))] });
+    const original = { name: 'echo', execute: (input: { x: number }) => input.x };
+    const once = gate.wrapTool(original);
+    const many = [
+      gate.wrapTool(once),
+      gate.wrapTool({ ...once }),
+      gate.openRun().wrapTool(gate.openRun().wrapTool(once)),
+    ];
+    expect(many[0]).toBe(once);
+    for (const wrapped of [once, ...many]) {
+      fired = 0;
+      expect(wrapped.execute({ x: 7 })).toBe(7);
+      expect(fired).toBe(1);
+      expect(isWrapped(wrapped)).toBe(true);
+    }
+    fired = 0;
+    original.execute({ x: 7 });
+    expect(fired).toBe(0);
+    expect(isWrapped(original)).toBe(false);
+  });
+
+  it('is checked by every gate that wrapped it: a mark does not open a second one', () => {
+    const log: string[] = [];
+    const first = createGate({ hooks: [before(() => void log.push('first'))] });
+    const second = createGate({ hooks: [before(() => ({ block: true, reason: 'second' }))] });
+    const wrapped = second.wrapTool(first.wrapTool({ name: 'echo', execute: () => 1 }));
+    expect(() => wrapped.execute()).toThrow('second');
+    expect(log).toStrictEqual([]);
+    const forged = { name: 'evil', execute: Object.assign(() => 1, { [Symbol.for('sallyport.gate.wrapped')]: true }) };
+    expect(isWrapped(forged)).toBe(true);
+    expect(() => second.wrapTool(forged).execute()).toThrow('second');
+  });
+
+  it('keeps prototype, members, flags, name and length, and what its code sees as this', () => {
+    class Tool {
+      readonly name = 'classy';
+      readonly #secret = 41;
+      description = 'has members';
+      execute(input: { add: number }, _options?: unknown): number {
+        return this.#secret + input.add;
+      }
+    }
+    const mark = Symbol('mark');
+    const original = Object.freeze(Object.assign(new Tool(), { [mark]: 1, nested: { deep: true } }));
+    const wrapped = createGate({ hooks: [before(() => undefined)] }).wrapTool(original);
+    expect(wrapped).not.toBe(original);
+    expect(wrapped).toBeInstanceOf(Tool);
+    expect({ ...wrapped }).toStrictEqual({ ...original });
+    expect(wrapped.nested).toBe(original.nested);
+    expect(wrapped[mark]).toBe(1);
+    expect(Object.isFrozen(wrapped)).toBe(true);
+    expect([wrapped.execute.name, wrapped.execute.length]).toStrictEqual(['execute', 2]);
+    expect(wrapped.execute({ add: 1 })).toBe(42);
+  });
+
+  it('without code is returned as it is', () => {
+    const gate = createGate({ hooks: [before(() => ({ block: true }))] });
+    const bare = { type: 'function', function: { name: 'x', parameters: {} } };
+    expect(gate.wrapTool(bare)).toBe(bare);
+    expect(isWrapped(bare)).toBe(false);
+    expect(gate.wrapTool({ name: 'client-side', execute: undefined })).toStrictEqual({
+      name: 'client-side',
+      execute: undefined,
+    });
+  });
+
+  it('throws the reason of a block, with code, hook and id, and its code is not entered', async () => {
+    const hooks = [before(({ tool: id }) => ({ block: true, reason: `No ${id} today.` }))];
+    const gate = createGate({ hooks });
+    const execute = () => expect.fail('entered');
+    const sync = gate.wrapTool({ name: 'echo', execute });
+    expect(() => sync.execute()).toThrow(GateBlocked);
+    const asynchronous = gate.wrapTool({
+      name: 'echo',
+      execute: async (_input: object, _options: object) => execute(),
+    });
+    const thrown: unknown = await asynchronous.execute({}, { toolCallId: 'call-9' }).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(GateBlocked);
+    expect(thrown).toMatchObject({
+      name: 'GateBlocked',
+      message: 'No echo today.',
+      code: 'HOOK_BLOCKED',
+      kind: 'blocked',
+      tool: 'echo',
+      callId: 'call-9',
+      by: 'guard.h',
+    });
+  });
+
+  it('throws the fixed sentence for a hook that fails, and names neither hook nor cause', () => {
+    const needs = recordingNeeds();
+    const hooks = [
+      before(() => {
+        throw new Error('database password=x');
+      }),
+    ];
+    const wrapped = createGate({ hooks, log: needs.log, onEvent: needs.onEvent! }).wrapTool({
+      name: 'echo',
+      execute: () => 1,
+    });
+    expect(() => wrapped.execute()).toThrow(/^The call was not run, because a check of it could not be completed\./);
+    expect(wrapped.execute).toThrow(expect.not.objectContaining({ by: 'guard.h' }));
+    expect(wrapped.execute).toThrow(
+      expect.objectContaining({ message: expect.not.stringMatching(/guard|database/) as string }),
+    );
+    expect(needs.events).toHaveLength(3);
+  });
+
+  it('runs with what hooks made of the input, as its own schema reads it, and hands everything else on', async () => {
+    const given: unknown[] = [];
+    const definition = {
+      inputSchema: z.object({ path: z.string(), limit: z.int().default(10) }),
+      execute: (...all: unknown[]) => given.push(...all),
+    };
+    const hooks = [before(({ arguments: args }) => ({ params: { path: `/safe${args['path'] as string}` } }))];
+    const wrapped = createGate({ hooks }).wrapTool(definition, { id: 'files.read', effect: 'read' });
+    const onUpdate = (): void => {};
+    const options = { toolCallId: 'c', abortSignal: new AbortController().signal, onUpdate };
+    await Promise.resolve(wrapped.execute({ path: '/a', limit: 99 }, options, 'third'));
+    expect(given).toStrictEqual([{ path: '/safe/a', limit: 10 }, options, 'third']);
+    expect(given[1]).toBe(options);
+  });
+
+  it('takes parameters with the call id first when it is told so', async () => {
+    const seen: unknown[] = [];
+    const events: AfterToolCall[] = [];
+    const update: unknown[] = [];
+    const hooks = [before(() => ({ patch: { x: 2 } })), after((call) => void events.push(call))];
+    const gate = createGate({ hooks });
+    const wrapped = gate.wrapTool(
+      {
+        name: 'exec',
+        execute(id: string, params: object, signal: AbortSignal, onUpdate: (part: unknown) => void) {
+          seen.push(id, params, signal.aborted);
+          onUpdate('half');
+          return 'done';
+        },
+      },
+      { parameters: 'call-id-first' },
+    );
+    const { signal } = new AbortController();
+    expect(wrapped.execute('call-7', { x: 1 }, signal, (part) => void update.push(part))).toBe('done');
+    expect(seen).toStrictEqual(['call-7', { x: 2 }, false]);
+    expect(update).toStrictEqual(['half']);
+    expect(await gate.idle(1000)).toBe(true);
+    expect(events).toMatchObject([{ callId: 'call-7', arguments: { x: 2 } }]);
+  });
+
+  it('blocks a rewrite that its schema refuses, with the name of the hook and without the value', async () => {
+    const hooks = [before(() => ({ patch: { path: { secret: 'hunter2' } } }))];
+    const schema = z.object({ path: z.string() });
+    const wrapped = createGate({ hooks }).wrapTool({ name: 'read', inputSchema: schema, execute: () => 1 });
+    const thrown: unknown = await Promise.resolve(wrapped.execute()).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ code: 'HOOK_ARGUMENTS_INVALID', by: 'guard.h' });
+    expect((thrown as Error).message).toMatch(/the hook guard\.h changed the arguments of read, .* path: /);
+    expect((thrown as Error).message).not.toContain('hunter2');
+  });
+
+  it('uses the validate function it is given instead', () => {
+    const hooks = [before(() => ({ patch: { path: 'x' } }))];
+    const validate = (args: Record<string, unknown>) => (args['path'] === 'x' ? ['path: not x'] : []);
+    const wrapped = createGate({ hooks }).wrapTool({ name: 'read', execute: () => 1 }, { validate });
+    expect(() => wrapped.execute()).toThrow(/path: not x/);
+  });
+
+  it('is not checked twice with two inputs: what was checked is what runs, whoever changes the input meanwhile', async () => {
+    const open = deferred();
+    const input = { path: '/a', nested: { x: 1 } };
+    const wrapped = createGate({ hooks: [before(() => open.promise)] }).wrapTool({
+      name: 'read',
+      execute: async (given: typeof input) => given,
+    });
+    const running = wrapped.execute(input);
+    input.path = '/etc/shadow';
+    input.nested.x = 2;
+    open.resolve();
+    expect(await running).toStrictEqual({ path: '/a', nested: { x: 1 } });
+  });
+
+  it.each([
+    ['a function', () => ({ x: () => 1 })],
+    ['a date', () => ({ x: new Date() })],
+    ['bytes', () => ({ x: new Uint8Array(2) })],
+    [
+      'a cycle',
+      () => {
+        const x: { self?: unknown } = {};
+        x.self = x;
+        return x;
+      },
+    ],
+    ['a map', () => new Map()],
+    ['text that is no JSON', () => 'rm -rf'],
+    ['text that is no object', () => '"rm -rf"'],
+    ['a number', () => 7],
+  ])('with %s as input is refused before any hook is asked', (_what, input) => {
+    const gate = createGate({ hooks: [before(() => expect.fail('asked'))] });
+    const wrapped = gate.wrapTool({ name: 'odd', execute: (_input: unknown) => expect.fail('entered') });
+    expect(() => wrapped.execute(input())).toThrow(/^The call was not run: the arguments of odd cannot be checked/);
+  });
+
+  it('that no check is for is entered as it is, with whatever input, and its result is its own', () => {
+    const hooks = [
+      defineHooks({
+        id: 'g',
+        hooks: [{ id: 'h', on: 'before_tool_call', tools: ['other'], run: () => ({ block: true }) }],
+      }),
+    ];
+    const input = { when: new Date() };
+    const wrapped = createGate({ hooks }).wrapTool({ name: 'free', execute: (given: object) => given });
+    expect(wrapped.execute(input)).toBe(input);
+    expect(isWrapped(wrapped)).toBe(true);
+  });
+
+  it('of this package is guarded by its effect', () => {
+    const definition = tool({ description: 'x', effect: 'read', input: z.object({}), run: () => 'ran' });
+    const ofUnsafe = defineHooks({
+      id: 'g',
+      hooks: [{ id: 'h', on: 'before_tool_call', effects: ['unsafe'], run: () => ({ block: true }) }],
+    });
+    const gate = createGate({ hooks: [ofUnsafe] });
+    const context = { callId: 'c' } as never;
+    expect(gate.wrapTool(definition, { id: 'm.read' }).run({}, context)).toBe('ran');
+    expect(() => gate.wrapTool({ ...definition, effect: 'unsafe' }, { id: 'm.write' }).run({}, context)).toThrow(
+      GateBlocked,
+    );
+    expect(() => gate.wrapTool(definition, { id: 'm.read', effect: 'unsafe' }).run({}, context)).toThrow(GateBlocked);
+  });
+
+  it('needs an id that hooks can name', () => {
+    const gate = createGate();
+    expect(() => gate.wrapTool({ execute: () => 1 })).toThrow(/needs an id/);
+    expect(() => gate.wrapTool({ execute: () => 1 }, { id: 'a.b.c' })).toThrow(/at most one dot/);
+    const { search } = gate.wrapTools({ search: { execute: () => 1 } }, { module: 'web' });
+    expect(isWrapped(search)).toBe(true);
+  });
+
+  it('and its hooks can be compared at once, as a worker does', () => {
+    const hooks = [defineHooks({ id: 'g', hooks: [{ id: 'h', on: 'before_tool_call', tools: ['serch'], run() {} }] })];
+    expect(() => createGate({ hooks, tools: [{ id: 'search' }] })).toThrow(/there is no tool serch/);
+  });
+});
+
+describe('observers of a wrapped tool', () => {
+  async function observe(execute: (...given: never[]) => unknown, ...given: unknown[]): Promise<AfterToolCall[]> {
+    const events: AfterToolCall[] = [];
+    const gate = createGate({ hooks: [before(() => ({ patch: { y: 2 } })), after((call) => void events.push(call))] });
+    const wrapped = gate.wrapTool({ name: 'echo', execute });
+    await Promise.resolve()
+      .then(() => wrapped.execute(...(given as never[])))
+      .catch(() => undefined);
+    expect(await gate.idle(1000)).toBe(true);
+    return events;
+  }
+
+  it('are told once: effective arguments, attempt id, outcome and duration', async () => {
+    const events = await observe(() => ({ found: 3 }), { x: 1 }, { toolCallId: 'call-3' });
+    expect(events).toMatchObject([
+      {
+        callId: 'call-3',
+        tool: 'echo',
+        arguments: { x: 1, y: 2 },
+        changedBy: [{ hook: 'guard.h', at: ['/y'] }],
+        outcome: { kind: 'ok', executed: 'yes', structured: { found: 3 } },
+      },
+    ]);
+    expect(events[0]!.durationMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it('get an id even when the caller has none, another each time', async () => {
+    const [one] = await observe(() => 1);
+    const [two] = await observe(() => 1);
+    expect(one!.callId).toMatch(/^[\w-]{22}$/);
+    expect(two!.callId).not.toBe(one!.callId);
+  });
+
+  it.each([
+    ['text', () => 'hello', { kind: 'ok', content: [{ kind: 'text', text: 'hello' }] }],
+    ['a report of failure', () => ({ success: false, error: 'no disk' }), { kind: 'failed', executed: 'yes' }],
+    [
+      'a rejection',
+      () => Promise.reject(new RangeError('secret')),
+      { kind: 'exception', error: { code: 'TOOL_THREW' } },
+    ],
+    ['what JSON cannot say', () => ({ big: 10n }), { kind: 'ok', content: [] }],
+    ['nothing', () => undefined, { kind: 'ok', content: [] }],
+  ])('are told of %s', async (_what, execute, outcome) => {
+    const [event] = await observe(execute);
+    expect(event!.outcome).toMatchObject(outcome);
+    expect(JSON.stringify(event)).not.toContain('secret');
+  });
+
+  it('are told that nothing ran when a call is blocked', async () => {
+    const events: AfterToolCall[] = [];
+    const gate = createGate({
+      hooks: [before(() => ({ block: true, reason: 'No.' })), after((call) => void events.push(call))],
+    });
+    expect(() => gate.wrapTool({ name: 'echo', execute: () => 1 }).execute()).toThrow('No.');
+    await gate.idle(1000);
+    expect(events).toMatchObject([
+      { outcome: { kind: 'blocked', executed: 'no', error: { code: 'HOOK_BLOCKED', message: 'No.' } } },
+    ]);
+  });
+
+  it('cannot change a result or a failure', async () => {
+    const gate = createGate({
+      hooks: [
+        after(() => {
+          throw new Error('observer');
+        }),
+      ],
+    });
+    expect(gate.wrapTool({ name: 'echo', execute: () => 'fine' }).execute()).toBe('fine');
+    const failing = gate.wrapTool({ name: 'echo', execute: () => Promise.reject(new Error('own')) });
+    await expect(failing.execute()).rejects.toThrow('own');
+    await gate.idle(1000);
+    expect(gate.health()[0]).toMatchObject({ calls: 2, failed: 2 });
+  });
+});
+
+describe('a wrapped tool that is stopped', () => {
+  it('is not entered after its hooks, and throws what stopped it', async () => {
+    const controller = new AbortController();
+    const open = deferred();
+    const gate = createGate({ hooks: [before(() => open.promise)] });
+    const wrapped = gate.wrapTool({
+      name: 'echo',
+      execute: (_input: object, _options: object) => expect.fail('entered'),
+    });
+    const running = Promise.resolve(wrapped.execute({}, { abortSignal: controller.signal }));
+    const reason = new Error('the user left');
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    const late = (): unknown => wrapped.execute({}, { abortSignal: AbortSignal.abort('just text') });
+    expect(late).toThrow(expect.objectContaining({ name: 'GateBlocked', code: 'CALL_CANCELLED' }));
+  });
+});
+
+describe('a wrapped generator', () => {
+  async function* count(input: { to: number }) {
+    for (let at = 1; at <= input.to; at += 1) yield at;
+  }
+
+  it('hands its updates on as they come, and observers hear of the last one', async () => {
+    const events: AfterToolCall[] = [];
+    const gate = createGate({
+      hooks: [before(async () => ({ patch: { to: 3 } })), after((call) => void events.push(call))],
+    });
+    const wrapped = gate.wrapTool({ name: 'count', execute: count });
+    const seen: number[] = [];
+    for await (const update of wrapped.execute({ to: 1 })) seen.push(update);
+    expect(seen).toStrictEqual([1, 2, 3]);
+    await gate.idle(1000);
+    expect(events).toMatchObject([{ outcome: { kind: 'ok', structured: 3 } }]);
+  });
+
+  it('throws the reason when it is blocked', async () => {
+    const wrapped = createGate({ hooks: [before(() => ({ block: true, reason: 'No.' }))] }).wrapTool({
+      name: 'count',
+      execute: count,
+    });
+    await expect(wrapped.execute({ to: 1 }).next()).rejects.toThrow('No.');
+  });
+
+  it('that nobody reads to the end is told once, as a call that was not finished', async () => {
+    const events: AfterToolCall[] = [];
+    const gate = createGate({ hooks: [after((call) => void events.push(call))] });
+    for await (const update of gate.wrapTool({ name: 'count', execute: count }).execute({ to: 5 }))
+      if (update === 2) break;
+    await gate.idle(1000);
+    expect(events).toHaveLength(1);
+    expect(events[0]!.outcome.kind).toBe('exception');
+  });
+
+  it('made by a plain function streams while no check waits, and gives its last update when one does', async () => {
+    const execute = (input: { to: number }) => count(input);
+    const quick = createGate({ hooks: [before(() => undefined)] }).wrapTool({ name: 'count', execute });
+    const seen: number[] = [];
+    for await (const update of quick.execute({ to: 2 })) seen.push(update);
+    expect(seen).toStrictEqual([1, 2]);
+    const slow = createGate({ hooks: [before(async () => undefined)] }).wrapTool({ name: 'count', execute });
+    expect(await Promise.resolve<unknown>(slow.execute({ to: 4 }))).toBe(4);
+  });
+});

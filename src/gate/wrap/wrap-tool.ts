@@ -1,0 +1,69 @@
+import { findEntryPoints, type EntryPoint, type ParameterOrder } from './entry-points.ts';
+
+/** Seen by anybody, also by another copy of this package. Nothing is decided by it: a tool could put it on itself. */
+const WRAPPED = Symbol.for('sallyport.gate.wrapped');
+
+interface Guarded {
+  readonly gate: object;
+  readonly run: object;
+  /** What it leads to. */
+  readonly entry: EntryPoint;
+}
+
+/** By the guarding function, because a copied object (`{ ...tool }`) keeps it. Weak: who drops the tool drops the entry. */
+const guards = new WeakMap<object, Guarded>();
+
+/** Whether all known ways into this tool lead through a gate. */
+export function isWrapped(tool: unknown): boolean {
+  if (typeof tool !== 'object' || tool === null) return false;
+  const entries = findEntryPoints(tool, 'input-first');
+  return entries.length > 0 && entries.every(({ enter }) => guards.has(enter) || Object.hasOwn(enter, WRAPPED));
+}
+
+export interface Wrapping {
+  readonly gate: object;
+  readonly run: object;
+  readonly reads: ParameterOrder;
+  readonly guard: (entry: EntryPoint) => EntryPoint['enter'];
+}
+
+/**
+ * A copy of the tool whose code is entered through the gate: same prototype, same members, same flags on them. A tool without code
+ * is returned as it is, and so is one that was wrapped for this run. One that was wrapped for another run of the same gate is
+ * checked once all the same, for the new run; another gate's checks are made in addition.
+ */
+export function wrapEntries<Tool extends object>(tool: Tool, wrapping: Wrapping): Tool {
+  const open = findEntryPoints(tool, wrapping.reads).filter(({ enter }) => guards.get(enter)?.run !== wrapping.run);
+  return open.reduce((copy, entry) => replace(copy, entry.path, guardOnce(entry, wrapping)), tool);
+}
+
+function guardOnce(found: EntryPoint, { gate, run, guard }: Wrapping): EntryPoint['enter'] {
+  const known = guards.get(found.enter);
+  const entry = known?.gate === gate ? { ...known.entry, reads: found.reads } : found;
+  const guarding = guard(entry);
+  guards.set(guarding, { gate, run, entry });
+  return Object.defineProperties(guarding, {
+    [WRAPPED]: { value: true },
+    name: { value: entry.enter.name, configurable: true },
+    length: { value: entry.enter.length, configurable: true },
+  });
+}
+
+function replace<Holder extends object>(holder: Holder, path: readonly string[], value: unknown): Holder {
+  const [name, ...rest] = path as [string, ...string[]];
+  const inner = (holder as Record<string, unknown>)[name] as object;
+  const own = Object.getOwnPropertyDescriptor(holder, name);
+  const descriptor = {
+    value: rest.length === 0 ? value : replace(inner, rest, value),
+    writable: own?.writable ?? true,
+    enumerable: own?.enumerable ?? false,
+    configurable: own?.configurable ?? true,
+  };
+  const copy = Object.create(Object.getPrototypeOf(holder) as object | null, {
+    ...Object.getOwnPropertyDescriptors(holder),
+    [name]: descriptor,
+  }) as Holder;
+  if (Object.isFrozen(holder)) return Object.freeze(copy);
+  if (Object.isSealed(holder)) return Object.seal(copy);
+  return Object.isExtensible(holder) ? copy : Object.preventExtensions(copy);
+}

@@ -1,0 +1,61 @@
+import type { ApprovalResolved, ArgumentChange, Ask, HookedCallFacts, HookedTool, HookHealth } from '../domain/hook.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { Soon } from '../domain/soon.ts';
+import type { StopSignal } from './tool-runner.ts';
+
+/** The operator's hooks, as a stage may use them. None of these throws or rejects. */
+export interface GateHooks {
+  /** Answers at once for a tool without hooks, and as long as its hooks do. */
+  before(call: HookedCall, validate: ValidateArguments): Soon<HooksVerdict>;
+  /** Returns at once; whoever settles a call says so once. */
+  after(ended: EndedCall): void;
+  /** Whoever claimed the callback in the store calls it, once; resolves when all hooks were told. */
+  resolved(tool: HookedTool, approval: ApprovalResolved): Promise<void>;
+  health(): HookHealth[];
+  /** Whether all observers were told, within this time. */
+  idle(timeoutMs: number): Promise<boolean>;
+}
+
+/** Problems of rewritten arguments; none means valid. */
+export type ValidateArguments = (value: JsonObject) => Soon<readonly string[]>;
+
+/** A call on its way through the gate. */
+export interface HookedCall extends HookedCallFacts {
+  readonly tool: HookedTool;
+  readonly arguments: JsonObject;
+  /** The same as canonical JSON: what hooks are shown. */
+  readonly canonical: string;
+  /** Aborted when the call is stopped: nobody waits for its hooks then. */
+  readonly signal?: StopSignal;
+}
+
+export type HooksVerdict =
+  | {
+      readonly kind: 'passed';
+      readonly arguments: JsonObject;
+      readonly canonical: string;
+      /** In the order they changed them. */
+      readonly changedBy: readonly ArgumentChange[];
+      readonly asks: readonly Ask[];
+    }
+  | { readonly kind: 'blocked'; readonly code: 'HOOK_BLOCKED'; readonly hook: string; readonly reason: string }
+  | {
+      readonly kind: 'blocked';
+      readonly code: 'HOOK_ARGUMENTS_INVALID';
+      readonly hook: string;
+      readonly problems: readonly string[];
+    }
+  /** It threw, took too long, or said something nobody can read. The cause is in the log and nowhere else. */
+  | { readonly kind: 'failed'; readonly hook: string }
+  | { readonly kind: 'aborted' };
+
+/** A call that has its outcome. */
+export interface EndedCall extends HookedCallFacts {
+  readonly tool: HookedTool;
+  /** The effective ones. */
+  readonly arguments: JsonObject;
+  readonly changedBy: readonly ArgumentChange[];
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+}

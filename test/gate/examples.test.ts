@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import type * as ai from 'ai';
+import { MockLanguageModelV3 } from 'ai/test';
+import { describe, expect, it } from 'vitest';
+import * as wrapping from '../../examples/docs/wrap-tools.ts';
+import { loadModules } from '../../src/catalog/load-modules.ts';
+import { loadWorkerHooks } from '../../src/compose/worker-hooks.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import { defineHooks, type ApprovalDecision, type GateQuestion } from '../../src/exports/gate.ts';
+import { TOP } from '../docs/pages.ts';
+import { answeringFetch } from '../toolkit/model-call.ts';
+import { hookedCall, recordingNeeds } from '../support/sample-hooks.ts';
+import OpenAI from 'openai';
+
+const built = (path: string): string => join(TOP, 'dist/examples', path);
+
+describe('the example hooks', () => {
+  /** Loaded as a worker does, with the example modules. */
+  async function load() {
+    const found = await loadModules(built('modules'), { pool: 'default', known: new Map() });
+    expect(found.broken).toStrictEqual([]);
+    const small = join(TOP, 'examples/hooks/small-files.mjs');
+    const sources = [
+      { file: built('hooks/guard.js') },
+      { command: [process.execPath, small], on: 'before_tool_call' as const, tools: ['notes.add'] },
+    ];
+    const hooks = await loadWorkerHooks(sources, found, recordingNeeds());
+    return (id: string, given: JsonObject) => {
+      const declared = found.modules.flatMap(({ declaration }) => declaration.tools).find((tool) => tool.id === id)!;
+      return hooks.before(hookedCall({ tool: declared, arguments: given }), () => []);
+    };
+  }
+
+  it('block, change and ask as they say', async () => {
+    const ask = await load();
+    expect(ask('files.write', { path: 'a/.git/config', text: '' })).toMatchObject({
+      kind: 'blocked',
+      hook: 'guard.closed-folders',
+      reason: 'Nothing is written into .git.',
+    });
+    expect(ask('files.write', { path: 'a/b.md', text: '' })).toMatchObject({ kind: 'passed', changedBy: [] });
+    expect(ask('web.fetch', { url: 'https://bot:secret@example.com/a' })).toMatchObject({
+      arguments: { url: 'https://example.com/a' },
+    });
+    expect(ask('shell.run', { command: ['rm', '-rf', 'x'] })).toMatchObject({ asks: [{ severity: 'critical' }] });
+    expect(ask('shell.run', { command: ['ls'] })).toMatchObject({ asks: [] });
+  });
+
+  it('that are a command decide by its exit code and its output', async () => {
+    const ask = await load();
+    expect(await ask('notes.add', { text: 'short' })).toMatchObject({ kind: 'passed', asks: [] });
+    expect(await ask('notes.add', { text: 'x'.repeat(20_000) })).toMatchObject({
+      asks: [{ reason: expect.stringMatching(/^\d+ characters are a lot for notes\.add\.$/) as string }],
+    });
+    expect(await ask('notes.add', { text: 'x'.repeat(200_000) })).toMatchObject({
+      kind: 'blocked',
+      hook: 'small-files',
+      reason: expect.stringContaining('at most 100,000 characters') as string,
+    });
+  });
+});
+
+describe('the examples of docs/hooks.md', () => {
+  const found: string[] = [];
+  const find = (query: string): Promise<string[]> => (found.push(query), Promise.resolve([`about ${query}`]));
+
+  it('check the tools of the AI SDK', async () => {
+    const modelFor = (query: string) =>
+      new MockLanguageModelV3({
+        doGenerate: () =>
+          Promise.resolve({
+            content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'search', input: JSON.stringify({ query }) }],
+            finishReason: { unified: 'tool-calls', raw: undefined },
+            usage: {
+              inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+              outputTokens: { total: 1, text: 1, reasoning: 0 },
+            },
+            warnings: [],
+          }),
+      }) as ai.LanguageModel;
+    const searched = await wrapping.generate(modelFor('weather'), find);
+    expect(searched.toolResults).toMatchObject([{ output: ['about weather'] }]);
+    const { content } = await wrapping.generate(modelFor('localhost:8080'), find);
+    expect(content.at(-1)).toMatchObject({ type: 'tool-error', error: { message: 'Only public pages.' } });
+    expect(found).toStrictEqual(['weather']);
+  });
+
+  it('check the functions of OpenAI', async () => {
+    const { fetch } = answeringFetch(({ messages }) => {
+      const isFirst = (messages as JsonObject[]).length === 1;
+      const call = { id: 'c', type: 'function', function: { name: 'search', arguments: '{"query":"localhost"}' } };
+      const message = { role: 'assistant', ...(isFirst ? { content: null, tool_calls: [call] } : { content: 'done' }) };
+      return { id: 'x', choices: [{ index: 0, finish_reason: 'stop', message }] };
+    });
+    const openai = new OpenAI({ apiKey: 'none', baseURL: 'http://127.0.0.1:9/v1', fetch, maxRetries: 0 });
+    await expect(wrapping.run(openai, find)).rejects.toThrow('Only public pages.');
+  });
+
+  it('tell code and reason of a block', async () => {
+    const search = wrapping.gate.wrapTool({ name: 'search', execute: async () => ['x'] });
+    expect(await wrapping.call(search)).toBe('HOOK_BLOCKED: Only public pages.');
+  });
+
+  it('ask at a desk', async () => {
+    const asked: GateQuestion[] = [];
+    const plugin = defineHooks({
+      id: 'p',
+      hooks: [{ id: 'h', on: 'before_tool_call', run: () => ({ requireApproval: { reason: 'Look.' } }) }],
+    });
+    const desk = (decision: ApprovalDecision) =>
+      wrapping.askAtDesk(
+        { post: (question) => (asked.push(question), Promise.resolve('q-1')), answer: () => Promise.resolve(decision) },
+        plugin,
+      );
+    const definition = { name: 'pay', execute: async (input: object) => input };
+    expect(await desk('allow-once').wrapTool(definition).execute({ amount: 1 })).toStrictEqual({ amount: 1 });
+    await expect(desk('deny').wrapTool(definition).execute({ amount: 1 })).rejects.toMatchObject({
+      code: 'APPROVAL_DENIED',
+    });
+    expect(asked).toHaveLength(2);
+  });
+});
