@@ -145,7 +145,7 @@ describe('describeModule', () => {
     ['the same progress twice', withTool({ progress: ['/a', '/a'] }), '"/a" twice in "progress"'],
     ['a negative cost', withTool({ cost: -1 }), 'cost -1; it must be a number from 0 to 1000000'],
     ['a cost that is no number', withTool({ cost: Number.NaN }), 'cost NaN'],
-    ['a cost that is text', withTool({ cost: '5' }), 'cost 5'],
+    ['a cost that is text', withTool({ cost: '5' }), 'cost "5"'],
     ['a flag that is text', withTool({ privileged: 'no' }), '"privileged" must be true or false'],
     ['no description', withTool({ description: ' ' }), 'needs a description'],
     ['a description of 3 KB', withTool({ description: 'x'.repeat(3000) }), '3000 bytes'],

@@ -37,7 +37,7 @@ function findPollProblem(poll: unknown): string | undefined {
   const isFine = Number.isSafeInteger(everyMs) && Number(everyMs) >= POLL_MS.from && Number(everyMs) <= POLL_MS.to;
   return isFine
     ? undefined
-    : `has poll.everyMs ${String(everyMs).slice(0, 40)}; it must be a whole number from ${POLL_MS.from} to ${POLL_MS.to}`;
+    : `has poll.everyMs ${shown(everyMs)}; it must be a whole number from ${POLL_MS.from} to ${POLL_MS.to}`;
 }
 
 function findProgressProblem(progress: unknown): string | undefined {
@@ -55,5 +55,10 @@ function findProgressProblem(progress: unknown): string | undefined {
 
 function findCostProblem(cost: unknown): string | undefined {
   if (cost === undefined || (typeof cost === 'number' && cost >= 0 && cost <= MOST_COST)) return undefined;
-  return `has cost ${String(cost).slice(0, 40)}; it must be a number from 0 to ${MOST_COST}`;
+  return `has cost ${shown(cost)}; it must be a number from 0 to ${MOST_COST}`;
+}
+
+/** Numbers JSON has no word for are what is wrong most often. */
+function shown(value: unknown): string {
+  return typeof value === 'number' ? String(value) : String(JSON.stringify(value)).slice(0, 40);
 }
