@@ -1,5 +1,5 @@
 import type { JsonObject } from '../domain/json.ts';
-import type { Effect, RunnerName, ToolLimits } from '../domain/tool.ts';
+import type { Effect, RunnerName, ToolLimits, ToolPoll } from '../domain/tool.ts';
 import type { ToolContent } from './content-blocks.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { ToolContext } from './tool-context.ts';
@@ -20,6 +20,12 @@ export interface ToolOptions<Input extends StandardSchema, Output extends Standa
   readonly serial?: boolean;
   readonly pinned?: 'caller';
   readonly limits?: Partial<ToolLimits>;
+  /** Made to be asked again and again: not faster than `everyMs`, it is never taken for a loop. */
+  readonly poll?: ToolPoll;
+  /** JSON pointers into the result: only what they name counts as progress. An empty list: nothing does. */
+  readonly progress?: readonly string[];
+  /** Of one call, for the budget of its run. `ctx.cost` counts instead, if it is called. */
+  readonly cost?: number;
   /** RE2 patterns: a bare string this tool returns that matches one is a denial. */
   readonly denials?: readonly string[];
   run(args: OutputOf<Input>, ctx: ToolContext<Setup>): Returned<Output> | Promise<Returned<Output>>;
@@ -39,6 +45,9 @@ export interface ToolDefinition {
   readonly serial?: boolean;
   readonly pinned?: 'caller';
   readonly limits?: Partial<ToolLimits>;
+  readonly poll?: ToolPoll;
+  readonly progress?: readonly string[];
+  readonly cost?: number;
   readonly denials?: readonly string[];
   // Each tool has its own argument type; they meet here, where only parsed values are passed.
   // oxlint-disable-next-line typescript/no-explicit-any

@@ -66,6 +66,14 @@ describe('describeModule', () => {
     expect(digest({ privileged: true })).not.toBe(digest({}));
   });
 
+  test('publishes cadence, progress and cost as data, and keeps them out of the digest', () => {
+    const accounts = { poll: { everyMs: 5000 }, progress: ['', '/a~1b/0', '/~0'], cost: 0.25 };
+    const [described] = describeModule(withTool(accounts)).tools;
+    expect(described).toMatchObject(accounts);
+    expect(described!.digest).toBe(describeModule(withTool({})).tools[0]!.digest);
+    expect(describeModule(withTool({ progress: [], cost: 0 })).tools[0]).toMatchObject({ progress: [], cost: 0 });
+  });
+
   test('names another instance of the same file, and declares it for a pool', () => {
     const described = describeModule(withTool({}), { id: 'work-notes' });
     expect(described.tools[0]!.id).toBe('work-notes.search');
@@ -123,6 +131,21 @@ describe('describeModule', () => {
     ['an unsafe tool with attempts', withTool({ effect: 'unsafe', limits: { maxAttempts: 2 } }), 'never started twice'],
     ['a limit of zero', withTool({ limits: { timeoutMs: 0 } }), 'timeoutMs 0'],
     ['an unknown limit', withTool({ limits: { timeout: 5 } }), 'unknown limit "timeout"'],
+    ['a poll that is a number', withTool({ poll: 5000 }), 'a "poll" that is not { everyMs }'],
+    ['a poll without a cadence', withTool({ poll: {} }), 'poll.everyMs undefined; it must be a whole number from 100'],
+    ['a poll that never waits', withTool({ poll: { everyMs: 0 } }), 'poll.everyMs 0'],
+    ['a poll of half milliseconds', withTool({ poll: { everyMs: 100.5 } }), 'poll.everyMs 100.5'],
+    ['a poll with something else', withTool({ poll: { everyMs: 500, every: 1 } }), 'unknown member "every" in "poll"'],
+    ['progress that is a text', withTool({ progress: '/status' }), 'a list of up to 20 JSON pointers'],
+    ['21 kinds of progress', withTool({ progress: Array.from({ length: 21 }, (_, at) => `/${at}`) }), 'up to 20'],
+    ['progress that is no pointer', withTool({ progress: ['status'] }), 'no JSON pointer like "/status": "status"'],
+    ['progress that is a number', withTool({ progress: ['/a', 5] }), 'no JSON pointer like "/status": 5'],
+    ['progress that is missing', withTool({ progress: [undefined] }), 'no JSON pointer'],
+    ['an escape no pointer has', withTool({ progress: ['/a~2b'] }), 'no JSON pointer'],
+    ['the same progress twice', withTool({ progress: ['/a', '/a'] }), '"/a" twice in "progress"'],
+    ['a negative cost', withTool({ cost: -1 }), 'cost -1; it must be a number from 0 to 1000000'],
+    ['a cost that is no number', withTool({ cost: Number.NaN }), 'cost NaN'],
+    ['a cost that is text', withTool({ cost: '5' }), 'cost "5"'],
     ['a flag that is text', withTool({ privileged: 'no' }), '"privileged" must be true or false'],
     ['no description', withTool({ description: ' ' }), 'needs a description'],
     ['a description of 3 KB', withTool({ description: 'x'.repeat(3000) }), '3000 bytes'],

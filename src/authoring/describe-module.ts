@@ -7,6 +7,7 @@ import { moduleDigest, toolDigest } from '../wire/digest.ts';
 import { findSchemaProblem, isObjectSchema } from './check-schema.ts';
 import type { ModuleDefinition, ToolDefinition } from './define-module.ts';
 import { deriveJsonSchema } from './json-schema.ts';
+import { readAccounts } from './read-accounts.ts';
 import { resolveLimits } from './resolve-limits.ts';
 import { findHiddenCharacter } from './shown-text.ts';
 
@@ -105,7 +106,9 @@ function describeTool(module: string, name: string, definition: ToolDefinition |
     serial: checkFlag(definition.serial, where, 'serial'),
     ...(definition.pinned === undefined ? {} : { pinned: definition.pinned }),
   };
-  return { ...shown, limits: limitsOf(definition, effect, where), digest: toolDigest(shown) };
+  const accounts = readAccounts(definition);
+  if (accounts.kind === 'problem') fail(where, accounts.problem);
+  return { ...shown, limits: limitsOf(definition, effect, where), ...accounts.accounts, digest: toolDigest(shown) };
 }
 
 function limitsOf(definition: ToolDefinition, effect: Effect, where: string): ToolDeclaration['limits'] {

@@ -32,6 +32,8 @@ export interface ToolContext<Setup = Record<string, unknown>> {
   sendMessage(message: RichMessage): void;
   /** Offers a tool to the same run; selection and permission still apply. */
   offerTool(offer: InjectedTool): void;
+  /** Adds to what this call costs, in the deployment's unit; replaces the cost the tool declares. Throws TypeError for what is no cost. */
+  cost(amount: number): void;
 }
 
 export interface ToolLog {

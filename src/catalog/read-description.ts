@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST_COST } from '../domain/content.ts';
 import { NAME_PATTERN, splitToolId, type ToolId } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { EFFECTS, RUNNERS, type ToolDeclaration } from '../domain/tool.ts';
@@ -27,6 +28,9 @@ const toolShape = z.object({
     concurrency: count.optional(),
     maxResultBytes: count,
   }),
+  poll: z.object({ everyMs: count }).optional(),
+  progress: z.array(z.string()).optional(),
+  cost: z.number().min(0).max(MOST_COST).optional(),
 });
 const descriptionShape = z.object({
   id: name,

@@ -31,7 +31,12 @@ export interface WriteBacks {
   readonly files: readonly FileWriteBack[];
   readonly messages: readonly RichMessage[];
   readonly injectedTools: readonly InjectedTool[];
+  /** What the call cost, as its tool counted it. Absent: what the tool declares. */
+  readonly cost?: number;
 }
+
+/** The most a call can cost: millionths of it, summed up for a run, stay exact. */
+export const MOST_COST = 1_000_000;
 
 export const NO_WRITE_BACKS: WriteBacks = Object.freeze({
   files: Object.freeze([]),

@@ -26,8 +26,18 @@ export interface ToolDeclaration {
   /** Runs in the caller's process, never on a fleet worker. */
   readonly pinned?: 'caller';
   readonly limits: ToolLimits;
+  /** Made to be asked again and again. Not faster than this, it is never taken for a loop. */
+  readonly poll?: ToolPoll;
+  /** JSON pointers into the structured result: what they name is progress when it changes, the rest is not. None: nothing is. */
+  readonly progress?: readonly string[];
+  /** Of one call, for the budget of its run, unless the call counts its own with `ctx.cost`. The unit is the deployment's. */
+  readonly cost?: number;
   /** SHA-256 over what the caller was shown: see `wire/digest.ts`. */
   readonly digest: string;
+}
+
+export interface ToolPoll {
+  readonly everyMs: number;
 }
 
 export interface ToolLimits {

@@ -1,9 +1,15 @@
 import { basename } from 'node:path';
 import type { SentFile } from '../authoring/tool-context.ts';
 import { ToolFailure } from '../authoring/tool-failure.ts';
-import type { FileWriteBack, InjectedTool, RichMessage, WriteBacks } from '../domain/content.ts';
+import {
+  MOST_COST,
+  type FileWriteBack,
+  type InjectedTool,
+  type RichMessage,
+  type WriteBacks,
+} from '../domain/content.ts';
 import { NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
-import { MAX_FILES, MAX_MESSAGES, MAX_OFFERS, plainFile, plainMessage, plainOffer } from './plain-blocks.ts';
+import { isCost, MAX_FILES, MAX_MESSAGES, MAX_OFFERS, plainFile, plainMessage, plainOffer } from './plain-blocks.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
 /** What a run hands over beside its answer. Refusals are thrown where the tool sends, so that its author sees which one. */
@@ -14,6 +20,7 @@ export class WriteBackCollector {
   readonly #files: FileWriteBack[] = [];
   readonly #messages: RichMessage[] = [];
   readonly #offers: InjectedTool[] = [];
+  #cost: number | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -37,8 +44,14 @@ export class WriteBackCollector {
     accept(this.#offers, MAX_OFFERS, 'offers', () => plainOffer(offer, this.#budget, 'offer'));
   }
 
+  addCost(amount: number): void {
+    if (!isCost(amount)) throw new TypeError(`ctx.cost: the amount must be a number from 0 to ${MOST_COST}`);
+    this.#cost = Math.min((this.#cost ?? 0) + amount, MOST_COST);
+  }
+
   take(): WriteBacks {
-    return { files: [...this.#files], messages: [...this.#messages], injectedTools: [...this.#offers] };
+    const lists = { files: [...this.#files], messages: [...this.#messages], injectedTools: [...this.#offers] };
+    return this.#cost === undefined ? lists : { ...lists, cost: this.#cost };
   }
 
   #fromPath(file: SentFile & { readonly path: string }): object {

@@ -48,6 +48,7 @@ export class CallContext implements ToolContext<unknown> {
   readonly sendFile: ToolContext['sendFile'];
   readonly sendMessage: ToolContext['sendMessage'];
   readonly offerTool: ToolContext['offerTool'];
+  readonly cost: ToolContext['cost'];
 
   readonly #facts: RunFacts;
   readonly #host: RunHost;
@@ -73,6 +74,7 @@ export class CallContext implements ToolContext<unknown> {
     this.sendFile = (file) => this.#collector().sendFile(file);
     this.sendMessage = (message) => this.#collector().sendMessage(message);
     this.offerTool = (offer) => this.#collector().offerTool(offer);
+    this.cost = (amount) => this.#collector().addCost(amount);
     // The same three functions for every context: an accessor made anew for each would cost more than the whole rest.
     Object.defineProperty(this, 'untrusted', CallContext.#UNTRUSTED);
     Object.defineProperty(this, 'signal', CallContext.#SIGNAL);

@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 import { displayFileName, hasLoneSurrogate, isMediaType } from '../authoring/shown-text.ts';
 import {
+  MOST_COST,
   NO_WRITE_BACKS,
   type ContentBlock,
   type FileWriteBack,
@@ -44,12 +45,18 @@ export function plainBlocks(blocks: unknown, budget: SizeBudget): ContentBlock[]
 
 export function plainWriteBacks(writeBacks: unknown, budget: SizeBudget): WriteBacks {
   if (writeBacks === NO_WRITE_BACKS) return NO_WRITE_BACKS;
-  const { files, messages, injectedTools } = asFields(writeBacks, 'the write-backs');
+  const { files, messages, injectedTools, cost } = asFields(writeBacks, 'the write-backs');
+  if (cost !== undefined && !isCost(cost)) throw new NotPlain('cost is no cost');
   return {
     files: plainList(files, MAX_FILES, 'files', (file, path) => plainFile(file, budget, path)),
     messages: plainList(messages, MAX_MESSAGES, 'messages', (message, path) => plainMessage(message, budget, path)),
     injectedTools: plainList(injectedTools, MAX_OFFERS, 'offers', (offer, path) => plainOffer(offer, budget, path)),
+    ...(cost === undefined ? {} : { cost }),
   };
+}
+
+export function isCost(amount: unknown): amount is number {
+  return typeof amount === 'number' && amount >= 0 && amount <= MOST_COST;
 }
 
 export function plainFile(file: unknown, budget: SizeBudget, path: string): FileWriteBack {

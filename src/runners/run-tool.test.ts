@@ -268,6 +268,7 @@ describe('the context of a run', () => {
         value: [
           'call',
           'callId',
+          'cost',
           'fence',
           'identity',
           'log',
@@ -283,6 +284,18 @@ describe('the context of a run', () => {
         ],
       },
     });
+  });
+
+  test('sums up what the call costs, and says nothing when nobody counts', async () => {
+    const counted = (...amounts: number[]): Promise<RunEnding> =>
+      endingOf(((_: never, ctx: ToolContext) => amounts.forEach((amount) => ctx.cost(amount))) as Run);
+    expect(await counted(0.25, 1)).toMatchObject({ writeBacks: { cost: 1.25 } });
+    expect(await counted(0)).toMatchObject({ writeBacks: { cost: 0 } });
+    expect(await counted(900_000, 900_000)).toMatchObject({ writeBacks: { cost: 1_000_000 } });
+    expect(await counted()).toMatchObject({ writeBacks: NO_WRITE_BACKS });
+    for (const wrong of [-1, Number.NaN, Infinity, '5' as unknown as number]) {
+      expect(await counted(wrong)).toMatchObject({ kind: 'threw', type: 'TypeError' });
+    }
   });
 
   test('can be taken apart, spread and not changed', async () => {

@@ -12,8 +12,8 @@ function shortDigest(data: string, characters: number): string {
   return hash('sha256', data, 'base64url').slice(0, characters);
 }
 
-/** What the caller was shown. Limits are the worker's business and not part of it. */
-export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits'>): string {
+/** What the caller was shown. Limits, cadence, progress and cost are the worker's business and not part of it. */
+export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'poll' | 'progress' | 'cost'>): string {
   return sha256(
     canonicalJson({
       id: tool.id,

@@ -42,7 +42,7 @@ describe('loadModules', () => {
   it('says everything a worker needs to serve a module', async () => {
     const { path, file } = folderOf({
       'sample.js': moduleText({
-        tool: "effect: 'read', denials: ['^no$']",
+        tool: "effect: 'read', denials: ['^no$'], poll: { everyMs: 500 }, progress: ['/n'], cost: 2",
         more: "runner: 'process', pool: 'special',",
       }),
     });
@@ -54,7 +54,18 @@ describe('loadModules', () => {
           version: '1.0.0',
           pool: 'special',
           digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-          tools: [{ id: 'sample.echo', effect: 'read', privileged: false, serial: false, limits: { maxAttempts: 3 } }],
+          tools: [
+            {
+              id: 'sample.echo',
+              effect: 'read',
+              privileged: false,
+              serial: false,
+              limits: { maxAttempts: 3 },
+              poll: { everyMs: 500 },
+              progress: ['/n'],
+              cost: 2,
+            },
+          ],
         },
         runner: 'process',
         file: file('sample.js'),

@@ -32,6 +32,14 @@ test('readEnding checks forged results like returned ones', () => {
   });
 });
 
+test('readEnding takes over what a call cost, and refuses what is no cost', () => {
+  const costing = (cost: unknown): unknown =>
+    read({ kind: 'returned', result: {}, writeBacks: { ...NO_WRITE_BACKS, cost } });
+  expect(costing(0.5)).toMatchObject({ kind: 'returned', writeBacks: { cost: 0.5 } });
+  for (const wrong of [-1, Number.NaN, 1e9, '1', null])
+    expect(costing(wrong)).toMatchObject({ kind: 'unserialisable' });
+});
+
 test('readEnding keeps the limit of the plane, not the one the process claims', () => {
   expect(read({ kind: 'too-large', bytes: Number.NaN, limit: 1 })).toEqual({
     kind: 'too-large',

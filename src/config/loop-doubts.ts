@@ -1,0 +1,37 @@
+import type { LoopOptions, LoopPolicy } from '../domain/loop-settings.ts';
+import { toolPatternMatches } from '../domain/policy.ts';
+import type { NearNames } from './describe-issue.ts';
+
+/** Settings for agents and tools that are not there. Without `agents` or `ids` nothing is compared with them. */
+export function findLoopDoubts(
+  loops: LoopPolicy,
+  agents: readonly string[] | undefined,
+  ids: readonly string[] | undefined,
+  near: NearNames,
+): string[] {
+  const own = Object.entries(loops.agents ?? {});
+  const strangers = own
+    .filter(([name]) => agents?.includes(name) === false)
+    .map(([name]) => `loops.agents.${name} names no declared agent${guess(name, agents!, near)}`);
+  const all: [string, LoopOptions][] = own.map(([name, options]) => [`loops.agents.${name}`, options]);
+  if (loops.default !== undefined) all.unshift(['loops.default', loops.default]);
+  return [...strangers, ...all.flatMap(([where, options]) => findUnknownTools(where, options, ids, near))];
+}
+
+function findUnknownTools(
+  where: string,
+  { budgets = {} }: LoopOptions,
+  ids: readonly string[] | undefined,
+  near: NearNames,
+): string[] {
+  const limits = budgets.callsPerTool;
+  if (ids === undefined || limits === undefined || typeof limits === 'number') return [];
+  return Object.keys(limits)
+    .filter((pattern) => pattern !== '*' && !ids.some((id) => toolPatternMatches(pattern, id)))
+    .map((pattern) => `${where}.budgets.callsPerTool.${pattern} matches no published tool${guess(pattern, ids, near)}`);
+}
+
+function guess(name: string, known: readonly string[], near: NearNames): string {
+  const [found] = near(name, new Set(known), 1);
+  return found === undefined ? '' : `, did you mean ${found}?`;
+}

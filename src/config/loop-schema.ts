@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { NAME_PATTERN, splitToolId } from '../domain/ids.ts';
+import {
+  changeLoopSettings,
+  DEFAULT_LOOP_SETTINGS,
+  MOST_COUNTED,
+  RUNG_NAMES,
+  type LoopPolicy,
+  type LoopSettings,
+} from '../domain/loop-settings.ts';
+import { agentName } from './agent-schema.ts';
+
+const MOST_CALLS = 1_000_000_000;
+const MOST_BREAKER = 100;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const whole = (from: number, to: number) => {
+  const message = `expected a whole number from ${from} to ${to}`;
+  return z.int(message).min(from, message).max(to, message);
+};
+
+const rungs = z.union(
+  [
+    z.literal(false),
+    z.strictObject({ warn: whole(1, MOST_COUNTED).exactOptional(), block: whole(1, MOST_COUNTED).exactOptional() }),
+  ],
+  { error: `expected warn and block, whole numbers from 1 to ${MOST_COUNTED}, or false` },
+);
+const pattern = z.string().refine(isPattern, { message: 'expected module.tool, module.* or *' });
+const costMessage = `expected a number above 0, up to ${MOST_CALLS}`;
+
+const budgets = z.strictObject({
+  callsPerRun: whole(1, MOST_CALLS).exactOptional(),
+  callsPerTool: z
+    .union([whole(1, MOST_CALLS), z.record(pattern, whole(1, MOST_CALLS))], {
+      error: 'expected a whole number above 0, or a map of module.tool, module.* or * to such numbers',
+    })
+    .exactOptional(),
+  wallTimeMs: whole(1000, 365 * DAY_MS).exactOptional(),
+  cost: z.number(costMessage).positive(costMessage).max(MOST_CALLS, costMessage).exactOptional(),
+});
+
+const options = z.strictObject({
+  enabled: z.boolean('expected true or false').exactOptional(),
+  repeat: rungs.exactOptional(),
+  poll: rungs.exactOptional(),
+  cycle: rungs.exactOptional(),
+  sameFailure: rungs.exactOptional(),
+  anyFailure: rungs.exactOptional(),
+  unknownTool: rungs.exactOptional(),
+  inFlight: rungs.exactOptional(),
+  breaker: z
+    .union([z.literal(false), whole(1, MOST_BREAKER)], {
+      error: `expected a whole number from 1 to ${MOST_BREAKER}, or false`,
+    })
+    .exactOptional(),
+  endRun: whole(1, MOST_COUNTED).exactOptional(),
+  paceMs: whole(1000, DAY_MS).exactOptional(),
+  decayMs: whole(60_000, DAY_MS).exactOptional(),
+  budgets: budgets.exactOptional(),
+});
+
+/** The part `loops` of a policy. Numbers that are fine alone and impossible together are refused with both of them. */
+export const loopsSchema = z
+  .strictObject({ default: options.exactOptional(), agents: z.record(agentName, options).exactOptional() })
+  .superRefine((given: LoopPolicy, context) => {
+    const everybody = changeLoopSettings(DEFAULT_LOOP_SETTINGS, given.default ?? {});
+    const problems = findImpossible(everybody).map((problem) => ({ ...problem, path: ['default', problem.at] }));
+    // An agent inherits what is wrong by default; once is enough.
+    for (const [name, own] of problems.length > 0 ? [] : Object.entries(given.agents ?? {})) {
+      const found = findImpossible(changeLoopSettings(everybody, own));
+      problems.push(...found.map((problem) => ({ ...problem, path: ['agents', name, problem.at] })));
+    }
+    for (const { path, message } of problems) context.addIssue({ code: 'custom', path, message });
+  }) satisfies z.ZodType<LoopPolicy>;
+
+interface Impossible {
+  readonly at: string;
+  readonly message: string;
+}
+
+function findImpossible(settings: LoopSettings): Impossible[] {
+  const found: Impossible[] = [];
+  for (const name of RUNG_NAMES) {
+    const own = settings[name];
+    if (own !== false && own.warn >= own.block)
+      found.push({ at: name, message: `warn ${own.warn} must be < block (${own.block})` });
+  }
+  const { repeat, breaker, paceMs, decayMs } = settings;
+  if (repeat !== false && breaker !== false && breaker <= repeat.block)
+    found.push({ at: 'breaker', message: `${breaker} must be > repeat.block (${repeat.block})` });
+  if (paceMs >= decayMs) found.push({ at: 'paceMs', message: `${paceMs} must be < decayMs (${decayMs})` });
+  return found;
+}
+
+/** For the hint at a key that is not known. */
+export function keysOfLoops(path: string): readonly string[] {
+  if (path === 'loops') return Object.keys(loopsSchema.shape);
+  if (path.endsWith('.budgets')) return Object.keys(budgets.shape);
+  return /(^|\.)(default|agents\.[^.]*)$/.test(path) ? Object.keys(options.shape) : ['warn', 'block'];
+}
+
+function isPattern(text: string): boolean {
+  if (text === '*') return true;
+  const module = text.endsWith('.*') ? text.slice(0, -2) : undefined;
+  return module === undefined ? splitToolId(text) !== undefined : NAME_PATTERN.test(module);
+}

@@ -1,0 +1,124 @@
+/** After `warn` calls without progress the model is told; after `block` the next one does not run. */
+export interface Rungs {
+  readonly warn: number;
+  readonly block: number;
+}
+
+/** How a run is kept from going round in circles. `false` switches one detector off. */
+export interface LoopSettings {
+  /** Budgets hold all the same. */
+  readonly enabled: boolean;
+  /** The same call with the same result. */
+  readonly repeat: Rungs | false;
+  /** The same call of a polling tool, faster than the cadence it declares and with the same result. */
+  readonly poll: Rungs | false;
+  /** Two to eight calls in the same order with the same results. Also needs some rounds: see `CYCLE_ROUNDS`. */
+  readonly cycle: Rungs | false;
+  /** One tool that fails in the same way, whatever its arguments. */
+  readonly sameFailure: Rungs | false;
+  /** Failures one after the other, whatever the tools. */
+  readonly anyFailure: Rungs | false;
+  /** The same tool that does not exist. */
+  readonly unknownTool: Rungs | false;
+  /** The same call while earlier ones are still under way. */
+  readonly inFlight: Rungs | false;
+  /** Calls that gave their last result for the third time or more, of at most eight different calls together. */
+  readonly breaker: number | false;
+  /** So many blocked calls end the run. */
+  readonly endRun: number;
+  /** Repetitions that come as slowly as this are not counted: whoever waits in between is not in a loop. */
+  readonly paceMs: number;
+  /** What is older does not count. */
+  readonly decayMs: number;
+  readonly budgets: LoopBudgets;
+}
+
+/** What a run may use up. Absent: no limit. */
+export interface LoopBudgets {
+  readonly callsPerRun?: number;
+  /** For each tool alone; by `module.tool`, `module.*` or `*`, the closest one counts. */
+  readonly callsPerTool?: number | Readonly<Record<string, number>>;
+  readonly wallTimeMs?: number;
+  /** In the unit in which tools state their cost. */
+  readonly cost?: number;
+}
+
+type Changes<Value> = Value extends Rungs ? Partial<Rungs> : Value;
+
+/** What is left out stays as it is by default. */
+export type LoopOptions = { readonly [Name in keyof LoopSettings]?: Changes<LoopSettings[Name]> };
+
+export interface LoopPolicy {
+  readonly default?: LoopOptions;
+  /** agent → what is different for it. */
+  readonly agents?: Readonly<Record<string, LoopOptions>>;
+}
+
+export const LONGEST_CYCLE = 8;
+/** A circle of eight calls is one only after it was walked a few times; two or three passes over the same things are work. */
+export const CYCLE_ROUNDS: Rungs = Object.freeze({ warn: 3, block: 4 });
+
+/** 60 calls of evidence and 60 blocked calls fit into what the store remembers of a run. */
+export const MOST_COUNTED = 60;
+
+export const DEFAULT_LOOP_SETTINGS: LoopSettings = Object.freeze({
+  enabled: true,
+  repeat: Object.freeze({ warn: 10, block: 20 }),
+  poll: Object.freeze({ warn: 10, block: 20 }),
+  cycle: Object.freeze({ warn: 10, block: 20 }),
+  sameFailure: Object.freeze({ warn: 10, block: 20 }),
+  anyFailure: Object.freeze({ warn: 15, block: 30 }),
+  unknownTool: Object.freeze({ warn: 5, block: 10 }),
+  inFlight: Object.freeze({ warn: 8, block: 16 }),
+  breaker: 30,
+  endRun: 10,
+  paceMs: 30_000,
+  decayMs: 30 * 60 * 1000,
+  budgets: Object.freeze({}),
+});
+
+export const RUNG_NAMES = [
+  'repeat',
+  'poll',
+  'cycle',
+  'sameFailure',
+  'anyFailure',
+  'unknownTool',
+  'inFlight',
+] as const satisfies readonly (keyof LoopSettings)[];
+
+/** Settings with some of them changed. A detector that was off and gets one number has the other from the defaults. */
+export function changeLoopSettings(base: LoopSettings, options: LoopOptions): LoopSettings {
+  const changed: Record<string, unknown> = { ...base, ...options };
+  for (const name of RUNG_NAMES) {
+    const given = options[name];
+    if (given === undefined || given === false) continue;
+    const before = base[name] === false ? DEFAULT_LOOP_SETTINGS[name] : base[name];
+    changed[name] = Object.freeze({ ...before, ...given });
+  }
+  changed['budgets'] = Object.freeze({ ...base.budgets, ...options.budgets });
+  return Object.freeze(changed) as unknown as LoopSettings;
+}
+
+interface Resolved {
+  readonly everybody: LoopSettings;
+  readonly agents: ReadonlyMap<string, LoopSettings>;
+}
+
+const known = new WeakMap<LoopPolicy, Resolved>();
+
+/** The settings of one agent. Worked out once for each policy; the same object each time. */
+export function settingsFor(loops: LoopPolicy | undefined, agent: string): LoopSettings {
+  if (loops === undefined) return DEFAULT_LOOP_SETTINGS;
+  let resolved = known.get(loops);
+  if (resolved === undefined) known.set(loops, (resolved = resolveAll(loops)));
+  return resolved.agents.get(agent) ?? resolved.everybody;
+}
+
+function resolveAll(loops: LoopPolicy): Resolved {
+  const everybody = changeLoopSettings(DEFAULT_LOOP_SETTINGS, loops.default ?? {});
+  const agents = Object.entries(loops.agents ?? {}).map(
+    ([name, options]) => [name, changeLoopSettings(everybody, options)] as const,
+  );
+  return { everybody, agents: new Map(agents) };
+}
