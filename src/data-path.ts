@@ -2,8 +2,10 @@ import { isEnding } from './domain/ending.ts';
 import type { DeliveredCall, Plane } from './ports/plane.ts';
 import { claim } from './stages/claim/claim.ts';
 import { execute } from './stages/execute/execute.ts';
+import { brakeRefused } from './stages/gate/brake-refused.ts';
 import { gate } from './stages/gate/gate.ts';
 import { identify } from './stages/identify/identify.ts';
+import { observe } from './stages/reply/observe.ts';
 import { reply } from './stages/reply/reply.ts';
 import { settle, type SettlementFacts } from './stages/settle/settle.ts';
 
@@ -12,7 +14,7 @@ export { STAGES, type Stage } from './domain/stages.ts';
 /**
  * The story of a call on a worker; each pair of lines is a folder in stages/. The caller's part before it is stages/call: the call
  * was accepted, and its delivery brought everything. A stage that ends the call says how, and every ending is settled. What is lost
- * to another worker, or was handed back, is not ours to settle.
+ * to another worker, was handed back, or waits for a person is not ours to settle.
  *
  * A stage usually answers at once and is waited for only when it has to ask somebody: five waits would cost more than a short call.
  */
@@ -26,7 +28,12 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
   const identified = identifying instanceof Promise ? await identifying : identifying;
   events?.passed('identify', identified);
 
-  const verdict = isEnding(identified) ? identified : gate(identified);
+  const gating = isEnding(identified)
+    ? isEnding(claimed)
+      ? identified
+      : brakeRefused(claimed, identified)
+    : gate(identified, plane);
+  const verdict = gating instanceof Promise ? await gating : gating;
   events?.passed('gate', verdict);
 
   const executing = isEnding(verdict) ? verdict : execute(verdict, plane);
@@ -38,11 +45,14 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
     ? {}
     : {
         toolDigest: identified.tool.declaration.digest,
+        effect: identified.tool.declaration.effect,
+        tool: identified.tool.declaration,
         policyVersion: identified.claimed.policyVersion,
         permission: identified.permission,
-        effect: identified.tool.declaration.effect,
+        ...(isEnding(verdict) ? undefined : { gate: verdict.facts }),
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);
   events?.settled(settled.answer, settled.outcome);
   reply(settled, plane);
+  if (!isEnding(identified)) observe(identified, isEnding(verdict) ? undefined : verdict, settled, plane);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nearNames } from '../catalog/near-names.ts';
+import { nearNames } from '../domain/near-names.ts';
 import { DEFAULT_LOOP_SETTINGS, settingsFor, type LoopPolicy } from '../domain/loop-settings.ts';
 import { describeIssue } from './describe-issue.ts';
 import { findLoopDoubts } from './loop-doubts.ts';

@@ -3,8 +3,9 @@ import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN } from '../domain/ids.ts';
 import { toolPatternMatches, type Policy } from '../domain/policy.ts';
 import { findAgentDoubts } from './agent-doubts.ts';
-import { agentsSchema, keysOfAgents, normaliseAgents, plainText as subject } from './agent-schema.ts';
+import { agentName, agentsSchema, keysOfAgents, normaliseAgents, plainText as subject } from './agent-schema.ts';
 import { describeIssue, type NearNames } from './describe-issue.ts';
+import { keysOfLoops, loopsSchema } from './loop-schema.ts';
 import { readSettingsFile, type SettingsFile } from './read-settings-file.ts';
 import { checkRules } from './rule-problems.ts';
 import { approversSchema, keysOfRules, member, rulesSchema, toolPattern, unmatchedSchema } from './rule-schema.ts';
@@ -28,16 +29,28 @@ const policySchema = z.strictObject({
   unmatched: unmatchedSchema.exactOptional(),
   approvers: approversSchema.exactOptional(),
   requesterMayDecide: z.boolean('expected true or false').exactOptional(),
+  loops: loopsSchema.exactOptional(),
+  unattended: list(agentName).exactOptional(),
 });
 
 /** What stays as it is in the store when a file does not speak of it. Roles and permissions are the file's whole business. */
-const STAYING = ['paused', 'agents', 'rules', 'unmatched', 'approvers', 'requesterMayDecide'] as const;
+const STAYING = [
+  'paused',
+  'agents',
+  'rules',
+  'unmatched',
+  'approvers',
+  'requesterMayDecide',
+  'loops',
+  'unattended',
+] as const;
 type StayingPart = (typeof STAYING)[number];
 
 function keysBelow(path: string): readonly string[] {
   if (path === '') return ['roles', 'permissions', ...STAYING];
   if (path === 'paused') return ['all', 'agents', 'tools'];
   if (path.startsWith('rules.')) return keysOfRules(path);
+  if (path === 'loops' || path.startsWith('loops.')) return keysOfLoops(path);
   return path.startsWith('agents.') ? keysOfAgents(path) : ['allow', 'deny'];
 }
 

@@ -1,5 +1,6 @@
 import { APPROVAL_ERRORS } from './approval-errors.ts';
 import { entry } from './error-entry.ts';
+import { GATE_ERRORS } from './gate-errors.ts';
 import { HOOK_CALL_ERRORS } from './hook-errors.ts';
 
 /** Endings of calls. Each becomes an outcome; codes are never reused. */
@@ -239,12 +240,7 @@ export const CALL_ERRORS = {
       `${d.tool} ran, but its result has ${d.is} bytes; the limit is ${d.limit}.`,
     fix: "Return less, or raise the tool's maxResultBytes.",
   }),
-  GATE_BLOCKED: entry({
-    stage: 'gate',
-    kind: 'blocked',
-    retry: 'never',
-    say: (d: { reason: string }) => d.reason,
-  }),
+  ...GATE_ERRORS,
   ...APPROVAL_ERRORS,
   ...HOOK_CALL_ERRORS,
 } as const;

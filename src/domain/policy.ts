@@ -1,5 +1,6 @@
 import { splitToolId } from './ids.ts';
 import type { Rule, RuleVerdict } from './rule.ts';
+import type { LoopPolicy } from './loop-settings.ts';
 import type { AgentDeclaration } from './selection.ts';
 import type { Identity } from './session.ts';
 
@@ -30,6 +31,10 @@ export interface Policy {
    * here has no tools. In this record so that a change of it reaches every claim like any other change of the policy.
    */
   readonly agents?: Readonly<Record<string, AgentDeclaration>>;
+  /** How runs are kept from going round in circles, and what they may use up. */
+  readonly loops?: LoopPolicy;
+  /** Agents that run while nobody watches: what a person would have to be asked about is denied at once. */
+  readonly unattended?: readonly string[];
   /** Checks of calls that are permitted, in the order in which they are written. */
   readonly rules?: readonly Rule[];
   /** What holds for a call that no rule matches; `allow` when it is left out, as permissions have decided already. */

@@ -1,4 +1,12 @@
-import type { ApprovalResolved, ArgumentChange, Ask, HookedCallFacts, HookedTool, HookHealth } from '../domain/hook.ts';
+import type {
+  ApprovalResolved,
+  ArgumentChange,
+  Ask,
+  HookedCallFacts,
+  HookedTool,
+  HookEventName,
+  HookHealth,
+} from '../domain/hook.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Soon } from '../domain/soon.ts';
@@ -12,6 +20,8 @@ export interface GateHooks {
   after(ended: EndedCall): void;
   /** Whoever claimed the callback in the store calls it, once; resolves when all hooks were told. */
   resolved(tool: HookedTool, approval: ApprovalResolved): Promise<void>;
+  /** Whether any hook is for this. */
+  listens(on: HookEventName, tool: HookedTool): boolean;
   health(): HookHealth[];
   /** Whether all observers were told, within this time. */
   idle(timeoutMs: number): Promise<boolean>;

@@ -5,6 +5,7 @@ import type { Policy } from '../domain/policy.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
+import type { ApprovalNotifier } from './approval-notifier.ts';
 import type { Delivery, LaneState } from './call-store.ts';
 import type { CallEmitter, Events } from './events.ts';
 import type { GateHooks } from './gate-hooks.ts';
@@ -46,6 +47,8 @@ export interface Plane {
   readonly events: Events;
   /** Absent: none are configured. */
   readonly hooks?: GateHooks;
+  /** Absent: approvers look for themselves. */
+  readonly approvals?: ApprovalNotifier;
   /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */
   readonly placement?: ToolDeclaration['pinned'];
   /** The tools of now. Read once per call. */

@@ -242,7 +242,7 @@ describe('the data path tells', () => {
   it('of a call the gate has stopped that it was blocked, and nothing else of its tool', async () => {
     const delivery = sampleDelivery();
     const emitter = emitterOf(bus, delivery, sampleLane(), performance.now())!;
-    const outcome = trouble('GATE_BLOCKED', { reason: 'secret' });
+    const outcome = trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: 'secret' });
     const ending = ended(outcome);
     emitter.passed('claim', { kind: 'claimed' });
     emitter.passed('identify', { kind: 'identified' });
@@ -255,14 +255,14 @@ describe('the data path tells', () => {
       stage: 'gate',
       outcome: 'blocked',
       executed: 'no',
-      error: { category: 'blocked', code: 'GATE_BLOCKED' },
+      error: { category: 'blocked', code: 'HOOK_BLOCKED' },
     });
     expect(JSON.stringify(heard)).not.toContain('secret');
   });
 
   it('who blocked it once, where the gate says so itself', async () => {
     const emitter = emitterOf(bus, sampleDelivery(), sampleLane(), performance.now())!;
-    const outcome = trouble('GATE_BLOCKED', { reason: 'x' });
+    const outcome = trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: 'x' });
     const error = { category: 'blocked', retryable: false } as const;
     emitter.emit('tool.blocked', { outcome: 'blocked', executed: 'no', error, by: 'rule', byId: 'no-shell' });
     emitter.passed('gate', ended(outcome));

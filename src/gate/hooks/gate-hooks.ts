@@ -12,6 +12,7 @@ export function createGateHooks(set: HookSet, reporting: HookReporting): GateHoo
     before: (call, validate) => runBeforeHooks(set, call, { ...reporting, validate }),
     after: (ended) => runAfterHooks(set, ended, queue),
     resolved: (tool, approval) => runResolvedHooks(set, tool, approval, reporting),
+    listens: (on, tool) => set.matching(on, tool).length > 0,
     health: () => set.health(),
     idle: (timeoutMs) => queue.idle(timeoutMs),
   };

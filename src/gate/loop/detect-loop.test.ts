@@ -297,7 +297,7 @@ describe('failures', () => {
   test('refusals by a hook or a rule add up like failures', () => {
     const past = times(20, (index) => ({
       call: `${index}`,
-      outcome: trouble('GATE_BLOCKED', { reason: `No ${index}.` }),
+      outcome: trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: `No ${index}.` }),
     }));
     expect(shown(ask(past, { call: 'new' }))).toBe('block same-failure 20');
   });

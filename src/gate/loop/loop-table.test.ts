@@ -101,7 +101,7 @@ const LOOPS: readonly Row[] = [
   },
   {
     name: 'A, refused by a hook each time',
-    pattern: () => asked(0, { outcome: trouble('GATE_BLOCKED', { reason: 'No.' }) }),
+    pattern: () => asked(0, { outcome: trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: 'No.' }) }),
   },
   {
     name: 'a poll every second, declared for every 5 s',

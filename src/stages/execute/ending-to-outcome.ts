@@ -96,6 +96,6 @@ function carried(writeBacks: WriteBacks): { writeBacks?: WriteBacks } {
   return carriesNothing(writeBacks) ? {} : { writeBacks };
 }
 
-function carriesNothing({ files, messages, injectedTools }: WriteBacks): boolean {
-  return files.length + messages.length + injectedTools.length === 0;
+function carriesNothing({ files, messages, injectedTools, cost }: WriteBacks): boolean {
+  return cost === undefined && files.length + messages.length + injectedTools.length === 0;
 }

@@ -1,12 +1,162 @@
+import type { RunHistory } from '../../domain/attempt.ts';
+import { ended, type Ending } from '../../domain/ending.ts';
+import { trouble } from '../../domain/errors.ts';
+import type { RuleDecision } from '../../domain/rule-decision.ts';
+import type { Soon } from '../../domain/soon.ts';
+import type { Ask } from '../../gate/approvals/merge-asks.ts';
+import type { LoopVerdict } from '../../gate/loop/loop-verdict.ts';
+import { whenHere } from '../../gate/when-here.ts';
+import type { HooksVerdict } from '../../ports/gate-hooks.ts';
+import type { Plane } from '../../ports/plane.ts';
+import { bodyDigest } from '../../wire/digest.ts';
+import { askApproval } from './ask-approval.ts';
+import { allow, type Allowed, type GatedCall, type GateFacts } from './gated-call.ts';
+import { blockedByLoop, historyOf, judgeLoop } from './judge-loop.ts';
+import { asksOf, deniedByRule, judgeRules } from './judge-rules.ts';
+import { refuse } from './refuse.ts';
+import { resume } from './resume.ts';
+import { useGrant } from './use-grant.ts';
+
+export type { GateFacts } from './gated-call.ts';
+
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
+type Passed = Extract<HooksVerdict, { kind: 'passed' }>;
+
 /**
- * The checks between "may" and "does": rules, hooks, loops, approvals. None is configured yet, so every identified call is allowed;
- * the verdict is a value all the same, and settle writes it down.
+ * The checks between "may" and "does", the strictest answer counts: loop detection, rules, hooks, rules again on what hooks made of
+ * the arguments, then grants and people. A call that nobody objects to and no hook is for costs no wait and no trip.
  */
-export interface Allowed<Identified> {
-  readonly kind: 'allowed';
-  readonly call: Identified;
+export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<Allowed<Call> | Ending> {
+  const { delivery, policy, events } = call.claimed;
+  if (delivery.resumedWith !== undefined) return resume(call, needs);
+  const history = historyOf(delivery);
+  const loop = judgeLoop(looped(call), history);
+  if (loop.kind === 'block') return blockedByLoop(loop, events);
+  if (loop.kind === 'warn') events?.emit('loop.warned', { detector: loop.detector, count: loop.count });
+
+  const decision =
+    policy.rules === undefined && policy.unmatched === undefined ? NO_RULES : judgeRules(call, call.arguments);
+  if (decision.verdict === 'deny') return deniedByRule(call, decision);
+
+  const found: Found = { history, loop, decision };
+  if (needs.hooks === undefined) return conclude(call, found, unchanged(call), needs);
+  const hooked = needs.hooks.before(hookedCall(call), call.tool.validateInput);
+  return whenHere(hooked, (verdict) => afterHooks(call, found, verdict, needs));
 }
 
-export function gate<Identified>(call: Identified): Allowed<Identified> {
-  return { kind: 'allowed', call };
+interface Found {
+  readonly history: RunHistory;
+  readonly loop: LoopVerdict;
+  readonly decision: RuleDecision;
+}
+
+const NO_RULES: RuleDecision = Object.freeze({ verdict: 'allow', by: 'unmatched', matched: [], askers: [] });
+
+function looped({ claimed: { delivery, policy }, identity, tool }: GatedCall) {
+  return { delivery, policy, agent: identity.agent, tool: tool.declaration };
+}
+
+function afterHooks<Call extends GatedCall>(
+  call: Call,
+  found: Found,
+  verdict: HooksVerdict,
+  needs: Needs,
+): Soon<Allowed<Call> | Ending> {
+  const { events } = call.claimed;
+  switch (verdict.kind) {
+    case 'aborted':
+      return ended(trouble('CALL_CANCELLED', {}));
+    case 'failed':
+      return refuse(trouble('HOOK_FAILED', {}), events, 'hook', verdict.hook);
+    case 'blocked': {
+      const { hook } = verdict;
+      const outcome =
+        verdict.code === 'HOOK_BLOCKED'
+          ? trouble('HOOK_BLOCKED', { hook, reason: verdict.reason })
+          : trouble('HOOK_ARGUMENTS_INVALID', {
+              hook,
+              tool: call.tool.declaration.id,
+              problems: [...verdict.problems],
+            });
+      return refuse(outcome, events, 'hook', hook);
+    }
+    case 'passed':
+      return verdict.changedBy.length === 0
+        ? conclude(call, found, verdict, needs)
+        : judgeAgain(call, found, verdict, needs);
+  }
+}
+
+/** Hooks changed the arguments: what was found about the caller's says nothing about these. */
+function judgeAgain<Call extends GatedCall>(
+  call: Call,
+  found: Found,
+  passed: Passed,
+  needs: Needs,
+): Soon<Allowed<Call> | Ending> {
+  const digest = bodyDigest(call.tool.declaration.id, passed.canonical);
+  const loop = judgeLoop(looped(call), found.history, digest);
+  if (loop.kind === 'block') return blockedByLoop(loop, call.claimed.events);
+  const decision = judgeRules(call, passed.arguments);
+  if (decision.verdict === 'deny') return deniedByRule(call, decision);
+  const worse = found.loop.kind === 'warn' ? found.loop : loop;
+  return conclude(call, { history: found.history, loop: worse, decision }, passed, needs);
+}
+
+function conclude<Call extends GatedCall>(
+  call: Call,
+  { history, loop, decision }: Found,
+  passed: Passed,
+  needs: Needs,
+): Soon<Allowed<Call> | Ending> {
+  const [first, ...rest]: Ask[] = [...asksOf(decision), ...passed.asks];
+  const facts: GateFacts | undefined = factsOf(call, loop, decision, passed);
+  const effective = passed.changedBy.length === 0 ? call : { ...call, arguments: passed.arguments };
+  if (first === undefined) return allow(effective, facts);
+  return askOrGrant(call, [first, ...rest], passed.canonical, history, needs).then((answer) =>
+    answer.kind === 'granted' ? allow(effective, { ...facts, grant: answer.grant }) : answer,
+  );
+}
+
+async function askOrGrant(
+  call: GatedCall,
+  asks: readonly [Ask, ...Ask[]],
+  canonical: string,
+  history: RunHistory,
+  needs: Needs,
+): Promise<NonNullable<Awaited<ReturnType<typeof useGrant>>>> {
+  return (await useGrant(call, asks, canonical, needs)) ?? askApproval(call, asks, canonical, history, needs);
+}
+
+/** Undefined for the usual call: nothing was changed, warned of or allowed by name. */
+function factsOf(call: GatedCall, loop: LoopVerdict, { by }: RuleDecision, passed: Passed): GateFacts | undefined {
+  const isUsual = loop.kind === 'pass' && by === 'unmatched' && passed.changedBy.length === 0;
+  if (isUsual) return undefined;
+  return {
+    ...(passed.canonical === call.envelope.arguments
+      ? {}
+      : { effective: passed.canonical, changedBy: passed.changedBy }),
+    ...(loop.kind === 'warn' ? { advice: loop.message } : {}),
+    ...(by === 'unmatched' ? {} : { rule: by.id }),
+  };
+}
+
+function unchanged(call: GatedCall): Passed {
+  return { kind: 'passed', arguments: call.arguments, canonical: call.envelope.arguments, changedBy: [], asks: [] };
+}
+
+function hookedCall({ claimed: { delivery, signal }, envelope, identity, tool, arguments: args }: GatedCall) {
+  return {
+    callId: delivery.callId,
+    session: delivery.session,
+    run: delivery.run,
+    identity,
+    ...(envelope.parent === undefined ? {} : { parent: envelope.parent }),
+    ...(envelope.trace === undefined ? {} : { trace: envelope.trace }),
+    ...(envelope.untrusted === undefined ? {} : { untrusted: envelope.untrusted }),
+    tool: tool.declaration,
+    arguments: args,
+    canonical: envelope.arguments,
+    signal,
+  };
 }

@@ -4,6 +4,7 @@ import { mayHaveRun } from '../../gate/may-have-run.ts';
 import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
+import { attemptOf } from './attempt-of.ts';
 import { encodeAudit, type SettlementFacts } from './encode-audit.ts';
 import { keepOffers } from './keep-offers.ts';
 
@@ -30,8 +31,12 @@ export async function settle(
   const durationMs = Math.round(performance.now() - delivered.arrivedAt);
   const offers = outcome.writeBacks?.injectedTools.length ?? 0;
   const kept = offers === 0 ? outcome : await keepOffers(delivered, outcome, needs);
-  const { encoded, sent } = encodeSafely(delivered, honest(delivered, kept, facts));
-  const request = settleRequest(delivered, encoded, sent, encodeAudit(sent, facts, durationMs), needs);
+  const { encoded, sent } = encodeSafely(delivered, advised(honest(delivered, kept, facts), facts.gate?.advice));
+  const audit = encodeAudit(sent, facts, durationMs);
+  const request = {
+    ...settleRequest(delivered, encoded, sent, audit, needs),
+    attempt: attemptOf(delivered, kept, facts),
+  };
   for (;;) {
     try {
       const answer = await needs.store.settleCall(request);
@@ -63,6 +68,11 @@ function settleRequest(
     audit,
     retentionMs: needs.settings.retentionMs,
   };
+}
+
+/** The model is told inside the result: what stands in a log does not reach it. */
+function advised(outcome: Outcome, advice: string | undefined): Outcome {
+  return advice === undefined ? outcome : { ...outcome, content: [...outcome.content, { kind: 'text', text: advice }] };
 }
 
 /** Nobody says of a call that it did not run if somebody before may have run it. */

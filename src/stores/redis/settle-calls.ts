@@ -47,8 +47,8 @@ function toSettlement({ callId, entryId, fence, releaseKey, outcome, audit, atte
 const NO_ATTEMPT = attemptText({ ending: 'ok' });
 
 /** Only what changes about the run; nothing after a call that went well. */
-function noteOf({ session, run, ending, cost, endsRun }: SettledAttempt): string {
-  if (ending === 'ok' && cost === undefined && endsRun !== true) return '';
+function noteOf({ session, run, ending, cost, endsRun, effective }: SettledAttempt): string {
+  if (ending === 'ok' && cost === undefined && effective === undefined && endsRun !== true) return '';
   return `${session}/${run} ${cost ?? ''}`;
 }
 

@@ -49,7 +49,7 @@ export function runStateOf(
 export function endAttempt(transaction: Transaction, call: CallRow, attempt: SettledAttempt | undefined): string {
   const ending = attempt?.ending ?? 'refused';
   const { session, run } = call;
-  transaction.rows.run(session, run)?.end(call.sequence, ending);
+  transaction.rows.run(session, run)?.end(call.sequence, ending, attempt?.effective ?? null);
   if (attempt?.cost !== undefined && attempt.cost > 0) addCost(transaction, session, run, attempt.cost);
   if (attempt?.endsRun === true && endRun(transaction, { session, run })) {
     transaction.rows.dropSession(session);
@@ -76,9 +76,9 @@ function findRun(transaction: Transaction, session: string, run: string): RunMem
   const byTool = new Map(Object.entries(JSON.parse(row.attemptsByTool) as Record<string, number>));
   const memory = new RunMemory(row, byTool);
   for (const attempt of readAttempts(transaction, row, row.attempts + 1)) {
-    const [ending] = parseAttempt(attempt.attempt);
+    const [ending, , effective] = parseAttempt(attempt.attempt);
     memory.remember(attempt.sequence, shortSignature(attempt.bodyDigest));
-    if (ending !== 'open') memory.end(attempt.sequence, ending);
+    if (ending !== 'open') memory.end(attempt.sequence, ending, effective);
   }
   return rows.keepRun(memory);
 }

@@ -1,14 +1,15 @@
 --[[ What a run has tried lately, so that a loop is seen whoever works on it. One hash has all runs of a lane, by session and run, so that a
-  batch is one command. A run is: attempts, until which of them it is watched, cost, the last three that went wrong; for each tool a tag
+  batch is one command. A run is: attempts, until which of them it is watched, cost, until which of them
+  something has gone wrong lately; for each tool a tag
   and its attempts; then hints, the beginnings of the latest signatures, where repetitions are looked for. A run in which something
   repeats itself or goes wrong is watched: a list has the ids of its calls, which themselves say what came out. Others cost nothing. ]]
 local HISTORY, HINT, SIGNATURE = 128, 3, 8
-local RUN_FRONT, RUN_FRONT_SIZE = '<I4I4dI4I4I4B', 29
+local RUN_FRONT, RUN_FRONT_SIZE = '<I4I4dI4B', 21
 local TOOL_SIZE = 8
 local NO_SIGNATURE = '--------'
 local OPEN = '?' .. NO_SIGNATURE
--- So many attempts may lie between three wrong ones that are worth a look.
-local CLOSE = 6
+-- So many attempts after one that went wrong are worth a look.
+local WORTH_A_LOOK = 4
 
 local function runs_key(lane) return lane .. 'runs' end
 local function recent_key(lane, run_name) return lane .. 'recent:' .. run_name end
@@ -21,18 +22,18 @@ local function opened_run(now, ended) return text(now) .. ' ' .. (ended or '0') 
 local function read_run(run, value)
   if not value or #value < RUN_FRONT_SIZE then return run end
   local tools
-  run.attempts, run.watched_until, run.cost, run.wrong_1, run.wrong_2, run.wrong_3, tools = struct.unpack(RUN_FRONT, value)
+  run.attempts, run.watched_until, run.cost, run.wrong_until, tools = struct.unpack(RUN_FRONT, value)
   local hints_at = RUN_FRONT_SIZE + tools * TOOL_SIZE + 1
   run.tools, run.hints = string.sub(value, RUN_FRONT_SIZE + 1, hints_at - 1), string.sub(value, hints_at)
   return run
 end
 
 local function new_run()
-  return { attempts = 0, watched_until = 0, cost = 0, wrong_1 = 0, wrong_2 = 0, wrong_3 = 0, tools = '', hints = '' }
+  return { attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tools = '', hints = '' }
 end
 
 local function write_run(run)
-  return struct.pack(RUN_FRONT, run.attempts, run.watched_until, run.cost, run.wrong_1, run.wrong_2, run.wrong_3, #run.tools / TOOL_SIZE)
+  return struct.pack(RUN_FRONT, run.attempts, run.watched_until, run.cost, run.wrong_until, #run.tools / TOOL_SIZE)
     .. run.tools .. run.hints
 end
 
@@ -46,10 +47,6 @@ local function count_hints(hints, hint, most)
     from = at + 1
   end
   return found
-end
-
-local function nothing_works(run, sequence)
-  return run.wrong_1 > 0 and sequence - run.wrong_1 <= CLOSE
 end
 
 -- What a delivery is told of its run; see `runStateOf`. The first part differs between calls, the second does not.

@@ -55,7 +55,7 @@ local function add_attempt(lane, head, call_id, digest)
   local run, hint = head.run, string.sub(digest, 1, HINT)
   local sequence, counting = run.attempts + 1, head.counting or counting_head(head)
   head.counting, run.attempts, counting.tool_count = counting, sequence, counting.tool_count + 1
-  local failing = run.wrong_1 > 0 and nothing_works(run, sequence)
+  local failing = sequence <= run.wrong_until
   local same = string.find(run.hints, hint, 1, true) and count_hints(run.hints, hint, 2) or 0
   if same < 2 and run.fresh ~= '' then same = same + count_hints(run.fresh, hint, 2) end
   run.fresh = run.fresh .. hint
@@ -90,6 +90,6 @@ local function requeued_attempt(lane, record)
   local run_name = session_id .. '/' .. run_id
   local run = read_run(new_run(), redis.call('HGET', runs_key(lane), run_name))
   local state = sequences(sequence, record[TOOL_SEQUENCE]) .. run_facts(opened, run.cost)
-  local repeated = nothing_works(run, sequence) or count_hints(run.hints, string.sub(record[DIGEST], 1, HINT), 3) >= 3
+  local repeated = sequence <= run.wrong_until or count_hints(run.hints, string.sub(record[DIGEST], 1, HINT), 3) >= 3
   return state, repeated and read_history(lane, run_name) or nil
 end

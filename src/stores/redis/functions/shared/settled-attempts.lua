@@ -1,4 +1,4 @@
---[[ What attempts that went wrong, cost something or end their run change about it. By far the most do not. A note is session, run and,
+--[[ What attempts that went wrong, ran something else than was sent, cost something or end their run change about it. By far the most do not. A note is session, run and,
   behind a blank, the cost. An attempt's letter is `o` when all is well and `e` when its run ends. ]]
 local OK_BYTE, ENDS_RUN_BYTE = 111, 101
 local REFUSED = 'r' .. NO_SIGNATURE
@@ -6,7 +6,8 @@ local REFUSED = 'r' .. NO_SIGNATURE
 local DENIED = 'rdenied--'
 
 local function note_attempt(notes, note, call_id, record, attempt)
-  notes[#notes + 1] = { note = note, call_id = call_id, sequence = record[SEQUENCE], letter = string.byte(attempt) }
+  notes[#notes + 1] = { note = note, call_id = call_id, sequence = record[SEQUENCE], letter = string.byte(attempt),
+    effective = string.sub(attempt, SIGNATURE + 2, SIGNATURE + 1 + HINT) }
 end
 
 -- Of a call that nobody has run.
@@ -14,8 +15,8 @@ local function note_refusal(notes, call_id, record)
   note_attempt(notes, fact(record, SESSION) .. '/' .. fact(record, RUN) .. ' ', call_id, record, REFUSED)
 end
 
-local function add_wrong(lane, run, run_name, one)
-  run.wrong_1, run.wrong_2, run.wrong_3 = run.wrong_2, run.wrong_3, one.sequence
+local function watch(lane, run, run_name, one)
+  run.wrong_until = math.max(run.wrong_until, one.sequence + WORTH_A_LOOK)
   -- Watched from its first mistake on, and that one is part of it.
   if one.sequence > run.watched_until then add_recent(lane, run_name, one.call_id) end
   run.watched_until = math.max(run.watched_until, run.attempts + HISTORY)
@@ -29,7 +30,10 @@ local function write_note(lane, one, meta_key, live_key)
   if value then
     local run = read_run(new_run(), value)
     if cost ~= '' then run.cost = run.cost + tonumber(cost) end
-    if one.letter ~= OK_BYTE then add_wrong(lane, run, run_name, one) end
+    -- What ran was not what was sent: it may repeat something that was sent in another way.
+    local repeats = one.effective ~= '' and count_hints(run.hints, one.effective, 1) > 0
+    run.hints = string.sub(run.hints .. one.effective, -HISTORY * HINT)
+    if one.letter ~= OK_BYTE or repeats then watch(lane, run, run_name, one) end
     redis.call('HSET', runs_key(lane), run_name, write_run(run))
   end
   if one.letter == ENDS_RUN_BYTE and end_run(lane, session_id, run_id) then

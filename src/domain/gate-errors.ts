@@ -1,0 +1,40 @@
+import { entry } from './error-entry.ts';
+
+/** Endings of calls that rules or loop detection decided. */
+export const GATE_ERRORS = {
+  RULE_DENIED: entry({
+    stage: 'gate',
+    kind: 'denied',
+    retry: 'never',
+    say: (d: { tool: string; rule: string; reason: string }) => {
+      const why = d.reason === '' ? '' : `: ${d.reason}`;
+      const who =
+        d.rule === 'unmatched'
+          ? `No rule allows this call of ${d.tool}`
+          : `Rule "${d.rule}" denies this call of ${d.tool}`;
+      return `${who}${why}. It did not run; do not repeat it unchanged.`;
+    },
+    fix: 'See sallyport explain AGENT TOOL ARGUMENTS, and change the rule if it is wrong.',
+  }),
+  LOOP_BLOCKED: entry({
+    stage: 'gate',
+    kind: 'blocked',
+    retry: 'never',
+    say: (d: { message: string }) => d.message,
+    fix: 'See docs/loops.md for the thresholds, and how an agent or a tool gets others.',
+  }),
+  RUN_ENDED_BY_LOOP: entry({
+    stage: 'gate',
+    kind: 'blocked',
+    retry: 'never',
+    say: (d: { message: string }) => d.message,
+    fix: 'Open a new run once it is clear why this one went in circles.',
+  }),
+  BUDGET_SPENT: entry({
+    stage: 'gate',
+    kind: 'blocked',
+    retry: 'never',
+    say: (d: { message: string }) => d.message,
+    fix: 'Raise the budget of the agent in the policy, or open a new run.',
+  }),
+} as const;

@@ -1,0 +1,42 @@
+import type { Envelope } from '../../domain/call.ts';
+import type { ApprovalId, GrantId } from '../../domain/approval.ts';
+import type { ArgumentChange } from '../../domain/hook.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Policy } from '../../domain/policy.ts';
+import type { Identity } from '../../domain/session.ts';
+import type { DeliveredCall, ServedTool } from '../../ports/plane.ts';
+
+/** What the gate looks at. */
+export interface GatedCall {
+  readonly claimed: DeliveredCall & { readonly policy: Policy; readonly now: number };
+  readonly envelope: Envelope;
+  readonly identity: Identity;
+  readonly tool: ServedTool;
+  readonly arguments: JsonObject;
+}
+
+/** Why a call may run, and as what. */
+export interface GateFacts {
+  /** Canonical JSON of the arguments that run, where these are not the caller's. */
+  readonly effective?: string;
+  readonly changedBy?: readonly ArgumentChange[];
+  /** For the model, beside the result. */
+  readonly advice?: string;
+  /** Rules that allow it by name. */
+  readonly rule?: string;
+  readonly grant?: GrantId;
+  readonly approval?: ApprovalId;
+}
+
+/** The call as it may run: with the arguments that hooks or a person made of the caller's. */
+export interface Allowed<Call> {
+  readonly kind: 'allowed';
+  readonly call: Call;
+  readonly facts: GateFacts;
+}
+
+const NO_FACTS: GateFacts = Object.freeze({});
+
+export function allow<Call>(call: Call, facts: GateFacts = NO_FACTS): Allowed<Call> {
+  return { kind: 'allowed', call, facts };
+}

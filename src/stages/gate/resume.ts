@@ -1,0 +1,58 @@
+import type { Approval, Asker } from '../../domain/approval.ts';
+import type { RunHistory } from '../../domain/attempt.ts';
+import { ended, type Ending } from '../../domain/ending.ts';
+import { trouble } from '../../domain/errors.ts';
+import { bindingOf } from '../../gate/approvals/binding.ts';
+import type { Ask } from '../../gate/approvals/merge-asks.ts';
+import type { Plane } from '../../ports/plane.ts';
+import { readArguments } from '../../wire/read-arguments.ts';
+import { askApproval, endedBy } from './ask-approval.ts';
+import { allow, type Allowed, type GatedCall } from './gated-call.ts';
+import { asksOf, deniedByRule, judgeRules } from './judge-rules.ts';
+
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
+const NO_HISTORY: RunHistory = Object.freeze([]);
+
+/**
+ * A person has said yes. What runs is what they saw, or what they made of it: the stored bytes, never the caller's. Rules are asked
+ * again, as they are now; hooks and loop detection are not.
+ */
+export async function resume<Call extends GatedCall>(call: Call, needs: Needs): Promise<Allowed<Call> | Ending> {
+  const { delivery } = call.claimed;
+  const id = delivery.resumedWith?.approval;
+  const approval = id === undefined ? undefined : await needs.store.readApproval(id);
+  if (approval?.state !== 'allowed') return endedBy(call, 'already-decided');
+  const changed = findChange(call, approval);
+  if (changed !== undefined) return endedBy(call, 'mismatch', { what: changed });
+
+  const canonical = approval.editedArguments ?? approval.question.arguments;
+  const read = readArguments(canonical);
+  if (!read.ok) return endedBy(call, 'mismatch', { what: 'the arguments' });
+  const problems = call.tool.validateInput(read.value);
+  if (problems.length > 0) return ended(trouble('ARGUMENTS_INVALID', { tool: call.tool.declaration.id, problems }));
+
+  const decision = judgeRules(call, read.value);
+  if (decision.verdict === 'deny') return deniedByRule(call, decision);
+  const [first, ...rest] = asksOf(decision).filter(({ asker }) => !wasAsked(approval, asker));
+  if (first !== undefined)
+    return askApproval(call, [first, ...rest, ...hookAsks(approval)], canonical, NO_HISTORY, needs);
+  const effective = canonical === call.envelope.arguments ? {} : { effective: canonical };
+  return allow({ ...call, arguments: read.value }, { ...effective, approval: approval.question.id });
+}
+
+/** What is not as it was when the person looked. */
+function findChange({ claimed: { delivery }, tool }: GatedCall, { question }: Approval): string | undefined {
+  if (question.callId !== delivery.callId || question.session !== delivery.session) return 'the session';
+  if (question.tool !== tool.declaration.id || question.toolDigest !== tool.declaration.digest) return 'the tool';
+  return bindingOf(question) === question.binding ? undefined : 'the question';
+}
+
+/** A rule whose text has changed since has not been answered. */
+function wasAsked({ question }: Approval, { kind, id, digest }: Asker): boolean {
+  return question.askers.some((asker) => asker.kind === kind && asker.id === id && asker.digest === digest);
+}
+
+/** Hooks are not run again, so whoever of them asked before still asks. */
+function hookAsks({ question }: Approval): Ask[] {
+  return question.askers.filter(({ kind }) => kind === 'hook').map((asker) => ({ asker }));
+}

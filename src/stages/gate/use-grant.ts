@@ -1,0 +1,45 @@
+import type { GrantId } from '../../domain/approval.ts';
+import type { Ending } from '../../domain/ending.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { ArgumentCondition } from '../../domain/rule.ts';
+import { grantMatches } from '../../gate/approvals/grants.ts';
+import type { Ask } from '../../gate/approvals/merge-asks.ts';
+import { compileCondition, conditionIsMet } from '../../gate/rules/compile-condition.ts';
+import type { Plane } from '../../ports/plane.ts';
+import { encode } from '../../wire/message-pack.ts';
+import type { GatedCall } from './gated-call.ts';
+
+/** A remembered yes that answers everybody who asks about this call, counted as used; undefined when there is none. */
+export async function useGrant(
+  call: GatedCall,
+  asks: readonly Ask[],
+  canonical: string,
+  { store }: Pick<Plane, 'store'>,
+): Promise<{ readonly kind: 'granted'; readonly grant: GrantId } | Ending | undefined> {
+  if (!asks.every(({ asker }) => asker.grantable)) return undefined;
+  const { delivery } = call.claimed;
+  const { id: tool, digest: toolDigest } = call.tool.declaration;
+  const asked = {
+    tool,
+    toolDigest,
+    arguments: canonical,
+    identity: call.identity,
+    askers: asks.map(({ asker }) => asker),
+  };
+  const grants = await store.findGrants({ session: delivery.session, tool, callId: delivery.callId });
+  const { callId, pool, workerId, entryId, fence } = delivery;
+  for (const grant of grants.filter((one) => grantMatches(one, asked, conditionsHold))) {
+    const audit = encode({ grant: grant.id, approval: grant.approval });
+    const answer = await store.useGrant({ id: grant.id, owned: { callId, pool, workerId, entryId, fence }, audit });
+    if (answer === 'fenced') return { kind: 'lost' };
+    if (answer === 'used') return { kind: 'granted', grant: grant.id };
+  }
+  return undefined;
+}
+
+/** As for a rule that allows: what cannot be judged is not met. */
+function conditionsHold(conditions: string, canonical: string): boolean {
+  const args = JSON.parse(canonical) as JsonObject;
+  const list = JSON.parse(conditions) as ArgumentCondition[];
+  return list.every((condition) => conditionIsMet(compileCondition(condition), args, true));
+}
