@@ -40,6 +40,7 @@ export type { Gate, GateOptions, WrapAllOptions, WrapOptions } from '../gate/wra
 export { GateBlocked } from '../gate/wrap/gate-blocked.ts';
 export type {
   GateApprover,
+  GatedTool,
   GateLoops,
   GateQuestion,
   GateRules,

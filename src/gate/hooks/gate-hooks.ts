@@ -3,13 +3,17 @@ import type { HookReporting } from './call-hook.ts';
 import type { HookSet } from './hook-set.ts';
 import { createObserverQueue } from './observer-queue.ts';
 import { runAfterHooks } from './run-after-hooks.ts';
-import { runBeforeHooks } from './run-before-hooks.ts';
+import { runBeforeHooks, untouched } from './run-before-hooks.ts';
 import { runResolvedHooks } from './run-resolved-hooks.ts';
 
 export function createGateHooks(set: HookSet, reporting: HookReporting): GateHooks {
   const queue = createObserverQueue(reporting);
   return {
-    before: (call, validate) => runBeforeHooks(set, call, { ...reporting, validate }),
+    // Most tools have none: nothing is put together for them.
+    before: (call, validate) =>
+      set.matching('before_tool_call', call.tool).length === 0
+        ? untouched(call)
+        : runBeforeHooks(set, call, { ...reporting, validate }),
     after: (ended) => runAfterHooks(set, ended, queue),
     resolved: (tool, approval) => runResolvedHooks(set, tool, approval, reporting),
     listens: (on, tool) => set.matching(on, tool).length > 0,

@@ -49,7 +49,7 @@ describe('wishes for approval', () => {
       reasons: [],
       severity: 'warning',
       timeoutMs: 120_000,
-      decisions: ['allow-once', 'allow-always', 'deny'],
+      decisions: ['allow-once', 'deny'],
       approvers: [],
       quorum: 1,
       grantable: false,
@@ -79,13 +79,17 @@ describe('wishes for approval', () => {
     expect(merged.askers.map(({ id }) => id)).toStrictEqual(['p.h1', 'p.h2', 'p.h3']);
   });
 
-  it('time out after the default when only longer times are named beside it', () => {
-    expect(merge({ timeoutMs: 3_600_000 }, {}).timeoutMs).toBe(120_000);
-    expect(merge({ timeoutMs: 3_600_000 }).timeoutMs).toBe(3_600_000);
+  it('time out after the shortest time that anybody names', () => {
+    expect(merge({ timeoutMs: 3_600_000 }, {}).timeoutMs).toBe(3_600_000);
+    expect(merge({}, {}).timeoutMs).toBe(120_000);
   });
 
   it('that offer nothing in common can only be denied', () => {
-    expect(merge({ decisions: ['allow-once'] }, { decisions: ['allow-always'] }).decisions).toStrictEqual(['deny']);
+    const [once, always] = [
+      { decisions: ['allow-once' as const] },
+      { decisions: ['allow-always' as const], grantable: true },
+    ];
+    expect(merge(once, always).decisions).toStrictEqual(['deny']);
   });
 
   it('that name approvers keep each list: who decides is in all of them', () => {
@@ -94,7 +98,8 @@ describe('wishes for approval', () => {
   });
 
   it('can be answered by a grant only if every asker says so', () => {
-    expect(merge({ grantable: true }, {}).grantable).toBe(false);
+    expect(merge({ grantable: true }, {})).toMatchObject({ grantable: false, decisions: ['allow-once', 'deny'] });
+    expect(merge({ grantable: true }).decisions).toStrictEqual(['allow-once', 'allow-always', 'deny']);
   });
 
   it('have the name of the hook that is there, however it calls itself, and the same digest each time', () => {

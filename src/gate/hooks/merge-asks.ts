@@ -7,7 +7,7 @@ import {
 } from '../../domain/approval.ts';
 import type { Ask } from '../../domain/hook.ts';
 
-/** An ask that names no time. */
+/** When nobody who asks names a time. */
 export const DEFAULT_APPROVAL_MS = 120_000;
 
 /** All wishes of one call as one: a person is asked once, and under the strictest terms anybody named. */
@@ -20,7 +20,7 @@ export interface MergedAsk {
   readonly detail?: string;
   readonly severity: Severity;
   readonly timeoutMs: number;
-  /** What all offer; `deny` is always among them. */
+  /** What all offer: `deny` always, `allow-always` only where a grant would answer everybody who asks. */
   readonly decisions: readonly ApprovalDecision[];
   /** One list per asker that names any: who decides is named in each of them. */
   readonly approvers: readonly (readonly string[])[];
@@ -38,7 +38,7 @@ export function mergeAsks(asks: readonly Ask[]): MergedAsk | undefined {
     ...textOf(asks, 'description'),
     ...textOf(asks, 'detail'),
     severity: SEVERITIES[Math.max(...asks.map(({ severity }) => SEVERITIES.indexOf(severity ?? 'warning')))]!,
-    timeoutMs: Math.min(...asks.map(({ timeoutMs }) => timeoutMs ?? DEFAULT_APPROVAL_MS)),
+    timeoutMs: shortest(asks.flatMap(({ timeoutMs }) => timeoutMs ?? [])),
     decisions: APPROVAL_DECISIONS.filter((decision) => asks.every((ask) => offers(ask, decision))),
     approvers: asks.flatMap(({ approvers }) => (approvers === undefined ? [] : [approvers])),
     quorum: Math.max(...asks.map(({ quorum }) => quorum ?? 1)),
@@ -46,9 +46,14 @@ export function mergeAsks(asks: readonly Ask[]): MergedAsk | undefined {
   };
 }
 
-/** Whoever is asked may always say no. */
-function offers({ decisions }: Ask, decision: ApprovalDecision): boolean {
-  return decision === 'deny' || decisions === undefined || decisions.includes(decision);
+function offers({ asker, decisions }: Ask, decision: ApprovalDecision): boolean {
+  if (decision === 'deny') return true;
+  if (decision === 'allow-always' && !asker.grantable) return false;
+  return decisions === undefined || decisions.includes(decision);
+}
+
+function shortest(given: readonly number[]): number {
+  return given.length === 0 ? DEFAULT_APPROVAL_MS : Math.min(...given);
 }
 
 /** Texts of several askers stand below each other, each once. A title is one line: the first. */

@@ -34,17 +34,14 @@ interface State {
  */
 export function runBeforeHooks(set: HookSet, call: HookedCall, needs: BeforeNeeds): Soon<HooksVerdict> {
   const hooks = set.matching('before_tool_call', call.tool);
-  if (hooks.length === 0) {
-    return {
-      kind: 'passed',
-      arguments: call.arguments,
-      canonical: call.canonical,
-      changedBy: NO_CHANGES,
-      asks: NO_ASKS,
-    };
-  }
+  if (hooks.length === 0) return untouched(call);
   const state: State = { arguments: call.arguments, canonical: call.canonical, changedBy: [], asks: [] };
   return askFrom(0, hooks, state, { call, facts: factsText(call), needs });
+}
+
+/** What a call without hooks gets: as it came. */
+export function untouched({ arguments: given, canonical }: HookedCall): HooksVerdict {
+  return { kind: 'passed', arguments: given, canonical, changedBy: NO_CHANGES, asks: NO_ASKS };
 }
 
 interface Frame {

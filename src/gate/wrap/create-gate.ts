@@ -106,7 +106,8 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
       const observed = loops !== undefined || set.matching('after_tool_call', hooked).length > 0;
       // Nothing would ever be done for it, whatever its calls are.
       const watched = observed || rules !== undefined || set.matching('before_tool_call', hooked).length > 0;
-      const guarded: GuardedTool = { tool: hooked, parse: parserFor(tool, wrap, bindings), observed };
+      const gated = { ...hooked, definition: tool };
+      const guarded: GuardedTool = { tool: gated, parse: parserFor(tool, wrap, bindings), observed };
       return wrapEntries(tool, {
         gate: thisGate,
         run: thisRun,

@@ -99,7 +99,9 @@ describe('approval', () => {
 
   it('shows, binds and runs the rewritten arguments, which are applied only on a yes', async () => {
     const asked: GateQuestion[] = [];
-    const hooks = [plugin(before(() => ({ patch: { x: 2 }, requireApproval: { reason: 'changed' } })))];
+    const hooks = [
+      plugin(before(() => ({ patch: { x: 2 }, requireApproval: { reason: 'changed', grantable: true } }))),
+    ];
     expect(await wrap({ hooks, approver: approving('allow-always', asked) })({ x: 1 })).toStrictEqual({ x: 2 });
     expect(asked[0]).toMatchObject({ arguments: { x: 2 }, binding: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
     expect(Object.isFrozen(asked[0]!.arguments)).toBe(true);

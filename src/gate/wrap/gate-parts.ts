@@ -21,16 +21,21 @@ export type RuleAnswer =
 export interface GateLoops {
   judge(question: LoopQuestion): LoopAnswer;
   /** What is remembered of a call that has ended. */
-  endOf(outcome: Outcome, tool: HookedTool): Pick<Attempt, 'ending' | 'result'>;
+  endOf(outcome: Outcome, tool: GatedTool): Pick<Attempt, 'ending' | 'result'>;
   /** Millionths of the unit in which tools state their cost. */
-  costOf?(outcome: Outcome, tool: HookedTool): number;
+  costOf?(outcome: Outcome, tool: GatedTool): number;
+}
+
+export interface GatedTool extends HookedTool {
+  /** The object that was wrapped: what it says of cadence, progress and cost is read from it. */
+  readonly definition: object;
 }
 
 export interface LoopQuestion {
   readonly history: RunHistory;
   readonly run: RunState;
   readonly attempt: Pick<Attempt, 'tool' | 'raw' | 'effective' | 'at'>;
-  readonly tool: HookedTool;
+  readonly tool: GatedTool;
   readonly identity: Identity;
 }
 

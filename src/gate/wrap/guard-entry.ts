@@ -1,14 +1,13 @@
-import type { HookedTool } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Soon } from '../../domain/soon.ts';
-import type { HookedCall } from '../../ports/gate-hooks.ts';
 import { checkArguments } from '../../wire/check-arguments.ts';
 import { randomId } from '../../wire/ids.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
 import { whenHere } from '../when-here.ts';
 import { readCall, withInput, type EntryPoint, type ReadCall } from './entry-points.ts';
 import { GateBlocked } from './gate-blocked.ts';
-import { judgeCall, type JudgedCall } from './judge-call.ts';
+import type { GatedTool } from './gate-parts.ts';
+import { judgeCall, type GatedCall, type JudgedCall } from './judge-call.ts';
 import { createFinish, refuse, type Finish, type Passage, type PassageNeeds } from './passage.ts';
 
 /** Reads rewritten arguments as the tool's own schema does. */
@@ -18,7 +17,7 @@ export type ParsedInput =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export interface GuardedTool {
-  readonly tool: HookedTool;
+  readonly tool: GatedTool;
   readonly parse: ParseInput;
   /** Somebody wants to know how its calls end. */
   readonly observed: boolean;
@@ -81,7 +80,7 @@ function begin(
   }
   const { canonical } = written;
   const { session, run: runId, identity, memory } = frame;
-  const call: HookedCall = {
+  const call: GatedCall = {
     callId,
     session,
     run: runId,

@@ -11,8 +11,13 @@ import { mergeAsks, type MergedAsk } from '../hooks/merge-asks.ts';
 import { whenHere } from '../when-here.ts';
 import { askApprover, unaskable, type ApprovalEnding } from './ask-approver.ts';
 import type { Refusal } from './gate-blocked.ts';
-import type { GateApprover, GateLoops, GateQuestion, GateRules, LoopAnswer } from './gate-parts.ts';
+import type { GateApprover, GatedTool, GateLoops, GateQuestion, GateRules, LoopAnswer } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
+
+/** A call of a wrapped tool. */
+export interface GatedCall extends HookedCall {
+  readonly tool: GatedTool;
+}
 
 export interface GateParts {
   readonly hooks: GateHooks;
@@ -40,7 +45,7 @@ const NO_CHANGES: readonly ArgumentChange[] = Object.freeze([]);
 
 /** The checks in the order of the plane: loops, rules, hooks, rules again on what hooks made of it, approval. */
 export function judgeCall(
-  call: HookedCall,
+  call: GatedCall,
   open: OpenAttempt | undefined,
   validate: ValidateArguments,
   parts: GateParts,
@@ -68,7 +73,7 @@ interface Wishes {
 }
 
 function judgeEffective(
-  call: HookedCall,
+  call: GatedCall,
   open: OpenAttempt | undefined,
   effective: JudgedCall,
   wishes: Wishes,
@@ -106,7 +111,7 @@ function judgeEffective(
 
 const PASS: LoopAnswer = Object.freeze({ kind: 'pass' });
 
-function askLoops({ tool, identity }: HookedCall, open: OpenAttempt, { loops }: GateParts): LoopAnswer {
+function askLoops({ tool, identity }: GatedCall, open: OpenAttempt, { loops }: GateParts): LoopAnswer {
   const { history, state, attempt } = open;
   return loops?.judge({ history, run: state, attempt, tool, identity }) ?? PASS;
 }

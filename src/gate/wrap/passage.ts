@@ -1,9 +1,8 @@
 import { trouble } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Identity } from '../../domain/session.ts';
-import type { HookedCall } from '../../ports/gate-hooks.ts';
 import { GateBlocked, refusalOutcome, type Refusal } from './gate-blocked.ts';
-import type { CallVerdict, GateParts, JudgedCall } from './judge-call.ts';
+import type { CallVerdict, GatedCall, GateParts, JudgedCall } from './judge-call.ts';
 import { outcomeOfResult, outcomeOfThrown, type ResultJudge } from './outcome-of.ts';
 import type { OpenAttempt, RunMemory } from './run-memory.ts';
 
@@ -24,7 +23,7 @@ export interface PassageNeeds extends GateParts {
 
 /** One call on its way through the gate and back. */
 export interface Passage {
-  readonly call: HookedCall;
+  readonly call: GatedCall;
   readonly open: OpenAttempt | undefined;
   readonly startedAt: number;
   /** Somebody wants to know how it ends. */
