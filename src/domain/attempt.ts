@@ -3,7 +3,10 @@
  * that look repeated. Every attempt is recorded, refused ones too.
  */
 export const ATTEMPT_ENDINGS = ['open', 'ok', 'failed', 'refused', 'blocked'] as const;
-/** `open`: not settled yet. `failed`: the tool said or did so. `refused`: denied, invalid, unknown. `blocked`: by loop detection. */
+/**
+ * `open`: not settled yet. `failed`: the tool said or did so. `refused`: denied, invalid, unknown, cancelled, or blocked by a hook.
+ * `blocked`: by loop detection or a budget.
+ */
 export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
 
 export interface Attempt {
@@ -18,7 +21,10 @@ export interface Attempt {
   /** Store time, ms. */
   readonly at: number;
   readonly ending: AttemptEnding;
-  /** Short digest of what came out, volatile parts scrubbed; of a failure, its class. Absent while open. */
+  /**
+   * Short digest of what came out, volatile parts scrubbed; of a failure, its class; of a block, which detector it was. Absent while
+   * open, and where nothing was learned about the tool: cancelled, expired, stale.
+   */
   readonly result?: string;
 }
 

@@ -22,7 +22,7 @@ export interface LoopSettings {
   readonly unknownTool: Rungs | false;
   /** The same call while earlier ones are still under way. */
   readonly inFlight: Rungs | false;
-  /** Calls that brought nothing new for the third time or more, of at most eight different calls together. */
+  /** Calls that gave their last result for the third time or more, of at most eight different calls together. */
   readonly breaker: number | false;
   /** So many blocked calls end the run. */
   readonly endRun: number;
@@ -69,7 +69,7 @@ export const DEFAULT_LOOP_SETTINGS: LoopSettings = Object.freeze({
   sameFailure: Object.freeze({ warn: 10, block: 20 }),
   anyFailure: Object.freeze({ warn: 15, block: 30 }),
   unknownTool: Object.freeze({ warn: 5, block: 10 }),
-  inFlight: Object.freeze({ warn: 4, block: 8 }),
+  inFlight: Object.freeze({ warn: 8, block: 16 }),
   breaker: 30,
   endRun: 10,
   paceMs: 30_000,

@@ -1,0 +1,66 @@
+import { HISTORY_LENGTH } from '../../domain/attempt.ts';
+import { LONGEST_CYCLE } from '../../domain/loop-settings.ts';
+import type { Detect, Finding } from './finding.ts';
+import { OPEN, type LoopWindow } from './loop-window.ts';
+
+/** The first two times may be a look and a check; from the third on the same result of the same call is nothing new. */
+const WORK = 2;
+const SLOTS = 2 * HISTORY_LENGTH;
+
+const isTaken = new Uint8Array(SLOTS);
+const signatureAt = new Float64Array(SLOTS);
+const resultAt = new Float64Array(SLOTS);
+const lastAt = new Float64Array(SLOTS);
+const streakAt = new Uint8Array(SLOTS);
+
+/**
+ * The last resort: a few calls that bring nothing new any more, in whatever order, also those that no other detector judges. Passes over
+ * many things are not meant, so at most eight different calls are.
+ */
+export const detectBreaker: Detect = (window, settings) => {
+  if (settings.breaker === false || (window.same <= WORK && !window.blockedSame)) return undefined;
+  const found = breakOn(window, window.raw, window.ownRaw, settings.breaker, settings.paceMs);
+  if (found !== undefined || !window.rewritten) return found;
+  return breakOn(window, window.effective, window.ownEffective, settings.breaker, settings.paceMs);
+};
+
+function breakOn(
+  window: LoopWindow,
+  signatures: Float64Array,
+  own: number,
+  most: number,
+  paceMs: number,
+): Finding | undefined {
+  const { length, result, at, state } = window;
+  isTaken.fill(0);
+  let idle = window.blockedBy.breaker;
+  let calls = 0;
+  for (let index = 0; index < length; index += 1) {
+    if (state[index] === OPEN) continue;
+    const slot = slotOf(signatures[index]!);
+    const isSame = resultAt[slot] === result[index];
+    const isSlow = isSame && at[index]! - lastAt[slot]! >= paceMs;
+    resultAt[slot] = result[index]!;
+    lastAt[slot] = at[index]!;
+    if (isSlow) continue;
+    streakAt[slot] = isSame ? streakAt[slot]! + 1 : 1;
+    if (streakAt[slot]! <= WORK) continue;
+    if (streakAt[slot] === WORK + 1) calls += 1;
+    idle += 1;
+  }
+  if (idle < most || calls > LONGEST_CYCLE) return undefined;
+  // The call itself must be one of them.
+  const isOwn = window.blockedSame || streakAt[slotOf(own)]! > WORK;
+  return isOwn ? { detector: 'breaker', level: 'block', count: idle } : undefined;
+}
+
+/** Twice as many slots as attempts: there is always a free one, and mostly at once. */
+function slotOf(signature: number): number {
+  let slot = (signature - Math.floor(signature / SLOTS) * SLOTS) | 0;
+  for (; isTaken[slot] !== 0; slot = (slot + 1) % SLOTS) if (signatureAt[slot] === signature) return slot;
+  isTaken[slot] = 1;
+  signatureAt[slot] = signature;
+  resultAt[slot] = NaN;
+  streakAt[slot] = 0;
+  return slot;
+}

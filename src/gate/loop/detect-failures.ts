@@ -1,0 +1,76 @@
+import { UNKNOWN_TOOL } from './failure-class.ts';
+import { climb, type Detect } from './finding.ts';
+import { BAD, OK, OPEN, type LoopWindow } from './loop-window.ts';
+import { codeOf } from './signature.ts';
+
+const UNKNOWN = codeOf(UNKNOWN_TOOL);
+
+function hasNoFailure({ bad, blocked }: LoopWindow): boolean {
+  return bad === 0 && blocked === 0;
+}
+
+/** A tool that does not exist does not come into being by being called. */
+export const detectUnknownTool: Detect = (window, settings) => {
+  if (settings.unknownTool === false || hasNoFailure(window)) return undefined;
+  const { tool, ownTool, result, state, at } = window;
+  let count = window.blockedBy['unknown-tool'];
+  let seen = count;
+  let laterAt = -Infinity;
+  for (let index = window.length - 1; index >= 0; index -= 1) {
+    if (tool[index] !== ownTool) continue;
+    if (state[index] !== OPEN && result[index] !== UNKNOWN) break;
+    const step = laterAt - at[index]! < settings.paceMs ? 1 : 0;
+    laterAt = at[index]!;
+    seen += step;
+    if (state[index] !== OPEN) count += step;
+  }
+  return count === 0 ? undefined : climb(settings.unknownTool, 'unknown-tool', count, seen);
+};
+
+/** One tool that fails in the same way again and again. Its arguments may change: what counts is the class of the failure. */
+export const detectSameFailure: Detect = (window, settings) => {
+  if (settings.sameFailure === false || hasNoFailure(window)) return undefined;
+  const { tool, ownTool, result, state, at } = window;
+  let count = window.blockedBy['same-failure'];
+  let seen = count;
+  let newest: number | undefined;
+  let laterAt = -Infinity;
+  for (let index = window.length - 1; index >= 0; index -= 1) {
+    if (tool[index] !== ownTool) continue;
+    if (state[index] === OK) break;
+    if (state[index] === BAD) {
+      newest ??= result[index]!;
+      if (result[index] !== newest) break;
+    }
+    const step = laterAt - at[index]! < settings.paceMs ? 1 : 0;
+    laterAt = at[index]!;
+    seen += step;
+    if (state[index] === BAD) count += step;
+  }
+  return count === 0 ? undefined : climb(settings.sameFailure, 'same-failure', count, seen);
+};
+
+/**
+ * Nothing works any more. Only tools that failed are stopped: one that was not tried yet may be the way out, and its success ends the
+ * streak.
+ */
+export const detectAnyFailure: Detect = (window, settings) => {
+  if (settings.anyFailure === false || hasNoFailure(window)) return undefined;
+  const { tool, ownTool, state, at } = window;
+  let count = window.blockedBy['any-failure'];
+  let open = 0;
+  let isTried = count > 0;
+  let laterAt = -Infinity;
+  for (let index = window.length - 1; index >= 0; index -= 1) {
+    if (state[index] === OK) break;
+    const step = laterAt - at[index]! < settings.paceMs ? 1 : 0;
+    laterAt = at[index]!;
+    if (state[index] === OPEN) {
+      open += step;
+      continue;
+    }
+    count += step;
+    isTried ||= tool[index] === ownTool;
+  }
+  return isTried ? climb(settings.anyFailure, 'any-failure', count, count + open) : undefined;
+};

@@ -1,0 +1,477 @@
+import { describe, expect, test } from 'vitest';
+import {
+  blockedOutcome,
+  fails,
+  gives,
+  says,
+  simulateRun,
+  type SimulatedCall,
+} from '../../../test/support/run-simulator.ts';
+import type { Attempt, RunState } from '../../domain/attempt.ts';
+import { trouble } from '../../domain/errors.ts';
+import { changeLoopSettings, DEFAULT_LOOP_SETTINGS, type LoopOptions } from '../../domain/loop-settings.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { detectLoop, type LoopQuestion } from './detect-loop.ts';
+import { endOfAttempt } from './end-of-attempt.ts';
+import type { LoopBlock, LoopVerdict } from './loop-verdict.ts';
+import { signatureOf } from './signature.ts';
+
+const NOW = 1_763_000_000_000;
+const STEP_MS = 1000;
+
+/** One attempt of the history: what was called, what came out. */
+interface Past extends Partial<Attempt> {
+  readonly call?: string;
+  readonly toolId?: string;
+  readonly outcome?: Outcome;
+}
+
+/** Newest last, one each second, the last one a second ago. */
+function historyOf(past: readonly Past[]): Attempt[] {
+  return past.map(({ call = 'A', toolId = 'a.b', outcome = says('same'), ...own }, index) => ({
+    sequence: index + 1,
+    tool: signatureOf(toolId),
+    raw: signatureOf(call),
+    at: NOW - (past.length - index) * STEP_MS,
+    ...(own.ending === 'open' ? {} : endOfAttempt(outcome)),
+    ...own,
+  })) as Attempt[];
+}
+
+const times = (count: number, past: Past | ((index: number) => Past) = {}): Past[] =>
+  Array.from({ length: count }, (_, index) => (typeof past === 'function' ? past(index) : past));
+
+interface Asked extends Partial<Omit<LoopQuestion, 'settings' | 'run'>> {
+  readonly call?: string;
+  readonly effective?: string;
+  readonly toolId?: string;
+  readonly settings?: LoopOptions;
+  readonly run?: Partial<RunState>;
+  readonly at?: number;
+}
+
+function ask(past: readonly Past[], asked: Asked = {}): LoopVerdict {
+  const { call = 'A', toolId = 'a.b', effective, at = NOW } = asked;
+  return detectLoop({
+    history: historyOf(past),
+    run: {
+      sequence: past.length + 1,
+      toolSequence: past.length + 1,
+      startedAt: NOW - 1000,
+      cost: 0,
+      endedRuns: 0,
+      ...asked.run,
+    },
+    attempt: {
+      tool: signatureOf(toolId),
+      raw: signatureOf(call),
+      at,
+      ...(effective === undefined ? {} : { effective: signatureOf(effective) }),
+    },
+    settings: changeLoopSettings(DEFAULT_LOOP_SETTINGS, asked.settings ?? {}),
+    tool: asked.tool ?? { id: toolId },
+  });
+}
+
+/** Kind, detector and count, the way the rows below are written. */
+function shown(verdict: LoopVerdict): string {
+  return verdict.kind === 'pass' ? 'pass' : `${verdict.kind} ${verdict.detector} ${verdict.count}`;
+}
+
+const poll = { id: 'a.b', poll: { everyMs: 5000 } };
+const blocked = (block: Partial<LoopBlock>): Outcome =>
+  blockedOutcome({
+    kind: 'block',
+    code: 'LOOP_BLOCKED',
+    scope: 'call',
+    detector: 'repeat',
+    count: 20,
+    message: 'No.',
+    ...block,
+  });
+
+describe('repeat', () => {
+  test('is nothing without a history, with 15 different calls, and when it is switched off', () => {
+    expect(ask([])).toStrictEqual({ kind: 'pass' });
+    expect(shown(ask(times(15, (index) => ({ call: `${index}` }))))).toBe('pass');
+    expect(shown(ask(times(128), { settings: { enabled: false } }))).toBe('pass');
+    expect(shown(ask(times(29), { settings: { repeat: false } }))).toBe('pass');
+  });
+
+  test.each([
+    [9, 'pass'],
+    [10, 'warn repeat 10'],
+    [11, 'pass'],
+    [19, 'pass'],
+    [20, 'block repeat 20'],
+    [127, 'block repeat 127'],
+  ])('after %i calls with the same result: %s', (count, verdict) => {
+    expect(shown(ask(times(count)))).toBe(verdict);
+  });
+
+  test('counts across other calls, whatever their number and results', () => {
+    const past = times(20).flatMap((own, index) => [own, ...times(index % 4, { call: `other ${index}` })]);
+    expect(shown(ask(past))).toBe('block repeat 20');
+  });
+
+  test('begins anew with another result', () => {
+    expect(shown(ask([...times(18), { outcome: says('new') }]))).toBe('pass');
+    expect(shown(ask([{ outcome: says('old') }, ...times(10)]))).toBe('warn repeat 10');
+  });
+
+  test('tells once about 20 calls whose results differ, and blocks them never', () => {
+    const changing = (count: number): LoopVerdict => ask(times(count, (index) => ({ outcome: gives({ index }) })));
+    expect(shown(changing(20))).toBe('warn repeat 20');
+    expect([10, 19, 21, 30, 60, 128].map((count) => shown(changing(count)))).toStrictEqual(times(6).map(() => 'pass'));
+    expect(changing(20)).toMatchObject({ message: expect.stringContaining('The results differ') as string });
+  });
+
+  test('does not count what comes as slowly as the pace, and what is older than the decay', () => {
+    const every = (ms: number): Past[] => times(40, (index) => ({ at: NOW - (40 - index) * ms }));
+    expect(shown(ask(every(30_000)))).toBe('pass');
+    expect(shown(ask(every(29_000)))).toBe('block repeat 40');
+    expect(shown(ask(times(40, { at: NOW - 30 * 60_000 })))).toBe('block repeat 40');
+    expect(shown(ask(times(40, { at: NOW - 30 * 60_000 - 1 })))).toBe('pass');
+  });
+
+  test('stays blocked when the model waits a little', () => {
+    expect(shown(ask(times(20), { at: NOW + 120_000 }))).toBe('block repeat 20');
+  });
+
+  test('is seen by what was asked for and by what ran', () => {
+    const same = times(20, (index) => ({ call: 'A', effective: signatureOf(`run ${index}`) }));
+    expect(shown(ask(same))).toBe('block repeat 20');
+    const rewritten = times(20, (index) => ({ call: `A${index}`, effective: signatureOf('run') }));
+    expect(shown(ask(rewritten, { call: 'A99' }))).toBe('pass');
+    expect(shown(ask(rewritten, { call: 'A99', effective: 'run' }))).toBe('block repeat 20');
+    expect(shown(ask(rewritten, { call: 'run' }))).toBe('block repeat 20');
+  });
+
+  test('does not take a result that was not recorded for the same one', () => {
+    const unrecorded = { result: undefined } as unknown as Past;
+    expect(shown(ask(times(25, unrecorded)))).toBe('pass');
+  });
+
+  test('looks at the newest 128 of a longer history', () => {
+    expect(shown(ask([...times(30), ...times(128, (index) => ({ call: `${index}` }))]))).toBe('pass');
+  });
+});
+
+describe('poll', () => {
+  const fast = (count: number): Past[] => times(count, { outcome: gives({ state: 'running' }) });
+
+  test('warns after 10 and blocks after 20 polls that are faster than declared and bring nothing new', () => {
+    expect(shown(ask(fast(10), { tool: poll }))).toBe('warn poll 10');
+    expect(shown(ask(fast(20), { tool: poll }))).toBe('block poll 20');
+  });
+
+  test('says nothing of 25 polls with new output', () => {
+    expect(
+      shown(
+        ask(
+          times(25, (index) => ({ outcome: gives({ index }) })),
+          { tool: poll },
+        ),
+      ),
+    ).toBe('pass');
+  });
+
+  test('says nothing of polls at their cadence, a tenth early included', () => {
+    const slow = times(128, (index) => ({ at: NOW - (128 - index) * 4500 }));
+    expect(shown(ask(slow, { tool: poll }))).toBe('pass');
+    const tooFast = times(128, (index) => ({ at: NOW - (128 - index) * 4400 }));
+    expect(shown(ask(tooFast, { tool: poll }))).toBe('block poll 128');
+  });
+
+  test('lets a blocked poll through once it keeps its cadence, counted from the last try', () => {
+    expect(shown(ask(fast(20), { tool: poll, at: NOW + 4000 }))).toBe('pass');
+    const tried = [...fast(20), { ending: 'blocked', outcome: blocked({ detector: 'poll' }) } as const];
+    expect(shown(ask(tried, { tool: poll, at: NOW + 3000 }))).toBe('block poll 21');
+    expect(shown(ask(tried, { tool: poll, at: NOW + 4000 }))).toBe('pass');
+  });
+});
+
+describe('cycle', () => {
+  const circle = (period: number, count: number, outcome?: (index: number) => Outcome): Past[] =>
+    times(count, (index) => ({ call: `c${index % period}`, ...(outcome ? { outcome: outcome(index) } : {}) }));
+
+  test.each([
+    [2, 10, 20],
+    [3, 10, 20],
+    [4, 12, 20],
+    [5, 15, 20],
+    [6, 18, 24],
+    [7, 21, 28],
+    [8, 24, 32],
+  ])('of %i calls is told after %i and blocked after %i', (period, warn, block) => {
+    const verdicts = Array.from({ length: block + 1 }, (_, count) =>
+      shown(ask(circle(period, count), { call: `c${count % period}`, settings: { repeat: false } })),
+    );
+    expect(verdicts.indexOf(`warn cycle ${warn}`)).toBe(warn);
+    expect(verdicts.indexOf(`block cycle ${block}`)).toBe(block);
+    expect(verdicts.filter((verdict) => verdict !== 'pass')).toHaveLength(2);
+  });
+
+  test('of nine calls is none, nor is one that another call breaks', () => {
+    expect(shown(ask(circle(9, 60), { call: 'c6', settings: { repeat: false } }))).toBe('pass');
+    expect(shown(ask([...circle(2, 20), { call: 'x' }], { call: 'c0', settings: { repeat: false } }))).toBe('pass');
+    expect(shown(ask(circle(2, 20), { call: 'x' }))).toBe('pass');
+  });
+
+  test('with results that change is none', () => {
+    const past = circle(2, 40, (index) => gives({ index }));
+    expect(shown(ask(past, { call: 'c0' }))).toBe('warn repeat 20');
+    expect(shown(ask(past, { call: 'c0', settings: { repeat: false } }))).toBe('pass');
+  });
+
+  test('is also one call whose results go round', () => {
+    const past = times(20, (index) => ({ outcome: gives(index % 2) }));
+    expect(shown(ask(past, { settings: { repeat: false } }))).toBe('block cycle 20');
+  });
+
+  test('with a pause in each round is somebody who waits', () => {
+    const past = circle(2, 60).map((own, index) => ({
+      ...own,
+      at: NOW - (30 - (index >> 1)) * 31_000 + (index & 1) * 500,
+    }));
+    expect(shown(ask(past, { call: 'c0' }))).toBe('pass');
+  });
+
+  test('keeps all its members blocked, in whatever order they come', () => {
+    const stopped = [
+      ...circle(3, 20),
+      { call: 'c2', ending: 'blocked', outcome: blocked({ detector: 'cycle', period: 3 }) } as const,
+    ];
+    for (const call of ['c0', 'c1', 'c2']) {
+      const verdict = ask([...stopped, { call: 'other' }], { call });
+      expect(verdict).toMatchObject({ kind: 'block', detector: 'cycle', scope: 'pattern' });
+    }
+    expect(shown(ask([...stopped, { call: 'other' }], { call: 'other' }))).toBe('pass');
+  });
+});
+
+describe('failures', () => {
+  const notFound = (index: number): Past => ({ call: `${index}`, outcome: fails(`No such file: '${index}'`) });
+
+  test('of one kind and one tool are told after 10 and blocked after 20, whatever the arguments', () => {
+    expect(shown(ask(times(10, notFound), { call: 'new' }))).toBe('warn same-failure 10');
+    expect(shown(ask(times(20, notFound), { call: 'new' }))).toBe('block same-failure 20');
+  });
+
+  test('of one kind end with a success of the tool, or with another failure', () => {
+    expect(shown(ask([...times(19, notFound), {}], { call: 'new' }))).toBe('pass');
+    expect(shown(ask([...times(12, notFound), { outcome: fails('Permission denied.') }], { call: 'new' }))).toBe(
+      'pass',
+    );
+  });
+
+  test('of one kind go on across successes of other tools', () => {
+    const past = times(20, notFound).flatMap((own, index) => [own, { toolId: 'x.y', call: `x${index}` }]);
+    expect(shown(ask(past, { call: 'new' }))).toBe('block same-failure 20');
+  });
+
+  test('of many kinds and tools are told after 15 and blocked after 30, for tools that failed', () => {
+    const past = (count: number): Past[] =>
+      times(count, (index) => ({
+        toolId: `t.t${index % 3}`,
+        call: `${index}`,
+        outcome: fails('x', `CODE_${index % 7}`),
+      }));
+    expect(shown(ask(past(15), { call: 'new', toolId: 't.t0' }))).toBe('warn any-failure 15');
+    expect(shown(ask(past(30), { call: 'new', toolId: 't.t0' }))).toBe('block any-failure 30');
+    expect(shown(ask(past(30), { call: 'new', toolId: 'x.y' }))).toBe('pass');
+    expect(shown(ask([...past(30), { toolId: 'x.y' }], { call: 'new', toolId: 't.t0' }))).toBe('pass');
+  });
+
+  test('that say nothing about the tool neither count nor end a streak', () => {
+    const cancelled = { outcome: trouble('CALL_CANCELLED', {}) };
+    expect(shown(ask(times(60, cancelled)))).toBe('pass');
+    const past = times(20, notFound).flatMap((own) => [own, cancelled]);
+    expect(shown(ask(past, { call: 'new' }))).toBe('block same-failure 20');
+  });
+
+  test('three times in a row are a retry, however strict a session has become', () => {
+    expect(shown(ask(times(3, { outcome: fails('Busy.') }), { run: { endedRuns: 9 } }))).not.toContain('block');
+  });
+
+  test('refusals by a hook or a rule add up like failures', () => {
+    const past = times(20, (index) => ({
+      call: `${index}`,
+      outcome: trouble('GATE_BLOCKED', { reason: `No ${index}.` }),
+    }));
+    expect(shown(ask(past, { call: 'new' }))).toBe('block same-failure 20');
+  });
+});
+
+describe('unknown tool', () => {
+  const unknown = (index: number): Past => ({
+    call: `${index}`,
+    toolId: 'files.raed',
+    outcome: trouble('TOOL_UNKNOWN', { tool: 'files.raed', near: [] }),
+  });
+
+  test.each([
+    [4, 'pass'],
+    [5, 'warn unknown-tool 5'],
+    [9, 'pass'],
+    [10, 'block unknown-tool 10'],
+  ])('called %i times before: %s', (count, verdict) => {
+    expect(shown(ask(times(count, unknown), { call: 'new', toolId: 'files.raed' }))).toBe(verdict);
+  });
+
+  test('counts for its own name only', () => {
+    expect(shown(ask(times(10, unknown), { call: 'new', toolId: 'files.read' }))).toBe('pass');
+  });
+});
+
+describe('in flight', () => {
+  const open = { ending: 'open' } as const;
+
+  test('is told at the ninth and blocked from the 17th of the same call', () => {
+    expect(shown(ask(times(8, open)))).toBe('warn in-flight 8');
+    expect(shown(ask(times(15, open)))).toBe('pass');
+    expect(shown(ask(times(16, open)))).toBe('block in-flight 16');
+    expect(shown(ask(times(20, (index) => ({ ...open, call: `${index}` }))))).toBe('pass');
+  });
+
+  test('is over when they have ended, and no step towards the end of the run', () => {
+    const duplicates = times(20, { ending: 'blocked', outcome: blocked({ detector: 'in-flight' }) } as const);
+    expect(shown(ask([...times(8), ...duplicates]))).toBe('pass');
+    expect(ask([...times(16, open), ...duplicates])).toMatchObject({ kind: 'block', scope: 'call' });
+  });
+
+  test('ends the run when nothing else than duplicates comes', () => {
+    const duplicates = times(59, { ending: 'blocked', outcome: blocked({ detector: 'in-flight' }) } as const);
+    expect(ask([...times(16, open), ...duplicates])).toMatchObject({ scope: 'run', code: 'RUN_ENDED_BY_LOOP' });
+  });
+});
+
+describe('breaker', () => {
+  test('stops a few calls that bring nothing new, in whatever order they come', () => {
+    const order = '001012202110211020012210201201221001200112';
+    const past = order
+      .slice(0, 36)
+      .split('')
+      .map((call) => ({ call }));
+    expect(shown(ask(past, { call: '0' }))).toBe('block breaker 30');
+    expect(shown(ask(past.slice(1), { call: '0' }))).not.toContain('block');
+    expect(shown(ask(past, { call: '0', settings: { breaker: false } }))).not.toContain('block');
+    expect(shown(ask(past, { call: 'new' }))).toBe('pass');
+  });
+
+  test('does not count what comes slowly', () => {
+    const past = times(45, (index) => ({
+      at: NOW - (index < 5 ? 40 * 31_000 + (5 - index) * 1000 : (45 - index) * 31_000),
+    }));
+    expect(shown(ask(past))).toBe('pass');
+  });
+
+  test('does not take a few results that go up and down for nothing new', () => {
+    const rolled = [3, 1, 4, 1, 5, 2, 6, 5, 3, 5];
+    const past = times(120, (index) => ({ outcome: gives({ rolled: rolled[(index * 7 + (index >> 3)) % 10]! }) }));
+    expect(shown(ask(past, { settings: { repeat: false } }))).toBe('pass');
+  });
+
+  test('lets many things be looked at three times', () => {
+    const past = times(120, (index) => ({ call: `${(index * 7) % 40}` }));
+    expect(shown(ask(past, { call: '7' }))).toBe('pass');
+  });
+});
+
+describe('the ladder', () => {
+  const pattern = (): SimulatedCall => ({ tool: { id: 'a.b' }, arguments: {}, outcome: says('same') });
+  const { verdicts } = simulateRun(pattern, { calls: 40 });
+  const blocks = verdicts.filter((verdict): verdict is LoopBlock => verdict.kind === 'block');
+
+  test('goes from the warning over the call and the pattern to the end of the run', () => {
+    expect(verdicts.map(({ kind }) => kind).indexOf('warn')).toBe(10);
+    expect(verdicts.findIndex(({ kind }) => kind === 'block')).toBe(20);
+    expect(blocks.map(({ scope }) => scope)).toStrictEqual([
+      'call',
+      ...times(8).map(() => 'pattern'),
+      ...times(11).map(() => 'run'),
+    ]);
+    expect(blocks.map(({ code }) => code).indexOf('RUN_ENDED_BY_LOOP')).toBe(9);
+  });
+
+  test('blocks everything once the run is over, also what was never called', () => {
+    const past = [...times(20), ...times(10, { ending: 'blocked', outcome: blocked({}) } as const)];
+    expect(ask(past, { call: 'new', toolId: 'x.y' })).toMatchObject({
+      scope: 'run',
+      detector: 'ended',
+      code: 'RUN_ENDED_BY_LOOP',
+    });
+    expect(ask(past, { call: 'new', toolId: 'x.y', tool: { ...poll, id: 'x.y' } })).toMatchObject({ scope: 'run' });
+  });
+
+  test('says in every message what happened and what to do, and in blocks that the call did not run', () => {
+    const warnings = verdicts.flatMap((verdict) => (verdict.kind === 'warn' ? [verdict.message] : []));
+    expect(warnings).toStrictEqual([expect.stringMatching(/^You have called a\.b 10 times .*stuck\.$/)]);
+    expect(blocks.filter(({ message }) => !/^This call did not run: .*\.$/.test(message))).toStrictEqual([]);
+    expect(blocks.filter(({ message }) => message.includes('run is ended')).map(({ scope }) => scope)).toStrictEqual([
+      'run',
+    ]);
+    expect(blocks.some(({ message }) => message.includes('session'))).toBe(false);
+    expect(Math.max(...blocks.map(({ message }) => message.length))).toBeLessThan(350);
+  });
+
+  test('is shorter after runs of the session that were ended, and shortest after two', () => {
+    const firstBlocks = [0, 1, 2, 3, 50].map((endedRuns) => simulateRun(pattern, { calls: 40, endedRuns }).firstBlock);
+    expect(firstBlocks).toStrictEqual([21, 11, 6, 6, 6]);
+  });
+
+  test('gives the block, not the warning, when detectors disagree', () => {
+    const past = [...times(10, { outcome: says('a') }), ...times(20, { call: 'B', outcome: fails('x') })];
+    expect(shown(ask(past, { call: 'A' }))).toBe('block same-failure 20');
+  });
+});
+
+describe('budgets', () => {
+  const budget = (budgets: LoopOptions['budgets'], run: Partial<RunState>, tool = { id: 'web.read' }): LoopVerdict =>
+    ask([], { settings: { enabled: false, ...(budgets === undefined ? {} : { budgets }) }, run, tool });
+
+  test('of calls are told when a tenth is left and spent with the last one', () => {
+    const at = (sequence: number): string => shown(budget({ callsPerRun: 50 }, { sequence }));
+    expect([44, 45, 46, 50, 51].map(at)).toStrictEqual([
+      'pass',
+      'warn calls-per-run 45',
+      'pass',
+      'pass',
+      'block calls-per-run 50',
+    ]);
+    expect(shown(budget({ callsPerRun: 5 }, { sequence: 5 }))).toBe('pass');
+  });
+
+  test('of a tool are taken from the closest pattern', () => {
+    const callsPerTool = { '*': 9, 'web.*': 5, 'web.read': 2 };
+    const at = (toolSequence: number, id: string): string => shown(budget({ callsPerTool }, { toolSequence }, { id }));
+    expect([at(2, 'web.read'), at(3, 'web.read')]).toStrictEqual(['pass', 'block calls-per-tool 2']);
+    expect([at(5, 'web.find'), at(6, 'web.find')]).toStrictEqual(['pass', 'block calls-per-tool 5']);
+    expect([at(9, 'x.y'), at(10, 'x.y')]).toStrictEqual(['pass', 'block calls-per-tool 9']);
+    expect(shown(budget({ callsPerTool: 3 }, { toolSequence: 4 }))).toBe('block calls-per-tool 3');
+    expect(shown(budget({ callsPerTool: { 'x.y': 1 } }, { toolSequence: 400 }))).toBe('pass');
+  });
+
+  test('of time end with it', () => {
+    expect(shown(budget({ wallTimeMs: 60_000 }, { startedAt: NOW - 60_000, sequence: 3 }))).toBe('pass');
+    expect(shown(budget({ wallTimeMs: 60_000 }, { startedAt: NOW - 60_001, sequence: 3 }))).toBe('block wall-time 2');
+  });
+
+  test('of cost do not let a call begin that is known to go beyond them', () => {
+    const dear = { id: 'web.read', cost: 0.5 };
+    expect(shown(budget({ cost: 2 }, { cost: 1_500_000 }, dear))).toBe('pass');
+    expect(shown(budget({ cost: 2 }, { cost: 1_500_001, sequence: 4 }, dear))).toBe('block cost 3');
+    expect(shown(budget({ cost: 2 }, { cost: 1_999_999 }))).toBe('pass');
+    expect(shown(budget({ cost: 2 }, { cost: 2_000_000, sequence: 4 }))).toBe('block cost 3');
+  });
+
+  test('have their own code, and say whether other tools can still be called', () => {
+    expect(budget({ callsPerRun: 1 }, { sequence: 2 })).toMatchObject({ code: 'BUDGET_SPENT', scope: 'run' });
+    expect(budget({ callsPerTool: 1 }, { toolSequence: 2 })).toMatchObject({ code: 'BUDGET_SPENT', scope: 'pattern' });
+  });
+
+  test('are no step towards the end of the run', () => {
+    const past = times(50, { ending: 'blocked', outcome: blocked({ detector: 'calls-per-tool' }) } as const);
+    expect(shown(ask(past, { call: 'new' }))).toBe('pass');
+  });
+});

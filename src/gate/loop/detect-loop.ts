@@ -1,0 +1,92 @@
+import type { RunHistory, RunState } from '../../domain/attempt.ts';
+import { MOST_COUNTED, type LoopSettings } from '../../domain/loop-settings.ts';
+import { checkBudgets } from './check-budgets.ts';
+import { detectBreaker } from './detect-breaker.ts';
+import { detectCycle } from './detect-cycle.ts';
+import { detectAnyFailure, detectSameFailure, detectUnknownTool } from './detect-failures.ts';
+import { detectRepeat, keepsCadence } from './detect-repeat.ts';
+import { climb, type AskedTool, type Detect, type Finding } from './finding.ts';
+import { blockText, warningText } from './loop-message.ts';
+import { LoopWindow, type AskedAttempt } from './loop-window.ts';
+import type { BlockScope, LoopVerdict } from './loop-verdict.ts';
+import { stricter, type HeldSettings } from './stricter.ts';
+
+export interface LoopQuestion {
+  /** Of this run, without this attempt. Empty when the store saw no reason to send it. */
+  readonly history: RunHistory;
+  readonly run: RunState;
+  readonly attempt: AskedAttempt;
+  readonly settings: LoopSettings;
+  readonly tool: AskedTool;
+}
+
+const detectInFlight: Detect = ({ openSame }, { inFlight }) =>
+  inFlight === false ? undefined : climb(inFlight, 'in-flight', openSame, openSame);
+
+/** A block found by any of them wins; of several warnings the first is given. */
+const ALWAYS: readonly Detect[] = [detectInFlight];
+const UNLESS_SLOW: readonly Detect[] = [
+  detectUnknownTool,
+  detectInFlight,
+  detectRepeat,
+  detectCycle,
+  detectSameFailure,
+  detectAnyFailure,
+  detectBreaker,
+];
+
+const window = new LoopWindow();
+
+/**
+ * Whether this call goes round in circles. A pure function of what the store remembers: every attempt is in the history, blocked ones
+ * too, so that the steps warn, block the call, block the pattern, end the run follow from it and nothing is kept here. Ask once before
+ * hooks, and again with `attempt.effective` when they changed the arguments.
+ */
+export function detectLoop({ history, run, attempt, settings, tool }: LoopQuestion): LoopVerdict {
+  const budget = checkBudgets(run, attempt.at, settings.budgets, tool);
+  if (budget.kind === 'block' || !settings.enabled || history.length === 0) return budget;
+  const held = stricter(settings, run.endedRuns);
+  window.read(history, attempt, held.decayMs);
+  const finding = find(held, tool);
+  if (finding === undefined) return budget;
+  const { detector, count, level } = finding;
+  if (level === 'warn') return { kind: 'warn', detector, count, message: warningText(finding, tool.id) };
+  const scope = scopeOf(finding, held);
+  return {
+    kind: 'block',
+    code: scope === 'run' ? 'RUN_ENDED_BY_LOOP' : 'LOOP_BLOCKED',
+    scope,
+    detector,
+    count,
+    ...(finding.period === undefined ? {} : { period: finding.period }),
+    message: blockText(finding, scope, tool.id),
+  };
+}
+
+function find(settings: HeldSettings, tool: AskedTool): Finding | undefined {
+  if (isOver(settings)) return { detector: 'ended', level: 'block', count: window.blocked + window.blockedInFlight };
+  const isSlowPoll = tool.poll !== undefined && keepsCadence(window, tool.poll.everyMs);
+  let warning: Finding | undefined;
+  for (const detect of isSlowPoll ? ALWAYS : UNLESS_SLOW) {
+    const found = detect(window, settings, tool);
+    if (found?.level === 'block') return found;
+    warning ??= found;
+  }
+  return warning;
+}
+
+/** The model was told and went on: first this call is blocked, then what belongs to it, then everything. */
+function scopeOf({ detector, period }: Finding, settings: HeldSettings): BlockScope {
+  if (isOver(settings, detector === 'in-flight' ? 'small' : 'full')) return 'run';
+  if (detector === 'in-flight') return 'call';
+  return window.blockedBy[detector] > 0 || (detector === 'cycle' && period === undefined) ? 'pattern' : 'call';
+}
+
+/**
+ * One message of the model may send the same call many times; only a mass of them ends the run, and before they have pushed the calls
+ * under way out of what the store remembers.
+ */
+function isOver({ endRun }: HeldSettings, next?: 'full' | 'small'): boolean {
+  const [full, small] = [next === 'full' ? 1 : 0, next === 'small' ? 1 : 0];
+  return window.blocked + full >= endRun || window.blockedInFlight + small >= MOST_COUNTED;
+}

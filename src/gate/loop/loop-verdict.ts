@@ -1,0 +1,88 @@
+import type { JsonObject } from '../../domain/json.ts';
+import { LONGEST_CYCLE } from '../../domain/loop-settings.ts';
+import { signatureOf } from './signature.ts';
+
+export const DETECTORS = [
+  'repeat',
+  'poll',
+  'cycle',
+  'same-failure',
+  'any-failure',
+  'unknown-tool',
+  'breaker',
+  'in-flight',
+  /** Too many blocked calls before: the run is over. */
+  'ended',
+  'calls-per-run',
+  'calls-per-tool',
+  'wall-time',
+  'cost',
+] as const;
+export type Detector = (typeof DETECTORS)[number];
+
+export type BlockScope =
+  /** This call. */
+  | 'call'
+  /** This call and what belongs to it: blocked before, and still. */
+  | 'pattern'
+  /** Everything in this run. */
+  | 'run';
+
+export type LoopCode = 'LOOP_BLOCKED' | 'RUN_ENDED_BY_LOOP' | 'BUDGET_SPENT';
+
+export interface LoopWarning {
+  readonly kind: 'warn';
+  readonly detector: Detector;
+  readonly count: number;
+  /** For the model, beside the result. */
+  readonly message: string;
+}
+
+export interface LoopBlock {
+  readonly kind: 'block';
+  readonly code: LoopCode;
+  readonly scope: BlockScope;
+  readonly detector: Detector;
+  readonly count: number;
+  /** Of the circle that was found with this very call. */
+  readonly period?: number;
+  /** For the model, instead of a result. */
+  readonly message: string;
+}
+
+export type LoopVerdict = { readonly kind: 'pass' } | LoopWarning | LoopBlock;
+
+export const PASS: LoopVerdict = Object.freeze({ kind: 'pass' });
+
+/** The facts of the outcome that a block makes. The attempt's mark is read from them: see `endOfAttempt`. */
+export function factsOfBlock({ message, detector, scope, count, period }: LoopBlock): JsonObject {
+  return { message, detector, scope, count, ...(period === undefined ? {} : { period }) };
+}
+
+/** What a blocked attempt has as its result: which detector blocked it, and whether a circle ended there. */
+export function blockMark(detector: string, period: number): string {
+  return signatureOf(`blocked\0${detector}\0${period}`);
+}
+
+export interface BlockMark {
+  readonly detector: Detector;
+  readonly period: number;
+  /** A spent budget is no step towards the end of the run; duplicates sent at once are one only in a mass. */
+  readonly step: 'full' | 'small' | 'none';
+}
+
+const BUDGETS: readonly Detector[] = ['calls-per-run', 'calls-per-tool', 'wall-time', 'cost'];
+
+const MARKS: ReadonlyMap<string, BlockMark> = new Map(
+  DETECTORS.flatMap((detector) => {
+    const step = BUDGETS.includes(detector) ? 'none' : detector === 'in-flight' ? 'small' : 'full';
+    const periods = Array.from({ length: LONGEST_CYCLE + 1 }, (_, period) => period);
+    return periods.map((period) => [blockMark(detector, period), { detector, period, step }] as const);
+  }),
+);
+const PLAIN_BLOCK: BlockMark = { detector: 'repeat', period: 0, step: 'full' };
+
+/** A block whose mark is lost was one all the same. */
+export function readBlockMark(result: string | undefined): BlockMark {
+  return (result === undefined ? undefined : MARKS.get(result)) ?? PLAIN_BLOCK;
+}

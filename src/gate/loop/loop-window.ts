@@ -1,0 +1,155 @@
+import { HISTORY_LENGTH, type Attempt, type RunHistory } from '../../domain/attempt.ts';
+import { DETECTORS, readBlockMark, type Detector } from './loop-verdict.ts';
+import { codeOf } from './signature.ts';
+
+/** The call that is asked about. `effective` once hooks have changed its arguments. */
+export type AskedAttempt = Pick<Attempt, 'tool' | 'raw' | 'effective' | 'at'>;
+
+export const OK = 0;
+/** Failed or refused. */
+export const BAD = 1;
+/** Still under way. */
+export const OPEN = 2;
+
+const BY_TOOL: readonly Detector[] = ['same-failure', 'any-failure', 'unknown-tool'];
+
+const numbers = (): Float64Array => new Float64Array(HISTORY_LENGTH);
+
+/**
+ * The attempts that count, oldest first, as numbers in arrays. Blocked ones are not among them: they did not run and prove nothing about
+ * progress; what they say stands beside. There is one window for the process, filled anew for each question.
+ */
+export class LoopWindow {
+  length = 0;
+  readonly raw = numbers();
+  /** The raw one where nothing was changed. */
+  readonly effective = numbers();
+  readonly at = numbers();
+  readonly state = new Uint8Array(HISTORY_LENGTH);
+
+  ownRaw = 0;
+  ownEffective = 0;
+  ownAt = 0;
+  /** Some arguments were changed, so that the two signatures differ somewhere. */
+  rewritten = false;
+  /** Attempts of the same call. */
+  same = 0;
+  openSame = 0;
+  /** The last of them, blocked or not. */
+  lastSameAt = -Infinity;
+  bad = 0;
+  /** Blocked calls that count towards the end of the run. */
+  blocked = 0;
+  /** Blocked duplicates of calls under way. */
+  blockedInFlight = 0;
+  blockedSame = false;
+  /** By detector: blocked tries of what this call belongs to. They go on with a loop, though they did not run. */
+  readonly blockedBy: Record<Detector, number> = Object.fromEntries(
+    DETECTORS.map((detector) => [detector, 0]),
+  ) as Record<Detector, number>;
+  /** Where circles were found: so many attempts stood in the window then, and the last `period` of them are the circle. */
+  circles = 0;
+  readonly circleEnd = new Uint8Array(HISTORY_LENGTH);
+  readonly circlePeriod = new Uint8Array(HISTORY_LENGTH);
+
+  #asked: AskedAttempt | undefined;
+  readonly #attempts: (Attempt | undefined)[] = Array.from({ length: HISTORY_LENGTH });
+  readonly #tool = numbers();
+  readonly #result = numbers();
+  #toolsRead = false;
+  #resultsRead = false;
+
+  read(history: RunHistory, asked: AskedAttempt, decayMs: number): this {
+    this.#reset(asked);
+    const since = asked.at - decayMs;
+    for (let index = Math.max(0, history.length - HISTORY_LENGTH); index < history.length; index += 1) {
+      const attempt = history[index]!;
+      if (attempt.at >= since) this.#add(attempt, asked);
+    }
+    return this;
+  }
+
+  get ownTool(): number {
+    return codeOf(this.#asked?.tool ?? '');
+  }
+
+  /** Read when they are first needed: of most histories nobody asks for them. */
+  get tool(): Float64Array {
+    if (this.#toolsRead) return this.#tool;
+    this.#toolsRead = true;
+    for (let index = 0; index < this.length; index += 1) this.#tool[index] = codeOf(this.#attempts[index]!.tool);
+    return this.#tool;
+  }
+
+  /** NaN where there is none, so that it equals nothing. */
+  get result(): Float64Array {
+    if (this.#resultsRead) return this.#result;
+    this.#resultsRead = true;
+    for (let index = 0; index < this.length; index += 1) {
+      const { result } = this.#attempts[index]!;
+      this.#result[index] = result === undefined ? NaN : codeOf(result);
+    }
+    return this.#result;
+  }
+
+  #reset(asked: AskedAttempt): void {
+    if (this.blocked > 0) for (const detector of DETECTORS) this.blockedBy[detector] = 0;
+    this.#asked = asked;
+    this.#toolsRead = false;
+    this.#resultsRead = false;
+    this.length = 0;
+    this.ownRaw = codeOf(asked.raw);
+    this.ownEffective = asked.effective === undefined ? this.ownRaw : codeOf(asked.effective);
+    this.ownAt = asked.at;
+    this.rewritten = this.ownEffective !== this.ownRaw;
+    this.same = 0;
+    this.openSame = 0;
+    this.lastSameAt = -Infinity;
+    this.bad = 0;
+    this.blocked = 0;
+    this.blockedInFlight = 0;
+    this.blockedSame = false;
+    this.circles = 0;
+  }
+
+  #add(attempt: Attempt, asked: AskedAttempt): void {
+    const { ending } = attempt;
+    const raw = codeOf(attempt.raw);
+    const effective = attempt.effective === undefined ? raw : codeOf(attempt.effective);
+    const isSame = raw === this.ownRaw || effective === this.ownEffective;
+    if (isSame && attempt.at > this.lastSameAt) this.lastSameAt = attempt.at;
+    if (ending === 'blocked') return this.#addBlocked(attempt, isSame, asked);
+    const isBad = ending === 'failed' || ending === 'refused';
+    // Cancelled, expired, stale: says nothing about the tool.
+    if (isBad && attempt.result === undefined) return;
+    const place = this.length;
+    this.#attempts[place] = attempt;
+    this.raw[place] = raw;
+    this.effective[place] = effective;
+    this.at[place] = attempt.at;
+    this.state[place] = ending === 'ok' ? OK : isBad ? BAD : OPEN;
+    if (raw !== effective) this.rewritten = true;
+    if (isSame) this.same += 1;
+    if (isSame && ending === 'open') this.openSame += 1;
+    if (isBad) this.bad += 1;
+    this.length = place + 1;
+  }
+
+  #addBlocked(attempt: Attempt, isSame: boolean, asked: AskedAttempt): void {
+    const mark = readBlockMark(attempt.result);
+    if (mark.step === 'small') this.blockedInFlight += 1;
+    if (mark.step !== 'full') return;
+    this.blocked += 1;
+    this.blockedSame ||= isSame;
+    const { detector } = mark;
+    const isRelated =
+      detector === 'repeat' || detector === 'poll'
+        ? isSame
+        : !BY_TOOL.includes(detector) || attempt.tool === asked.tool;
+    if (isRelated) this.blockedBy[detector] += 1;
+    if (mark.period === 0) return;
+    this.circleEnd[this.circles] = this.length;
+    this.circlePeriod[this.circles] = mark.period;
+    this.circles += 1;
+  }
+}

@@ -1,0 +1,168 @@
+/** Stands for what was taken out: that something was there still counts, what it was does not. */
+const GONE = '\u0001';
+
+const DIGIT = 1;
+const LETTER = 2;
+const COLON = 4;
+const OTHER = 8;
+const KIND = new Uint8Array(128);
+for (const letter of '0123456789') KIND[letter.charCodeAt(0)] = DIGIT;
+for (const letter of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ') KIND[letter.charCodeAt(0)] = LETTER;
+for (const letter of '._+-') KIND[letter.charCodeAt(0)] = OTHER;
+KIND[':'.charCodeAt(0)] = COLON;
+
+const SHORTEST_HEX = 16;
+/** Of 20 letters the ends may be `-` or `_`, which are not part of a word. */
+const SHORTEST_TOKEN = 18;
+const LONGEST_JUDGED = 4096;
+
+/**
+ * A text without what differs each time though nothing has changed: UUIDs, long hex numbers, times of day, times since 1970, durations,
+ * process ids, random tokens. Goes word by word and never backtracks, so that it costs the same whatever is in it. Dates, ports, short
+ * hex and plain numbers stay: those are what progress is made of.
+ */
+export function scrubText(text: string): string {
+  const { length } = text;
+  let scrubbed = '';
+  let copied = 0;
+  let start = -1;
+  let kinds = 0;
+  for (let index = 0; index <= length; index += 1) {
+    const letter = index < length ? text.charCodeAt(index) : 0;
+    const kind = letter < 128 ? KIND[letter]! : 0;
+    if (kind !== 0 && (kind !== COLON || isBetweenDigits(text, index))) {
+      // A sign or a dot begins no word; it may well stand in one.
+      if (start < 0 && kind !== OTHER) start = index;
+      if (start >= 0) kinds |= kind;
+    } else if (start >= 0) {
+      if ((kinds & DIGIT) !== 0 || index - start >= SHORTEST_HEX) {
+        const end = wordEnd(text, start, index);
+        if (isVolatile(text, start, end, kinds)) {
+          scrubbed += text.slice(copied, tokenStart(text, start, copied)) + GONE;
+          copied = tokenEnd(text, end);
+        }
+      }
+      start = -1;
+      kinds = 0;
+    }
+  }
+  return copied === 0 ? text : scrubbed + text.slice(copied);
+}
+
+/** As in a time of day. Everywhere else a colon ends a word: `at:1763200000`. */
+function isBetweenDigits(text: string, index: number): boolean {
+  return isDigit(text.charCodeAt(index - 1)) && isDigit(text.charCodeAt(index + 1));
+}
+
+function isDigit(letter: number): boolean {
+  return letter >= 48 && letter <= 57;
+}
+
+/** The full stop after a word is not part of it. */
+function wordEnd(text: string, start: number, index: number): number {
+  let end = index;
+  while (end > start && !isLetterOrDigit(text.charCodeAt(end - 1))) end -= 1;
+  return end;
+}
+
+/** `-` and `_` are letters of a random token, also at its ends. */
+function tokenStart(text: string, start: number, least: number): number {
+  let first = start;
+  while (first > least && isDashOrLine(text.charCodeAt(first - 1))) first -= 1;
+  return first;
+}
+
+function tokenEnd(text: string, end: number): number {
+  let last = end;
+  while (last < text.length && isDashOrLine(text.charCodeAt(last))) last += 1;
+  return last;
+}
+
+function isDashOrLine(letter: number): boolean {
+  return letter === 45 || letter === 95;
+}
+
+function isLetterOrDigit(letter: number): boolean {
+  return letter < 128 && (KIND[letter]! & (DIGIT | LETTER)) !== 0;
+}
+
+const CLOCK = /^(?:\d{4}-\d\d-\d\dT)?\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/;
+const DURATION = /^(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ns|us|ms|msec|s|sec|secs)$/;
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const HEX = /^(?:0x)?[0-9a-f]{16,}$/i;
+
+function isVolatile(text: string, start: number, end: number, kinds: number): boolean {
+  const length = end - start;
+  if (length === 0 || length > LONGEST_JUDGED) return false;
+  if ((kinds & (LETTER | COLON)) === 0) return isVolatileNumber(text, start, end);
+  if ((kinds & COLON) !== 0) return isTimeOfDay(text.slice(start, end));
+  if (length < SHORTEST_HEX) return isDuration(text, start, end);
+  const word = text.slice(start, end);
+  return HEX.test(word) || UUID.test(word) || (length >= SHORTEST_TOKEN && isRandom(word));
+}
+
+/** With seconds, or with the day before it: `10:30` alone may well be an appointment. */
+function isTimeOfDay(word: string): boolean {
+  return CLOCK.test(word) && (word.includes('T') || word.indexOf(':') !== word.lastIndexOf(':'));
+}
+
+function isDuration(text: string, start: number, end: number): boolean {
+  const last = text.charCodeAt(end - 1);
+  return (last === 115 || last === 99) && DURATION.test(text.slice(start, end));
+}
+
+const SHORTEST_TIME = 10;
+const UNIT = / ?(?:ns|us|µs|μs|ms|msec|milliseconds?|s|secs?|seconds?)(?![\w])/y;
+const UNIT_LETTERS = 'numsµμ';
+
+function isVolatileNumber(text: string, start: number, end: number): boolean {
+  if (end - start >= SHORTEST_TIME && isTimeSince1970(Number(text.slice(start, end)))) return true;
+  const next = text.charAt(text.charCodeAt(end) === 32 ? end + 1 : end);
+  if (next !== '' && UNIT_LETTERS.includes(next)) {
+    UNIT.lastIndex = end;
+    if (UNIT.test(text)) return true;
+  }
+  return isProcessId(text, start);
+}
+
+const PROCESS_ID = /(?:^|[^a-z])pid[ :="#]{0,3}$/i;
+
+function isProcessId(text: string, start: number): boolean {
+  // Numbers are many: nothing is cut out of the text unless a "d" stands near.
+  for (let index = start - 1; index >= 2 && start - index <= 4; index -= 1) {
+    const letter = text.charCodeAt(index) | 32;
+    if (letter === 100) return PROCESS_ID.test(text.slice(Math.max(0, start - 8), start));
+    if (isLetterOrDigit(text.charCodeAt(index))) return false;
+  }
+  return false;
+}
+
+/** Seconds, milliseconds, microseconds or nanoseconds of the years 2020 to 2039. */
+export function isTimeSince1970(value: number): boolean {
+  return isSeconds(value) || isSeconds(value / 1e3) || isSeconds(value / 1e6) || isSeconds(value / 1e9);
+}
+
+function isSeconds(value: number): boolean {
+  return value >= 1_577_836_800 && value < 2_208_988_800;
+}
+
+/**
+ * Digits among letters again and again, or small and capital letters in turn: no word, no name and no identifier does that. In names
+ * the parts between `-` and `_` are long, so what touches them does not count.
+ */
+function isRandom(word: string): boolean {
+  let mixed = 0;
+  let turns = 0;
+  let notSmall = 0;
+  for (let index = 1; index < word.length; index += 1) {
+    const before = word.charCodeAt(index - 1);
+    const letter = word.charCodeAt(index);
+    const kindBefore = KIND[before]!;
+    const kind = KIND[letter]!;
+    if (letter < 97) notSmall += 1;
+    if (kind === OTHER || kindBefore === OTHER) continue;
+    if (kind !== kindBefore) mixed += 1;
+    else if (kind === LETTER && ((letter ^ before) & 32) !== 0) turns += 1;
+  }
+  return mixed >= 3 || (mixed + turns >= word.length * 0.3 && notSmall >= word.length * 0.3);
+}

@@ -1,0 +1,86 @@
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import { isTimeSince1970, scrubText } from './scrub-text.ts';
+
+const MOST_CHARACTERS = 32 * 1024;
+const NUMBER_CHARACTERS = 16;
+/** Deeper than any result is read; the wire refuses such values anyway. */
+const DEEPEST = 100;
+
+/** Measured anew each time. A number alone does not say so, only its name does. */
+const MEASURED = /duration|elapsed|took|latency|uptime/i;
+const TIME = /time|date|stamp|epoch|expir|since|until|(?:^|_)(?:ts|at|exp|iat|nbf|now)$|[a-z]At$/i;
+
+/** Collects a result as one text, the same whatever the order of keys, and bounded. */
+export class StableText {
+  text = '';
+  #left = MOST_CHARACTERS;
+  readonly #scrubs: boolean;
+
+  constructor(scrubs: boolean) {
+    this.#scrubs = scrubs;
+  }
+
+  /** Something of fixed size that is taken as it is. */
+  mark(word: string): void {
+    this.text += `\u0002${word}`;
+  }
+
+  addText(text: string): void {
+    this.text += '"';
+    if (text.length <= this.#left) {
+      this.#left -= text.length;
+      this.text += this.#scrubs ? scrubText(text) : text;
+      return;
+    }
+    // Logs grow at their end and pages change at their beginning; of what is between them the length must do.
+    const half = this.#left >> 1;
+    this.#left = 0;
+    const [head, tail] = [text.slice(0, half), half === 0 ? '' : text.slice(-half)];
+    this.text += `${text.length}"`;
+    this.text += this.#scrubs ? `${scrubText(head)}"${scrubText(tail)}` : `${head}"${tail}`;
+  }
+
+  addValue(value: JsonValue, name = '', depth = 0): void {
+    if (typeof value === 'string') return this.addText(value);
+    if (typeof value === 'number') return this.#addNumber(value, name);
+    if (typeof value !== 'object' || value === null) {
+      this.text += value === null ? 'n' : value ? 't' : 'f';
+      return;
+    }
+    if (depth > DEEPEST) return;
+    if (Array.isArray(value)) this.#addList(value, name, depth);
+    else this.#addGroup(value, depth);
+  }
+
+  #addNumber(value: number, name: string): void {
+    this.#left -= NUMBER_CHARACTERS;
+    this.text += this.#scrubs && isVolatile(value, name) ? '#' : `${value},`;
+  }
+
+  #addList(list: readonly JsonValue[], name: string, depth: number): void {
+    this.text += `[${list.length}:`;
+    for (const item of list) {
+      if ((this.#left -= 2) <= 0) break;
+      this.addValue(item, name, depth + 1);
+    }
+    this.text += ']';
+  }
+
+  #addGroup(group: JsonObject, depth: number): void {
+    const names = Object.keys(group).sort();
+    this.text += `{${names.length}:`;
+    for (const name of names) {
+      if ((this.#left -= name.length + 2) <= 0) break;
+      this.text += this.#scrubs ? scrubText(name) : name;
+      this.text += '\u0003';
+      this.addValue(group[name]!, name, depth + 1);
+    }
+    this.text += '}';
+  }
+}
+
+/** Seconds since 1970 look like any other large number, so their name has to tell; milliseconds look like nothing else. */
+function isVolatile(value: number, name: string): boolean {
+  if (name !== '' && MEASURED.test(name)) return true;
+  return isTimeSince1970(value) && (value > 1e12 || TIME.test(name));
+}

@@ -1,0 +1,48 @@
+import { CYCLE_ROUNDS, RUNG_NAMES, type LoopSettings, type Rungs } from '../../domain/loop-settings.ts';
+
+/** Settings as they hold in one run. */
+export interface HeldSettings extends LoopSettings {
+  readonly rounds: Rungs;
+}
+
+const MOST_STEPS = 2;
+/** Three tries of something that fails stay possible, however often the session was stopped. */
+const LEAST_BLOCK = 5;
+const LEAST_WARN = 3;
+const LEAST_END = 3;
+
+const known = new WeakMap<LoopSettings, (HeldSettings | undefined)[]>();
+
+/** Each run of the session that was ended for a loop halves what the next one may do, twice at most: a fresh run id is no fresh start. */
+export function stricter(settings: LoopSettings, endedRuns: number): HeldSettings {
+  const step = endedRuns > 0 ? Math.min(Math.ceil(endedRuns), MOST_STEPS) : 0;
+  let held = known.get(settings);
+  if (held === undefined) known.set(settings, (held = []));
+  return (held[step] ??= tighten(settings, step));
+}
+
+function tighten(settings: LoopSettings, step: number): HeldSettings {
+  if (step === 0) return { ...settings, rounds: CYCLE_ROUNDS };
+  const tightened: Record<string, unknown> = { ...settings };
+  for (const name of RUNG_NAMES) {
+    const rungs = settings[name];
+    // Duplicates sent at once are no sign of an old loop.
+    if (rungs !== false && name !== 'inFlight') tightened[name] = tightenRungs(rungs, step);
+  }
+  return {
+    ...(tightened as unknown as LoopSettings),
+    breaker: settings.breaker === false ? false : less(settings.breaker, step, LEAST_BLOCK),
+    endRun: less(settings.endRun, step, LEAST_END),
+    rounds: { warn: CYCLE_ROUNDS.warn - 1, block: CYCLE_ROUNDS.block - 1 },
+  };
+}
+
+function tightenRungs({ warn, block }: Rungs, step: number): Rungs {
+  const least = less(block, step, LEAST_BLOCK);
+  return { warn: Math.min(less(warn, step, LEAST_WARN), least - 1), block: least };
+}
+
+/** Never more than it was. */
+function less(number: number, step: number, least: number): number {
+  return Math.min(number, Math.max(least, Math.ceil(number / 2 ** step)));
+}

@@ -1,0 +1,177 @@
+import { HISTORY_LENGTH, type Attempt, type RunHistory } from '../../src/domain/attempt.ts';
+import { trouble } from '../../src/domain/errors.ts';
+import type { JsonValue } from '../../src/domain/json.ts';
+import { DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../src/domain/loop-settings.ts';
+import type { Outcome } from '../../src/domain/outcome.ts';
+import type { ToolDeclaration } from '../../src/domain/tool.ts';
+import { detectLoop } from '../../src/gate/loop/detect-loop.ts';
+import { costOfCall, endOfAttempt } from '../../src/gate/loop/end-of-attempt.ts';
+import { factsOfBlock, type LoopBlock, type LoopVerdict } from '../../src/gate/loop/loop-verdict.ts';
+import { signatureOf } from '../../src/gate/loop/signature.ts';
+import { canonicalJson } from '../../src/wire/canonical-json.ts';
+import { bodyDigest } from '../../src/wire/digest.ts';
+
+export type SimulatedTool = { readonly id: string } & Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'>;
+
+export interface SimulatedCall {
+  readonly tool: SimulatedTool;
+  readonly arguments: JsonValue;
+  /** What a hook makes of them. */
+  readonly rewritten?: JsonValue;
+  readonly outcome: Outcome;
+  /** Since the call before it. */
+  readonly afterMs?: number;
+  /** So many later calls are accepted before this one ends. */
+  readonly endsAfter?: number;
+  /** Does not belong to the pattern that is looked at. */
+  readonly beside?: true;
+}
+
+/** What the store keeps of a run beside the ring. */
+interface Run {
+  readonly ring: Attempt[];
+  /** Calls up to this sequence carry the history. */
+  watch: number;
+}
+
+/** Whether accept sends the history along. */
+export type AttachRule = (run: Run, raw: string, sequence: number) => boolean;
+
+const occurs = (ring: readonly Attempt[], signature: string): number =>
+  ring.filter(({ raw, effective }) => raw === signature || effective === signature).length;
+const wentWrong = ({ ending }: Attempt): boolean => ending !== 'ok' && ending !== 'open';
+
+export const ATTACH = {
+  always: () => true,
+  /** As planned at first. */
+  repeatedOrFailing: ({ ring }, raw) => occurs(ring, raw) >= 2 || (ring.length >= 3 && ring.slice(-3).every(wentWrong)),
+  /** One number in the run instead of the last three attempts: settle raises it, accept compares it. */
+  repeatedOrWatched: ({ ring, watch }, raw, sequence) => occurs(ring, raw) >= 2 || sequence <= watch,
+} satisfies Record<string, AttachRule>;
+
+const WATCHED_CALLS = 4;
+
+export interface Simulation {
+  readonly verdicts: readonly LoopVerdict[];
+  /** From 1; absent: never. */
+  readonly firstWarning?: number;
+  readonly firstBlock?: number;
+  readonly warnings: number;
+  readonly blocked: number;
+  /** Calls of the pattern that ran after its first block. */
+  readonly escaped: number;
+  /** How often a history travelled. */
+  readonly carried: number;
+}
+
+export interface SimulationOptions {
+  readonly calls?: number;
+  readonly settings?: LoopSettings;
+  readonly attach?: AttachRule;
+  readonly endedRuns?: number;
+  readonly stepMs?: number;
+}
+
+/** One run: each call is accepted, judged before hooks and after them, executed or blocked, and settled, with a ring of 128. */
+export function simulateRun(pattern: (index: number) => SimulatedCall, options: SimulationOptions = {}): Simulation {
+  const { calls = 300, settings = DEFAULT_LOOP_SETTINGS, attach = ATTACH.repeatedOrWatched } = options;
+  const run: Run = { ring: [], watch: 0 };
+  const perTool = new Map<string, number>();
+  const pending: { readonly at: number; readonly settle: () => void }[] = [];
+  const verdicts: LoopVerdict[] = [];
+  let [hasBlocked, escaped] = [false, 0];
+  let [now, cost, carried] = [1_763_000_000_000, 0, 0];
+  const startedAt = now;
+  for (let index = 0; index < calls; index += 1) {
+    for (const due of pending.filter(({ at }) => at === index)) due.settle();
+    const call = pattern(index);
+    const { tool, endsAfter = 0 } = call;
+    now += call.afterMs ?? options.stepMs ?? 2000;
+    const sequence = index + 1;
+    const toolSequence = (perTool.get(tool.id) ?? 0) + 1;
+    perTool.set(tool.id, toolSequence);
+    const attempt = { sequence, tool: signatureOf(tool.id), raw: signature(tool.id, call.arguments), at: now };
+    const history: RunHistory = attach(run, attempt.raw, sequence) ? [...run.ring] : [];
+    if (history.length > 0) carried += 1;
+    remember(run, { ...attempt, ending: 'open' });
+    const state = { sequence, toolSequence, startedAt, cost, endedRuns: options.endedRuns ?? 0 };
+    const effective = call.rewritten === undefined ? undefined : signature(tool.id, call.rewritten);
+    const verdict = judge((more) =>
+      detectLoop({ history, run: state, attempt: { ...attempt, ...more }, settings, tool }),
+    )(effective);
+    verdicts.push(verdict);
+    hasBlocked ||= verdict.kind === 'block';
+    if (hasBlocked && verdict.kind !== 'block' && call.beside !== true) escaped += 1;
+    const outcome = verdict.kind === 'block' ? blockedOutcome(verdict) : call.outcome;
+    const settle = (): void => {
+      cost += costOfCall(outcome, tool);
+      settleAttempt(run, {
+        ...attempt,
+        ...(effective === undefined ? {} : { effective }),
+        ...endOfAttempt(outcome, tool),
+      });
+    };
+    if (endsAfter === 0 || verdict.kind === 'block') settle();
+    else pending.push({ at: index + endsAfter, settle });
+  }
+  return { verdicts, carried, escaped, ...summarise(verdicts) };
+}
+
+function judge(ask: (more: { effective?: string }) => LoopVerdict): (effective: string | undefined) => LoopVerdict {
+  return (effective) => {
+    const before = ask({});
+    if (before.kind === 'block' || effective === undefined) return before;
+    const after = ask({ effective });
+    return after.kind === 'block' || before.kind === 'pass' ? after : before;
+  };
+}
+
+function signature(tool: string, args: JsonValue): string {
+  return bodyDigest(tool, canonicalJson(args)).slice(0, 8);
+}
+
+function remember({ ring }: Run, attempt: Attempt): void {
+  ring.push(attempt);
+  if (ring.length > HISTORY_LENGTH) ring.shift();
+}
+
+function settleAttempt(run: Run, settled: Attempt): void {
+  const { sequence, effective } = settled;
+  const isRepeated = effective !== undefined && run.ring.some((one) => one.effective === effective);
+  if (wentWrong(settled) || isRepeated) run.watch = Math.max(run.watch, sequence + WATCHED_CALLS);
+  const place = run.ring.findIndex((one) => one.sequence === sequence);
+  if (place >= 0) run.ring[place] = settled;
+}
+
+export function blockedOutcome(block: LoopBlock): Outcome {
+  const { message } = block;
+  const content = [{ kind: 'text', text: message }] as const;
+  const error = { code: block.code, message, facts: factsOfBlock(block) };
+  return { kind: 'blocked', executed: 'no', retryable: false, content, error };
+}
+
+function summarise(verdicts: readonly LoopVerdict[]): Omit<Simulation, 'verdicts' | 'carried' | 'escaped'> {
+  const numberOf = (kind: LoopVerdict['kind']): number => verdicts.filter((verdict) => verdict.kind === kind).length;
+  const firstOf = (kind: LoopVerdict['kind']): number => verdicts.findIndex((verdict) => verdict.kind === kind) + 1;
+  const [firstWarning, firstBlock, blocked] = [firstOf('warn'), firstOf('block'), numberOf('block')];
+  return {
+    ...(firstWarning === 0 ? {} : { firstWarning }),
+    ...(firstBlock === 0 ? {} : { firstBlock }),
+    warnings: numberOf('warn'),
+    blocked,
+  };
+}
+
+export function gives(structured: JsonValue): Outcome {
+  return { kind: 'ok', executed: 'yes', retryable: false, content: [], structured };
+}
+
+export function says(text: string): Outcome {
+  return { kind: 'ok', executed: 'yes', retryable: false, content: [{ kind: 'text', text }] };
+}
+
+export function fails(message: string, code?: string): Outcome {
+  return trouble('TOOL_FAILED', code === undefined ? { message } : ({ message, code } as { message: string }), {
+    executed: 'yes',
+  });
+}
