@@ -12,7 +12,8 @@ for (const letter of '._+-') KIND[letter.charCodeAt(0)] = OTHER;
 KIND[':'.charCodeAt(0)] = COLON;
 
 const SHORTEST_HEX = 16;
-const SHORTEST_TOKEN = 20;
+/** Of 20 letters the ends may be `-` or `_`, which are not part of a word. */
+const SHORTEST_TOKEN = 18;
 const LONGEST_JUDGED = 4096;
 
 /**
@@ -37,8 +38,8 @@ export function scrubText(text: string): string {
       if ((kinds & DIGIT) !== 0 || index - start >= SHORTEST_HEX) {
         const end = wordEnd(text, start, index);
         if (isVolatile(text, start, end, kinds)) {
-          scrubbed += text.slice(copied, start) + GONE;
-          copied = end;
+          scrubbed += text.slice(copied, tokenStart(text, start, copied)) + GONE;
+          copied = tokenEnd(text, end);
         }
       }
       start = -1;
@@ -62,6 +63,23 @@ function wordEnd(text: string, start: number, index: number): number {
   let end = index;
   while (end > start && !isLetterOrDigit(text.charCodeAt(end - 1))) end -= 1;
   return end;
+}
+
+/** `-` and `_` are letters of a random token, also at its ends. */
+function tokenStart(text: string, start: number, least: number): number {
+  let first = start;
+  while (first > least && isDashOrLine(text.charCodeAt(first - 1))) first -= 1;
+  return first;
+}
+
+function tokenEnd(text: string, end: number): number {
+  let last = end;
+  while (last < text.length && isDashOrLine(text.charCodeAt(last))) last += 1;
+  return last;
+}
+
+function isDashOrLine(letter: number): boolean {
+  return letter === 45 || letter === 95;
 }
 
 function isLetterOrDigit(letter: number): boolean {
@@ -128,20 +146,23 @@ function isSeconds(value: number): boolean {
   return value >= 1_577_836_800 && value < 2_208_988_800;
 }
 
-/** Digits among letters, or letters that change their case all the time: no word and no name does that. */
+/**
+ * Digits among letters again and again, or small and capital letters in turn: no word, no name and no identifier does that. In names
+ * the parts between `-` and `_` are long, so what touches them does not count.
+ */
 function isRandom(word: string): boolean {
   let mixed = 0;
   let turns = 0;
-  let hasDigit = false;
+  let notSmall = 0;
   for (let index = 1; index < word.length; index += 1) {
     const before = word.charCodeAt(index - 1);
     const letter = word.charCodeAt(index);
     const kindBefore = KIND[before]!;
     const kind = KIND[letter]!;
-    hasDigit ||= kind === DIGIT;
+    if (letter < 97) notSmall += 1;
     if (kind === OTHER || kindBefore === OTHER) continue;
     if (kind !== kindBefore) mixed += 1;
-    else if (kind === LETTER && (letter ^ before) & 32) turns += 1;
+    else if (kind === LETTER && ((letter ^ before) & 32) !== 0) turns += 1;
   }
-  return mixed >= 3 || (hasDigit && mixed >= 1 && turns >= 5);
+  return mixed >= 3 || (mixed + turns >= word.length * 0.3 && notSmall >= word.length * 0.3);
 }
