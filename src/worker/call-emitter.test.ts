@@ -198,7 +198,7 @@ describe('the data path tells', () => {
   it('of a call that was parked that it goes on', async () => {
     await run({
       delivery: { fence: 3, resumedWith: { approval: 'a' as ApprovalId, untouched: true } },
-      store: { startCall: async () => ({ kind: 'started', starts: 1 }) },
+      store: { readApproval: async () => undefined },
     });
     expect(kinds().slice(0, 3)).toStrictEqual(['call.claimed', 'call.resumed', 'call.identified']);
     expect(find('call.resumed')).toMatchObject({ fence: 3, stage: 'claim' });

@@ -6,6 +6,7 @@ import {
   allow,
   askAbout,
   askRequest,
+  BOB,
   cancelRequest,
   claimOne,
   decideRequest,
@@ -18,7 +19,8 @@ import {
   reapRequest,
   settleRequest,
 } from '../contract/fixtures.ts';
-import { recordOf, storeTimePasses } from '../contract/observe.ts';
+import { auditOf, recordOf, storeTimePasses } from '../contract/observe.ts';
+import { startChaosProxy } from '../support/chaos-proxy.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 
@@ -109,6 +111,59 @@ describe('approvals on Redis', () => {
     expect(await store.claimCallbacks(claim)).toHaveLength(1);
     await store.finishCallback({ id: denied.question.id, workerId });
     expect(await store.settleCall(settleRequest(held))).toBe('settled');
+  });
+
+  it('go on after every lost answer as if it had come: asked, counted, decided, granted, used, claimed, revoked once', async () => {
+    const proxy = await startChaosProxy({ port: server.port });
+    const shaky = await openRedisStore({ url: proxy.url, name, commandTimeoutMs: 2000 });
+    const losing = async <Answer>(request: string, act: () => Promise<Answer>): Promise<Answer> => {
+      await proxy.setMode({ kind: 'drop-reply', request: `sp1_${request}` });
+      return act();
+    };
+    const session = await openSession(store);
+    const asked = askRequest(await holdOne(store, session), { callback: true, question: { quorum: 2 } });
+    expect(await losing('ask_approval', () => shaky.askApproval(asked))).toMatchObject({ kind: 'asked' });
+    const yes = decideRequest(asked, 'allow-always');
+    expect(await losing('decide_approval', () => shaky.decideApproval(yes))).toEqual({ kind: 'counted', missing: 1 });
+    const grant = newGrant(asked, { usesLeft: 1 });
+    const last = decideRequest(asked, 'allow-always', { by: BOB, grant });
+    expect(await losing('decide_approval', () => shaky.decideApproval(last))).toEqual({
+      kind: 'decided',
+      state: 'allowed',
+      grant: grant.id,
+    });
+    const delivery = await claimOne(store, { lane: session.lane });
+    const use = { id: grant.id, owned: ownedBy(delivery), audit: detail('used') };
+    expect(await losing('use_grant', () => shaky.useGrant(use))).toBe('used');
+    const claim = { lane: session.lane, workerId: newWorkerId(), claimId: randomId(), limit: 5, leaseMs: 60_000 };
+    expect(await losing('claim_callbacks', () => shaky.claimCallbacks(claim))).toHaveLength(1);
+    const { id } = asked.question;
+    await losing('finish_callback', () => shaky.finishCallback({ id, workerId: claim.workerId }));
+    const revoke = { id: grant.id, audit: detail('revoked') };
+    expect(await losing('revoke_grant', () => shaky.revokeGrant(revoke))).toBe('revoked');
+    const denied = await askAbout(store, await holdOne(store, session));
+    const no = decideRequest(denied, 'deny');
+    const answer = await losing('decide_approval', () => shaky.decideApproval(no));
+    expect(answer).toEqual({ kind: 'decided', state: 'denied' });
+    expect(proxy.counts.droppedReplies).toBe(8);
+
+    expect(await store.readApproval(id)).toMatchObject({ state: 'allowed', callback: 'done', votes: [{}, {}] });
+    expect(await store.readGrant(grant.id)).toMatchObject({ usesLeft: 0, revoked: true });
+    expect((await auditOf(store, asked.callId)).map(({ event }) => event)).toEqual([
+      'approval.requested',
+      'approval.voted',
+      'approval.decided',
+      'grant.created',
+      'grant.used',
+      'grant.revoked',
+    ]);
+    expect((await auditOf(store, denied.callId)).map(({ event }) => event)).toEqual([
+      'approval.requested',
+      'approval.decided',
+      'call.settled',
+    ]);
+    await shaky.close();
+    await proxy.stop();
   });
 
   it('that somebody deleted by hand leave a call that can be cancelled and ends at its expiry', async () => {

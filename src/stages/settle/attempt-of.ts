@@ -13,7 +13,7 @@ export function attemptOf(
   { tool, gate }: SettlementFacts,
 ): SettledAttempt {
   const { session, run } = delivery;
-  const { ending, result } = endOfAttempt(outcome, tool);
+  const { ending, result } = endSafely(outcome, tool);
   const cost = costOfCall(outcome, tool);
   return {
     session,
@@ -26,4 +26,13 @@ export function attemptOf(
     ...(cost === 0 ? undefined : { cost }),
     ...(outcome.error?.code === 'RUN_ENDED_BY_LOOP' ? { endsRun: true } : undefined),
   };
+}
+
+/** What cannot be remembered changes nothing about the result. */
+function endSafely(outcome: Outcome, tool: SettlementFacts['tool']): ReturnType<typeof endOfAttempt> {
+  try {
+    return endOfAttempt(outcome, tool);
+  } catch {
+    return { ending: outcome.kind === 'ok' ? 'ok' : 'failed' };
+  }
 }

@@ -161,7 +161,7 @@ export function describeAsking(scene: Scene): void {
 
   it('the idle expiry of a session stands still while a call of it is parked, and counts again from the answer on', async () => {
     const store = await scene.open();
-    const idleMs = 400;
+    const idleMs = 1_000;
     for (const decision of ['allow-once', 'deny'] as const) {
       const session = await openSession(store, { idleMs });
       const asked = await askAbout(store, await holdOne(store, session));
@@ -180,12 +180,12 @@ export function describeAsking(scene: Scene): void {
 
   it('the idle expiry stands still as long as any call of the session is parked', async () => {
     const store = await scene.open();
-    const session = await openSession(store, { idleMs: 300 });
+    const session = await openSession(store, { idleMs: 1_000 });
     const [first, second] = [await holdOne(store, session), await holdOne(store, session)];
     const [one, two] = [await askAbout(store, first), await askAbout(store, second)];
-    await storeTimePasses(store, 305);
+    await storeTimePasses(store, 1_005);
     await allow(store, one);
-    await storeTimePasses(store, 305);
+    await storeTimePasses(store, 1_005);
     await allow(store, two);
     expect(await store.touchSession(session.id)).toBe('touched');
   });

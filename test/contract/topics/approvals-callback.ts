@@ -158,11 +158,11 @@ export function describeCallbacks(scene: Scene): void {
     const session = await openSession(store);
     const worker = newWorkerId();
     const asked = await resolved(store, session);
-    const claim = claimOf(session.lane, worker, { leaseMs: 20 });
+    const claim = claimOf(session.lane, worker, { leaseMs: 1_000 });
     expect(await store.claimCallbacks(claim)).toHaveLength(1);
     await store.reapCalls(reapRequest(session.lane));
     expect((await store.readApproval(asked.question.id))?.callback).toBe('claimed');
-    await storeTimePasses(store, 25);
+    await storeTimePasses(store, 1_005);
     await store.reapCalls(reapRequest(session.lane));
     await store.reapCalls(reapRequest(session.lane));
     expect((await store.readApproval(asked.question.id))?.callback).toBe('unknown');

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ApprovalDecision } from '../../../src/domain/approval.ts';
+import { CLOSED_POLICY } from '../../../src/domain/policy.ts';
 import { newGrantId } from '../../../src/wire/ids.ts';
 import {
   ALICE,
@@ -46,6 +47,8 @@ export function describeDeciding(scene: Scene): void {
     const parked = await holdOne(store, session);
     const asked = await askAbout(store, parked);
     const before = await store.now();
+    // Moves the epoch: the snapshot of an allowed call is of the decision, which looked at the session itself.
+    await store.writePolicy({ expectedVersion: 0, policy: CLOSED_POLICY });
     await allow(store, asked, { comment: 'fine by me', deadlineMs: 7_000 });
 
     const delivery = await claimOne(store, { lane: session.lane });
@@ -59,6 +62,7 @@ export function describeDeciding(scene: Scene): void {
     expect(delivery.deadline).toBeLessThanOrEqual((await store.now()) + left);
     expect((await recordOf(store, parked.callId)).deadline).toBe(delivery.deadline);
     expect(delivery.epoch).toBe((await laneState(store, session.lane)).epoch);
+    expect(delivery.epoch).not.toBe(parked.epoch);
     expect(await store.settleCall(settleRequest(parked))).toBe('fenced');
     expect(await store.startCall(startRequest(delivery))).toEqual({ kind: 'started', starts: 1 });
     expect(await store.settleCall(settleRequest(delivery))).toBe('settled');

@@ -43,7 +43,7 @@ export function describeApprovalEnds(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const waiter = newWaiter();
-    const patient = await holdOne(store, session, { deadlineMs: 200 });
+    const patient = await holdOne(store, session, { deadlineMs: 1_500 });
     const brief = await holdOne(store, session, { waiter });
     const waiting = await askAbout(store, patient);
     const asked = await askAbout(store, brief, { timeoutMs: 200 });
@@ -123,7 +123,7 @@ export function describeApprovalEnds(scene: Scene): void {
 
   it('a parked call whose session reached its absolute end, ends at the next reap', async () => {
     const store = await scene.open();
-    const session = await openSession(store, { lifetimeMs: 300 });
+    const session = await openSession(store, { lifetimeMs: 1_500 });
     const asked = await askAbout(store, await holdOne(store, session));
     await storeTimeAfter(store, session.expiresAt);
     expect((await store.reapCalls(reapRequest(session.lane))).expired).toEqual([asked.callId]);
@@ -136,11 +136,11 @@ export function describeApprovalEnds(scene: Scene): void {
     const session = await openSession(store);
     const run = randomId() as typeof session.run;
     await store.openRun({ session: session.id, run });
-    const asked = await askAbout(store, await holdOne(store, session), { timeoutMs: 300 });
+    const asked = await askAbout(store, await holdOne(store, session), { timeoutMs: 1_500 });
     await store.endRun({ session: session.id, run });
     expect(await store.reapCalls(reapRequest(session.lane))).toEqual({ expired: [], overdue: [] });
     expect((await store.readApproval(asked.question.id))?.state).toBe('pending');
-    await storeTimePasses(store, 305);
+    await storeTimePasses(store, 1_505);
     expect((await store.reapCalls(reapRequest(session.lane))).expired).toEqual([asked.callId]);
     expect((await store.readApproval(asked.question.id))?.state).toBe('expired');
   });
@@ -169,8 +169,8 @@ export function describeApprovalEnds(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const [idle, taken] = [
-      await holdOne(store, session, { deadlineMs: 400 }),
-      await holdOne(store, session, { deadlineMs: 400 }),
+      await holdOne(store, session, { deadlineMs: 1_500 }),
+      await holdOne(store, session, { deadlineMs: 1_500 }),
     ];
     await allow(store, await askAbout(store, taken), { deadlineMs: 1 });
     const held = await claimOne(store, { lane: session.lane });
@@ -213,7 +213,7 @@ export function describeApprovalEnds(scene: Scene): void {
 
   it('whatever ends a parked call leaves nothing to claim and no idle clock standing still', async () => {
     const store = await scene.open();
-    const session = await openSession(store, { idleMs: 250 });
+    const session = await openSession(store, { idleMs: 1_000 });
     const [cancelled, denied] = [
       await askAbout(store, await holdOne(store, session)),
       await askAbout(store, await holdOne(store, session)),
@@ -221,7 +221,7 @@ export function describeApprovalEnds(scene: Scene): void {
     await store.cancelCall(cancelRequest(cancelled.callId));
     await store.decideApproval(decideRequest(denied, 'deny'));
     expect(callIds(await claimMany(store, { lane: session.lane }))).toEqual([]);
-    await storeTimePasses(store, 255);
+    await storeTimePasses(store, 1_005);
     expect(await store.touchSession(session.id)).toBe('ended');
   });
 }

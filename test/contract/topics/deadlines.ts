@@ -165,7 +165,7 @@ export function describeDeadlines(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const startOne = async () => {
-      const delivery = await holdOne(store, session, { deadlineMs: 500 });
+      const delivery = await holdOne(store, session, { deadlineMs: 2_000 });
       expect(await store.startCall(startRequest(delivery))).toMatchObject({ kind: 'started' });
       return delivery;
     };

@@ -73,7 +73,7 @@ export function describeRequeued(scene: Scene): void {
   it('reap says of a call that was never anybody’s, and of one parked before any start, that nothing ran', async () => {
     const store = await scene.open();
     const session = await openSession(store);
-    const parked = await holdOne(store, session, { deadlineMs: DEADLINE_MS });
+    const parked = await holdOne(store, session);
     await askAbout(store, parked, { timeoutMs: DEADLINE_MS });
     const queued = await acceptOne(store, session, { deadlineMs: DEADLINE_MS });
     await storeTimeAfter(store, (await recordOf(store, queued)).deadline + 5);

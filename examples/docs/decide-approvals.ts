@@ -1,0 +1,48 @@
+import { renderQuestion, type Approver, type Client } from 'sallyport/client';
+
+/** What a console or a chat bot does with questions; the page shows the bodies. */
+export async function review(client: Client, mayRun: (text: string) => boolean): Promise<void> {
+  // #region review
+  const approver: Approver = { kind: 'subject', name: 'acme/rita' };
+  for (const { question } of await client.approvals.list(approver, { state: 'pending' })) {
+    const shown = renderQuestion(question);
+    console.log(shown.title, shown.tool, shown.arguments.text);
+    const decision = mayRun(shown.arguments.text) ? 'allow-once' : 'deny';
+    const answer = await client.approvals.decide(approver, question.id, { decision, binding: question.binding });
+    if (answer.kind !== 'decided') console.log('not decided by us:', answer.kind);
+  }
+  // #endregion
+}
+
+export async function grantForAWeek(client: Client, id: string): Promise<void> {
+  // #region always
+  const operator: Approver = { kind: 'operator', name: 'ops' };
+  const { question } = await client.approvals.get(operator, id);
+  await client.approvals.decide(operator, id, {
+    decision: 'allow-always',
+    binding: question.binding,
+    grant: { arguments: 'exact', lifetimeMs: 7 * 24 * 60 * 60 * 1000, uses: 50 },
+  });
+  for (const grant of await client.grants.list(operator)) console.log(grant.id, grant.tool, grant.usesLeft);
+  // #endregion
+}
+
+export async function narrow(client: Client, id: string): Promise<void> {
+  // #region edit
+  const operator: Approver = { kind: 'operator', name: 'ops' };
+  const { question } = await client.approvals.get(operator, id);
+  await client.approvals.decide(operator, id, {
+    decision: 'allow-once',
+    binding: question.binding,
+    arguments: { path: 'drafts/report.txt' },
+  });
+  // #endregion
+}
+
+export async function hearOf(client: Client, id: string): Promise<string> {
+  // #region wait
+  const operator: Approver = { kind: 'operator', name: 'ops' };
+  const { state, resolution } = await client.approvals.wait(operator, id, { waitMs: 10 * 60 * 1000 });
+  // #endregion
+  return `${state} ${resolution ?? ''}`;
+}
