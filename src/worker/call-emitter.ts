@@ -75,6 +75,9 @@ class DeliveryEmitter implements CallEmitter {
     this.#isOver = true;
     const durationMs = elapsedMs(this.#arrivedAt);
     switch (ending.kind) {
+      // Told where it was asked, with the question's id.
+      case 'parked':
+        return;
       case 'lost':
         return this.emit('call.lost', { durationMs }, stage);
       case 'handed-back':

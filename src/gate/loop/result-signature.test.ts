@@ -240,7 +240,9 @@ describe('endOfAttempt', () => {
     expect(endOfAttempt(fails('x')).ending).toBe('failed');
     expect(endOfAttempt(trouble('TOOL_TIMED_OUT', { tool: 'a.b', afterMs: 5 })).ending).toBe('failed');
     expect(endOfAttempt(trouble('TOOL_DENIED', { message: 'x' })).ending).toBe('refused');
-    expect(endOfAttempt(trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: 'A hook says no.' })).ending).toBe('refused');
+    expect(endOfAttempt(trouble('HOOK_BLOCKED', { hook: 'guard.x', reason: 'A hook says no.' })).ending).toBe(
+      'refused',
+    );
     expect(endOfAttempt(trouble('TOOL_UNKNOWN', { tool: 'a.b', near: [] }))).toStrictEqual({
       ending: 'refused',
       result: UNKNOWN_TOOL,

@@ -89,7 +89,13 @@ async function register(
   const { callId, pool, workerId, entryId, fence } = delivery;
   try {
     return await store.askApproval({
-      ...{ callId, pool, workerId, entryId, fence, question, timeoutMs },
+      callId,
+      pool,
+      workerId,
+      entryId,
+      fence,
+      question,
+      timeoutMs,
       mayHaveRun: mayHaveRun(delivery, tool.declaration.effect),
       callback: hooks?.listens('approval_resolved', tool.declaration) ?? false,
       audit: encode({ binding: question.binding, askers: question.askers.map(({ kind, id }) => `${kind} ${id}`) }),

@@ -17,8 +17,6 @@ import { refuse } from './refuse.ts';
 import { resume } from './resume.ts';
 import { useGrant } from './use-grant.ts';
 
-export type { GateFacts } from './gated-call.ts';
-
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
 type Passed = Extract<HooksVerdict, { kind: 'passed' }>;
 
