@@ -85,7 +85,7 @@ export function describeAttempts(scene: Scene): void {
     const second = await holdOne(store, session, args(2));
     await store.settleCall(settled(second, 'failed', { effective: 'effectiv' }));
     const third = await attemptOne(store, session);
-    expect([first, second, third].map(historyOf)).toEqual([undefined, undefined, undefined]);
+    expect([first, second].map(historyOf)).toEqual([undefined, undefined]);
 
     const fourth = await holdOne(store, session);
     const raw = shortSignature(first.bodyDigest);

@@ -14,7 +14,12 @@ worker.failed.catch((error) => {
 
 const store = await openStore({ store: 'embedded', folder: options.folder, mode: 'connect' });
 const { version } = await store.readPolicy();
-const policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} };
+const policy = {
+  roles: {},
+  permissions: { '*': { allow: ['*'] } },
+  paused: {},
+  loops: { default: { enabled: false } },
+};
 if (version === 0) await store.writePolicy({ expectedVersion: 0, policy });
 await store.close();
 

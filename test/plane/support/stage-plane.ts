@@ -24,10 +24,12 @@ export const LEASE_MS = 2000;
 export const BASIC_MODULES = fileURLToPath(new URL('../../fixtures/plane', import.meta.url));
 const WORKER_SCRIPT = fileURLToPath(new URL('worker-process.mjs', import.meta.url));
 
+/** Without loop detection: many tests send the same call again and again. */
 export const OPEN_POLICY: Policy = {
   roles: {},
   permissions: { '*': { allow: ['*'] }, 'basic.privileged': { allow: ['operator'] } },
   paused: {},
+  loops: { default: { enabled: false } },
 };
 
 export interface PlaneWorker {

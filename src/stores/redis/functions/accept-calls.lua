@@ -17,6 +17,7 @@ if facts[1] ~= incarnation then return REPLACED end
 local epoch, live_bytes, retained = facts[2], tonumber(facts[3]) or 0, tonumber(facts[4]) or 0
 -- Its anchor is no call.
 local live_count = redis.call('ZCARD', live) - 1
+local live_before = live_count
 local now = now_ms()
 local now_text = text(now)
 
@@ -146,7 +147,7 @@ local function accept(number, at)
 end
 
 for number = 1, #ids do answers[number] = accept(number, FIRST + (number - 1) * STRIDE) end
-if added_bytes > 0 then
+if live_count > live_before then
   save_fresh()
   redis.call('HINCRBY', meta, 'liveBytes', text(added_bytes))
   write_window_counts(lane, counts)
