@@ -4,6 +4,8 @@
   and its attempts; then hints, the beginnings of the latest signatures, where repetitions are looked for. A run in which something
   repeats itself or goes wrong is watched: a list has the ids of its calls, which themselves say what came out. Others cost nothing. ]]
 local HISTORY, HINT, SIGNATURE = 128, 3, 8
+-- So many signatures are looked through: a circle of eight is seen in them many times.
+local HINTS_SIZE = 64 * HINT
 local RUN_FRONT, RUN_FRONT_SIZE = '<I4I4dI4B', 21
 local TOOL_SIZE = 8
 local NO_SIGNATURE = '--------'
@@ -23,27 +25,29 @@ local function read_run(run, value)
   if not value or #value < RUN_FRONT_SIZE then return run end
   local tools
   run.attempts, run.watched_until, run.cost, run.wrong_until, tools = struct.unpack(RUN_FRONT, value)
-  local hints_at = RUN_FRONT_SIZE + tools * TOOL_SIZE + 1
-  run.tools, run.hints = string.sub(value, RUN_FRONT_SIZE + 1, hints_at - 1), string.sub(value, hints_at)
+  run.value, run.hints_at = value, RUN_FRONT_SIZE + tools * TOOL_SIZE + 1
+  run.tools = string.sub(value, RUN_FRONT_SIZE + 1, run.hints_at - 1)
   return run
 end
 
 local function new_run()
-  return { attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tools = '', hints = '' }
+  return { attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tools = '', value = '', hints_at = 1 }
 end
 
-local function write_run(run)
+-- `fresh` are hints behind those that stand there; the oldest give way.
+local function write_run(run, fresh)
+  local from = math.max(run.hints_at, #run.value + #fresh - HINTS_SIZE + 1)
   return struct.pack(RUN_FRONT, run.attempts, run.watched_until, run.cost, run.wrong_until, #run.tools / TOOL_SIZE)
-    .. run.tools .. run.hints
+    .. run.tools .. string.sub(run.value, from) .. fresh
 end
 
--- How often a signature seems to be among the latest, up to `most`.
-local function count_hints(hints, hint, most)
-  local found, from = 0, 1
+-- How often a signature seems to be among the hints that begin at `first`, up to `most`.
+local function count_hints(text, hint, first, most)
+  local found, from = 0, first
   while found < most do
-    local at = string.find(hints, hint, from, true)
+    local at = string.find(text, hint, from, true)
     if not at then return found end
-    if at % HINT == 1 then found = found + 1 end
+    if (at - first) % HINT == 0 then found = found + 1 end
     from = at + 1
   end
   return found

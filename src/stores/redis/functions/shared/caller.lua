@@ -58,7 +58,7 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   return { shape = shape, frame = frame, place = frame.name, limit = frame.limit, facts = facts,
     framed_facts = framed_facts(frame, facts), deadline = deadline, stream = stream_key(lane, shape.pool), seen_at = seen_at,
     idle_ms = session.idle_ms, tool_tag = shape.tool_tag, run_name = shape.run_name, run_opened = run_opened,
-    run = false, run_facts = '', attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tools = '', hints = '',
+    run = false, run_facts = '', attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tools = '', value = '', hints_at = 1,
     fresh = '', opened_at = 0, accepted = false, counting = false, tool_count = 0, first_by_tool = false }
 end
 

@@ -56,8 +56,8 @@ local function add_attempt(lane, head, call_id, digest)
   local sequence, counting = run.attempts + 1, head.counting or counting_head(head)
   head.counting, run.attempts, counting.tool_count = counting, sequence, counting.tool_count + 1
   local failing = sequence <= run.wrong_until
-  local same = string.find(run.hints, hint, 1, true) and count_hints(run.hints, hint, 2) or 0
-  if same < 2 and run.fresh ~= '' then same = same + count_hints(run.fresh, hint, 2) end
+  local same = count_hints(run.value, hint, run.hints_at, 2)
+  if same < 2 and run.fresh ~= '' then same = same + count_hints(run.fresh, hint, 1, 2) end
   run.fresh = run.fresh .. hint
   local history
   if same > 0 or failing then run.watched_until = sequence + HISTORY end
@@ -74,9 +74,8 @@ local function write_runs(lane, names, first_of)
     local run = first_of[names[number]]
     if run.attempts > run.opened_at then
       write_tool_counts(run)
-      run.hints = string.sub(run.hints, -(HISTORY * HINT - #run.fresh)) .. run.fresh
       local at = #fields
-      fields[at + 1], fields[at + 2] = names[number], write_run(run)
+      fields[at + 1], fields[at + 2] = names[number], write_run(run, string.sub(run.fresh, -HINTS_SIZE))
     end
   end
   if #fields > 0 then redis.call('HSET', runs_key(lane), unpack(fields)) end
@@ -90,6 +89,6 @@ local function requeued_attempt(lane, record)
   local run_name = session_id .. '/' .. run_id
   local run = read_run(new_run(), redis.call('HGET', runs_key(lane), run_name))
   local state = sequences(sequence, record[TOOL_SEQUENCE]) .. run_facts(opened, run.cost)
-  local repeated = sequence <= run.wrong_until or count_hints(run.hints, string.sub(record[DIGEST], 1, HINT), 3) >= 3
+  local repeated = sequence <= run.wrong_until or count_hints(run.value, string.sub(record[DIGEST], 1, HINT), run.hints_at, 3) >= 3
   return state, repeated and read_history(lane, run_name) or nil
 end

@@ -31,10 +31,9 @@ local function write_note(lane, one, meta_key, live_key)
     local run = read_run(new_run(), value)
     if cost ~= '' then run.cost = run.cost + tonumber(cost) end
     -- What ran was not what was sent: it may repeat something that was sent in another way.
-    local repeats = one.effective ~= '' and count_hints(run.hints, one.effective, 1) > 0
-    run.hints = string.sub(run.hints .. one.effective, -HISTORY * HINT)
+    local repeats = one.effective ~= '' and count_hints(run.value, one.effective, run.hints_at, 1) > 0
     if one.letter ~= OK_BYTE or repeats then watch(lane, run, run_name, one) end
-    redis.call('HSET', runs_key(lane), run_name, write_run(run))
+    redis.call('HSET', runs_key(lane), run_name, write_run(run, one.effective))
   end
   if one.letter == ENDS_RUN_BYTE and end_run(lane, session_id, run_id) then
     redis.call('HINCRBY', session_key(lane, session_id), 'ended', 1)
