@@ -2,10 +2,12 @@ import { hostname } from 'node:os';
 import type { LoadResult } from '../catalog/loaded-module.ts';
 import { sourcesOf } from '../catalog/module-sources.ts';
 import { LIMITS } from '../domain/call.ts';
-import { nestedPool, type WorkerId } from '../domain/ids.ts';
+import { errorOfThrown } from '../domain/classify-thrown.ts';
+import type { HookFailed } from '../domain/hook.ts';
+import { nestedPool, type CallId, type ToolId, type WorkerId } from '../domain/ids.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { createLog } from '../observe/log.ts';
-import type { EventSource } from '../ports/events.ts';
+import type { Events, EventSource } from '../ports/events.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
@@ -80,6 +82,15 @@ export async function bootWorker(
   }
 }
 
+/** Told with the tool and the call; what was thrown only by its category. */
+function tellHookFailures(events: Events): (failed: HookFailed, cause: unknown) => void {
+  return ({ hook, how, durationMs, tool, callId }, cause) => {
+    if (!events.wants('hook.failed')) return;
+    const shared = { tool: tool as ToolId, callId: callId as CallId };
+    events.emit('hook.failed', { hook, how, durationMs, error: errorOfThrown(cause), stage: 'gate' }, shared);
+  };
+}
+
 async function boot(
   options: WorkerOptions,
   place: PrivatePlace | undefined,
@@ -96,7 +107,7 @@ async function boot(
   closers.add(() => events.close());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log);
-  const hooks = options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, { log });
+  const hooks = options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, { log, onEvent: tellHookFailures(events) });
   const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
   const startedAt = await store.now();
