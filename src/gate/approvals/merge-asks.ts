@@ -4,7 +4,6 @@ import {
   SEVERITIES,
   type ApprovalDecision,
   type ApprovalQuestion,
-  type Asker,
   type Severity,
 } from '../../domain/approval.ts';
 import type { Ask } from '../../domain/hook.ts';

@@ -8,8 +8,7 @@ import { deniedAtOnce } from '../approvals/denied-at-once.ts';
 import { APPROVAL_ENDINGS, endingOutcome } from '../approvals/endings.ts';
 import { mergeAsks } from '../approvals/merge-asks.ts';
 import { askApprover, type AskedEnding } from './ask-approver.ts';
-import type { GateQuestion } from './gate-parts.ts';
-import type { GatedCall, GateParts } from './judge-call.ts';
+import type { GatedCall, GateParts, GateQuestion } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
 
 /** Asks a person about the arguments that would run. Undefined is a yes; whatever else becomes of the question ends the call. */

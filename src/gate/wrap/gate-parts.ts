@@ -1,10 +1,13 @@
 import type { ApprovalDecision } from '../../domain/approval.ts';
 import type { HookedTool } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { LoopSettings } from '../../domain/loop-settings.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
+import type { GateHooks, HookedCall } from '../../ports/gate-hooks.ts';
+import type { Log } from '../../ports/log.ts';
 import type { MergedAsk } from '../approvals/merge-asks.ts';
 
 /** What of a policy is about tools that run here, as it stands in a policy file. Everything else is refused and not ignored. */
@@ -17,6 +20,20 @@ export interface GatedTool extends HookedTool, LoopFacts {
   readonly id: ToolDeclaration['id'];
   /** Of id, effect and description: an approval is for the tool as it was. */
   readonly digest: string;
+}
+
+/** A call of a wrapped tool. */
+export interface GatedCall extends HookedCall {
+  readonly tool: GatedTool;
+}
+
+export interface GateParts {
+  readonly hooks: GateHooks;
+  readonly policy: Policy;
+  /** Of the agent whose calls they are; undefined where nothing is watched. */
+  readonly loops: LoopSettings | undefined;
+  readonly approver?: GateApprover;
+  readonly log: Log;
 }
 
 /** Whoever asks people. Two steps: a question has an id before anybody waits for its answer. */

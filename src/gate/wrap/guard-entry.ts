@@ -6,8 +6,8 @@ import { parseStrictJson } from '../../wire/strict-json.ts';
 import { whenHere } from '../when-here.ts';
 import { readCall, withInput, type EntryPoint, type ReadCall } from './entry-points.ts';
 import type { Advise } from './add-advice.ts';
-import type { GatedTool } from './gate-parts.ts';
-import { judgeCall, refuseUnchecked, type GatedCall, type JudgedCall } from './judge-call.ts';
+import type { GatedCall, GatedTool } from './gate-parts.ts';
+import { judgeCall, refuseUnchecked, type JudgedCall } from './judge-call.ts';
 import { createFinish, refuse, type Finish, type Passage, type PassageNeeds } from './passage.ts';
 
 /** Reads rewritten arguments as the tool's own schema does. */

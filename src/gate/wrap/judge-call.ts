@@ -1,12 +1,9 @@
 import type { ArgumentChange, Ask } from '../../domain/hook.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { LoopSettings } from '../../domain/loop-settings.ts';
-import type { Policy } from '../../domain/policy.ts';
 import { UNMATCHED } from '../../domain/rule-decision.ts';
 import type { Soon } from '../../domain/soon.ts';
-import type { GateHooks, HookedCall, HooksVerdict, ValidateArguments } from '../../ports/gate-hooks.ts';
-import type { Log } from '../../ports/log.ts';
+import type { HookedCall, HooksVerdict, ValidateArguments } from '../../ports/gate-hooks.ts';
 import { detectLoop } from '../loop/detect-loop.ts';
 import { factsOfBlock, PASS, type LoopBlock, type LoopVerdict } from '../loop/loop-verdict.ts';
 import { asksOf } from '../rules/asks-of.ts';
@@ -15,22 +12,8 @@ import { decideByRules } from '../rules/decide-by-rules.ts';
 import { whenHere } from '../when-here.ts';
 import { approve } from './approve.ts';
 import type { Refusal } from './gate-blocked.ts';
-import type { GateApprover, GatedTool } from './gate-parts.ts';
+import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
-
-/** A call of a wrapped tool. */
-export interface GatedCall extends HookedCall {
-  readonly tool: GatedTool;
-}
-
-export interface GateParts {
-  readonly hooks: GateHooks;
-  readonly policy: Policy;
-  /** Of the agent whose calls they are; undefined where nothing is watched. */
-  readonly loops: LoopSettings | undefined;
-  readonly approver?: GateApprover;
-  readonly log: Log;
-}
 
 /** The call with the arguments as they are by now. */
 export interface JudgedCall {

@@ -4,7 +4,8 @@ import type { Identity } from '../../domain/session.ts';
 import { addToError, type Advise } from './add-advice.ts';
 import { endedAttempt } from './end-attempt.ts';
 import { GateBlocked, type Refusal } from './gate-blocked.ts';
-import type { CallVerdict, GatedCall, GateParts, JudgedCall } from './judge-call.ts';
+import type { GatedCall, GateParts } from './gate-parts.ts';
+import type { CallVerdict, JudgedCall } from './judge-call.ts';
 import { isReadable, outcomeOfResult, outcomeOfThrown, type ResultJudge } from './outcome-of.ts';
 import type { OpenAttempt, RunMemory } from './run-memory.ts';
 
