@@ -188,6 +188,7 @@ describe('tools of the AI SDK', () => {
 
 describe('loop detection around tools of the AI SDK', () => {
   const policy = { loops: { default: { repeat: { warn: 2, block: 4 }, breaker: 20 } } };
+  const SAME = { sky: 'rain' };
   const readByModel = (prompt: readonly unknown[]): string => JSON.stringify(prompt.at(-1));
 
   /** Calls `weather` again and again, and writes down what it reads. */
@@ -215,6 +216,7 @@ describe('loop detection around tools of the AI SDK', () => {
   it.each<[string, object]>([
     ['text', { execute: () => 'rain' }],
     ['an object', { execute: () => ({ sky: 'rain' }) }],
+    ['the same object each time', { execute: () => SAME }],
     ['a list', { execute: () => [{ sky: 'rain' }] }],
     [
       'an object of which it shows the model a part',

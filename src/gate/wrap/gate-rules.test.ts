@@ -92,10 +92,11 @@ describe('rules of a gate', () => {
 
   it('do not change when the list that was given does', async () => {
     const rules = [{ id: 'never', verdict: 'deny' as const, tools: ['box.*'] }];
-    const run = wrapEcho({ policy: { rules } });
+    const gate = createGate({ policy: { rules } });
     rules[0]!.tools[0] = 'other.*';
     rules.pop();
-    expect(await refusalOf(run({}))).toMatchObject({ code: 'RULE_DENIED', by: 'never' });
+    const echo = gate.wrapTool({ execute: async () => 1 }, { id: 'box.echo' });
+    expect(await refusalOf(echo.execute())).toMatchObject({ code: 'RULE_DENIED', by: 'never' });
   });
 
   it('are only for tools that have a module, if they name any', () => {
