@@ -30,6 +30,41 @@ const guard = defineHooks({
 export const gate = createGate({ hooks: [guard], identity: { subject: 'ada', agent: 'assistant' } });
 // #endregion
 
+// #region policy
+export const ruled = createGate({
+  identity: { subject: 'ada', agent: 'assistant' },
+  policy: {
+    rules: [
+      {
+        id: 'own-sites',
+        verdict: 'deny',
+        tools: ['web.*'],
+        arguments: [{ at: '/url', not: true, host: ['example.com', '*.example.com'] }],
+        reason: 'Only our own sites',
+      },
+      { id: 'payments', verdict: 'ask', tools: ['bank.pay'], ask: { severity: 'critical', timeoutMs: 600_000 } },
+    ],
+    loops: { default: { repeat: { warn: 5, block: 8 }, budgets: { callsPerRun: 200 } } },
+  },
+});
+// #endregion
+
+export function wrapRead(read: (url: string) => Promise<string>, run: Gate = ruled.openRun()) {
+  // #region module
+  const { fetch } = run.wrapTools(
+    {
+      fetch: ai.tool({
+        description: 'Reads a page.',
+        inputSchema: z.object({ url: z.string() }),
+        execute: async ({ url }) => read(url),
+      }),
+    },
+    { module: 'web', effect: 'read' },
+  );
+  // #endregion
+  return fetch;
+}
+
 export async function generate(model: ai.LanguageModel, find: (query: string) => Promise<string[]>) {
   // #region ai-sdk
   const search = ai.tool({

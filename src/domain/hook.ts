@@ -1,6 +1,7 @@
 import type { ApprovalDecision, Asker, Resolution, Severity } from './approval.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Executed, OutcomeError, OutcomeKind } from './outcome.ts';
+import type { AskOptions } from './rule.ts';
 import type { Identity } from './session.ts';
 import type { Effect } from './tool.ts';
 
@@ -80,18 +81,12 @@ export interface ApprovalRequest {
   readonly grantable?: boolean;
 }
 
-/** A wish for approval, of a rule or of a hook, before those of one call are merged into a question. */
-export interface Ask {
+/** One rule or hook that wants a person to look at a call; those of one call are merged into a question. */
+export interface Ask extends AskOptions {
   readonly asker: Asker;
   readonly reason?: string;
-  readonly title?: string;
-  readonly description?: string;
+  /** For the approver's eyes only. */
   readonly detail?: string;
-  readonly severity?: Severity;
-  readonly timeoutMs?: number;
-  readonly decisions?: readonly ApprovalDecision[];
-  readonly approvers?: readonly string[];
-  readonly quorum?: number;
 }
 
 /** That a hook changed the arguments, without a value of them. */

@@ -1,14 +1,12 @@
 // `sallyport/gate`: hooks for a worker, and the same gate around tools in an agent's own process.
 export { createGate } from '../compose/create-gate.ts';
 export type { ApprovalDecision, Asker, Resolution, Severity } from '../domain/approval.ts';
-export type { Attempt, AttemptEnding, RunHistory, RunState } from '../domain/attempt.ts';
 export { PlaneError } from '../domain/errors.ts';
 export type {
   AfterToolCall,
   ApprovalRequest,
   ApprovalResolved,
   ArgumentChange,
-  Ask,
   BeforeAnswer,
   BeforeToolCall,
   HookContext,
@@ -22,7 +20,8 @@ export type {
   ObservedOutcome,
 } from '../domain/hook.ts';
 export type { JsonObject, JsonValue } from '../domain/json.ts';
-export type { Outcome } from '../domain/outcome.ts';
+export type { LoopBudgets, LoopOptions, LoopPolicy, Rungs } from '../domain/loop-settings.ts';
+export type { ArgumentCondition, AskOptions, Rule, RuleVerdict } from '../domain/rule.ts';
 export type { Identity } from '../domain/session.ts';
 export type { CommandHookSource } from '../gate/hooks/command-hook.ts';
 export {
@@ -38,14 +37,5 @@ export type { HookSet } from '../gate/hooks/hook-set.ts';
 export { loadHooks, type FileHookSource, type HookSource } from '../gate/hooks/load-hooks.ts';
 export type { Gate, GateOptions, WrapAllOptions, WrapOptions } from '../gate/wrap/create-gate.ts';
 export { GateBlocked } from '../gate/wrap/gate-blocked.ts';
-export type {
-  GateApprover,
-  GatedTool,
-  GateLoops,
-  GateQuestion,
-  GateRules,
-  LoopAnswer,
-  LoopQuestion,
-  RuleAnswer,
-} from '../gate/wrap/gate-parts.ts';
+export type { GateAnswer, GateApprover, GatePolicy, GateQuestion, GateReceipt } from '../gate/wrap/gate-parts.ts';
 export { isWrapped } from '../gate/wrap/wrap-tool.ts';

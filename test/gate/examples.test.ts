@@ -60,7 +60,7 @@ describe('the example hooks', () => {
   });
 });
 
-describe('the examples of docs/hooks.md', () => {
+describe('the examples of docs/gate-library.md', () => {
   const found: string[] = [];
   const find = (query: string): Promise<string[]> => (found.push(query), Promise.resolve([`about ${query}`]));
 
@@ -99,6 +99,24 @@ describe('the examples of docs/hooks.md', () => {
   it('tell code and reason of a block', async () => {
     const search = wrapping.gate.wrapTool({ name: 'search', execute: async () => ['x'] });
     expect(await wrapping.call(search)).toBe('HOOK_BLOCKED: Only public pages.');
+  });
+
+  it('let rules decide, and stop an agent that reads the same page again and again', async () => {
+    const read: string[] = [];
+    const page = (url: string): Promise<string> => (read.push(url), Promise.resolve('Hello.'));
+    const options = { toolCallId: 'c', messages: [] };
+    const fetch = wrapping.wrapRead(page);
+    const open = (url: string): Promise<string> => Promise.resolve(fetch.execute!({ url }, options) as Promise<string>);
+    await expect(open('https://example.com.evil.test/')).rejects.toThrow(
+      'Rule "own-sites" denies this call of web.fetch: Only our own sites.',
+    );
+    for (let time = 1; time <= 5; time += 1) expect(await open('https://example.com/')).toBe('Hello.');
+    expect(await open('https://example.com/')).toMatch(/^Hello\.\n\nYou have called web\.fetch 5 times/);
+    for (let time = 7; time <= 8; time += 1) await open('https://example.com/');
+    await expect(open('https://example.com/')).rejects.toMatchObject({ code: 'LOOP_BLOCKED' });
+    expect(read).toHaveLength(8);
+    const pay = wrapping.ruled.wrapTool({ execute: async () => 'paid' }, { id: 'bank.pay' });
+    await expect(pay.execute()).rejects.toMatchObject({ code: 'APPROVAL_NO_ROUTE' });
   });
 
   it('ask at a desk', async () => {

@@ -186,6 +186,88 @@ describe('tools of the AI SDK', () => {
   });
 });
 
+describe('loop detection around tools of the AI SDK', () => {
+  const policy = { loops: { default: { repeat: { warn: 2, block: 4 }, breaker: 20 } } };
+  const SAME = { sky: 'rain' };
+  const readByModel = (prompt: readonly unknown[]): string => JSON.stringify(prompt.at(-1));
+
+  /** Calls `weather` again and again, and writes down what it reads. */
+  function stubbornModel(read: string[]): MockLanguageModelV3 {
+    return new MockLanguageModelV3({
+      doGenerate: ({ prompt }): Promise<Generated> => {
+        if (prompt.length > 1) read.push(readByModel(prompt));
+        return Promise.resolve({
+          content: [
+            {
+              type: 'tool-call',
+              toolCallId: `call-${prompt.length}`,
+              toolName: 'weather',
+              input: JSON.stringify(ASKED),
+            },
+          ],
+          finishReason: { unified: 'tool-calls', raw: undefined },
+          usage,
+          warnings: [],
+        });
+      },
+    });
+  }
+
+  it.each<[string, object]>([
+    ['text', { execute: () => 'rain' }],
+    ['an object', { execute: () => ({ sky: 'rain' }) }],
+    ['the same object each time', { execute: () => SAME }],
+    ['a list', { execute: () => [{ sky: 'rain' }] }],
+    [
+      'an object of which it shows the model a part',
+      {
+        execute: () => ({ sky: 'rain', map: 'large' }),
+        toModelOutput: ({ output }: { output: { sky: string } }) => ({ type: 'text', value: output.sky }),
+      },
+    ],
+    [
+      'content blocks',
+      {
+        execute: () => ({ sky: 'rain' }),
+        toModelOutput: ({ output }: { output: { sky: string } }) =>
+          Promise.resolve({ type: 'content', value: [{ type: 'text', text: output.sky }] }),
+      },
+    ],
+    [
+      'a stream',
+      {
+        async *execute() {
+          yield 'looking';
+          yield 'rain';
+        },
+      },
+    ],
+  ])('tells the model that got %s to stop, then blocks', async (_what, definition) => {
+    const read: string[] = [];
+    const weather = { inputSchema, ...definition } as ai.Tool;
+    const tools = createGate({ policy }).wrapTools({ weather });
+    const { steps } = await ai.generateText({
+      model: stubbornModel(read),
+      prompt: 'Go.',
+      tools,
+      stopWhen: ai.stepCountIs(6),
+    });
+    expect(read).toHaveLength(5);
+    expect(read.map((text) => text.includes('You have called weather 2 times'))).toStrictEqual([
+      false,
+      false,
+      true,
+      false,
+      false,
+    ]);
+    for (const text of read.slice(0, 4)) expect(text).toContain('rain');
+    expect(read[4]).toContain('This call did not run: weather was called 4 times');
+    // What the program gets is what the tool gave, unless that is text.
+    const [plain, , advised] = steps.map(({ toolResults }) => toolResults[0]?.output as unknown);
+    expect(typeof plain === 'string' ? plain : advised).toStrictEqual(plain);
+  });
+});
+
 describe('function tools of OpenAI', () => {
   const call = { id: 'call-1', type: 'function', function: { name: 'weather', arguments: JSON.stringify(ASKED) } };
   const answering = () =>

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { APPROVAL_DECISIONS, SEVERITIES, type ApprovalDecision, type Asker } from '../../domain/approval.ts';
+import type { Ask } from '../../domain/hook.ts';
 import { cutText } from './cut-text.ts';
-import { mergeAsks, type Ask } from './merge-asks.ts';
+import { mergeAsks } from './merge-asks.ts';
 
 const rule = (id: string, more: Partial<Ask> = {}, asker: Partial<Asker> = {}): Ask => ({
   asker: { kind: 'rule', id, digest: `digest of ${id}`, grantable: true, ...asker },

@@ -4,19 +4,10 @@ import {
   SEVERITIES,
   type ApprovalDecision,
   type ApprovalQuestion,
-  type Asker,
   type Severity,
 } from '../../domain/approval.ts';
-import type { AskOptions } from '../../domain/rule.ts';
+import type { Ask } from '../../domain/hook.ts';
 import { cutText } from './cut-text.ts';
-
-/** One rule or hook that wants a person to look at a call. */
-export interface Ask extends AskOptions {
-  readonly asker: Asker;
-  readonly reason?: string;
-  /** For the approver's eyes only. */
-  readonly detail?: string;
-}
 
 /** What a deployment says where an asker says nothing. */
 export interface AskDefaults {

@@ -1,38 +1,15 @@
-import { APPROVAL_DECISIONS, type ApprovalDecision, type Resolution } from '../../domain/approval.ts';
+import { APPROVAL_DECISIONS, APPROVAL_LIMITS } from '../../domain/approval.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StopSignal } from '../../ports/tool-runner.ts';
-import { showCause } from '../hooks/show-cause.ts';
-import type { Refusal } from './gate-blocked.ts';
+import type { ApprovalEnding, EndingFacts } from '../approvals/endings.ts';
+import { oneLine, showCause } from '../hooks/show-cause.ts';
 import type { GateApprover, GateQuestion } from './gate-parts.ts';
 
-export interface ApprovalEnding {
+/** What became of a question; the id is empty when it never got one. */
+export interface AskedEnding {
   readonly approvalId: string;
-  readonly resolution: Resolution;
-  /** Absent: it may run. */
-  readonly refusal?: Refusal;
-}
-
-const FINAL = 'It did not run. This is final: do not try it again, and do not look for a way around it.';
-
-/** Every ending that is no yes, each with its own code and sentence. */
-const ENDINGS = {
-  APPROVAL_DENIED: ['deny', 'A person was asked about this call and said no.'],
-  APPROVAL_EXPIRED: ['timeout', 'A person was asked about this call and nobody decided in time.'],
-  APPROVAL_ABORTED: ['cancelled', 'The call was cancelled while a person was asked about it.'],
-  APPROVAL_NO_ROUTE: ['cancelled', "This call needs a person's approval, and there is nobody who could give it."],
-  APPROVAL_NOT_ASKED: ['cancelled', "This call needs a person's approval, and the question could not be registered."],
-  APPROVAL_UNAVAILABLE: [
-    'cancelled',
-    "This call needs a person's approval, and those who ask people could not be reached.",
-  ],
-  APPROVAL_MALFORMED: ['cancelled', "This call needs a person's approval, and the answer was none of those offered."],
-  APPROVAL_MISMATCH: ['cancelled', "This call needs a person's approval, and the answer was for another question."],
-} as const satisfies Readonly<Record<string, readonly [Resolution, string]>>;
-type EndingCode = keyof typeof ENDINGS;
-
-/** Nobody was configured to be asked. */
-export function unaskable(): ApprovalEnding {
-  return ending('APPROVAL_NO_ROUTE', '');
+  readonly ending: ApprovalEnding;
+  readonly facts?: EndingFacts;
 }
 
 /** Asks and waits. Only a yes that was offered, for this very question and in time, lets the call run; this never throws. */
@@ -41,24 +18,21 @@ export async function askApprover(
   question: GateQuestion,
   stop: StopSignal | undefined,
   log: Log,
-): Promise<ApprovalEnding> {
-  const unreachable = (error: unknown, id: string): ApprovalEnding => {
-    log.error({ callId: question.callId, tool: question.tool, cause: showCause(error) }, 'nobody could be asked');
-    return ending('APPROVAL_UNAVAILABLE', id);
-  };
-  let id = '';
+): Promise<AskedEnding> {
+  let approvalId = '';
   try {
     const receipt: unknown = await untilStopped(Promise.resolve(approver.request(question)), question, stop, () => {});
-    if (receipt === STOPPED) return ending('APPROVAL_ABORTED', id);
-    if (receipt === LATE) return ending('APPROVAL_EXPIRED', id);
-    const { id: given, decision } = (receipt ?? {}) as { id?: unknown; decision?: unknown };
-    if (typeof given !== 'string' || given === '') return ending('APPROVAL_NOT_ASKED', id);
-    id = given;
-    if (decision === null) return ending('APPROVAL_NO_ROUTE', id);
-    if (decision !== undefined) return judge(decision, question, id);
+    if (receipt === STOPPED) return { approvalId, ending: 'caller-aborted' };
+    if (receipt === LATE) return { approvalId, ending: 'timeout' };
+    const { id, ...answer } = (receipt ?? {}) as { id?: unknown; decision?: unknown };
+    if (typeof id !== 'string' || id === '') return { approvalId, ending: 'no-id' };
+    approvalId = id;
+    if (answer.decision === null) return { approvalId, ending: 'no-route' };
+    if (answer.decision !== undefined) return judge(answer, question, id);
     return await waitFor(approver, question, id, stop);
   } catch (error) {
-    return unreachable(error, id);
+    log.error({ callId: question.callId, tool: question.tool, cause: showCause(error) }, 'nobody could be asked');
+    return { approvalId, ending: 'gateway-unavailable' };
   }
 }
 
@@ -68,25 +42,28 @@ const LATE = Symbol('late');
 async function waitFor(
   approver: GateApprover,
   question: GateQuestion,
-  id: string,
+  approvalId: string,
   stop: StopSignal | undefined,
-): Promise<ApprovalEnding> {
+): Promise<AskedEnding> {
   const controller = new AbortController();
-  const waiting = approver.wait(id, { signal: controller.signal });
+  const waiting = approver.wait(approvalId, { signal: controller.signal });
   const answer: unknown = await untilStopped(waiting, question, stop, (why) => controller.abort(why));
-  if (answer === STOPPED) return ending('APPROVAL_ABORTED', id);
-  if (answer === LATE) return ending('APPROVAL_EXPIRED', id);
-  const { id: answered, decision } = (answer ?? {}) as { id?: unknown; decision?: unknown };
-  if (answered !== id) return ending('APPROVAL_MISMATCH', id);
-  return decision === null ? ending('APPROVAL_EXPIRED', id) : judge(decision, question, id);
+  if (answer === STOPPED) return { approvalId, ending: 'caller-aborted' };
+  if (answer === LATE) return { approvalId, ending: 'timeout' };
+  const { id, decision, comment } = (answer ?? {}) as { id?: unknown; decision?: unknown; comment?: unknown };
+  if (id !== approvalId) return { approvalId, ending: 'mismatch', facts: { what: 'the question' } };
+  return decision === null ? { approvalId, ending: 'timeout' } : judge({ decision, comment }, question, approvalId);
 }
 
-function judge(decision: unknown, { decisions }: GateQuestion, id: string): ApprovalEnding {
+function judge(
+  { decision, comment }: { readonly decision?: unknown; readonly comment?: unknown },
+  { decisions }: GateQuestion,
+  approvalId: string,
+): AskedEnding {
   const known = APPROVAL_DECISIONS.find((word) => word === decision);
-  if (known === undefined || !decisions.includes(known)) return ending('APPROVAL_MALFORMED', id);
-  return known === 'deny'
-    ? ending('APPROVAL_DENIED', id)
-    : { approvalId: id, resolution: known satisfies ApprovalDecision };
+  if (known === undefined || !decisions.includes(known)) return { approvalId, ending: 'malformed-decision' };
+  if (known !== 'deny' || typeof comment !== 'string') return { approvalId, ending: known };
+  return { approvalId, ending: known, facts: { comment: oneLine(comment, APPROVAL_LIMITS.commentLength) } };
 }
 
 /** What comes after the stop or the time is heard by nobody. */
@@ -116,10 +93,4 @@ function untilStopped(
     );
     if (stop?.aborted === true) onStop();
   });
-}
-
-function ending(code: EndingCode, approvalId: string): ApprovalEnding {
-  const [resolution, says] = ENDINGS[code];
-  const kind = code === 'APPROVAL_ABORTED' ? 'cancelled' : 'denied';
-  return { approvalId, resolution, refusal: { code, kind, reason: `${says} ${FINAL}` } };
 }

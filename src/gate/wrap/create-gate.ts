@@ -1,45 +1,45 @@
 import type { HookedTool, HookFailed, HookHealth } from '../../domain/hook.ts';
+import { settingsFor } from '../../domain/loop-settings.ts';
+import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
-import { EFFECTS, type Effect } from '../../domain/tool.ts';
 import type { Log } from '../../ports/log.ts';
 import { newRunId, randomId } from '../../wire/ids.ts';
 import type { HookPlugin } from '../hooks/define-hooks.ts';
 import { createGateHooks } from '../hooks/gate-hooks.ts';
 import type { HookSet } from '../hooks/hook-set.ts';
 import { registerPlugins } from '../hooks/load-hooks.ts';
+import { compileRules } from '../rules/compile-rules.ts';
+import { unmatchedVerdict } from '../rules/decide-by-rules.ts';
+import { addToResult, adviseInModelOutput, converterFor, isForModelOutput, type Advise } from './add-advice.ts';
+import { describeTool, ownName, type ToolFacts } from './describe-tool.ts';
 import { findEntryPoints, type ParameterOrder } from './entry-points.ts';
-import type { GateApprover, GateLoops, GateRules } from './gate-parts.ts';
+import type { GateApprover, GatedTool, GatePolicy } from './gate-parts.ts';
 import { guardEntry, type GuardedTool, type ParseInput } from './guard-entry.ts';
 import type { ResultJudge } from './outcome-of.ts';
 import type { PassageNeeds } from './passage.ts';
-import { createRunMemory } from './run-memory.ts';
-import { wrapEntries } from './wrap-tool.ts';
+import { createRunMemory, type SessionMemory } from './run-memory.ts';
+import { replaceMember, wrapEntries } from './wrap-tool.ts';
 
 export interface GateOptions {
+  /** Rules, loops and budgets, as in a policy file and checked like one. Loop detection is on without it, too. */
+  readonly policy?: GatePolicy;
   /** Plugins, or what `loadHooks` gave. */
   readonly hooks?: readonly HookPlugin[] | HookSet;
-  readonly rules?: GateRules;
-  readonly loops?: GateLoops;
   /** Without it a call that somebody wants approved is denied. */
   readonly approver?: GateApprover;
   /** Whose calls they are, for hooks and rules. */
   readonly identity?: Partial<Identity>;
   readonly session?: string;
-  /** With them hooks for tools that are not there are refused, as a worker does. */
+  /** With them hooks and rules for tools that are not there are refused, as a worker and `policy check` do. */
   readonly tools?: readonly (Pick<HookedTool, 'id'> & Partial<HookedTool>)[];
   readonly log?: Log;
   /** `cause` is for its category only. */
   readonly onEvent?: (event: HookFailed, cause: unknown) => void;
-  /** Puts the advice of loop detection into a result. Without it only results that are text get it. */
+  /** Puts the advice of loop detection into a result, instead of what is done without it. */
   readonly addAdvice?: (result: unknown, advice: string) => unknown;
 }
 
-export interface WrapOptions {
-  /** What hooks and rules know it by: `module.tool`, or a name. Without it, the tool's own name. */
-  readonly id?: string;
-  /** Default: what the tool says itself, else `unsafe`. */
-  readonly effect?: Effect;
-  readonly privileged?: boolean;
+export interface WrapOptions extends ToolFacts {
   /** How its function takes its parameters; `input-first` without it. */
   readonly parameters?: ParameterOrder;
   /** Problems of arguments that a hook has changed, instead of a look at the tool's own schema. */
@@ -67,54 +67,66 @@ export interface Gate {
   idle(timeoutMs: number): Promise<boolean>;
 }
 
-/** What is bound to the rest of the package: how schemas and results are read. */
+/** What is bound to the rest of the package: how policies, schemas and results are read. */
 export interface GateBindings {
+  /** The one that was given, checked. */
+  readonly policy: Policy;
   readonly parserOf: (tool: object) => ParseInput;
   readonly judge: ResultJudge;
 }
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
-const TOOL_ID = /^[\w-]{1,64}(\.[\w-]{1,64})?$/;
 
 export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
   const set = toHookSet(options);
-  const { rules, loops, approver, log = SILENT, onEvent, addAdvice = addToText } = options;
+  const { approver, log = SILENT, onEvent } = options;
+  const { policy, judge } = bindings;
   const hooks = createGateHooks(set, { log, ...(onEvent === undefined ? {} : { onEvent }) });
   const identity = { tenant: 'default', subject: 'local', agent: 'local', ...options.identity };
   const session = options.session ?? randomId();
+  const settings = settingsFor(policy.loops, identity.agent);
+  const loops = settings.enabled || Object.keys(settings.budgets).length > 0 ? settings : undefined;
+  const ended: SessionMemory = { endedRuns: 0 };
 
   /** Stands for this gate, whatever the run. */
   const thisGate = {};
 
+  function isChecked(tool: GatedTool): boolean {
+    const byHooks = (['before_tool_call', 'after_tool_call'] as const).some((on) => set.matching(on, tool).length > 0);
+    return byHooks || unmatchedVerdict(policy) !== 'allow' || compileRules(policy).about(tool).length > 0;
+  }
+
   function openRun(): Gate {
     const needs: PassageNeeds = {
       hooks,
+      policy,
+      loops,
       log,
-      addAdvice,
-      judge: bindings.judge,
-      ...(rules === undefined ? {} : { rules }),
-      ...(loops === undefined ? {} : { loops }),
+      judge,
       ...(approver === undefined ? {} : { approver }),
-      frame: { session, run: newRunId(), identity, memory: createRunMemory() },
+      frame: { session, run: newRunId(), identity, memory: createRunMemory(ended) },
     };
     const thisRun = {};
 
     function wrapTool<Tool extends object>(tool: Tool, wrap: WrapOptions = {}): Tool {
       const reads = wrap.parameters ?? 'input-first';
       if (findEntryPoints(tool, reads).length === 0) return tool;
-      const hooked = hookedTool(tool, wrap);
-      const observed = loops !== undefined || set.matching('after_tool_call', hooked).length > 0;
-      // Nothing would ever be done for it, whatever its calls are.
-      const watched = observed || rules !== undefined || set.matching('before_tool_call', hooked).length > 0;
-      const gated = { ...hooked, definition: tool };
-      const guarded: GuardedTool = { tool: gated, parse: parserFor(tool, wrap, bindings), observed };
-      return wrapEntries(tool, {
+      const gated = describeTool(tool, wrap);
+      refuseUnnamed(gated, policy);
+      const checked = isChecked(gated);
+      const advise = loops === undefined ? NO_ADVICE : adviceFor(tool, options);
+      const guarded: GuardedTool = { tool: gated, parse: parserFor(tool, wrap, bindings), checked, advise };
+      const wrapped = wrapEntries(tool, {
         gate: thisGate,
         run: thisRun,
         reads,
         guard: (entry) =>
-          watched ? guardEntry(entry, guarded, needs) : (...given) => entry.enter.apply(entry.holder, given),
+          // Otherwise nothing would ever be done for it, whatever its calls are.
+          checked || loops !== undefined
+            ? guardEntry(entry, guarded, needs)
+            : (...given) => entry.enter.apply(entry.holder, given),
       });
+      return advise === adviseInModelOutput ? withConverter(wrapped, tool) : wrapped;
     }
 
     return {
@@ -152,23 +164,24 @@ function wrapAll<Tools extends Readonly<Record<string, object>> | readonly objec
   return Object.fromEntries(entries) as Tools;
 }
 
-function hookedTool(tool: object, { id = ownName(tool), effect, privileged }: WrapOptions): HookedTool {
-  if (id === undefined || !TOOL_ID.test(id)) {
-    throw new TypeError(
-      `A tool needs an id of letters, digits, _ and -, with at most one dot; got ${JSON.stringify(id)}.`,
-    );
-  }
-  const said = tool as { effect?: unknown; privileged?: unknown };
-  return {
-    id,
-    effect: effect ?? EFFECTS.find((known) => known === said.effect) ?? 'unsafe',
-    privileged: privileged ?? said.privileged === true,
-  };
+/** Rules name `module.tool`. A tool without a module would slip past the one that was written for it. */
+function refuseUnnamed({ id }: GatedTool, { rules = [] }: Policy): void {
+  if (id.includes('.') || !rules.some(({ tools }) => tools?.some((pattern) => pattern !== '*') === true)) return;
+  throw new TypeError(`Rules name tools as module.tool, and ${id} has no module: say { module } or { id }.`);
 }
 
-function ownName(tool: object): string | undefined {
-  const { name, function: inner } = tool as { name?: unknown; function?: { name?: unknown } };
-  return [name, inner?.name].find((given) => typeof given === 'string' && given !== '') as string | undefined;
+const NO_ADVICE: Advise = (result) => result;
+
+function adviceFor(tool: object, { addAdvice }: GateOptions): Advise {
+  if (addAdvice === undefined && isForModelOutput(tool)) return adviseInModelOutput;
+  const add = addAdvice ?? addToResult;
+  return (result, advice) => (advice === undefined ? result : add(result, advice));
+}
+
+function withConverter<Tool extends object>(wrapped: Tool, tool: object): Tool {
+  const convert = converterFor(tool);
+  const isThere = (wrapped as { toModelOutput?: unknown }).toModelOutput === convert;
+  return isThere ? wrapped : replaceMember(wrapped, ['toModelOutput'], convert);
 }
 
 function parserFor(tool: object, { validate }: WrapOptions, { parserOf }: GateBindings): ParseInput {
@@ -177,8 +190,4 @@ function parserFor(tool: object, { validate }: WrapOptions, { parserOf }: GateBi
     const problems = validate(value);
     return problems.length === 0 ? { ok: true, value } : { ok: false, problems };
   };
-}
-
-function addToText(result: unknown, advice: string): unknown {
-  return typeof result === 'string' ? `${result}\n\n${advice}` : result;
 }

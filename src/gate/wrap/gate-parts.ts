@@ -1,65 +1,69 @@
 import type { ApprovalDecision } from '../../domain/approval.ts';
-import type { Attempt, RunHistory, RunState } from '../../domain/attempt.ts';
-import type { Ask, HookedTool } from '../../domain/hook.ts';
+import type { HookedTool } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { LoopSettings } from '../../domain/loop-settings.ts';
+import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
-import type { MergedAsk } from '../hooks/merge-asks.ts';
+import type { ToolDeclaration } from '../../domain/tool.ts';
+import type { GateHooks, HookedCall } from '../../ports/gate-hooks.ts';
+import type { Log } from '../../ports/log.ts';
+import type { MergedAsk } from '../approvals/merge-asks.ts';
 
-/** Rules without code. The strictest of those that match counts. */
-export interface GateRules {
-  decide(call: { readonly tool: HookedTool; readonly identity: Identity; readonly arguments: JsonObject }): RuleAnswer;
+/** What of a policy is about tools that run here, as it stands in a policy file. Everything else is refused and not ignored. */
+export type GatePolicy = Partial<Pick<Policy, 'roles' | 'rules' | 'unmatched' | 'approvers' | 'loops' | 'unattended'>>;
+
+/** What a tool says of itself, for loop detection and budgets. */
+export type LoopFacts = Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'>;
+
+export interface GatedTool extends HookedTool, LoopFacts {
+  readonly id: ToolDeclaration['id'];
+  /** Of id, effect and description: an approval is for the tool as it was. */
+  readonly digest: string;
 }
 
-export type RuleAnswer =
-  | { readonly verdict: 'allow' }
-  | { readonly verdict: 'ask'; readonly asks: readonly Ask[] }
-  | { readonly verdict: 'deny'; readonly rule: string; readonly reason: string };
-
-/** Loop detection: a pure function of what the run has done so far. The gate remembers that, for this process. */
-export interface GateLoops {
-  judge(question: LoopQuestion): LoopAnswer;
-  /** What is remembered of a call that has ended. */
-  endOf(outcome: Outcome, tool: GatedTool): Pick<Attempt, 'ending' | 'result'>;
-  /** Millionths of the unit in which tools state their cost. */
-  costOf?(outcome: Outcome, tool: GatedTool): number;
-}
-
-export interface GatedTool extends HookedTool {
-  /** The object that was wrapped: what it says of cadence, progress and cost is read from it. */
-  readonly definition: object;
-}
-
-export interface LoopQuestion {
-  readonly history: RunHistory;
-  readonly run: RunState;
-  readonly attempt: Pick<Attempt, 'tool' | 'raw' | 'effective' | 'at'>;
+/** A call of a wrapped tool. */
+export interface GatedCall extends HookedCall {
   readonly tool: GatedTool;
-  readonly identity: Identity;
 }
 
-export type LoopAnswer =
-  | { readonly kind: 'pass' }
-  /** For the model, beside the result. */
-  | { readonly kind: 'warn'; readonly message: string }
-  | { readonly kind: 'block'; readonly code: string; readonly message: string; readonly facts?: JsonObject };
+export interface GateParts {
+  readonly hooks: GateHooks;
+  readonly policy: Policy;
+  /** Of the agent whose calls they are; undefined where nothing is watched. */
+  readonly loops: LoopSettings | undefined;
+  readonly approver?: GateApprover;
+  readonly log: Log;
+}
 
 /** Whoever asks people. Two steps: a question has an id before anybody waits for its answer. */
 export interface GateApprover {
   /** With `decision` it is answered already; `null` says that there is nobody to ask. */
-  request(question: GateQuestion): Soon<{ readonly id: string; readonly decision?: ApprovalDecision | null }>;
-  /** `null`: nobody decided in time. Aborted when the call is stopped or the time is up: withdraw the question then. */
-  wait(
-    id: string,
-    options: { readonly signal: AbortSignal },
-  ): Promise<{ readonly id: string; readonly decision: ApprovalDecision | null }>;
+  request(question: GateQuestion): Soon<GateReceipt>;
+  /** Aborted when the call is stopped or the time is up: withdraw the question then. */
+  wait(id: string, options: { readonly signal: AbortSignal }): Promise<GateAnswer>;
+}
+
+export interface GateReceipt {
+  readonly id: string;
+  readonly decision?: ApprovalDecision | null;
+  readonly comment?: string;
+}
+
+export interface GateAnswer {
+  /** Of the question that is answered. */
+  readonly id: string;
+  /** `null`: nobody decided in time. */
+  readonly decision: ApprovalDecision | null;
+  /** Why it was denied: for the model. */
+  readonly comment?: string;
 }
 
 /** One question about one exact call. Frozen. */
 export interface GateQuestion extends MergedAsk {
   readonly callId: string;
   readonly tool: string;
+  readonly toolDigest: string;
   readonly session: string;
   readonly run: string;
   readonly identity: Identity;

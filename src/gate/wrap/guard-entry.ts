@@ -5,9 +5,9 @@ import { randomId } from '../../wire/ids.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
 import { whenHere } from '../when-here.ts';
 import { readCall, withInput, type EntryPoint, type ReadCall } from './entry-points.ts';
-import { GateBlocked } from './gate-blocked.ts';
-import type { GatedTool } from './gate-parts.ts';
-import { judgeCall, type GatedCall, type JudgedCall } from './judge-call.ts';
+import type { Advise } from './add-advice.ts';
+import type { GatedCall, GatedTool } from './gate-parts.ts';
+import { judgeCall, refuseUnchecked, type JudgedCall } from './judge-call.ts';
 import { createFinish, refuse, type Finish, type Passage, type PassageNeeds } from './passage.ts';
 
 /** Reads rewritten arguments as the tool's own schema does. */
@@ -19,8 +19,9 @@ export type ParsedInput =
 export interface GuardedTool {
   readonly tool: GatedTool;
   readonly parse: ParseInput;
-  /** Somebody wants to know how its calls end. */
-  readonly observed: boolean;
+  /** Rules or hooks are for it. Otherwise its calls are only counted, and whatever it takes as input is handed on. */
+  readonly checked: boolean;
+  readonly advise: Advise;
 }
 
 type Proceed = (parameters: unknown[], finish: Finish, waited: boolean) => unknown;
@@ -53,11 +54,14 @@ function pass(
   proceed: Proceed,
 ): unknown {
   const read = readCall(reads, given);
-  const passage = begin(read, guarded, needs);
+  const { passage, problem } = begin(read, guarded, needs);
   const validate = (value: JsonObject): Soon<readonly string[]> =>
     whenHere(guarded.parse(value), (parsed) => (parsed.ok ? [] : parsed.problems));
   let waited = false;
-  const passing = whenHere(judgeCall(passage.call, passage.open, validate, needs), (verdict) => {
+  const { call, open } = passage;
+  const judging =
+    problem === undefined ? judgeCall(call, open, validate, needs) : refuseUnchecked(call, open, problem, needs);
+  const passing = whenHere(judging, (verdict) => {
     if (verdict.kind !== 'allowed') throw refuse(verdict, passage, needs);
     return whenHere(inputFor(verdict, read, passage, guarded), (input) =>
       proceed(withInput(reads, given, input), createFinish(verdict, passage, needs), waited),
@@ -67,31 +71,39 @@ function pass(
   return passing;
 }
 
+/** With `problem` the arguments are none that could be checked. */
 function begin(
   { input, callId = randomId(), signal }: ReadCall,
-  { tool, observed }: GuardedTool,
-  { frame, loops }: PassageNeeds,
-): Passage {
+  { tool, checked, advise }: GuardedTool,
+  { frame }: PassageNeeds,
+): { readonly passage: Passage; readonly problem?: string } {
   const written = checkArguments(typeof input === 'string' ? readText(input) : (input ?? {}));
-  if (!written.ok) {
-    const problem = written.code === 'ENVELOPE_INVALID' ? written.facts.problem : `too many ${written.facts.what}`;
-    const reason = `The call was not run: the arguments of ${tool.id} cannot be checked (${problem}).`;
-    throw new GateBlocked({ code: 'ARGUMENTS_INVALID', kind: 'invalid', reason }, { tool: tool.id, callId });
-  }
-  const { canonical } = written;
   const { session, run: runId, identity, memory } = frame;
+  const canonical = written.ok ? written.canonical : looseText(input);
   const call: GatedCall = {
     callId,
     session,
     run: runId,
     identity,
     tool,
-    arguments: JSON.parse(canonical) as JsonObject,
+    arguments: written.ok ? (JSON.parse(canonical) as JsonObject) : {},
     canonical,
     ...(signal === undefined ? {} : { signal }),
   };
-  const open = loops === undefined ? undefined : memory.begin(tool.id, canonical);
-  return { call, open, startedAt: performance.now(), observed };
+  const open = memory.begin(tool.id, canonical);
+  const passage: Passage = { call, open, startedAt: performance.now(), advise };
+  if (written.ok || !checked) return { passage };
+  const problem = written.code === 'ENVELOPE_INVALID' ? written.facts.problem : `too many ${written.facts.what}`;
+  return { passage, problem: `they cannot be checked (${problem})` };
+}
+
+/** Tells calls apart that only loop detection looks at. What JSON cannot say is taken for another call each time. */
+function looseText(input: unknown): string {
+  try {
+    return (JSON.stringify(input) as string | undefined) ?? randomId();
+  } catch {
+    return randomId();
+  }
 }
 
 /** OpenAI hands functions without a parser what the model wrote. */
@@ -101,7 +113,13 @@ function readText(text: string): unknown {
 }
 
 /** What was checked is what runs: a copy, so that nobody can change it any more. */
-function inputFor(verdict: JudgedCall, { input }: ReadCall, { call }: Passage, { parse }: GuardedTool): Soon<unknown> {
+function inputFor(
+  verdict: JudgedCall,
+  { input }: ReadCall,
+  { call }: Passage,
+  { parse, checked }: GuardedTool,
+): Soon<unknown> {
+  if (!checked) return input;
   const isChanged = verdict.canonical !== call.canonical;
   if (typeof input === 'string') return isChanged ? verdict.canonical : input;
   if (!isChanged) return input === undefined || input === null ? input : (JSON.parse(verdict.canonical) as unknown);
@@ -117,16 +135,14 @@ function run(enter: () => unknown, finish: Finish, waited: boolean): unknown {
   try {
     result = enter();
   } catch (error) {
-    finish.threw(error);
-    throw error;
+    throw finish.threw(error);
   }
   if (isAsyncIterable(result)) return waited ? readLast(observe(result, finish)) : observe(result, finish);
   if (!isThenable(result)) return finish.returned(result);
   return Promise.resolve(result).then(
     (value) => finish.returned(value),
     (error: unknown) => {
-      finish.threw(error);
-      throw error;
+      throw finish.threw(error);
     },
   );
 }
@@ -136,10 +152,11 @@ async function* observe(updates: AsyncIterable<unknown>, finish: Finish): AsyncG
   let last: unknown;
   try {
     for await (const update of updates) yield (last = update);
-    finish.returned(last);
+    const result = finish.returned(last);
+    // The last update is the result, so advice makes one more.
+    if (result !== last) yield result;
   } catch (error) {
-    finish.threw(error);
-    throw error;
+    throw finish.threw(error);
   } finally {
     // Of no effect when it has ended otherwise.
     finish.threw(new Error('nobody reads on'));

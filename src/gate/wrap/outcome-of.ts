@@ -13,6 +13,11 @@ export interface ResultJudge {
 
 const MOST_CHARACTERS = 1024 * 1024;
 
+/** Whether anything can be learned from a value: of what JSON cannot say, or only at length, nobody knows whether it changed. */
+export function isReadable(value: unknown, { structured, content }: Outcome): boolean {
+  return value === undefined || structured !== undefined || content.length > 0;
+}
+
 /** What observers and loop detection are told of a value that a tool returned. The caller gets the value itself. */
 export function outcomeOfResult(value: unknown, judge: ResultJudge): Outcome {
   const plain = toPlain(value);
@@ -32,7 +37,8 @@ export function outcomeOfThrown(error: unknown, tool: string, aborted: boolean, 
   if (aborted) return trouble('CALL_CANCELLED', {}, { executed: 'unknown' });
   const said = judge.thrown(error);
   if (said === undefined) return trouble('TOOL_THREW', { tool, type: typeName(error) }, { executed: 'yes' });
-  return trouble(said.how === 'failed' ? 'TOOL_FAILED' : 'TOOL_DENIED', { message: said.message }, { executed: 'yes' });
+  const facts = said.code === undefined ? { message: said.message } : { message: said.message, code: said.code };
+  return trouble(said.how === 'failed' ? 'TOOL_FAILED' : 'TOOL_DENIED', facts, { executed: 'yes' });
 }
 
 /** Undefined for what JSON cannot say: only the tool's caller knows what that is. */

@@ -1,9 +1,12 @@
 import { trouble } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Identity } from '../../domain/session.ts';
-import { GateBlocked, refusalOutcome, type Refusal } from './gate-blocked.ts';
-import type { CallVerdict, GatedCall, GateParts, JudgedCall } from './judge-call.ts';
-import { outcomeOfResult, outcomeOfThrown, type ResultJudge } from './outcome-of.ts';
+import { addToError, type Advise } from './add-advice.ts';
+import { endedAttempt } from './end-attempt.ts';
+import { GateBlocked, type Refusal } from './gate-blocked.ts';
+import type { GatedCall, GateParts } from './gate-parts.ts';
+import type { CallVerdict, JudgedCall } from './judge-call.ts';
+import { isReadable, outcomeOfResult, outcomeOfThrown, type ResultJudge } from './outcome-of.ts';
 import type { OpenAttempt, RunMemory } from './run-memory.ts';
 
 /** Whose calls they are. */
@@ -17,23 +20,20 @@ export interface RunFrame {
 export interface PassageNeeds extends GateParts {
   readonly frame: RunFrame;
   readonly judge: ResultJudge;
-  /** What the model is told beside a result, put where it will read it. */
-  readonly addAdvice: (result: unknown, advice: string) => unknown;
 }
 
 /** One call on its way through the gate and back. */
 export interface Passage {
   readonly call: GatedCall;
-  readonly open: OpenAttempt | undefined;
+  readonly open: OpenAttempt;
   readonly startedAt: number;
-  /** Somebody wants to know how it ends. */
-  readonly observed: boolean;
+  readonly advise: Advise;
 }
 
-/** Ends a passage once: the first ending counts, and observers hear of it exactly once. */
+/** Ends a passage once: the first ending counts, and observers hear of it exactly once. Both give back what the caller gets. */
 export interface Finish {
   returned(value: unknown): unknown;
-  threw(error: unknown): void;
+  threw(error: unknown): unknown;
 }
 
 /** What to throw for a call that may not run. */
@@ -43,17 +43,12 @@ export function refuse(
   needs: PassageNeeds,
 ): unknown {
   const { call } = passage;
-  const refusal = verdict.kind === 'refused' ? verdict.refusal : cancelled();
-  tell(() => refusalOutcome(refusal), verdict, passage, needs);
+  const refusal: Refusal = verdict.kind === 'refused' ? verdict.refusal : { outcome: trouble('CALL_CANCELLED', {}) };
+  tell(() => refusal.outcome, verdict, passage, needs);
   const reason: unknown = call.signal?.reason;
   // Whoever stopped the call knows its own error best.
-  if (refusal.kind === 'cancelled' && reason instanceof Error) return reason;
+  if (refusal.outcome.kind === 'cancelled' && reason instanceof Error) return reason;
   return new GateBlocked(refusal, { tool: call.tool.id, callId: call.callId });
-}
-
-function cancelled(): Refusal {
-  const { code, message } = trouble('CALL_CANCELLED', {}).error!;
-  return { code, kind: 'cancelled', reason: message };
 }
 
 export function createFinish(
@@ -61,20 +56,22 @@ export function createFinish(
   passage: Passage,
   needs: PassageNeeds,
 ): Finish {
-  const { call } = passage;
+  const { call, advise } = passage;
+  const { advice } = verdict;
   let ended = false;
-  const end = (outcome: () => Outcome): void => {
+  const end = (outcome: () => Outcome, value?: unknown): void => {
     if (ended) return;
     ended = true;
-    tell(outcome, verdict, passage, needs);
+    tell(outcome, verdict, passage, needs, value);
   };
   return {
     returned(value) {
-      end(() => outcomeOfResult(value, needs.judge));
-      return verdict.advice === undefined ? value : needs.addAdvice(value, verdict.advice);
+      end(() => outcomeOfResult(value, needs.judge), value);
+      return advise(value, advice);
     },
     threw(error) {
       end(() => outcomeOfThrown(error, call.tool.id, call.signal?.aborted === true, needs.judge));
+      return advice === undefined ? error : addToError(error, advice);
     },
   };
 }
@@ -82,15 +79,14 @@ export function createFinish(
 function tell(
   outcomeOf: () => Outcome,
   judged: JudgedCall,
-  passage: Passage,
-  { loops, hooks, log }: PassageNeeds,
+  { call, open, startedAt }: Passage,
+  { hooks, log }: PassageNeeds,
+  value?: unknown,
 ): void {
-  const { call, open, startedAt, observed } = passage;
-  if (!observed) return;
   const { canonical: _canonical, signal: _signal, ...facts } = call;
   try {
     const outcome = outcomeOf();
-    if (loops !== undefined) open?.end(loops.endOf(outcome, call.tool), loops.costOf?.(outcome, call.tool) ?? 0);
+    open.end(endedAttempt(outcome, call.tool, isReadable(value, outcome)));
     const durationMs = performance.now() - startedAt;
     hooks.after({ ...facts, arguments: judged.arguments, changedBy: judged.changedBy, outcome, durationMs });
   } catch (error) {

@@ -1,11 +1,12 @@
-import {
-  HISTORY_LENGTH,
-  SIGNATURE_LENGTH,
-  type Attempt,
-  type RunHistory,
-  type RunState,
-} from '../../domain/attempt.ts';
-import { bodyDigest, sha256 } from '../../wire/digest.ts';
+import { HISTORY_LENGTH, type Attempt, type RunHistory, type RunState } from '../../domain/attempt.ts';
+import { bodyDigest } from '../../wire/digest.ts';
+import { shortSignature, toolTag } from '../../wire/history.ts';
+
+/** What the runs of one gate know of each other. */
+export interface SessionMemory {
+  /** Runs that loop detection has ended: the next ones are watched more strictly. */
+  endedRuns: number;
+}
 
 /** What this process remembers of one run, for loop detection: as much as a store would keep. */
 export interface RunMemory {
@@ -19,14 +20,22 @@ export interface OpenAttempt {
   readonly state: RunState;
   /** The arguments were changed on the way. */
   rewrite(canonical: string): void;
-  end(ending: Pick<Attempt, 'ending' | 'result'>, cost: number): void;
+  end(attempt: EndedAttempt): void;
+}
+
+export interface EndedAttempt extends Pick<Attempt, 'ending' | 'result'> {
+  /** Millionths of the unit in which tools state their cost. */
+  readonly cost: number;
+  readonly endsRun: boolean;
 }
 
 /** More tools than this in one run are counted together. */
 const MOST_TOOLS = 1000;
 
-export function createRunMemory(now: () => number = Date.now): RunMemory {
+export function createRunMemory(session: SessionMemory, now: () => number = Date.now): RunMemory {
   const startedAt = now();
+  const { endedRuns } = session;
+  let isOver = false;
   let history: Attempt[] = [];
   let sequence = 0;
   let cost = 0;
@@ -49,11 +58,11 @@ export function createRunMemory(now: () => number = Date.now): RunMemory {
     begin(tool, canonical) {
       sequence += 1;
       const before = history;
-      const state = { sequence, toolSequence: count(tool), startedAt, cost, endedRuns: 0 };
+      const state = { sequence, toolSequence: count(tool), startedAt, cost, endedRuns };
       const raw = signature(tool, canonical);
       let current: Attempt = {
         sequence,
-        tool: sha256(tool).slice(0, SIGNATURE_LENGTH),
+        tool: toolTag(tool),
         raw,
         at: now(),
         ending: 'open',
@@ -68,8 +77,10 @@ export function createRunMemory(now: () => number = Date.now): RunMemory {
         rewrite(changed) {
           current = replace(current, { ...current, effective: signature(tool, changed) });
         },
-        end(ending, spent) {
+        end({ cost: spent, endsRun, ...ending }) {
           cost += spent;
+          if (endsRun && !isOver) session.endedRuns += 1;
+          isOver ||= endsRun;
           current = replace(current, { ...current, ...ending });
         },
       };
@@ -78,5 +89,5 @@ export function createRunMemory(now: () => number = Date.now): RunMemory {
 }
 
 function signature(tool: string, canonical: string): string {
-  return bodyDigest(tool, canonical).slice(0, SIGNATURE_LENGTH);
+  return shortSignature(bodyDigest(tool, canonical));
 }

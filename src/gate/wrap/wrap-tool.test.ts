@@ -216,7 +216,7 @@ describe('a wrapped tool', () => {
   ])('with %s as input is refused before any hook is asked', (_what, input) => {
     const gate = createGate({ hooks: [before(() => expect.fail('asked'))] });
     const wrapped = gate.wrapTool({ name: 'odd', execute: (_input: unknown) => expect.fail('entered') });
-    expect(() => wrapped.execute(input())).toThrow(/^The call was not run: the arguments of odd cannot be checked/);
+    expect(() => wrapped.execute(input())).toThrow(/^Wrong arguments for odd: they cannot be checked/);
   });
 
   it('that no check is for is entered as it is, with whatever input, and its result is its own', () => {

@@ -34,7 +34,7 @@ export interface Wrapping {
  */
 export function wrapEntries<Tool extends object>(tool: Tool, wrapping: Wrapping): Tool {
   const open = findEntryPoints(tool, wrapping.reads).filter(({ enter }) => guards.get(enter)?.run !== wrapping.run);
-  return open.reduce((copy, entry) => replace(copy, entry.path, guardOnce(entry, wrapping)), tool);
+  return open.reduce((copy, entry) => replaceMember(copy, entry.path, guardOnce(entry, wrapping)), tool);
 }
 
 function guardOnce(found: EntryPoint, { gate, run, guard }: Wrapping): EntryPoint['enter'] {
@@ -49,14 +49,15 @@ function guardOnce(found: EntryPoint, { gate, run, guard }: Wrapping): EntryPoin
   });
 }
 
-function replace<Holder extends object>(holder: Holder, path: readonly string[], value: unknown): Holder {
+/** A copy with another member: same prototype, same members, same flags on them. */
+export function replaceMember<Holder extends object>(holder: Holder, path: readonly string[], value: unknown): Holder {
   const [name, ...rest] = path as [string, ...string[]];
   const inner = (holder as Record<string, unknown>)[name] as object;
   const own = Object.getOwnPropertyDescriptor(holder, name);
   const descriptor = {
-    value: rest.length === 0 ? value : replace(inner, rest, value),
+    value: rest.length === 0 ? value : replaceMember(inner, rest, value),
     writable: own?.writable ?? true,
-    enumerable: own?.enumerable ?? false,
+    enumerable: own?.enumerable ?? !(name in holder),
     configurable: own?.configurable ?? true,
   };
   const copy = Object.create(Object.getPrototypeOf(holder) as object | null, {

@@ -1,10 +1,12 @@
 import type { ApprovalQuestion } from '../../domain/approval.ts';
-import { DENIED_RESULT, type RunHistory } from '../../domain/attempt.ts';
+import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
+import type { Ask } from '../../domain/hook.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
+import { deniedAtOnce } from '../../gate/approvals/denied-at-once.ts';
 import { endingOutcome, type ApprovalEnding, type EndingFacts } from '../../gate/approvals/endings.ts';
-import { mergeAsks, type Ask, type MergedAsk } from '../../gate/approvals/merge-asks.ts';
+import { mergeAsks, type MergedAsk } from '../../gate/approvals/merge-asks.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
 import type { AskAnswer } from '../../ports/approval-store.ts';
 import type { Plane } from '../../ports/plane.ts';
@@ -13,9 +15,6 @@ import { newApprovalId } from '../../wire/ids.ts';
 import { encode } from '../../wire/message-pack.ts';
 import type { GatedCall } from './gated-call.ts';
 import { refuse } from './refuse.ts';
-
-/** So often the same was denied in a run, and nobody is asked again. */
-const DENIALS_ENOUGH = 2;
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
 
@@ -27,9 +26,9 @@ export async function askApproval(
   history: RunHistory,
   needs: Needs,
 ): Promise<Ending> {
-  const known = deniedAtOnce(call, history);
-  if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known });
   const { delivery, policy, events } = call.claimed;
+  const known = deniedAtOnce(policy, call.identity, history, shortSignature(delivery.bodyDigest));
+  if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known });
   const merged = mergeAsks(asks, { title: `Call ${call.tool.declaration.id}`, approvers: policy.approvers ?? [] });
   const question = writeQuestion(call, merged, canonical);
   const { id, severity } = question;
@@ -48,18 +47,6 @@ export function endedBy(call: GatedCall, ending: ApprovalEnding, facts: EndingFa
   const outcome = endingOutcome(ending, { tool: call.tool.declaration.id, ...facts });
   // Only a yes has none, and after a yes nobody comes here.
   return refuse(outcome ?? trouble('APPROVAL_MALFORMED', {}), call.claimed.events, 'approval');
-}
-
-/** Why nobody needs to be asked. */
-function deniedAtOnce({ claimed, identity }: GatedCall, history: RunHistory): string | undefined {
-  const { policy, delivery } = claimed;
-  const unattended = [identity.agent, ...(identity.delegators ?? [])].find((agent) =>
-    policy.unattended?.includes(agent),
-  );
-  if (unattended !== undefined) return `agent ${unattended} runs unattended`;
-  const raw = shortSignature(delivery.bodyDigest);
-  const denials = history.filter((attempt) => attempt.raw === raw && attempt.result === DENIED_RESULT).length;
-  return denials >= DENIALS_ENOUGH ? 'the same call was denied twice in this run' : undefined;
 }
 
 function writeQuestion(call: GatedCall, merged: MergedAsk, canonical: string): ApprovalQuestion {

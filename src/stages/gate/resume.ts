@@ -2,13 +2,14 @@ import type { Approval, Asker } from '../../domain/approval.ts';
 import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
+import type { Ask } from '../../domain/hook.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
-import type { Ask } from '../../gate/approvals/merge-asks.ts';
+import { asksOf } from '../../gate/rules/asks-of.ts';
 import type { Plane } from '../../ports/plane.ts';
 import { readArguments } from '../../wire/read-arguments.ts';
 import { askApproval, endedBy } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall } from './gated-call.ts';
-import { asksOf, deniedByRule, judgeRules } from './judge-rules.ts';
+import { deniedByRule, judgeRules } from './judge-rules.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
 const NO_HISTORY: RunHistory = Object.freeze([]);

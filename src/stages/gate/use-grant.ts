@@ -1,9 +1,9 @@
 import type { GrantId } from '../../domain/approval.ts';
 import type { Ending } from '../../domain/ending.ts';
+import type { Ask } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { ArgumentCondition } from '../../domain/rule.ts';
 import { grantMatches } from '../../gate/approvals/grants.ts';
-import type { Ask } from '../../gate/approvals/merge-asks.ts';
 import { compileCondition, conditionIsMet } from '../../gate/rules/compile-condition.ts';
 import type { Plane } from '../../ports/plane.ts';
 import { encode } from '../../wire/message-pack.ts';

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { agentName, plainText } from '../config/agent-schema.ts';
+import { describeIssue } from '../config/describe-issue.ts';
+import { keysOfLoops, loopsSchema } from '../config/loop-schema.ts';
+import { checkRules } from '../config/rule-problems.ts';
+import { approversSchema, keysOfRules, rulesSchema, unmatchedSchema } from '../config/rule-schema.ts';
+import type { KnownTools } from '../config/tool-problems.ts';
+import { deepFreeze } from '../domain/deep-freeze.ts';
+import { planeError } from '../domain/errors.ts';
+import { NAME_PATTERN, type ToolId } from '../domain/ids.ts';
+import { isJsonObject } from '../domain/json.ts';
+import { nearNames } from '../domain/near-names.ts';
+import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
+import type { GateOptions } from '../gate/wrap/create-gate.ts';
+
+const MOST_NAMES = 10_000;
+
+/** The parts of a policy that are about tools in one's own process. `permissions` and `agents` would promise what nobody keeps. */
+const schema = z.strictObject({
+  roles: z
+    .record(
+      z.string().regex(NAME_PATTERN, 'expected the name of a role: letters, digits, _ and -'),
+      z.array(plainText).max(MOST_NAMES),
+    )
+    .exactOptional(),
+  rules: rulesSchema.exactOptional(),
+  unmatched: unmatchedSchema.exactOptional(),
+  approvers: approversSchema.exactOptional(),
+  loops: loopsSchema.exactOptional(),
+  unattended: z.array(agentName).max(MOST_NAMES).exactOptional(),
+});
+
+/** Checked with the schemas and sentences of a policy file, and copied. Throws POLICY_INVALID with every problem. */
+export function readGatePolicy({ policy: given = {}, tools }: Pick<GateOptions, 'policy' | 'tools'>): Policy {
+  if (!isJsonObject(given)) throw planeError('POLICY_INVALID', { problems: ['policy: expected an object'] });
+  const placeOf = (): string => 'policy';
+  const parsed = schema.safeParse(given, { reportInput: true });
+  if (!parsed.success) {
+    const needs = { placeOf, near: nearNames, keysBelow, expects: () => undefined };
+    const problems = parsed.error.issues.flatMap((issue) => describeIssue(issue, needs));
+    throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
+  }
+  const policy: Policy = deepFreeze(structuredClone({ ...CLOSED_POLICY, ...parsed.data }));
+  checkRules({ speaksOf: Object.keys(schema.shape), placeOf }, policy, knownTools(tools), nearNames);
+  return policy;
+}
+
+function keysBelow(path: string): readonly string[] {
+  if (path === '') return Object.keys(schema.shape);
+  return path.startsWith('rules.') ? keysOfRules(path) : keysOfLoops(path);
+}
+
+/** What their arguments may be is not known: any pointer is fine. */
+function knownTools(tools: GateOptions['tools']): KnownTools | undefined {
+  const known = tools?.map(({ id, effect = 'unsafe', privileged = false }) => ({
+    id: id as ToolId,
+    effect,
+    privileged,
+    inputSchema: {},
+  }));
+  return known === undefined ? undefined : { tools: known };
+}

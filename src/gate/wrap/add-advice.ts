@@ -1,0 +1,91 @@
+import { isJsonObject } from '../../domain/json.ts';
+import { whenHere } from '../when-here.ts';
+
+/** Puts what loop detection advises where the model will read it; without advice the result is its own. */
+export type Advise = (result: unknown, advice: string | undefined) => unknown;
+
+/** For results that the model reads as they are. What is neither text, nor a list of texts or blocks, nor an object stays as it is. */
+export function addToResult(result: unknown, advice: string): unknown {
+  if (typeof result === 'string') return join(result, advice);
+  if (Array.isArray(result)) return addToList(result, advice) ?? result;
+  if (!isPlain(result)) return result;
+  const content = Array.isArray(result['content']) ? addToList(result['content'], advice) : undefined;
+  if (content !== undefined) return { ...result, content };
+  return Object.hasOwn(result, 'advice') ? result : { ...result, advice };
+}
+
+/** An error with the same class and members that says more; the tool's own one stays as it was thrown. */
+export function addToError(error: unknown, advice: string): unknown {
+  if (typeof error === 'string') return join(error, advice);
+  if (!(error instanceof Error)) return error;
+  const message = { value: join(error.message, advice), writable: true, enumerable: false, configurable: true };
+  return Object.create(error, { message }) as unknown;
+}
+
+/** Content blocks of Anthropic and MCP, or texts. */
+function addToList(list: readonly unknown[], advice: string): unknown[] | undefined {
+  if (list.length === 0) return undefined;
+  if (list.every((one) => typeof one === 'string')) return [...list, advice];
+  const areBlocks = list.every((one) => isJsonObject(one) && typeof one['type'] === 'string');
+  return areBlocks ? [...list, { type: 'text', text: advice }] : undefined;
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function join(text: string, advice: string): string {
+  return `${text}\n\n${advice}`;
+}
+
+type ToModelOutput = (this: unknown, options: { readonly output: unknown }) => unknown;
+
+/** Results of tools that say themselves how the model reads them. Weak: who drops the result drops the entry. */
+const advised = new WeakMap<object, string>();
+
+/** The AI SDK asks for what the model reads, so the result itself can stay what the program expects. */
+export const adviseInModelOutput: Advise = (result, advice) => {
+  if (typeof result === 'string') return advice === undefined ? result : join(result, advice);
+  if (typeof result !== 'object' || result === null) return result;
+  if (advice === undefined) advised.delete(result);
+  else advised.set(result, advice);
+  return result;
+};
+
+const converters = new WeakSet<object>();
+
+/** A tool that is made for the AI SDK: it has what the SDK reads a schema from, or says itself what the model reads. */
+export function isForModelOutput(tool: object): boolean {
+  const { execute, inputSchema, toModelOutput } = tool as Record<string, unknown>;
+  return typeof execute === 'function' && (inputSchema !== undefined || typeof toModelOutput === 'function');
+}
+
+/** In the place of `toModelOutput`, or of what the SDK does without one. */
+export function converterFor(tool: object): ToModelOutput {
+  const { toModelOutput: own } = tool as { toModelOutput?: ToModelOutput };
+  if (own !== undefined && converters.has(own)) return own;
+  const convert: ToModelOutput = (options) => {
+    const { output } = options;
+    const converted = own === undefined ? plainOutput(output) : own.call(tool, options);
+    const advice = typeof output === 'object' && output !== null ? advised.get(output) : undefined;
+    return advice === undefined ? converted : whenHere(converted, (value) => addToOutput(value, advice));
+  };
+  converters.add(convert);
+  return convert;
+}
+
+function plainOutput(output: unknown): unknown {
+  return typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output ?? null };
+}
+
+function addToOutput(converted: unknown, advice: string): unknown {
+  const { type, value } = (converted ?? {}) as { type?: unknown; value?: unknown };
+  if ((type === 'text' || type === 'error-text') && typeof value === 'string')
+    return { ...(converted as object), value: join(value, advice) };
+  if (type === 'content' && Array.isArray(value))
+    return { ...(converted as object), value: [...(value as unknown[]), { type: 'text', text: advice }] };
+  if (type === 'json') return { type: 'text', value: join(JSON.stringify(value), advice) };
+  return converted;
+}

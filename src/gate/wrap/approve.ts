@@ -1,0 +1,63 @@
+import { deepFreeze } from '../../domain/deep-freeze.ts';
+import type { Ask } from '../../domain/hook.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { bindingOf } from '../approvals/binding.ts';
+import { deniedAtOnce } from '../approvals/denied-at-once.ts';
+import { APPROVAL_ENDINGS, endingOutcome } from '../approvals/endings.ts';
+import { mergeAsks } from '../approvals/merge-asks.ts';
+import { askApprover, type AskedEnding } from './ask-approver.ts';
+import type { GatedCall, GateParts, GateQuestion } from './gate-parts.ts';
+import type { OpenAttempt } from './run-memory.ts';
+
+/** Asks a person about the arguments that would run. Undefined is a yes; whatever else becomes of the question ends the call. */
+export async function approve(
+  call: GatedCall,
+  asks: readonly [Ask, ...Ask[]],
+  canonical: string,
+  open: OpenAttempt,
+  { approver, policy, hooks, log }: GateParts,
+): Promise<Outcome | undefined> {
+  const { tool } = call;
+  const reason = deniedAtOnce(policy, call.identity, open.history, open.attempt.raw);
+  if (reason !== undefined) return endingOutcome('immediate-decision', { tool: tool.id, reason });
+
+  const question = writeQuestion(call, asks, canonical, policy.approvers ?? []);
+  const asked: AskedEnding =
+    approver === undefined
+      ? { approvalId: '', ending: 'no-route' }
+      : await askApprover(approver, question, call.signal, log);
+  const { approvalId, ending, facts } = asked;
+  const { callId, session, run, identity } = call;
+  const { askers, binding } = question;
+  const { resolution } = APPROVAL_ENDINGS[ending];
+  // Nobody waits for them: whatever a callback does, the answer stands.
+  void hooks.resolved(tool, {
+    approvalId,
+    resolution,
+    callId,
+    tool: tool.id,
+    session,
+    run,
+    identity,
+    askers,
+    binding,
+  });
+  return endingOutcome(ending, { tool: tool.id, ...facts });
+}
+
+function writeQuestion(
+  { callId, session, run, identity, tool }: GatedCall,
+  asks: readonly [Ask, ...Ask[]],
+  canonical: string,
+  approvers: readonly string[],
+): GateQuestion {
+  const merged = mergeAsks(asks, { title: `Call ${tool.id}`, approvers });
+  const bound = { tool: tool.id, toolDigest: tool.digest, session };
+  const { askers } = merged;
+  const binding = bindingOf({ ...bound, session: session as SessionId, arguments: canonical, askers });
+  // Through text: the approver holds nothing that the tool, a rule or a hook will see.
+  const copy = JSON.parse(JSON.stringify({ ...merged, ...bound, callId, run, identity, binding })) as GateQuestion;
+  return deepFreeze({ ...copy, arguments: JSON.parse(canonical) as JsonObject });
+}

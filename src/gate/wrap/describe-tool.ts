@@ -1,0 +1,66 @@
+import type { ToolId } from '../../domain/ids.ts';
+import { isJsonObject } from '../../domain/json.ts';
+import { EFFECTS, type Effect } from '../../domain/tool.ts';
+import { sha256 } from '../../wire/digest.ts';
+import type { GatedTool, LoopFacts } from './gate-parts.ts';
+
+/** What is said about a tool where it is wrapped; what is left out is read from the tool itself. */
+export interface ToolFacts extends LoopFacts {
+  /** What hooks and rules know it by: `module.tool`, or a name. Without it, the tool's own name. */
+  readonly id?: string;
+  /** Default: what the tool says itself, else `unsafe`. */
+  readonly effect?: Effect;
+  readonly privileged?: boolean;
+}
+
+const TOOL_ID = /^[\w-]{1,64}(\.[\w-]{1,64})?$/;
+const LONGEST_DESCRIPTION = 10_000;
+
+export function describeTool(tool: object, facts: ToolFacts): GatedTool {
+  const { id = ownName(tool) } = facts;
+  if (id === undefined || !TOOL_ID.test(id)) {
+    throw new TypeError(
+      `A tool needs an id of letters, digits, _ and -, with at most one dot; got ${JSON.stringify(id)}.`,
+    );
+  }
+  const said = tool as Record<string, unknown>;
+  const effect = facts.effect ?? EFFECTS.find((known) => known === said['effect']) ?? 'unsafe';
+  const privileged = facts.privileged ?? said['privileged'] === true;
+  const description = ownText(tool, 'description')?.slice(0, LONGEST_DESCRIPTION) ?? '';
+  const digest = sha256(JSON.stringify([id, effect, privileged, description]));
+  return { id: id as ToolId, effect, privileged, digest, ...loopFacts(said, facts) };
+}
+
+export function ownName(tool: object): string | undefined {
+  return ownText(tool, 'name');
+}
+
+function ownText(tool: object, member: 'name' | 'description'): string | undefined {
+  const { [member]: own, function: inner } = tool as Record<string, unknown>;
+  const ofFunction = isJsonObject(inner) ? inner[member] : undefined;
+  return [own, ofFunction].find((given) => typeof given === 'string' && given !== '') as string | undefined;
+}
+
+const IS_FACT: { readonly [Name in keyof Required<LoopFacts>]: (value: unknown) => boolean } = {
+  poll: (value) => isJsonObject(value) && isAmount(value['everyMs']) && value['everyMs'] !== 0,
+  progress: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+  cost: isAmount,
+};
+
+/** What is wrong where it is wrapped is told; another member of somebody's tool that only has the same name is not ours. */
+function loopFacts(said: Readonly<Record<string, unknown>>, facts: LoopFacts): LoopFacts {
+  const names = ['poll', 'progress', 'cost'] as const;
+  const found = names.flatMap((name) => {
+    const given: unknown = facts[name];
+    if (given !== undefined && !IS_FACT[name](given)) {
+      throw new TypeError(`${name} of a tool must be as in docs/loops.md: { everyMs }, a list of pointers, a number.`);
+    }
+    const value = given ?? said[name];
+    return value !== undefined && IS_FACT[name](value) ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+function isAmount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}

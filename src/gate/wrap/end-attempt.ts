@@ -1,0 +1,25 @@
+import { DENIED_RESULT } from '../../domain/attempt.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { costOfCall, endOfAttempt } from '../loop/end-of-attempt.ts';
+import type { LoopFacts } from './gate-parts.ts';
+import type { EndedAttempt } from './run-memory.ts';
+
+/** What the run remembers of a call that has its outcome. What cannot be remembered changes nothing about the result. */
+export function endedAttempt(outcome: Outcome, tool: LoopFacts, isReadable = true): EndedAttempt {
+  const { ending, result } = endSafely(outcome, tool);
+  return {
+    ending,
+    ...(result === undefined || !isReadable ? {} : { result }),
+    cost: costOfCall(outcome, tool),
+    endsRun: outcome.error?.code === 'RUN_ENDED_BY_LOOP',
+  };
+}
+
+function endSafely(outcome: Outcome, tool: LoopFacts): ReturnType<typeof endOfAttempt> {
+  if (outcome.error?.code === 'APPROVAL_DENIED') return { ending: 'refused', result: DENIED_RESULT };
+  try {
+    return endOfAttempt(outcome, tool);
+  } catch {
+    return { ending: outcome.kind === 'ok' ? 'ok' : 'failed' };
+  }
+}

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { before, plugin, refusalOf, wrapEcho } from '../../../test/support/gate-tools.ts';
+import { deferred } from '../../../test/support/sample-call.ts';
+import { createGate } from '../../compose/create-gate.ts';
+import { HISTORY_LENGTH } from '../../domain/attempt.ts';
+import type { Gate, GateOptions, WrapOptions } from './create-gate.ts';
+import { createRunMemory } from './run-memory.ts';
+
+/** How each of so many calls ended: `ran`, `warned`, or the code of its refusal. */
+async function callMany(count: number, call: (number: number) => unknown): Promise<string[]> {
+  const endings: string[] = [];
+  for (let number = 1; number <= count; number += 1) {
+    try {
+      const result = await call(number);
+      endings.push(String(result).includes('\n\nYou have called box.say') ? 'warned' : 'ran');
+    } catch (error) {
+      endings.push((error as { code?: string }).code ?? (error as Error).message);
+    }
+  }
+  return endings;
+}
+const firstOf = (endings: readonly string[], ending: string): number => endings.indexOf(ending) + 1;
+
+function wrapSay(gate: Gate, execute: (input: object) => unknown = () => 'fine.', wrap: WrapOptions = {}) {
+  return gate.wrapTool({ execute: async (input: object) => execute(input) }, { id: 'box.say', ...wrap });
+}
+
+describe('loop detection of a gate', () => {
+  it('is on without any settings: warns, blocks the call, and ends the run', async () => {
+    const gate = createGate();
+    const say = wrapSay(gate);
+    const endings = await callMany(40, () => say.execute({ x: 1 }));
+    expect([firstOf(endings, 'warned'), firstOf(endings, 'LOOP_BLOCKED')]).toStrictEqual([11, 21]);
+    expect(firstOf(endings, 'RUN_ENDED_BY_LOOP')).toBe(30);
+    expect(endings.slice(30)).toStrictEqual(Array(10).fill('RUN_ENDED_BY_LOOP'));
+    const other = gate.wrapTool({ execute: async () => 'other' }, { id: 'box.other' });
+    expect(await refusalOf(other.execute())).toMatchObject({ code: 'RUN_ENDED_BY_LOOP', kind: 'blocked', by: 'ended' });
+  });
+
+  it('counts for each run alone, and is stricter after one was ended', async () => {
+    const gate = createGate();
+    const beside = gate.openRun();
+    await callMany(31, () => wrapSay(gate).execute({ x: 1 }));
+    const next = wrapSay(gate.openRun());
+    expect(firstOf(await callMany(25, () => next.execute({ x: 1 })), 'LOOP_BLOCKED')).toBe(11);
+    const earlier = wrapSay(beside);
+    expect(firstOf(await callMany(25, () => earlier.execute({ x: 1 })), 'LOOP_BLOCKED')).toBe(21);
+  });
+
+  it('takes settings as data, for the agent of the gate', async () => {
+    const policy = {
+      loops: { default: { repeat: { warn: 2, block: 4 } }, agents: { calm: { repeat: { warn: 3, block: 6 } } } },
+    };
+    const blockedAt = async (options: GateOptions) => {
+      const say = wrapSay(createGate(options));
+      return firstOf(await callMany(8, () => say.execute({})), 'LOOP_BLOCKED');
+    };
+    expect(await blockedAt({ policy })).toBe(5);
+    expect(await blockedAt({ policy, identity: { agent: 'calm' } })).toBe(7);
+    expect(await blockedAt({ policy: { loops: { default: { enabled: false } } } })).toBe(0);
+  });
+
+  it('is not misled by ids and times in results, and sees progress', async () => {
+    let count = 0;
+    const volatile = wrapSay(createGate(), () => ({
+      at: new Date(Date.now() + (count += 1)).toISOString(),
+      state: 'up',
+    }));
+    expect(firstOf(await callMany(25, () => volatile.execute({})), 'LOOP_BLOCKED')).toBe(21);
+    const growing = wrapSay(createGate(), () => ({ done: (count += 1) }));
+    expect(await callMany(25, () => growing.execute({}))).not.toContain('LOOP_BLOCKED');
+    const declared = wrapSay(createGate(), () => ({ done: 1, noise: `word${(count += 1)}` }), { progress: ['/done'] });
+    expect(firstOf(await callMany(25, () => declared.execute({})), 'LOOP_BLOCKED')).toBe(21);
+  });
+
+  it('takes results that nobody can read for progress', async () => {
+    const opaque = wrapSay(createGate(), () => ({ big: 10n }));
+    expect(await callMany(30, () => opaque.execute({}))).toStrictEqual(Array(30).fill('ran'));
+    const nothing = wrapSay(createGate(), () => undefined);
+    expect(firstOf(await callMany(30, () => nothing.execute({})), 'LOOP_BLOCKED')).toBe(21);
+  });
+
+  it('judges what hooks made of the arguments', async () => {
+    const hooks = [plugin(before(() => ({ params: { x: 'always' } })))];
+    const run = wrapEcho({ hooks });
+    const endings = await callMany(25, (number) => run({ x: number }));
+    expect(firstOf(endings, 'LOOP_BLOCKED')).toBe(21);
+  });
+
+  it('stops the same failure with other arguments, and tells the model beside the error', async () => {
+    class DiskFull extends Error {
+      readonly disk = 'a';
+    }
+    const original = new DiskFull('no space left');
+    const failing = wrapSay(createGate(), () => {
+      throw original;
+    });
+    const errors: unknown[] = [];
+    for (let call = 1; call <= 21; call += 1) errors.push(await refusalOf(failing.execute({ call })));
+    expect(errors[0]).toBe(original);
+    expect(errors[10]).toBeInstanceOf(DiskFull);
+    expect(errors[10]).toMatchObject({ disk: 'a', message: expect.stringMatching(/^no space left\n\n\S/) as string });
+    expect(original.message).toBe('no space left');
+    expect(errors[20]).toMatchObject({ code: 'LOOP_BLOCKED', by: 'same-failure' });
+  });
+
+  it('counts calls that are refused: by rules, hooks, or for arguments that cannot be checked', async () => {
+    const ruled = wrapEcho({ policy: { rules: [{ id: 'no', verdict: 'deny' }] } });
+    const hooked = wrapEcho({ hooks: [plugin(before(() => ({ block: true, reason: 'No.' })))] });
+    const odd = wrapEcho({ hooks: [plugin(before(() => ({})))] });
+    for (const call of [() => ruled({}), () => hooked({}), () => odd({ at: new Date(0) })])
+      expect(firstOf(await callMany(25, call), 'LOOP_BLOCKED')).toBe(21);
+  });
+
+  it('sees calls that are still under way', async () => {
+    const open = deferred();
+    const slow = wrapSay(createGate(), () => open.promise);
+    const running = Array.from({ length: 20 }, () => slow.execute({}).then(String, (error: Error) => error.name));
+    open.resolve();
+    expect((await Promise.all(running)).indexOf('GateBlocked') + 1).toBe(17);
+  });
+
+  it('leaves the input of a tool that nothing else is for as it is', async () => {
+    const seen: unknown[] = [];
+    const say = wrapSay(createGate(), (input) => seen.push(input));
+    const input = { at: new Date(), back: undefined as unknown };
+    input.back = input;
+    await say.execute(input);
+    expect(seen[0]).toBe(input);
+  });
+});
+
+describe('budgets of a gate', () => {
+  const budgeted = (budgets: object) => createGate({ policy: { loops: { default: { enabled: false, budgets } } } });
+
+  it('hold for calls, calls of a tool and cost', async () => {
+    const calls = wrapSay(budgeted({ callsPerRun: 2 }));
+    expect(await callMany(3, (x) => calls.execute({ x }))).toStrictEqual(['ran', 'ran', 'BUDGET_SPENT']);
+    const ofTool = wrapSay(budgeted({ callsPerTool: { 'box.*': 1 } }));
+    expect(await callMany(2, (x) => ofTool.execute({ x }))).toStrictEqual(['ran', 'BUDGET_SPENT']);
+    const cost = wrapSay(budgeted({ cost: 1 }), () => 'fine', { cost: 0.5 });
+    expect(await callMany(3, (x) => cost.execute({ x }))).toStrictEqual(['ran', 'ran', 'BUDGET_SPENT']);
+  });
+
+  it('refuse what is no cost, cadence or list where a tool is wrapped, and ignore it in the tool itself', async () => {
+    const gate = budgeted({ cost: 1 });
+    expect(() => wrapSay(gate, () => 1, { cost: -1 })).toThrow(/^cost of a tool/);
+    expect(() => wrapSay(gate, () => 1, { poll: { everyMs: 0 } })).toThrow(/^poll of a tool/);
+    const foreign = gate.wrapTool({ name: 'x', cost: 'high', poll: true, execute: async () => 1 });
+    expect(await callMany(3, () => foreign.execute())).toStrictEqual(['ran', 'ran', 'ran']);
+  });
+});
+
+describe('advice', () => {
+  const policy = { loops: { default: { repeat: { warn: 1, block: 9 } } } };
+  const second = async (result: unknown, options: GateOptions = {}): Promise<unknown> => {
+    const say = wrapSay(createGate({ policy, ...options }), () => result);
+    expect(await say.execute({})).toBe(result);
+    return say.execute({});
+  };
+  const advice = expect.stringMatching(/box\.say/) as string;
+
+  it('reaches the model with texts, lists of texts, content blocks and objects', async () => {
+    expect(await second('hello')).toMatch(/^hello\n\n.*box\.say/s);
+    expect(await second(['a'])).toStrictEqual(['a', advice]);
+    const block = { type: 'text', text: 'a' };
+    expect(await second([block])).toStrictEqual([block, { type: 'text', text: advice }]);
+    expect(await second({ content: [block], isError: false })).toStrictEqual({
+      content: [block, { type: 'text', text: advice }],
+      isError: false,
+    });
+    expect(await second({ x: 1 })).toStrictEqual({ x: 1, advice });
+  });
+
+  it('leaves everything else as it is, unless it is told what to do', async () => {
+    for (const result of [7, null, [], [1], new Map(), { advice: 'own' }]) expect(await second(result)).toBe(result);
+    const addAdvice = (result: unknown, text: string) => [result, text];
+    expect(await second(7, { addAdvice })).toStrictEqual([7, advice]);
+  });
+
+  it('is one more update of a tool that streams', async () => {
+    const gate = createGate({ policy });
+    const stream = gate.wrapTool(
+      {
+        async *execute(_input: object) {
+          yield 'half';
+          yield 'whole';
+        },
+      },
+      { id: 'box.say' },
+    );
+    const read = async () => {
+      const updates: string[] = [];
+      for await (const update of stream.execute({})) updates.push(update);
+      return updates;
+    };
+    expect(await read()).toStrictEqual(['half', 'whole']);
+    expect(await read()).toStrictEqual(['half', 'whole', expect.stringMatching(/^whole\n\n/) as string]);
+  });
+});
+
+describe('the memory of a run', () => {
+  it('keeps the newest attempts and counts further tools together', () => {
+    const memory = createRunMemory({ endedRuns: 0 });
+    const begin = (call: number) => {
+      const open = memory.begin(`box.tool${call}`, '{}');
+      open.end({ ending: 'ok', result: 'abcdefgh', cost: 1, endsRun: false });
+      return open;
+    };
+    for (let call = 1; call <= 3000; call += 1) begin(call);
+    const { history, state } = begin(3001);
+    expect(history).toHaveLength(HISTORY_LENGTH);
+    expect(history.at(-1)!.sequence).toBe(3000);
+    // A thousand tools have a count of their own.
+    expect(state).toMatchObject({ sequence: 3001, toolSequence: 2001, cost: 3000 });
+  });
+});

@@ -1,0 +1,32 @@
+import { expect } from 'vitest';
+import { createGate } from '../../src/compose/create-gate.ts';
+import type { ApprovalDecision } from '../../src/domain/approval.ts';
+import type { ApprovalRequest, BeforeAnswer } from '../../src/domain/hook.ts';
+import { defineHooks, type HookDefinition, type HookPlugin } from '../../src/gate/hooks/define-hooks.ts';
+import type { GateOptions } from '../../src/gate/wrap/create-gate.ts';
+import type { GateApprover, GateQuestion } from '../../src/gate/wrap/gate-parts.ts';
+
+export const plugin = (...hooks: Omit<HookDefinition, 'id'>[]): HookPlugin =>
+  defineHooks({ id: 'g', hooks: hooks.map((hook, index) => ({ id: `h${index + 1}`, ...hook }) as HookDefinition) });
+export const before = (run: () => BeforeAnswer | Promise<BeforeAnswer>) => ({ on: 'before_tool_call' as const, run });
+export const asking = (requireApproval: ApprovalRequest = {}) => before(() => ({ requireApproval }));
+
+type Wrapped = (input: object, options?: { abortSignal: AbortSignal }) => Promise<unknown>;
+/** A tool `box.echo` that gives back what it runs with. */
+export function wrapEcho(options: GateOptions): Wrapped {
+  const execute = async (input: object, _options?: object): Promise<unknown> => input;
+  return createGate({ session: 'session-1', ...options }).wrapTool({ execute }, { id: 'box.echo' }).execute;
+}
+
+export const refusalOf = (running: Promise<unknown>): Promise<unknown> =>
+  running.then(
+    () => expect.fail('it ran'),
+    (error: unknown) => error,
+  );
+
+export function approving(decision: ApprovalDecision | null, asked: GateQuestion[] = []): GateApprover {
+  return {
+    request: (question) => (asked.push(question), { id: 'question-1' }),
+    wait: (id) => Promise.resolve({ id, decision }),
+  };
+}
