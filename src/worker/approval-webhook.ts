@@ -61,12 +61,14 @@ export function createApprovalWebhook(
   function start(message: JsonObject): void {
     running += 1;
     // deliver never rejects.
-    void deliver(message).then(() => {
-      running -= 1;
-      const next = waiting.shift();
-      if (next !== undefined) start(next);
-      else if (running === 0) for (const tell of idlers) tell();
-    });
+    void deliver(message).then(onEnd);
+  }
+
+  function onEnd(): void {
+    running -= 1;
+    const next = waiting.shift();
+    if (next !== undefined) start(next);
+    else if (running === 0) for (const tell of idlers) tell();
   }
 
   async function deliver(message: JsonObject): Promise<void> {
