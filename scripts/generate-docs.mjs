@@ -97,6 +97,7 @@ const GROUPS = [
   ['', 'The plane'],
   ['redis', 'Redis'],
   ['worker', 'Worker'],
+  ['approvals', 'Approvals'],
   ['admission', 'Admission: what may wait at once, before calls are refused as overloaded'],
   ['log', 'Log'],
 ];

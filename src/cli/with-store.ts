@@ -19,6 +19,11 @@ export function passwordOf(config: Config): string | undefined {
   return config.store === 'redis' && passwordFile !== undefined ? readSecretFile(passwordFile).trim() : undefined;
 }
 
+export function webhookSecretOf({ approvals }: Config): string | undefined {
+  const { secretFile } = approvals.webhook;
+  return secretFile === undefined ? undefined : readSecretFile(secretFile).trim();
+}
+
 /** For one-shot commands: they never make a new embedded store, least of all in the wrong folder. */
 export function commandStoreOptions(
   { config, sources }: LoadedConfig,

@@ -3,6 +3,7 @@ import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
 import type { Store } from '../ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
+import { inspectApprovals } from './inspect-approvals.ts';
 import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
 import type { Check } from './check.ts';
@@ -12,14 +13,14 @@ import { openStore, type StoreOptions } from './open-store.ts';
 export async function inspectPlane(config: Config, options: StoreOptions | undefined): Promise<Check[]> {
   if (options?.store === 'redis') {
     const { checks, usable } = await inspectRedis(options.redis);
-    return usable ? [...checks, ...(await inspectStore(options))] : checks;
+    return usable ? [...checks, ...(await inspectStore(options, config))] : checks;
   }
   const file = storeFile(config.folder);
   if (options === undefined || !existsSync(file)) {
     return [{ name: 'store', state: 'bad', found: `${file} does not exist`, fix: 'sallyport dev' }];
   }
   const owner = readPlaneAddress(config.folder);
-  const checks = await inspectStore(options);
+  const checks = await inspectStore(options, config);
   return [
     { name: 'durability', state: 'ok', found: 'embedded: kill -9 of any process and power loss lose nothing' },
     {
@@ -31,7 +32,7 @@ export async function inspectPlane(config: Config, options: StoreOptions | undef
   ];
 }
 
-async function inspectStore(options: StoreOptions): Promise<Check[]> {
+async function inspectStore(options: StoreOptions, config: Config): Promise<Check[]> {
   let store: Store;
   try {
     store = await openStore(options);
@@ -43,7 +44,7 @@ async function inspectStore(options: StoreOptions): Promise<Check[]> {
   }
   try {
     await store.checkIncarnation();
-    const { version } = await store.readPolicy();
+    const { version, policy } = await store.readPolicy();
     return [
       {
         name: 'store',
@@ -54,6 +55,7 @@ async function inspectStore(options: StoreOptions): Promise<Check[]> {
         ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
         : { name: 'policy', state: 'ok', found: `version ${version}` },
       ...(await inspectFleet(store)),
+      await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined),
     ];
   } finally {
     await store.close();

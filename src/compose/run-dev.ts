@@ -15,6 +15,8 @@ export interface DevOptions {
   readonly config: Config;
   readonly modules: string;
   readonly policyFile: PolicyFile | undefined;
+  /** Of the file that holds it. */
+  readonly webhookSecret?: string | undefined;
   readonly log: Log;
 }
 
@@ -32,14 +34,11 @@ export interface RunningDev {
 const OPEN_POLICY: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} };
 
 /** The embedded plane in one process: it owns the store, runs the tools, and loads modules again when they change. */
-export async function runDev({ config, modules, policyFile, log }: DevOptions): Promise<RunningDev> {
-  const worker = await startWorker(
-    workerOptionsOf(config, storeOptionsOf(config, { mode: 'own' }), {
-      modules,
-      watch: config.worker.watch ?? true,
-      log,
-    }),
-  );
+export async function runDev(options: DevOptions): Promise<RunningDev> {
+  const { config, modules, policyFile, webhookSecret, log } = options;
+  const own = storeOptionsOf(config, { mode: 'own' });
+  const watch = config.worker.watch ?? true;
+  const worker = await startWorker(workerOptionsOf(config, own, { modules, watch, log }, webhookSecret));
   try {
     const store = await openStore(storeOptionsOf(config, { mode: 'connect' }));
     const applyPolicy = async (file: PolicyFile) => {

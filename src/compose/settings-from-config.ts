@@ -33,6 +33,8 @@ export function workerOptionsOf(
   config: Config,
   store: StoreOptions,
   more: { readonly modules: string; readonly watch: boolean; readonly log: Log },
+  /** Of the file that holds it; the configuration's own otherwise. */
+  webhookSecret?: string,
 ): WorkerOptions {
   const { pool, concurrency, leaseMs, heartbeatMs, graceMs, retentionMs, health, hooks } = config.worker;
   return {
@@ -47,7 +49,13 @@ export function workerOptionsOf(
     health: health.enabled ? { host: health.host, port: health.port ?? 0 } : false,
     admission: config.admission,
     ...(hooks === undefined ? {} : { hooks }),
+    ...webhookOptionsOf(config, webhookSecret),
   };
+}
+
+function webhookOptionsOf({ approvals }: Config, secretOfFile = ''): Pick<WorkerOptions, 'approvals'> {
+  const { url, secret = secretOfFile, timeoutMs } = approvals.webhook;
+  return url === undefined ? {} : { approvals: { webhook: { url, secret, timeoutMs } } };
 }
 
 type Defined<Given> = { [Name in keyof Given]: Exclude<Given[Name], undefined> };

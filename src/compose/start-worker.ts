@@ -11,6 +11,8 @@ import type { Events, EventSource } from '../ports/events.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
+import { runApprovalCallbacks, type ApprovalCallbacks } from '../worker/approval-callbacks.ts';
+import { createApprovalWebhook } from '../worker/approval-webhook.ts';
 import { consume } from '../worker/consume.ts';
 import { endLeftCalls } from '../worker/end-left-calls.ts';
 import { createFleetView } from '../worker/fleet-view.ts';
@@ -107,7 +109,10 @@ async function boot(
   closers.add(() => events.close());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log);
-  const hooks = options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, { log, onEvent: tellHookFailures(events) });
+  const reporting = { log, onEvent: tellHookFailures(events) };
+  const hooks =
+    options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, reporting);
+  const webhook = options.approvals?.webhook && createApprovalWebhook(options.approvals.webhook, log);
   const { store, age } = timeStore(await parts.openStore(options));
   closers.add(() => store.close());
   const startedAt = await store.now();
@@ -148,6 +153,7 @@ async function boot(
     log,
     events,
     ...(hooks === undefined ? {} : { hooks }),
+    ...(webhook === undefined ? {} : { approvals: webhook }),
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     peersFor: (digest) => fleet.peersFor(digest),
@@ -205,6 +211,8 @@ async function boot(
     await consumer.stop();
     await consumer.stopNested();
   });
+  const callbacks = callbacksOf(plane, settings.leaseMs);
+  closers.add(async () => callbacks?.stop());
   vitals.state = 'serving';
   const heartbeat = setInterval(() => {
     membership.announce().catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
@@ -216,6 +224,7 @@ async function boot(
     vitals.state = 'draining';
     // First of all: what is delivered from now on goes to others.
     const stopped = consumer.stop();
+    const told = callbacks?.stop();
     await watch?.close();
     await membership.announce().catch(() => undefined);
     await stopped;
@@ -227,6 +236,8 @@ async function boot(
     if (place !== undefined) {
       await endLeftCalls(place.pool, plane).catch((error: unknown) => log.warn({ error }, 'left calls not ended'));
     }
+    await told;
+    await webhook?.close(AFTER_ABORT_MS);
     if ((await hooks?.idle(AFTER_ABORT_MS)) === false) log.warn({}, 'hooks are still busy with calls that have ended');
     vitals.state = 'stopped';
     nested.close();
@@ -247,6 +258,13 @@ async function boot(
     drain: () => (drained ??= drain()),
     failed,
   };
+}
+
+/** Only where somebody wants to hear how questions end: looking for it costs the store something. */
+function callbacksOf(plane: Plane, leaseMs: number): ApprovalCallbacks | undefined {
+  const deadlineMs = plane.hooks?.deadlineMs('approval_resolved');
+  if (deadlineMs === undefined && plane.approvals === undefined) return undefined;
+  return runApprovalCallbacks({ leaseMs: leaseMs + (deadlineMs ?? 0) }, plane);
 }
 
 /** Only what can be handed to a thread. The embedded store has one owner, so the supervisor connects to it. */

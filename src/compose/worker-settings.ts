@@ -6,6 +6,7 @@ import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events
 import type { Log } from '../ports/log.ts';
 import type { ProcessRunnerOptions } from '../runners/process/process-runner.ts';
 import { newWorkerId } from '../wire/ids.ts';
+import type { WebhookOptions } from '../worker/approval-webhook.ts';
 import { DEFAULT_RETENTION_MS } from './defaults.ts';
 import type { StoreOptions } from './open-store.ts';
 
@@ -27,6 +28,8 @@ export type WorkerOptions = StoreOptions & {
   readonly admission?: Partial<AdmissionLimits>;
   /** Asked before calls and told after them. They are loaded once; a restart loads them again. */
   readonly hooks?: readonly HookSource[];
+  /** Where approvers are told that they are asked, and how it ended. */
+  readonly approvals?: { readonly webhook?: WebhookOptions };
   readonly processes?: ProcessRunnerOptions;
   readonly log?: Log;
   /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */

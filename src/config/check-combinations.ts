@@ -1,3 +1,4 @@
+import { findWebhookProblem } from '../domain/webhook-url.ts';
 import { LEAST_LIVE_BYTES, LEAST_RETENTION_MS, type Config } from './config-schema.ts';
 import type { Source } from './config-source.ts';
 
@@ -34,7 +35,24 @@ export function findImpossible(config: Config, sourceOf: (path: string) => Sourc
       `${at('worker.health.host')} ${host} can be reached from outside and has no login; set worker.health.open: true if that is meant`,
     );
   }
-  return [...problems, ...findImpossibleRedis(config, sourceOf, at)];
+  return [...problems, ...findImpossibleWebhook(config, at), ...findImpossibleRedis(config, sourceOf, at)];
+}
+
+function findImpossibleWebhook({ approvals: { webhook } }: Config, at: (path: string) => string): string[] {
+  const { url, secret, secretFile } = webhook;
+  const secrets = (['secret', 'secretFile'] as const).filter((name) => webhook[name] !== undefined);
+  if (url === undefined) {
+    return secrets.map((name) => `${at(`approvals.webhook.${name}`)} needs approvals.webhook.url`);
+  }
+  const place = at('approvals.webhook.url');
+  const wrong = findWebhookProblem(url);
+  return [
+    ...(wrong === undefined ? [] : [`${place} ${wrong}`]),
+    ...(secrets.length === 0 ? [`${place} needs approvals.webhook.secretFile, or secret`] : []),
+    ...(secret !== undefined && secretFile !== undefined
+      ? ['approvals.webhook.secret and approvals.webhook.secretFile exclude each other']
+      : []),
+  ];
 }
 
 function findImpossibleRedis(

@@ -100,6 +100,21 @@ const worker = group({
   }),
 });
 
+const webhook = group({
+  url: optional(
+    text('an https:// address', /^https?:\/\/\S+$/),
+    'Where approvers are told of questions and their ends, by signed POST: see approvals.md.',
+    { otherwise: 'approvers look for themselves' },
+  ),
+  secret: optional(
+    text('a secret of 16 characters or more', /^[^\p{Cc}]{16,}$/u),
+    'What requests are signed with. In a file only as a ${NAME} placeholder.',
+    { secret: true },
+  ),
+  secretFile: optional(filePath, 'File that holds the secret; readable by its owner only.'),
+  timeoutMs: option(milliseconds(100, 60 * SECOND), 5 * SECOND, 'How long one attempt may take; there are four.'),
+});
+
 const admission = group({
   liveCalls: option(wholeNumber(1, 10_000_000), 100_000, 'Calls that are not settled yet.'),
   liveBytes: option(bytes(1, 1024 * 1024 * MIB), 256 * MIB, 'Their size together.'),
@@ -116,6 +131,7 @@ export const configSchema = group({
   folder: option(filePath, '.sallyport', 'Folder of the embedded store.', { flag: '--folder' }),
   redis: redis.prefault({}),
   worker: worker.prefault({}),
+  approvals: group({ webhook: webhook.prefault({}) }).prefault({}),
   admission: admission.prefault({}),
   policyFile: optional(
     filePath,

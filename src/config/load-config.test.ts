@@ -131,3 +131,36 @@ describe('loadConfig', () => {
     expect(problemsOf()).toContain('sallyport.yaml and sallyport.json are both there');
   });
 });
+
+describe('approvals.webhook', () => {
+  const webhook = (members: string): string => write(`approvals:\n  webhook: { ${members} }\n`);
+
+  it('takes an https address and the file of its secret', () => {
+    webhook('url: https://example.com/hook, secretFile: ./secret');
+    expect(load().config.approvals.webhook).toStrictEqual({
+      url: 'https://example.com/hook',
+      secretFile: join(cwd, 'secret'),
+      timeoutMs: 5000,
+    });
+  });
+
+  it('takes http of this machine, and a secret of the environment, which is never shown', () => {
+    webhook('url: "http://[::1]:8080/", secret: "${HOOK_SECRET}"');
+    const loaded = load({ env: { HOOK_SECRET: 'a-long-secret-4711' } });
+    expect(loaded.config.approvals.webhook.secret).toBe('a-long-secret-4711');
+    expect(JSON.stringify(showConfig(loaded))).not.toContain('4711');
+  });
+
+  it.each([
+    ['url: http://example.com/hook, secretFile: s', 'approvals.webhook.url must be https://'],
+    ['url: "https://a:b@example.com/", secretFile: s', 'approvals.webhook.url must not hold a user or a password'],
+    ['url: https://example.com/', 'approvals.webhook.url needs approvals.webhook.secretFile, or secret'],
+    ['secretFile: s', 'approvals.webhook.secretFile needs approvals.webhook.url'],
+    ['url: https://example.com/, secret: in-clear-in-the-file', 'a secret may not stand in the file'],
+    ['url: https://example.com/, secret: "${SHORT}"', 'expected a secret of 16 characters or more'],
+    ['url: https://example.com/, secretFile: s, secret: "${LONG}"', 'exclude each other'],
+  ])('refuses { %s }', (members, problem) => {
+    webhook(members);
+    expect(problemsOf({ env: { SHORT: 'short', LONG: 'long-enough-for-a-secret' } })).toContain(problem);
+  });
+});

@@ -22,6 +22,8 @@ export interface GateHooks {
   resolved(tool: HookedTool, approval: ApprovalResolved): Promise<void>;
   /** Whether any hook is for this. */
   listens(on: HookEventName, tool: HookedTool): boolean;
+  /** The longest that a hook for this event may take; undefined when there is none. */
+  deadlineMs(on: HookEventName): number | undefined;
   health(): HookHealth[];
   /** Whether all observers were told, within this time. */
   idle(timeoutMs: number): Promise<boolean>;

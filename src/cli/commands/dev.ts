@@ -15,6 +15,7 @@ import { ownCommand, shellWord } from '../own-command.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
 import type { Terminal } from '../terminal.ts';
+import { webhookSecretOf } from '../with-store.ts';
 
 const DEFAULT_MODULES = 'modules';
 
@@ -44,7 +45,8 @@ async function dev(context: CommandContext): Promise<void> {
   const log = createLevelledLog(config.log.level ?? 'warn', createReadableLog(terminal));
   const policyFile = config.policyFile === undefined ? undefined : readPolicyFileFor(log, config.policyFile);
   if (!terminal.json) terminal.note(`Sallyport ${RELEASE} is starting ...`);
-  const running = await runDev({ config, modules: config.worker.modules ?? DEFAULT_MODULES, policyFile, log });
+  const modules = config.worker.modules ?? DEFAULT_MODULES;
+  const running = await runDev({ config, modules, policyFile, webhookSecret: webhookSecretOf(config), log });
   logEvents(running.worker.events, log);
   const following = await followConfig(context, loaded, {
     log,

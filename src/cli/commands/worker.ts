@@ -10,7 +10,7 @@ import { createLevelledLog } from '../levelled-log.ts';
 import { logEvents } from '../log-events.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
-import { passwordOf } from '../with-store.ts';
+import { passwordOf, webhookSecretOf } from '../with-store.ts';
 
 const FLAGS = ['worker.modules', 'worker.pool', 'worker.concurrency', 'worker.health.port', 'worker.watch'];
 
@@ -31,7 +31,7 @@ async function work(context: CommandContext): Promise<void> {
   const log = createLevelledLog(config.log.level ?? 'info', createLog('debug'));
   const store = storeOptionsOf(config, { password: passwordOf(config) });
   const worker = await startWorker(
-    workerOptionsOf(config, store, { modules, watch: config.worker.watch ?? false, log }),
+    workerOptionsOf(config, store, { modules, watch: config.worker.watch ?? false, log }, webhookSecretOf(config)),
   );
   logEvents(worker.events, log);
   const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });

@@ -17,6 +17,10 @@ export function createGateHooks(set: HookSet, reporting: HookReporting): GateHoo
     after: (ended) => runAfterHooks(set, ended, queue),
     resolved: (tool, approval) => runResolvedHooks(set, tool, approval, reporting),
     listens: (on, tool) => set.matching(on, tool).length > 0,
+    deadlineMs(on) {
+      const deadlines = set.hooks.filter((hook) => hook.on === on).map(({ timeoutMs }) => timeoutMs);
+      return deadlines.length === 0 ? undefined : Math.max(...deadlines);
+    },
     health: () => set.health(),
     idle: (timeoutMs) => queue.idle(timeoutMs),
   };

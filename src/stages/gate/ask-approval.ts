@@ -7,6 +7,7 @@ import { bindingOf } from '../../gate/approvals/binding.ts';
 import { deniedAtOnce } from '../../gate/approvals/denied-at-once.ts';
 import { endingOutcome, type ApprovalEnding, type EndingFacts } from '../../gate/approvals/endings.ts';
 import { mergeAsks, type MergedAsk } from '../../gate/approvals/merge-asks.ts';
+import { onlyOperatorsDecide } from '../../gate/approvals/only-operators.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
 import type { AskAnswer } from '../../ports/approval-store.ts';
 import type { Plane } from '../../ports/plane.ts';
@@ -30,6 +31,7 @@ export async function askApproval(
   const known = deniedAtOnce(policy, call.identity, history, shortSignature(delivery.bodyDigest));
   if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known });
   const merged = mergeAsks(asks, { title: `Call ${call.tool.declaration.id}`, approvers: policy.approvers ?? [] });
+  if (merged.decisions.every((decision) => decision === 'deny')) return nobodyCanAllow(call, merged, needs);
   const question = writeQuestion(call, merged, canonical);
   const { id, severity } = question;
   const { timeoutMs } = merged;
@@ -39,8 +41,26 @@ export async function askApproval(
   events?.emit('approval.requested', { approvalId: id, severity, timeoutMs });
   events?.emit('call.parked', { approvalId: id, timeoutMs });
   needs.approvals?.requested({ question, expiresAt: answer.expiresAt });
-  needs.log.info({ callId: delivery.callId, approval: id, tool: question.tool }, 'a person is asked');
+  logAsked(call, question, answer.expiresAt, needs);
   return { kind: 'parked' };
+}
+
+/** Each asker offers a yes that another one does not: whoever is asked could only deny. */
+function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs): Ending {
+  const facts = { callId: call.claimed.delivery.callId, tool: call.tool.declaration.id };
+  const asked = askers.map(({ kind, id }) => `${kind} ${id}`);
+  log.warn({ ...facts, askers: asked }, 'nobody is asked: those who ask offer no yes in common');
+  return endedBy(call, 'no-route');
+}
+
+/** With the command that decides it. A warning where nobody hears of it unless they look. */
+function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number, { log, approvals }: Needs): void {
+  const { id, callId, tool, severity, decisions } = question;
+  const decide = `sallyport approvals decide ${id} ${decisions[0]!}`;
+  const facts = { callId, approval: id, tool, severity, expiresAt: new Date(expiresAt).toISOString(), decide };
+  const unseen = approvals === undefined && onlyOperatorsDecide(question, call.claimed.policy);
+  if (!unseen) return log.info(facts, 'a person is asked');
+  log.warn({ ...facts, list: 'sallyport approvals list' }, 'a person is asked, and only operators can decide');
 }
 
 export function endedBy(call: GatedCall, ending: ApprovalEnding, facts: EndingFacts = {}): Ending {
@@ -71,7 +91,7 @@ async function register(
   { claimed: { delivery }, tool }: GatedCall,
   question: ApprovalQuestion,
   timeoutMs: number,
-  { store, hooks, log }: Needs,
+  { store, hooks, log, approvals }: Needs,
 ): Promise<AskAnswer | undefined> {
   const { callId, pool, workerId, entryId, fence } = delivery;
   try {
@@ -84,7 +104,8 @@ async function register(
       question,
       timeoutMs,
       mayHaveRun: mayHaveRun(delivery, tool.declaration.effect),
-      callback: hooks?.listens('approval_resolved', tool.declaration) ?? false,
+      // Also for the notifier: only by its callback does a worker hear how every question ended.
+      callback: approvals !== undefined || (hooks?.listens('approval_resolved', tool.declaration) ?? false),
       audit: encode({ binding: question.binding, askers: question.askers.map(({ kind, id }) => `${kind} ${id}`) }),
     });
   } catch (error) {

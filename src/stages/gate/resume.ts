@@ -23,6 +23,7 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
   const id = delivery.resumedWith?.approval;
   const approval = id === undefined ? undefined : await needs.store.readApproval(id);
   if (approval?.state !== 'allowed') return endedBy(call, 'already-decided');
+  tellResolved(call, approval);
   const changed = findChange(call, approval);
   if (changed !== undefined) return endedBy(call, 'mismatch', { what: changed });
 
@@ -39,6 +40,14 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
     return askApproval(call, [first, ...rest, ...hookAsks(approval)], canonical, NO_HISTORY, needs);
   const effective = canonical === call.envelope.arguments ? {} : { effective: canonical };
   return allow({ ...call, arguments: read.value }, { ...effective, approval: approval.question.id });
+}
+
+/** Where a callback was asked for, whoever claims it tells. */
+function tellResolved({ claimed: { events } }: GatedCall, approval: Approval): void {
+  if (approval.callback !== 'none' || events === undefined) return;
+  const { question, resolution = 'allow-once', requestedAt, resolvedAt = requestedAt } = approval;
+  const durationMs = resolvedAt - requestedAt;
+  events.emit('approval.resolved', { approvalId: question.id, resolution, durationMs });
 }
 
 /** What is not as it was when the person looked. */

@@ -4,7 +4,7 @@ import { encodeHistory, shortSignature, toolTag } from '../../../wire/history.ts
 import type { CallRow, RunRow } from '../rows.ts';
 import { RunMemory } from '../run-memory.ts';
 import type { Transaction } from '../transaction.ts';
-import { endRun } from './sessions.ts';
+import { dropRun } from './sessions.ts';
 
 /** Counts one more attempt of a run that exists. */
 export function countAttempt(
@@ -51,7 +51,7 @@ export function endAttempt(transaction: Transaction, call: CallRow, attempt: Set
   const { session, run } = call;
   transaction.rows.run(session, run)?.end(call.sequence, ending, attempt?.effective ?? null);
   if (attempt?.cost !== undefined && attempt.cost > 0) addCost(transaction, session, run, attempt.cost);
-  if (attempt?.endsRun === true && endRun(transaction, { session, run })) {
+  if (attempt?.endsRun === true && dropRun(transaction, { session, run })) {
     transaction.rows.dropSession(session);
     transaction.database.run('UPDATE session SET endedRuns = endedRuns + 1 WHERE id = ?', session);
   }

@@ -115,8 +115,12 @@ export function openRun(transaction: Transaction, { session: id, run }: RunReque
   return 'opened';
 }
 
+export function endRun(transaction: Transaction, request: RunRequest): void {
+  dropRun(transaction, request);
+}
+
 /** Moves the epoch: queued calls of the run must not start. Tells whether there was such a run. */
-export function endRun(transaction: Transaction, { session, run }: RunRequest): boolean {
+export function dropRun(transaction: Transaction, { session, run }: RunRequest): boolean {
   const { database, lane, rows } = transaction;
   rows.dropSession(session);
   rows.dropRun(session, run);

@@ -1,0 +1,146 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { planeError } from '../domain/errors.ts';
+import { findWebhookProblem } from '../domain/webhook-url.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { ApprovalNotifier } from '../ports/approval-notifier.ts';
+import type { Log } from '../ports/log.ts';
+import { requestedMessage, resolvedMessage, signatureHeaders } from './webhook-message.ts';
+
+export interface WebhookOptions {
+  /** https://, or http:// of this machine. */
+  readonly url: string;
+  /** Both sides know it; never sent, never logged. */
+  readonly secret: string;
+  /** How long one attempt may take. */
+  readonly timeoutMs?: number;
+}
+
+export interface WebhookPace {
+  readonly attempts: number;
+  /** Before the second attempt; doubled before each further one. */
+  readonly backoffMs: number;
+  readonly atOnce: number;
+  /** So many wait; what comes then is not sent. */
+  readonly queued: number;
+}
+
+export interface ApprovalWebhook extends ApprovalNotifier {
+  /** Takes no more, waits so long for what is on its way, and gives up the rest. */
+  close(graceMs: number): Promise<void>;
+}
+
+const PACE: WebhookPace = Object.freeze({ attempts: 4, backoffMs: 500, atOnce: 4, queued: 1000 });
+const DEFAULT_TIMEOUT_MS = 5000;
+const LEAST_SECRET_LENGTH = 16;
+const LOG_EVERY = 100;
+
+type Trouble = { readonly problem: string; readonly again: boolean };
+
+/** Sends what approvers should know to one address, signed. A slow or broken receiver costs its own messages and nothing else. */
+export function createApprovalWebhook(
+  { url, secret, timeoutMs = DEFAULT_TIMEOUT_MS }: WebhookOptions,
+  log: Log,
+  pace: WebhookPace = PACE,
+): ApprovalWebhook {
+  checkOptions(url, secret);
+  // The path may be a secret of the receiver's.
+  const receiver = new URL(url).origin;
+  const waiting: JsonObject[] = [];
+  const stop = new AbortController();
+  const idlers = new Set<() => void>();
+  let [running, dropped, closed] = [0, 0, false];
+
+  function submit(message: JsonObject): void {
+    if (closed) return;
+    if (running < pace.atOnce) return start(message);
+    if (waiting.length < pace.queued) return void waiting.push(message);
+    dropped += 1;
+    if (dropped % LOG_EVERY === 1) log.warn({ receiver, dropped }, 'the approval webhook is too slow; not all is sent');
+  }
+
+  function start(message: JsonObject): void {
+    running += 1;
+    // deliver never rejects.
+    void deliver(message).then(onEnd);
+  }
+
+  function onEnd(): void {
+    running -= 1;
+    const next = waiting.shift();
+    if (next !== undefined) start(next);
+    else if (running === 0) for (const tell of idlers) tell();
+  }
+
+  async function deliver(message: JsonObject): Promise<void> {
+    const body = JSON.stringify(message);
+    for (let attempt = 1; ; attempt += 1) {
+      const trouble = await post(body);
+      if (trouble === undefined) return;
+      if (stop.signal.aborted || !trouble.again || attempt >= pace.attempts) {
+        const { event, approvalId } = message;
+        const facts = { receiver, event, approval: approvalId, attempts: attempt, problem: trouble.problem };
+        return log.warn(facts, 'the approval webhook was not told');
+      }
+      await pause(pace.backoffMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2), stop.signal);
+    }
+  }
+
+  /** Each attempt has a signature of its own: a late one must not look like a recorded one. */
+  async function post(body: string): Promise<Trouble | undefined> {
+    try {
+      const { status, body: answer } = await fetch(url, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...signatureHeaders(secret, body, Date.now()) },
+        // Followed, it would carry the question to an address that nobody configured.
+        redirect: 'manual',
+        signal: AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs)]),
+      });
+      await answer?.cancel();
+      return status >= 200 && status < 300 ? undefined : { problem: `HTTP ${status}`, again: isWorthAnother(status) };
+    } catch (error) {
+      return { problem: nameOf(error), again: true };
+    }
+  }
+
+  return {
+    requested: ({ question, expiresAt }) => submit(requestedMessage(question, expiresAt)),
+    resolved: (approval) => submit(resolvedMessage(approval)),
+    async close(graceMs) {
+      closed = true;
+      if (running === 0) return;
+      const idle = new Promise<void>((resolve) => idlers.add(resolve));
+      const timer = setTimeout(() => {
+        const unsent = waiting.splice(0).length;
+        if (unsent > 0) log.warn({ receiver, unsent }, 'the approval webhook was not told of everything');
+        stop.abort();
+      }, graceMs);
+      await idle;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function checkOptions(url: string, secret: string): void {
+  const wrong = findWebhookProblem(url);
+  const problems = wrong === undefined ? [] : [`approvals.webhook.url ${wrong}`];
+  if (secret.length < LEAST_SECRET_LENGTH) {
+    problems.push(`the secret of approvals.webhook must have ${LEAST_SECRET_LENGTH} characters or more`);
+  }
+  if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
+}
+
+function isWorthAnother(status: number): boolean {
+  return status >= 500 || status === 408 || status === 429;
+}
+
+/** Without the message: it can hold the address. */
+function nameOf(error: unknown): string {
+  const { name, cause } = error as Error & { cause?: { code?: unknown } };
+  return typeof cause?.code === 'string' ? cause.code : name;
+}
+
+/** Ends early when the signal says so. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,48 @@
+import { createHmac } from 'node:crypto';
+import type { Approval, ApprovalQuestion } from '../domain/approval.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { argumentsDigest } from '../gate/approvals/binding.ts';
+import { escapeHidden } from '../wire/escape-text.ts';
+
+/** What leaves the plane: who asks, and digests of what would run. Never an argument, never the `detail`, never a token. */
+export function requestedMessage(question: ApprovalQuestion, expiresAt: number): JsonObject {
+  return {
+    event: 'approval.requested',
+    ...factsOf(question),
+    reasons: question.reasons.map((reason) => escapeHidden(reason)),
+    expiresAt,
+  };
+}
+
+export function resolvedMessage({ question, resolution, resolvedAt, votes }: Approval): JsonObject {
+  const by = votes.at(-1)?.by;
+  const isDecided = resolution !== 'timeout' && resolution !== 'cancelled';
+  return {
+    event: 'approval.resolved',
+    ...factsOf(question),
+    resolution: resolution ?? 'cancelled',
+    ...(isDecided && by !== undefined ? { by: `${by.kind} ${escapeHidden(by.name)}` } : {}),
+    ...(resolvedAt === undefined ? {} : { resolvedAt }),
+  };
+}
+
+function factsOf({ id, callId, tool, identity, severity, title, arguments: canonical, binding }: ApprovalQuestion) {
+  return {
+    approvalId: id,
+    callId,
+    tool,
+    agent: identity.agent,
+    subject: `${identity.tenant}/${identity.subject}`,
+    severity,
+    title: escapeHidden(title),
+    argumentsDigest: argumentsDigest(canonical),
+    binding,
+  };
+}
+
+/** The time is signed too, so that a recorded request cannot be sent again later. */
+export function signatureHeaders(secret: string, body: string, nowMs: number): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1000));
+  const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+  return { 'sallyport-timestamp': timestamp, 'sallyport-signature': `v1=${signature}` };
+}
