@@ -98,7 +98,11 @@ export async function decide(
   { client }: { readonly client: Client },
   { question }: Approval,
   decision: ApprovalDecision,
-  more: { readonly comment?: string; readonly arguments?: JsonObject; readonly grant?: { readonly uses?: number } } = {},
+  more: {
+    readonly comment?: string;
+    readonly arguments?: JsonObject;
+    readonly grant?: { readonly uses?: number };
+  } = {},
 ) {
   const answer = await client.approvals.decide(OPERATOR, question.id, { decision, binding: question.binding, ...more });
   expect(answer.kind).toBe('decided');
