@@ -5,7 +5,7 @@ import type { Approval, ApprovalDecision, Principal } from '../../../src/domain/
 import type { JsonObject } from '../../../src/domain/json.ts';
 import type { Policy } from '../../../src/domain/policy.ts';
 import type { Rule } from '../../../src/domain/rule.ts';
-import type { CallAnswer, Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
+import type { Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
 import type { AuditEntry, AuditEvent } from '../../../src/ports/call-store.ts';
 import { callIdFor, randomId } from '../../../src/wire/ids.ts';
 import { decode } from '../../../src/wire/message-pack.ts';
@@ -122,9 +122,4 @@ export async function recordOf(plane: StagedPlane, callId: string, event: AuditE
   const found = (await recordsOf(plane, callId)).filter((entry) => entry.event === event);
   expect(found, `${event} of ${callId}`).toHaveLength(1);
   return found[0]!;
-}
-
-export function settledOutcome(answer: CallAnswer): Outcome {
-  if (answer.kind === 'pending') throw new Error(`call ${answer.callId} is pending`);
-  return answer.outcome;
 }
