@@ -1,4 +1,4 @@
-import type { ApprovalQuestion } from '../../domain/approval.ts';
+import { SEVERITIES, type ApprovalQuestion } from '../../domain/approval.ts';
 import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
@@ -19,18 +19,20 @@ import { refuse } from './refuse.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
 
-/** Parks the call with a question to a person, unless the answer is known to be no. */
+/** Parks the call with a question to a person, unless the answer is known to be no. `before`: what was asked about it already. */
 export async function askApproval(
   call: GatedCall,
   asks: readonly [Ask, ...Ask[]],
   canonical: string,
   history: RunHistory,
   needs: Needs,
+  before?: ApprovalQuestion,
 ): Promise<Ending> {
   const { delivery, policy, events } = call.claimed;
   const known = deniedAtOnce(policy, call.identity, history, shortSignature(delivery.bodyDigest));
   if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known });
-  const merged = mergeAsks(asks, { title: `Call ${call.tool.declaration.id}`, approvers: policy.approvers ?? [] });
+  const asked = mergeAsks(asks, { title: `Call ${call.tool.declaration.id}`, approvers: policy.approvers ?? [] });
+  const merged = before === undefined ? asked : keepWhatHooksSaid(asked, before);
   if (merged.decisions.every((decision) => decision === 'deny')) return nobodyCanAllow(call, merged, needs);
   const question = writeQuestion(call, merged, canonical);
   const { id, severity } = question;
@@ -67,6 +69,24 @@ export function endedBy(call: GatedCall, ending: ApprovalEnding, facts: EndingFa
   const outcome = endingOutcome(ending, { tool: call.tool.declaration.id, ...facts });
   // Only a yes has none, and after a yes nobody comes here.
   return refuse(outcome ?? trouble('APPROVAL_MALFORMED', {}), call.claimed.events, 'approval');
+}
+
+/**
+ * Hooks are not run again, and what they said stands only in the question before, together with what rules said then. So all of it
+ * holds on: nobody who was not good enough for a hook can answer, or edit the arguments, because a rule has changed.
+ */
+function keepWhatHooksSaid(asked: MergedAsk, before: ApprovalQuestion): MergedAsk {
+  if (!before.askers.some(({ kind }) => kind === 'hook')) return asked;
+  const lists = new Map([...before.approvers, ...asked.approvers].map((list) => [list.toSorted().join('\n'), list]));
+  const rank = SEVERITIES.indexOf(before.severity);
+  return {
+    ...asked,
+    approvers: [...lists.values()],
+    severity: rank > SEVERITIES.indexOf(asked.severity) ? before.severity : asked.severity,
+    quorum: Math.max(asked.quorum, before.quorum),
+    decisions: asked.decisions.filter((decision) => before.decisions.includes(decision)),
+    ...(before.detail === undefined ? {} : { detail: before.detail }),
+  };
 }
 
 function writeQuestion(call: GatedCall, merged: MergedAsk, canonical: string): ApprovalQuestion {

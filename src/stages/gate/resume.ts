@@ -35,9 +35,12 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
 
   const decision = judgeRules(call, read.value);
   if (decision.verdict === 'deny') return deniedByRule(call, decision);
-  const [first, ...rest] = asksOf(decision).filter(({ asker }) => !wasAsked(approval, asker));
-  if (first !== undefined)
-    return askApproval(call, [first, ...rest, ...hookAsks(approval)], canonical, NO_HISTORY, needs);
+  // One that was not answered asks, and all others with it: the next yes is compared with all of them.
+  const [first, ...rest] = asksOf(decision);
+  if (first !== undefined && ![first, ...rest].every(({ asker }) => wasAsked(approval, asker))) {
+    const asks = [first, ...rest, ...hookAsks(approval)] as const;
+    return askApproval(call, asks, canonical, NO_HISTORY, needs, approval.question);
+  }
   const effective = canonical === call.envelope.arguments ? {} : { effective: canonical };
   return allow({ ...call, arguments: read.value }, { ...effective, approval: approval.question.id });
 }

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Rule } from '../../src/domain/rule.ts';
+import type { SessionHandle } from '../../src/exports/client.ts';
+import { canonicalJson } from '../../src/wire/canonical-json.ts';
+import { sha256 } from '../../src/wire/digest.ts';
+import { eventually } from '../support/process.ts';
+import {
+  decide,
+  GATE_HOOKS,
+  GATE_MODULES,
+  letter,
+  park,
+  policyWith,
+  recordOf,
+  sentLetters,
+  toldLetters,
+} from './support/gate-plane.ts';
+import { BACKENDS, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';
+
+const NO_ENEMY: Rule = { id: 'no-enemy', verdict: 'deny', arguments: [{ at: '/to', equals: 'the enemy' }] };
+
+/** The plugin file does what the first word of a letter says: see test/fixtures/gate-plane/hooks.mjs. */
+describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
+  let plane: StagedPlane;
+  let worker: PlaneWorker;
+  let session: SessionHandle;
+  beforeAll(async () => {
+    plane = await stagePlane(backend);
+    await plane.setPolicy(policyWith([NO_ENEMY]));
+    worker = await plane.startWorker({ modules: GATE_MODULES, hooks: [{ file: GATE_HOOKS }] });
+  });
+  beforeEach(async () => {
+    session = await plane.openSession();
+  });
+  afterAll(() => plane.stop());
+
+  async function send(text: string) {
+    const answer = await plane.client.call(session, 'desk.send', letter(plane, text), { waitMs: 30_000 });
+    if (answer.kind !== 'settled') throw new Error(answer.kind);
+    return answer;
+  }
+
+  /** What the after hook was told, once it was; nothing else may come later than the next call's. */
+  async function toldOf(callId: string) {
+    await eventually(() => toldLetters(plane, callId).length > 0, { what: `the after hook of ${callId}` });
+    const { callId: next } = await send('plain');
+    await eventually(() => toldLetters(plane, next).length > 0, { what: `the after hook of ${next}` });
+    return toldLetters(plane, callId);
+  }
+
+  it('that have no objection let the call through as it is', async () => {
+    const { outcome, callId } = await send('plain');
+    expect(outcome.kind).toBe('ok');
+    expect(await toldOf(callId)).toEqual([{ callId, ran: { text: 'plain' }, changedBy: [], kind: 'ok' }]);
+  });
+
+  it('block with their reason; the tool is not entered, and the after hook is told once', async () => {
+    const { outcome, callId } = await send('block');
+    expect(outcome).toMatchObject({ kind: 'blocked', executed: 'no', error: { code: 'HOOK_BLOCKED' } });
+    expect(outcome.error?.message).toContain('Not this one.');
+    expect(sentLetters(plane, 'block')).toEqual([]);
+    expect(await toldOf(callId)).toEqual([{ callId, ran: { text: 'block' }, changedBy: [], kind: 'blocked' }]);
+  });
+
+  it('rewrite what runs; the audit has its digest, and the after hook is told what ran', async () => {
+    const { outcome, callId } = await send('rewrite');
+    expect(outcome.kind).toBe('ok');
+    expect(sentLetters(plane).filter((sent) => sent.callId === callId)).toEqual([
+      { text: 'rewrite rewritten', callId },
+    ]);
+    const { detail, bodyDigest } = await recordOf(plane, callId, 'call.settled');
+    expect(detail).toMatchObject({
+      effectiveDigest: sha256(canonicalJson(letter(plane, 'rewrite rewritten'))),
+      changedBy: ['desk-hooks.editor'],
+    });
+    expect(bodyDigest).not.toBe(detail['effectiveDigest']);
+    expect(await toldOf(callId)).toEqual([
+      { callId, ran: { text: 'rewrite rewritten' }, changedBy: ['desk-hooks.editor'], kind: 'ok' },
+    ]);
+  });
+
+  it('that make wrong arguments block the call with their name', async () => {
+    const { outcome } = await send('spoil');
+    expect(outcome).toMatchObject({ kind: 'blocked', executed: 'no', error: { code: 'HOOK_ARGUMENTS_INVALID' } });
+    expect(outcome.error?.message).toContain('desk-hooks.editor');
+    expect(sentLetters(plane, 'spoil')).toEqual([]);
+  });
+
+  it('make nothing of the arguments that a rule denies', async () => {
+    const { outcome } = await send('forbidden');
+    expect(outcome).toMatchObject({ kind: 'denied', executed: 'no', error: { facts: { rule: 'no-enemy' } } });
+    expect(sentLetters(plane, 'forbidden')).toEqual([]);
+  });
+
+  it('that fail block with one sentence, whatever the cause; the log has it', async () => {
+    const { outcome } = await send('throw');
+    expect(outcome).toMatchObject({ kind: 'blocked', executed: 'no', error: { code: 'HOOK_FAILED' } });
+    expect(JSON.stringify(outcome)).not.toContain('a cause that nobody outside may read');
+    expect(sentLetters(plane, 'throw')).toEqual([]);
+    await eventually(() => worker.process.stderr.includes('a cause that nobody outside may read'), {
+      what: 'the cause in the log',
+    });
+  });
+
+  it('that rewrite and ask show and bind the rewritten arguments, and these run after a yes', async () => {
+    const parked = await park(plane, session, 'desk.send', letter(plane, 'rewrite-and-ask'));
+    const rewritten = canonicalJson(letter(plane, 'rewrite-and-ask rewritten'));
+    expect(parked.approval.question).toMatchObject({
+      arguments: rewritten,
+      askers: [{ kind: 'hook', id: 'desk-hooks.editor' }],
+    });
+    await decide(plane, parked.approval, 'allow-once');
+    expect((await parked.outcome).kind).toBe('ok');
+    const { callId } = parked;
+    expect(sentLetters(plane).filter((sent) => sent.callId === callId)).toEqual([
+      { text: 'rewrite-and-ask rewritten', callId },
+    ]);
+    const { detail } = await recordOf(plane, callId, 'call.settled');
+    expect(detail).toMatchObject({ effectiveDigest: sha256(rewritten), approval: parked.approval.question.id });
+    expect(await toldOf(callId)).toMatchObject([{ ran: { text: 'rewrite-and-ask rewritten' }, kind: 'ok' }]);
+  });
+
+  it('that rewrite and ask change nothing after a no', async () => {
+    const parked = await park(plane, session, 'desk.send', letter(plane, 'rewrite-and-ask in vain'));
+    await decide(plane, parked.approval, 'deny');
+    expect(await parked.outcome).toMatchObject({ executed: 'no', error: { code: 'APPROVAL_DENIED' } });
+    expect(sentLetters(plane).filter((sent) => sent.callId === parked.callId)).toEqual([]);
+  });
+});

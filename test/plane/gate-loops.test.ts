@@ -1,0 +1,298 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_ADMISSION } from '../../src/compose/defaults.ts';
+import { openStore } from '../../src/compose/open-store.ts';
+import { startWorker } from '../../src/compose/start-worker.ts';
+import { indexTools } from '../../src/domain/catalog.ts';
+import type { ToolId } from '../../src/domain/ids.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import type { LoopOptions } from '../../src/domain/loop-settings.ts';
+import { connect, type Client, type Outcome, type SessionHandle } from '../../src/exports/client.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { prepareCall } from '../../src/stages/call/prepare-call.ts';
+import { sha256 } from '../../src/wire/digest.ts';
+import { randomId } from '../../src/wire/ids.ts';
+import { decodeOutcome } from '../../src/wire/outcome.ts';
+import { eventually, spawnNode, temporaryFolder } from '../support/process.ts';
+import { SILENT_LOG } from '../support/sample-call.ts';
+import { GATE_MODULES, policyWith, recordsOf } from './support/gate-plane.ts';
+import {
+  BACKENDS,
+  BASIC_MODULES,
+  LEASE_MS,
+  OPEN_POLICY,
+  stagePlane,
+  type BackendName,
+  type StagedPlane,
+} from './support/stage-plane.ts';
+import { callFor } from './support/watch-plane.ts';
+
+const OWNER_SCRIPT = fileURLToPath(new URL('support/owner-process.mjs', import.meta.url));
+const advice = ({ content }: Outcome): string[] =>
+  content.flatMap((part) => (part.kind === 'text' && /same|loop|again/i.test(part.text) ? [part.text] : []));
+const codeOf = ({ kind, error }: Outcome): string => error?.code ?? kind;
+
+/** What repeats itself, in words: [word, how often] for neighbours that are the same. */
+function shorten(words: readonly string[]): [string, number][] {
+  const short: [string, number][] = [];
+  for (const word of words) {
+    const last = short.at(-1);
+    if (last?.[0] === word) last[1] += 1;
+    else short.push([word, 1]);
+  }
+  return short;
+}
+
+/** Redis remembers the calls of a run only from the first that looks repeated on, so one round more is needed there. */
+const unseen = (backend: BackendName, round = 1): number => (backend === 'redis' ? round : 0);
+
+describe.each(BACKENDS)('loops on %s', (backend) => {
+  const late = unseen(backend);
+  let plane: StagedPlane;
+  let session: SessionHandle;
+  beforeAll(async () => {
+    plane = await stagePlane(backend);
+    // Two, so that a run is seen by both.
+    for (let count = 0; count < 2; count += 1) await plane.startWorker({ modules: GATE_MODULES, concurrency: 1 });
+  });
+  beforeEach(async () => {
+    await plane.setPolicy(OPEN_POLICY);
+    session = await plane.openSession();
+  });
+  afterAll(() => plane.stop());
+
+  const look = (run: SessionHandle, text = 'always the same') => callFor(plane, run, 'desk.look', { text });
+  async function times(count: number, call: (index: number) => Promise<Outcome>): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (let index = 0; index < count; index += 1) outcomes.push(await call(index));
+    return outcomes;
+  }
+  const setLoops = (options: LoopOptions) => plane.setPolicy(policyWith([], { loops: { default: options } }));
+
+  it('A A A … are warned inside the result, blocked, and end the run; the next run is stricter', async () => {
+    const outcomes = await times(30 + late, () => look(session));
+    expect(shorten(outcomes.map(codeOf))).toEqual([
+      ['ok', 20 + late],
+      ['LOOP_BLOCKED', 9],
+      ['RUN_ENDED_BY_LOOP', 1],
+    ]);
+    expect(
+      outcomes.flatMap((outcome, index) => (advice(outcome).length > 0 && index < 20 + late ? [index + 1] : [])),
+    ).toEqual([11 + late]);
+    expect(outcomes[10 + late]).toMatchObject({ kind: 'ok', structured: { letters: 0 } });
+    expect(outcomes.at(-1)).toMatchObject({ kind: 'blocked', executed: 'no' });
+    const after = await plane.client.call(session, 'desk.look', { text: 'something else' });
+    expect(after).toMatchObject({ kind: 'refused', outcome: { kind: 'unauthenticated', executed: 'no' } });
+
+    const fresh = await plane.client.openRun(session);
+    const again = await times(12 + late, () => look(fresh));
+    expect(shorten(again.map(codeOf))).toEqual([
+      ['ok', 10 + late],
+      ['LOOP_BLOCKED', 2],
+    ]);
+    expect((await look(fresh, 'something else')).kind).toBe('ok');
+  });
+
+  it('are seen by the audit with the detector that stopped them', async () => {
+    await setLoops({ repeat: { warn: 1, block: 2 } });
+    await times(2 + late, () => look(session));
+    const answer = await plane.client.call(session, 'desk.look', { text: 'always the same' }, { waitMs: 30_000 });
+    if (answer.kind !== 'settled') throw new Error(answer.kind);
+    expect(await recordsOf(plane, answer.callId)).toMatchObject([
+      { event: 'call.settled', detail: { code: 'LOOP_BLOCKED', detector: 'repeat' } },
+    ]);
+  });
+
+  it('of one failure with changing arguments are stopped, and of A B A B', async () => {
+    await setLoops({ sameFailure: { warn: 2, block: 4 }, cycle: { warn: 3, block: 8 } });
+    const failing = await times(6, (index) => callFor(plane, session, 'desk.fail', { text: `try ${index}` }));
+    expect(shorten(failing.map(codeOf))).toEqual([
+      ['TOOL_FAILED', 4],
+      ['LOOP_BLOCKED', 2],
+    ]);
+    const other = await plane.openSession();
+    const circling = await times(9 + 2 * late, (index) => look(other, `number ${index % 2}`));
+    expect(shorten(circling.map(codeOf))).toEqual([
+      ['ok', 8 + 2 * late],
+      ['LOOP_BLOCKED', 1],
+    ]);
+  });
+
+  it('of wrong arguments, and of a tool that the agent may not use, are stopped', async () => {
+    await plane.setPolicy({
+      ...OPEN_POLICY,
+      permissions: { ...OPEN_POLICY.permissions, 'desk.send': { deny: ['*'] } },
+      loops: { default: { sameFailure: { warn: 2, block: 4 } } },
+    });
+    const wrong = await times(5, (index) => callFor(plane, session, 'desk.look', { text: index }));
+    expect(wrong.map(codeOf).slice(3)).toEqual(['ARGUMENTS_INVALID', 'LOOP_BLOCKED']);
+    const closed = await times(5, (index) => callFor(plane, session, 'desk.send', { file: '-', text: `${index}` }));
+    expect(closed.map(codeOf).slice(3)).toEqual(['PERMISSION_DENIED', 'LOOP_BLOCKED']);
+  });
+
+  it('of a tool that does not exist are stopped', async () => {
+    await setLoops({ unknownTool: { warn: 2, block: 4 } });
+    const known = indexTools(await plane.store.readCatalog()).get('desk.look' as ToolId)!;
+    const published = { ...known, tool: { ...known.tool, id: 'desk.nothing' as ToolId, digest: 'f'.repeat(64) } };
+    // The client library would not even send it; another caller does.
+    const outcomes = await times(5, async () => {
+      const prepared = prepareCall({
+        session: session.id,
+        run: session.run,
+        proof: { kind: 'token', tokenDigest: sha256(session.token) },
+        tool: published,
+        arguments: { text: 'x' },
+        key: randomId(),
+        depth: 0,
+        admission: DEFAULT_ADMISSION,
+      });
+      if (prepared.kind !== 'prepared') throw new Error('not prepared');
+      const { callId } = prepared.request;
+      await plane.store.acceptCall(prepared.request);
+      const stored = await eventually(async () => (await plane.store.readCall(callId))?.outcome, {
+        timeoutMs: 30_000,
+        what: `the outcome of ${callId}`,
+      });
+      return decodeOutcome(stored);
+    });
+    expect(shorten(outcomes.map(codeOf))).toEqual([
+      ['TOOL_UNKNOWN', 4],
+      ['LOOP_BLOCKED', 1],
+    ]);
+  });
+
+  describe('budgets', () => {
+    it('of calls per run, also when loop detection is off', async () => {
+      await setLoops({ enabled: false, budgets: { callsPerRun: 3 } });
+      const outcomes = await times(5, (index) => look(session, `number ${index}`));
+      expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'ok', 'BUDGET_SPENT', 'BUDGET_SPENT']);
+      expect((await look(await plane.client.openRun(session))).kind).toBe('ok');
+      await setLoops({ budgets: { callsPerRun: 10 } });
+      expect((await look(session)).kind).toBe('ok');
+    });
+
+    it('of calls per tool, and others may still be called', async () => {
+      await setLoops({ budgets: { callsPerTool: { 'desk.look': 2 } } });
+      const outcomes = await times(3, (index) => look(session, `number ${index}`));
+      expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'BUDGET_SPENT']);
+      expect((await callFor(plane, session, 'desk.frank', { price: 0, text: 'x' })).kind).toBe('ok');
+    });
+
+    it('of cost, as the tool counts it', async () => {
+      await setLoops({ budgets: { cost: 1 } });
+      const frank = (index: number) => callFor(plane, session, 'desk.frank', { price: 0.4, text: `${index}` });
+      expect((await times(4, frank)).map(codeOf)).toEqual(['ok', 'ok', 'ok', 'BUDGET_SPENT']);
+    });
+
+    it('of wall time', async () => {
+      await setLoops({ budgets: { wallTimeMs: 1 } });
+      const from = await plane.store.now();
+      await eventually(async () => (await plane.store.now()) > from + 2, { what: '2 ms of store time' });
+      expect(codeOf(await look(session))).toBe('BUDGET_SPENT');
+    });
+  });
+});
+
+describe('loops when everything is killed', () => {
+  let close: () => Promise<unknown>;
+  afterEach(() => close());
+
+  it('on redis go on where they were: workers and Redis come back and know the run', async () => {
+    const plane = await stagePlane('redis');
+    close = () => plane.stop();
+    const session = await plane.openSession();
+    const look = () => callFor(plane, session, 'desk.look', { text: 'always the same' });
+    for (const killed of [true, false]) {
+      const worker = await plane.startWorker({ modules: GATE_MODULES });
+      for (let count = 0; count < 10; count += 1) expect((await look()).kind).toBe('ok');
+      if (!killed) break;
+      worker.process.kill('SIGKILL');
+      await plane.redis!.kill('SIGKILL');
+      await plane.redis!.restart();
+    }
+    for (let count = 0; count < unseen('redis'); count += 1) await look();
+    expect(codeOf(await look())).toBe('LOOP_BLOCKED');
+  });
+
+  it('on embedded go on where they were: the owner comes back and knows the run', async () => {
+    const folder = temporaryFolder('sallyport-loops');
+    const options = { store: 'embedded', folder: join(folder.path, 'store'), mode: 'connect' } as const;
+    const env = {
+      OWNER: JSON.stringify({ folder: options.folder, modules: BASIC_MODULES, leaseMs: LEASE_MS }),
+      XDG_RUNTIME_DIR: folder.path,
+    };
+    const owners: Awaited<ReturnType<typeof spawnNode>>[] = [];
+    let client: Client | undefined;
+    close = async () => {
+      await client?.close();
+      await Promise.all(owners.map((owner) => owner.stop()));
+      folder.remove();
+    };
+    let session: SessionHandle | undefined;
+    const echo = async (): Promise<Outcome> => {
+      const answer = await client!.call(session!, 'basic.echo', { text: 'x' }, { waitMs: 40_000 });
+      if (answer.kind === 'pending') throw new Error('pending');
+      return answer.outcome;
+    };
+    for (const killed of [true, false]) {
+      const owner = await spawnNode(OWNER_SCRIPT, [], { env });
+      owners.push(owner);
+      await owner.waitForLine(/^ready /, 30_000);
+      client ??= await connect(options);
+      session ??= await client.openSession({ subject: 'alice', agent: 'main' });
+      for (let count = 0; count < 10; count += 1) expect((await echo()).kind).toBe('ok');
+      if (killed) owner.kill('SIGKILL');
+    }
+    expect(codeOf(await echo())).toBe('LOOP_BLOCKED');
+  });
+});
+
+describe.each(BACKENDS)('an allowed call on %s', (backend) => {
+  it('costs no store request more with three rules and loop detection than without', async () => {
+    const plane = await stagePlane(backend);
+    const requests: string[] = [];
+    const worker = await startWorker(
+      { ...plane.storeOptions, modules: GATE_MODULES, health: false, log: SILENT_LOG },
+      { openStore: async (options) => countRequests(await openStore(options), requests) },
+    );
+    const session = await plane.openSession();
+    const call = async (args: JsonObject): Promise<string[]> => {
+      expect((await callFor(plane, session, 'desk.look', args)).kind).toBe('ok');
+      // Waiting for calls and the heartbeat go on all the time, whatever is called.
+      return requests
+        .splice(0)
+        .filter((name) => !['claimCalls', 'reclaimCalls', 'now', 'registerWorker'].includes(name));
+    };
+    await plane.setPolicy({ ...OPEN_POLICY, loops: { default: { enabled: false } } });
+    await call({ text: 'to know the policy' });
+    const without = await call({ text: 'plain' });
+    await plane.setPolicy(
+      policyWith([
+        { id: 'one', verdict: 'deny', arguments: [{ at: '/text', prefix: 'spam' }] },
+        { id: 'two', verdict: 'ask', arguments: [{ at: '/text', glob: 'secret*' }] },
+        { id: 'three', verdict: 'allow', tools: ['desk.*'] },
+      ]),
+    );
+    await call({ text: 'to know the policy' });
+    const withGate = await call({ text: 'gated' });
+    // The same call again: now its history travels with it.
+    const repeated = await call({ text: 'gated' });
+    expect(without).toEqual(['settleCall']);
+    expect([withGate, repeated]).toEqual([without, without]);
+    await worker.drain();
+    await plane.stop();
+  });
+});
+
+function countRequests(store: Store, requests: string[]): Store {
+  const counted: Record<string, unknown> = { ...store, lanes: store.lanes };
+  for (const [name, member] of Object.entries(store) as [string, unknown][]) {
+    if (typeof member !== 'function') continue;
+    counted[name] = (...given: unknown[]): unknown => {
+      requests.push(name);
+      return (member as (...all: unknown[]) => unknown).apply(store, given);
+    };
+  }
+  return counted as unknown as Store;
+}
