@@ -1,7 +1,14 @@
 /** For tests and operators' scripts: the store itself, with everything it can do. */
 export { openStore, type StoreOptions } from '../compose/open-store.ts';
+export type { Attempt } from '../domain/attempt.ts';
 export type { Catalog } from '../domain/catalog.ts';
 export { normaliseSelection, type SelectionInput } from '../domain/selection.ts';
 export { buildToolkit, type Toolkit } from '../domain/toolkit.ts';
 export type { Policy, PolicyRecord } from '../domain/policy.ts';
+export type { Outcome } from '../domain/outcome.ts';
 export type { Store } from '../ports/store.ts';
+// The gate's part of a call without the plane around it: what `npm run bench -- gate` measures.
+export { gate } from '../stages/gate/gate.ts';
+export type { GatedCall } from '../stages/gate/gated-call.ts';
+export { attemptOf } from '../stages/settle/attempt-of.ts';
+export { encodeHistory } from '../wire/history.ts';

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { startWorker } from 'sallyport';
 import { connect, type Client } from 'sallyport/client';
-import { openStore, type StoreOptions } from 'sallyport/testing';
+import { openStore, type Policy, type StoreOptions } from 'sallyport/testing';
+import { CLOSED_DOWN, GATED } from '../../gate/policies.ts';
 import type { BenchReply, BenchRequest, CallerSide, Place, Variant, WorkerSide } from '../variant.ts';
 
 const MODULES = fileURLToPath(new URL('../modules', import.meta.url));
@@ -43,20 +44,34 @@ export const embedded: Variant = {
   },
 };
 
-async function serve(store: StoreOptions): Promise<WorkerSide> {
-  await openTheTools(store);
+/** With the gate as a deployment has it. */
+export const gated: Variant = {
+  about: `the plane on Redis with a \`read\` tool, three rules and loop detection, ${ABOUT}`,
+  openWorker: (place) => serve(onRedis(place), GATED),
+  openCaller: (place) => openCaller(onRedis(place), 'bench.read'),
+};
+
+/** Without loop detection, and without rules. */
+export const ungated: Variant = {
+  about: `the same without rules, loop detection switched off`,
+  openWorker: (place) => serve(onRedis(place), CLOSED_DOWN),
+  openCaller: (place) => openCaller(onRedis(place), 'bench.read'),
+};
+
+async function serve(store: StoreOptions, gate: Partial<Policy> = {}): Promise<WorkerSide> {
+  await openTheTools(store, gate);
   const worker = await startWorker({ ...store, modules: MODULES, concurrency: CONCURRENCY, health: false });
   const [broken] = worker.loaded.broken;
   if (broken !== undefined) throw new Error(`the module of the bench is not served: ${broken.reason}`);
   return { close: () => worker.drain() };
 }
 
-async function openTheTools(options: StoreOptions): Promise<void> {
+async function openTheTools(options: StoreOptions, gate: Partial<Policy>): Promise<void> {
   const store = await openStore(options);
   const { version, policy } = await store.readPolicy();
   await store.writePolicy({
     expectedVersion: version,
-    policy: { ...policy, permissions: { 'bench.*': { allow: ['*'] } } },
+    policy: { ...policy, permissions: { 'bench.*': { allow: ['*'] } }, ...gate },
   });
   await store.close();
 }

@@ -1,0 +1,68 @@
+import { encodeHistory, type Attempt, type GatedCall, type Outcome, type Policy } from 'sallyport/testing';
+import { answerRequest, makeRequest } from '../round-trip/variant.ts';
+
+/** What the store remembers of a run, when it is full. */
+const FULL_HISTORY = 128;
+const DIGEST = 'ab12cd34';
+
+const policyWith = (gate: Partial<Policy>): Policy => ({
+  roles: {},
+  permissions: { 'bench.*': { allow: ['*'] } },
+  paused: {},
+  ...gate,
+});
+
+/**
+ * A call as it comes to the gate. A history only travels with a call that looks repeated; here it was made four times before with other
+ * results, between 124 different calls, so that every detector has to look and none objects.
+ */
+export function sampleCall(gate: Partial<Policy>, withHistory: boolean): GatedCall {
+  const { id, text } = makeRequest(1);
+  const history = withHistory ? { history: encodeHistory(fullHistory()) } : {};
+  const sequence = withHistory ? FULL_HISTORY + 1 : 1;
+  const delivery = {
+    callId: '0.scope.call',
+    tool: 'bench.read',
+    session: '0.scope.session',
+    run: 'run',
+    bodyDigest: DIGEST.repeat(8),
+    acceptedAt: FULL_HISTORY * 1000,
+    runState: { sequence, toolSequence: sequence, startedAt: 0, cost: 0, endedRuns: 0 },
+    ...history,
+  };
+  const declaration = { id: 'bench.read', effect: 'read', privileged: false, digest: 'digest' };
+  // Only what the gate looks at.
+  return {
+    claimed: { delivery, policy: policyWith(gate), now: FULL_HISTORY * 1000 },
+    envelope: { arguments: JSON.stringify({ id, text }) },
+    identity: { tenant: 'default', subject: 'bench', agent: 'bench' },
+    tool: { declaration, validateInput: () => [] },
+    arguments: { id, text },
+  } as unknown as GatedCall;
+}
+
+function fullHistory(): Attempt[] {
+  return Array.from({ length: FULL_HISTORY }, (_, index): Attempt => {
+    const own = index % 32 === 31;
+    return {
+      sequence: index + 1,
+      tool: own ? 'read' : `t${String(index % 10).padStart(3, '0')}`,
+      raw: own ? DIGEST : String(index).padStart(8, '0'),
+      at: index * 1000,
+      ending: 'ok',
+      result: `r${String(index).padStart(7, '0')}`,
+    };
+  });
+}
+
+/** About 200 bytes of text, and the same as a value. */
+export function sampleOutcome(): Outcome {
+  const reply = answerRequest(makeRequest(1));
+  return {
+    kind: 'ok',
+    executed: 'yes',
+    retryable: false,
+    content: [],
+    structured: { ...reply },
+  };
+}

@@ -1,0 +1,111 @@
+import type { ApprovalDecision } from '../../../../src/domain/approval.ts';
+import type { JsonObject } from '../../../../src/domain/json.ts';
+import type { Approval, CallAnswer, DecideAnswer, SessionHandle } from '../../../../src/exports/client.ts';
+import { canonicalJson } from '../../../../src/wire/canonical-json.ts';
+import { callIdFor } from '../../../../src/wire/ids.ts';
+import { eventually } from '../../../support/process.ts';
+import { APPROVERS, type ApproverName, type SoakPlane } from './soak-plane.ts';
+
+export interface SoakCall {
+  readonly number: number;
+  readonly session: SessionHandle;
+  readonly key: string;
+  readonly callId: string;
+  readonly args: JsonObject & { readonly fate: 'decide' | 'expire' };
+  /** What the question has to show, and what runs if nobody changes it. */
+  readonly bytes: string;
+}
+
+/** Denials of a run are counted; a call in a run of eight is far from what looks like a loop. */
+const CALLS_PER_RUN = 8;
+const EVERY_EXPIRING = 10;
+const EVERY_EDITED = 7;
+const MOST_LISTED = 10_000;
+
+/** Each with arguments of its own, so that one in the place of another is found out. */
+export async function planCalls(plane: SoakPlane, name: string, count: number): Promise<SoakCall[]> {
+  const runs = Math.ceil(count / CALLS_PER_RUN);
+  const sessions = await Promise.all(
+    Array.from({ length: runs }, (_, run) =>
+      plane.client.openSession({ subject: `${name}-${run % 5}`, agent: 'main' }),
+    ),
+  );
+  return Array.from({ length: count }, (_, number) => {
+    const session = sessions[Math.floor(number / CALLS_PER_RUN)]!;
+    const key = `${name}-${number}`;
+    const fate = number % EVERY_EXPIRING === EVERY_EXPIRING - 1 ? 'expire' : 'decide';
+    const args = { text: `ünder ${key} ${'x'.repeat(number % 100)}`, number, fate, file: plane.file } as const;
+    return { number, session, key, callId: callIdFor(session.id, key)!, args, bytes: canonicalJson(args) };
+  });
+}
+
+export function sendCalls(plane: SoakPlane, calls: readonly SoakCall[]): Promise<CallAnswer[]> {
+  const orders = calls.map(({ session, args, key }) => ({
+    kind: 'call',
+    session,
+    tool: 'soak.write',
+    args,
+    key,
+    waitMs: 1,
+  }));
+  return Promise.all(orders.map((order) => plane.caller.ask<CallAnswer>(order)));
+}
+
+export const toDecide = (calls: readonly SoakCall[]): SoakCall[] => calls.filter(({ args }) => args.fate === 'decide');
+
+/** By call id, as soon as all of them wait for a person. */
+export async function untilParked(plane: SoakPlane, calls: readonly SoakCall[]): Promise<Map<string, Approval>> {
+  const wanted = new Set(toDecide(calls).map(({ callId }) => callId));
+  return eventually(
+    async () => {
+      const pending = await plane.store.listApprovals({ state: 'pending', limit: MOST_LISTED });
+      const found = pending.filter(({ question }) => wanted.has(question.callId));
+      return found.length === wanted.size && new Map(found.map((each) => [each.question.callId as string, each]));
+    },
+    { timeoutMs: 120_000, everyMs: 100, what: `${wanted.size} parked calls` },
+  );
+}
+
+/** Nothing is queued, held or parked any more. */
+export async function untilAllEnded(plane: SoakPlane): Promise<void> {
+  await eventually(async () => (await plane.store.listCalls({ limit: 1 })).length === 0, {
+    timeoutMs: 120_000,
+    everyMs: 100,
+    what: 'every call to end',
+  });
+}
+
+export interface Race {
+  readonly call: SoakCall;
+  readonly approval: Approval;
+  readonly wishes: Readonly<Record<ApproverName, ApprovalDecision>>;
+  readonly answers: Readonly<Record<ApproverName, DecideAnswer>>;
+}
+
+/** They never agree. */
+function wishOf(name: ApproverName, { number }: SoakCall): ApprovalDecision {
+  return (name === 'anna') === (number % 2 === 0) ? 'allow-once' : 'deny';
+}
+
+/** What an approver makes of some calls before they allow them. */
+export function editOf(name: ApproverName, { number, args }: SoakCall): JsonObject | undefined {
+  return number % EVERY_EDITED === 0 ? { ...args, edited: name } : undefined;
+}
+
+/** Both approvers at the same moment, each in a process of its own. */
+export async function race(plane: SoakPlane, call: SoakCall, approval: Approval): Promise<Race> {
+  const { id, binding } = approval.question;
+  const decide = (name: ApproverName): Promise<DecideAnswer> => {
+    const wish = wishOf(name, call);
+    const edited = wish === 'deny' ? undefined : editOf(name, call);
+    const decision = { decision: wish, binding, ...(edited === undefined ? {} : { arguments: edited }) };
+    return plane.approvers[name].ask({ kind: 'decide', approver: { kind: 'operator', name }, approval: id, decision });
+  };
+  const [anna, bert] = await Promise.all(APPROVERS.map(decide));
+  return {
+    call,
+    approval,
+    wishes: { anna: wishOf('anna', call), bert: wishOf('bert', call) },
+    answers: { anna: anna!, bert: bert! },
+  };
+}
