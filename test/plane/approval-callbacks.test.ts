@@ -123,6 +123,10 @@ describe.each(BACKENDS)('callbacks of approvals on %s', (backend) => {
     await eventually(async () => (await plane.store.listWorkers()).some(({ state }) => state === 'draining'), {
       timeoutMs: 20_000,
     });
+    // Longer than a drain takes when nothing is under way.
+    await untilStoreTime(plane, 3000);
+    expect(asker.process.exit).toBeUndefined();
+    expect((await plane.store.readApproval(id))?.callback).toBe('claimed');
     rmSync(file('hold'));
     expect(await asker.process.exited).toMatchObject({ code: 0 });
     expect(told(id, 'E')).toHaveLength(1);
