@@ -1,4 +1,6 @@
+import { inspect } from 'node:util';
 import type { ApprovalDecision } from '../../../../src/domain/approval.ts';
+import type { CallId } from '../../../../src/domain/ids.ts';
 import type { JsonObject } from '../../../../src/domain/json.ts';
 import type { Approval, CallAnswer, DecideAnswer, SessionHandle } from '../../../../src/exports/client.ts';
 import { canonicalJson } from '../../../../src/wire/canonical-json.ts';
@@ -60,19 +62,44 @@ export async function untilParked(plane: SoakPlane, calls: readonly SoakCall[]):
     async () => {
       const pending = await plane.store.listApprovals({ state: 'pending', limit: MOST_LISTED });
       const found = pending.filter(({ question }) => wanted.has(question.callId));
-      return found.length === wanted.size && new Map(found.map((each) => [each.question.callId as string, each]));
+      if (found.length < wanted.size) {
+        const there = new Set(found.map(({ question }) => question.callId as string));
+        throw new Error(
+          `not yet: ${await describe(
+            plane,
+            [...wanted].filter((callId) => !there.has(callId)),
+          )}`,
+        );
+      }
+      return new Map(found.map((each) => [each.question.callId as string, each]));
     },
     { timeoutMs: 120_000, everyMs: 100, what: `${wanted.size} parked calls` },
   );
 }
 
+/** How the first of these calls stand: what to look at when a soak gets stuck. */
+async function describe(plane: SoakPlane, callIds: readonly string[]): Promise<string> {
+  const records = await Promise.all(callIds.slice(0, 5).map((callId) => plane.store.readCall(callId as CallId)));
+  const shown = records.map((record, index) => `${callIds[index]} ${inspect(record, { breakLength: Infinity })}`);
+  return `${callIds.length} calls, such as\n${shown.join('\n')}\nqueues ${inspect(await plane.store.queueState())}`;
+}
+
 /** Nothing is queued, held or parked any more. */
 export async function untilAllEnded(plane: SoakPlane): Promise<void> {
-  await eventually(async () => (await plane.store.listCalls({ limit: 1 })).length === 0, {
-    timeoutMs: 120_000,
-    everyMs: 100,
-    what: 'every call to end',
-  });
+  await eventually(
+    async () => {
+      const left = await plane.store.listCalls({ limit: MOST_LISTED });
+      if (left.length > 0)
+        throw new Error(
+          `not yet: ${await describe(
+            plane,
+            left.map(({ callId }) => callId),
+          )}`,
+        );
+      return true;
+    },
+    { timeoutMs: 120_000, everyMs: 100, what: 'every call to end' },
+  );
 }
 
 export interface Race {
