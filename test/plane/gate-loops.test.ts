@@ -9,6 +9,7 @@ import type { ToolId } from '../../src/domain/ids.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { LoopOptions } from '../../src/domain/loop-settings.ts';
 import { connect, type Client, type Outcome, type SessionHandle } from '../../src/exports/client.ts';
+import type { Policy } from '../../src/domain/policy.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { prepareCall } from '../../src/stages/call/prepare-call.ts';
 import { sha256 } from '../../src/wire/digest.ts';
@@ -47,6 +48,9 @@ function shorten(words: readonly string[]): [string, number][] {
 /** Redis remembers the calls of a run only from the first that looks repeated on, so one round more is needed there. */
 const unseen = (backend: BackendName, round = 1): number => (backend === 'redis' ? round : 0);
 
+/** Open, and with loop detection as it is when nobody says anything about it. */
+const DEFAULT_LOOPS: Policy = { ...OPEN_POLICY, loops: {} };
+
 describe.each(BACKENDS)('loops on %s', (backend) => {
   const late = unseen(backend);
   let plane: StagedPlane;
@@ -57,7 +61,7 @@ describe.each(BACKENDS)('loops on %s', (backend) => {
     for (let count = 0; count < 2; count += 1) await plane.startWorker({ modules: GATE_MODULES, concurrency: 1 });
   });
   beforeEach(async () => {
-    await plane.setPolicy(OPEN_POLICY);
+    await plane.setPolicy(DEFAULT_LOOPS);
     session = await plane.openSession();
   });
   afterAll(() => plane.stop());
@@ -201,6 +205,7 @@ describe('loops when everything is killed', () => {
   it('on redis go on where they were: workers and Redis come back and know the run', async () => {
     const plane = await stagePlane('redis');
     close = () => plane.stop();
+    await plane.setPolicy(DEFAULT_LOOPS);
     const session = await plane.openSession();
     const look = () => callFor(plane, session, 'desk.look', { text: 'always the same' });
     for (const killed of [true, false]) {
@@ -219,7 +224,7 @@ describe('loops when everything is killed', () => {
     const folder = temporaryFolder('sallyport-loops');
     const options = { store: 'embedded', folder: join(folder.path, 'store'), mode: 'connect' } as const;
     const env = {
-      OWNER: JSON.stringify({ folder: options.folder, modules: BASIC_MODULES, leaseMs: LEASE_MS }),
+      OWNER: JSON.stringify({ folder: options.folder, modules: BASIC_MODULES, leaseMs: LEASE_MS, loops: {} }),
       XDG_RUNTIME_DIR: folder.path,
     };
     const owners: Awaited<ReturnType<typeof spawnNode>>[] = [];

@@ -18,7 +18,7 @@ const policy = {
   roles: {},
   permissions: { '*': { allow: ['*'] } },
   paused: {},
-  loops: { default: { enabled: false } },
+  loops: options.loops ?? { default: { enabled: false } },
 };
 if (version === 0) await store.writePolicy({ expectedVersion: 0, policy });
 await store.close();
