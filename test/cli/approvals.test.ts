@@ -139,7 +139,7 @@ describe('sallyport approvals', () => {
     const question = await ask({ arguments: '{"path":"notes.txt"}' });
     const run = (answer: string) =>
       plane.terminal(
-        `printf '${answer}\\n' | script -qec "${process.execPath} ${MAIN} approvals decide ${question.id} allow-once" /dev/null`,
+        `printf '${answer}\\n' | script -qec "'${process.execPath}' '${MAIN}' approvals decide ${question.id} allow-once" /dev/null`,
       );
     const no = await run('n');
     expect(no.stdout).toContain('"path": "notes.txt"');
