@@ -48,7 +48,7 @@ describe('a plane on which a person is asked', () => {
     expect(check).toMatchObject({ state: 'warn' });
     expect(check.found).toMatch(/^1 pending, the oldest since \S+: \S+; 1 of them only operators can decide/);
     const { stdout } = await plane.terminal(
-      `printf 'y\\n' | script -qec "${process.execPath} ${MAIN} ${command}" /dev/null`,
+      `printf 'y\\n' | script -qec "'${process.execPath}' '${MAIN}' ${command}" /dev/null`,
     );
     expect(stdout).toContain('Decided: allowed.');
     await plane.untilWritten('effects.txt', 'S');
