@@ -10,6 +10,7 @@ import type { Delivery, LaneState } from './call-store.ts';
 import type { CallEmitter, Events } from './events.ts';
 import type { GateHooks } from './gate-hooks.ts';
 import type { Log } from './log.ts';
+import type { Redactor } from './redactor.ts';
 import type { Store } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
 
@@ -49,6 +50,8 @@ export interface Plane {
   readonly hooks?: GateHooks;
   /** Absent: approvers look for themselves. */
   readonly approvals?: ApprovalNotifier;
+  /** Absent: the audit keeps digests of arguments only. */
+  readonly redactor?: Redactor;
   /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */
   readonly placement?: ToolDeclaration['pinned'];
   /** The tools of now. Read once per call. */

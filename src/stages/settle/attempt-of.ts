@@ -12,24 +12,30 @@ export function attemptOf(
   outcome: Outcome,
   { tool, gate }: SettlementFacts,
 ): SettledAttempt {
-  const { session, run } = delivery;
-  const { ending, result } = endSafely(outcome, tool);
-  const cost = costOfCall(outcome, tool);
-  return {
-    session,
-    run,
+  const effective = gate?.effective;
+  const isCompared = delivery.watched || outcome.kind !== 'ok' || effective !== undefined;
+  const { ending, result } = isCompared ? endSafely(outcome, tool) : NOT_COMPARED;
+  const attempt: Writable<SettledAttempt> = {
+    session: delivery.session,
+    run: delivery.run,
     ending: ending === 'open' ? 'refused' : ending,
-    ...(result === undefined ? undefined : { result }),
-    ...(gate?.effective === undefined
-      ? undefined
-      : { effective: shortSignature(bodyDigest(delivery.tool, gate.effective)) }),
-    ...(cost === 0 ? undefined : { cost }),
-    ...(outcome.error?.code === 'RUN_ENDED_BY_LOOP' ? { endsRun: true } : undefined),
   };
+  const cost = costOfCall(outcome, tool);
+  if (result !== undefined) attempt.result = result;
+  if (effective !== undefined) attempt.effective = shortSignature(bodyDigest(delivery.tool, effective));
+  if (cost !== 0) attempt.cost = cost;
+  if (outcome.error?.code === 'RUN_ENDED_BY_LOOP') attempt.endsRun = true;
+  return attempt;
 }
 
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+type EndOfAttempt = ReturnType<typeof endOfAttempt>;
+
+/** No history will show it, so nobody has to look through what the tool gave. */
+const NOT_COMPARED: EndOfAttempt = { ending: 'ok' };
+
 /** What cannot be remembered changes nothing about the result. */
-function endSafely(outcome: Outcome, tool: SettlementFacts['tool']): ReturnType<typeof endOfAttempt> {
+function endSafely(outcome: Outcome, tool: SettlementFacts['tool']): EndOfAttempt {
   try {
     return endOfAttempt(outcome, tool);
   } catch {

@@ -28,13 +28,21 @@ export async function settle(
   facts: SettlementFacts,
   needs: Needs,
 ): Promise<SettledCall> {
+  const { delivery } = delivered;
   const durationMs = Math.round(performance.now() - delivered.arrivedAt);
   const offers = outcome.writeBacks?.injectedTools.length ?? 0;
   const kept = offers === 0 ? outcome : await keepOffers(delivered, outcome, needs);
   const { encoded, sent } = encodeSafely(delivered, advised(honest(delivered, kept, facts), facts.gate?.advice));
-  const audit = encodeAudit(sent, facts, durationMs);
-  const request = {
-    ...settleRequest(delivered, encoded, sent, audit, needs),
+  const request: SettleRequest = {
+    callId: delivery.callId,
+    pool: delivery.pool,
+    workerId: delivery.workerId,
+    entryId: delivery.entryId,
+    fence: delivery.fence,
+    outcome: encoded,
+    releaseKey: releasesKey(sent.kind),
+    audit: encodeAudit(sent, facts, durationMs),
+    retentionMs: needs.settings.retentionMs,
     attempt: attemptOf(delivered, kept, facts),
   };
   for (;;) {
@@ -48,26 +56,6 @@ export async function settle(
       await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
     }
   }
-}
-
-function settleRequest(
-  { delivery }: DeliveredCall,
-  encoded: Uint8Array,
-  sent: Outcome,
-  audit: Uint8Array,
-  needs: Needs,
-): SettleRequest {
-  return {
-    callId: delivery.callId,
-    pool: delivery.pool,
-    workerId: delivery.workerId,
-    entryId: delivery.entryId,
-    fence: delivery.fence,
-    outcome: encoded,
-    releaseKey: releasesKey(sent.kind),
-    audit,
-    retentionMs: needs.settings.retentionMs,
-  };
 }
 
 /** The model is told inside the result: what stands in a log does not reach it. */

@@ -105,6 +105,7 @@ export function decodeEntry(
       acceptedAt: facts.acceptedAt,
       deadline: facts.deadline,
       runState: runStateOf(stated),
+      watched: stated[RUN_FACTS_AT] === WATCHED,
       handedBack: Number(more.flags.slice(1)),
       eventsWanted: facts.events,
       ...(known === undefined ? undefined : { recovered: known }),
@@ -114,9 +115,10 @@ export function decodeEntry(
   };
 }
 
-/** Digest, sequence, that among the tool's; then as text when the run was opened, runs ended before it, and its cost. */
+/** Digest, sequence, that among the tool's; `!` if it is watched; then as text when the run was opened, runs ended before it, and its cost. */
 const DIGEST_LENGTH = 43;
 const RUN_FACTS_AT = DIGEST_LENGTH + 8;
+const WATCHED = 0x21;
 const NO_RUN_STATE: RunState = { sequence: 0, toolSequence: 0, startedAt: 0, cost: 0, endedRuns: 0 };
 
 function digestOf(stated: Buffer): string {
@@ -125,7 +127,8 @@ function digestOf(stated: Buffer): string {
 
 function runStateOf(stated: Buffer): RunState {
   if (stated.length < RUN_FACTS_AT) return NO_RUN_STATE;
-  const [startedAt, endedRuns, cost] = stated.toString('latin1', RUN_FACTS_AT, stated.length).split(' ');
+  const textAt = stated[RUN_FACTS_AT] === WATCHED ? RUN_FACTS_AT + 1 : RUN_FACTS_AT;
+  const [startedAt, endedRuns, cost] = stated.toString('latin1', textAt, stated.length).split(' ');
   return {
     sequence: stated.readUInt32LE(DIGEST_LENGTH),
     toolSequence: stated.readUInt32LE(DIGEST_LENGTH + 4),

@@ -62,6 +62,7 @@ function deliverCall(transaction: Transaction, row: CallRow, body: BodyRow, work
     acceptedAt: row.acceptedAt,
     deadline: row.deadline,
     ...runStateOf(transaction, row),
+    watched: true,
     ...(fence > 1 ? { recovered: recoveredFrom(row) } : {}),
     handedBack: row.handedBack,
     eventsWanted: decodeWaiters(row.waiters).some((waiter) => waiter.events),

@@ -94,17 +94,16 @@ local function enqueue(call_id, head, digest, envelope, correlation)
     end
   end
   -- What the batch has accepted so far is part of a history.
-  if head.run.attempts < head.run.watched_until then save_fresh() end
-  local sequence, tool_sequence, history = add_attempt(lane, head, call_id, digest)
+  local sequence, tool_sequence, watched, history = add_attempt(lane, head, call_id, digest, save_fresh)
   local numbers = sequences(sequence, tool_sequence)
+  local run_state = watched and numbers .. WATCHED .. head.run_facts or numbers .. head.run_facts
   local bytes
   if not waits and size <= LARGE_BODY then
-    local stated = digest .. numbers .. head.run_facts
     local entry
     if history then
-      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, stated, envelope, 'h', history)
+      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest .. run_state, envelope, 'h', history)
     else
-      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, stated, envelope)
+      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest .. run_state, envelope)
     end
     bytes = framed_record(head.frame, head.framed_facts, standing, size, numbers, entry, correlation, digest)
   else
@@ -114,7 +113,7 @@ local function enqueue(call_id, head, digest, envelope, correlation)
       redis.call('SET', body_key(lane, call_id), envelope)
       redis.call('RPUSH', backlog_key(lane, shape.pool, shape.group), call_id)
     else
-      add_entry(lane, call_id, record, envelope, numbers .. head.run_facts, history)
+      add_entry(lane, call_id, record, envelope, run_state, history)
     end
     bytes = write_record(record)
   end

@@ -3,7 +3,8 @@
   something has gone wrong lately; for each tool a tag
   and its attempts; then hints, the beginnings of the latest signatures, where repetitions are looked for. A run in which something
   repeats itself or goes wrong is watched: a list has the ids of its calls, which themselves say what came out. Others cost nothing. ]]
-local HISTORY, HINT, SIGNATURE = 128, 3, 8
+-- A hint is long enough that chance makes one call of 250,000 look repeated: with one letter less it was one of 4,000, each watched for long.
+local HISTORY, HINT, SIGNATURE = 128, 4, 8
 -- So many signatures are looked through: a circle of eight is seen in them many times.
 local HINTS_SIZE = 64 * HINT
 local RUN_FRONT, RUN_FRONT_SIZE = '<I4I4dI4B', 21
@@ -53,7 +54,9 @@ local function count_hints(text, hint, first, most)
   return found
 end
 
--- What a delivery is told of its run; see `runStateOf`. The first part differs between calls, the second does not.
+-- What a delivery is told of its run; see `runStateOf`. The first part differs between calls, the last does not. Between them stands
+-- whether the attempt is part of the history, so that what comes out has to be remembered.
+local WATCHED = '!'
 local function sequences(sequence, tool_sequence) return struct.pack('<I4I4', sequence, tool_sequence) end
 local function run_facts(opened, cost) return opened .. ' ' .. text_of(cost) end
 

@@ -50,8 +50,8 @@ local function write_tool_counts(run)
   end
 end
 
--- Counts an attempt. Returns its sequence, that among those of its tool, and the history if it looks like a repetition.
-local function add_attempt(lane, head, call_id, digest)
+-- Counts an attempt. Returns its sequence, that among those of its tool, whether it is watched, and the history if it looks like a repetition.
+local function add_attempt(lane, head, call_id, digest, before_history)
   local run, hint = head.run, string.sub(digest, 1, HINT)
   local sequence, counting = run.attempts + 1, head.counting or counting_head(head)
   head.counting, run.attempts, counting.tool_count = counting, sequence, counting.tool_count + 1
@@ -61,11 +61,15 @@ local function add_attempt(lane, head, call_id, digest)
   run.fresh = run.fresh .. hint
   local history
   if same > 0 or failing then run.watched_until = sequence + HISTORY end
-  if sequence <= run.watched_until then
-    if same >= 2 or failing then history = read_history(lane, head.run_name) end
+  local watched = sequence <= run.watched_until
+  if watched then
+    if same >= 2 or failing then
+      before_history()
+      history = read_history(lane, head.run_name)
+    end
     add_recent(lane, head.run_name, call_id)
   end
-  return sequence, counting.tool_count, history
+  return sequence, counting.tool_count, watched, history
 end
 
 local function write_runs(lane, names, first_of)
@@ -88,7 +92,7 @@ local function requeued_attempt(lane, record)
   if not opened then return '', nil end
   local run_name = session_id .. '/' .. run_id
   local run = read_run(new_run(), redis.call('HGET', runs_key(lane), run_name))
-  local state = sequences(sequence, record[TOOL_SEQUENCE]) .. run_facts(opened, run.cost)
+  local state = sequences(sequence, record[TOOL_SEQUENCE]) .. WATCHED .. run_facts(opened, run.cost)
   local repeated = sequence <= run.wrong_until or count_hints(run.value, string.sub(record[DIGEST], 1, HINT), run.hints_at, 3) >= 3
   return state, repeated and read_history(lane, run_name) or nil
 end
