@@ -32,19 +32,22 @@ export async function settleCalls(
   return requests.map((_, index) => translate(SETTLED, answerOf(answers, index)));
 }
 
-function toSettlement({ callId, entryId, fence, releaseKey, outcome, audit, attempt }: SettleRequest): NamedValues {
-  return {
-    callId,
-    entry: entryId,
-    fence: releaseKey ? `${fence}!` : fence,
-    outcome,
-    detail: audit,
-    attempt: attempt === undefined ? NO_ATTEMPT : attemptText(attempt),
-    note: attempt === undefined ? '' : noteOf(attempt),
-  };
+function toSettlement(request: SettleRequest): NamedValues {
+  const { callId, entryId, outcome, audit } = request;
+  return { callId, entry: entryId, fence: fenceText(request), outcome, detail: audit };
 }
 
-const NO_ATTEMPT = attemptText({ ending: 'ok' });
+const NOTHING_SPECIAL = attemptText({ ending: 'ok' });
+
+/** Mostly the fence alone. Arguments of their own would cost every call what only few have. */
+function fenceText({ fence, releaseKey, attempt }: SettleRequest): string {
+  const released = releaseKey ? `${fence}!` : `${fence}`;
+  if (attempt === undefined) return released;
+  const text = attemptText(attempt);
+  const note = noteOf(attempt);
+  if (note === '') return text === NOTHING_SPECIAL ? released : `${released} ${text}`;
+  return `${released} ${text} ${note}`;
+}
 
 /** Only what changes about the run; nothing after a call that went well. */
 function noteOf({ session, run, ending, cost, endsRun, effective }: SettledAttempt): string {

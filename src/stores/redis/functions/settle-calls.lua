@@ -1,16 +1,16 @@
 --[[ Store outcomes once, answer every waiter, write the audit and end the leases. One script: a crash between two of these
-  would run a tool again, or leave somebody waiting. A fence with a `!` behind it releases the key. All calls are of one pool; `first` and
-  `last` enclose their entries. A note says what changes about the call's run, if anything. One word is the answer for all calls.
+  would run a tool again, or leave somebody waiting. All calls are of one pool; `first` and
+  `last` enclose their entries. Behind the fence stand a `!` that releases the key, what the run's history says of the call unless
+  that is nothing, and a note of what changes about the run, if anything. One word is the answer for all calls.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, worker, retentionMs, pool, first, last
-  EACH     callId, entry, fence, outcome, detail, attempt, note
+  EACH     callId, entry, fence, outcome, detail
   RETURNS  SETTLED | FENCED | ABSENT ]]
 local meta, live, audit, calls = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local incarnation, lane, worker, retention = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local pool, first, last = ARGV[5], ARGV[6], ARGV[7]
-local FIRST, STRIDE = 8, 7
-local RELEASES = '!'
+local FIRST, STRIDE = 8, 5
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local ids = {}
@@ -29,8 +29,13 @@ local function is_repetition(bytes, entry, fence, outcome)
 end
 
 local function settle(number, at)
-  local call_id, entry, fence, outcome, released = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], '0'
-  if string.sub(fence, -1) == RELEASES then fence, released = string.sub(fence, 1, -2), '1' end
+  local call_id, entry, fence, outcome, released, attempt, note = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], '0', OK, ''
+  if #fence > 1 then
+    local mark
+    fence, mark, attempt, note = string.match(fence, '^(%d+)(!?) ?(%S*) ?(.*)$')
+    if mark == '!' then released = '1' end
+    if attempt == '' then attempt = OK end
+  end
   local record = records[number]
   if not record then
     if not is_settled(stored[number]) then return 'ABSENT' end
@@ -40,9 +45,8 @@ local function settle(number, at)
   if not deliveries or not has_fence(record, entry, deliveries, fence) then return 'FENCED' end
   -- The same call a second time in a batch.
   held[entry] = false
-  settle_record(settlement, call_id, record, stored[number], outcome, 'call.settled', ARGV[at + 4], fence, released,
-    ARGV[at + 5])
-  if ARGV[at + 6] ~= '' then note_attempt(settlement.notes, ARGV[at + 6], call_id, record, ARGV[at + 5]) end
+  settle_record(settlement, call_id, record, stored[number], outcome, 'call.settled', ARGV[at + 4], fence, released, attempt)
+  if note ~= '' then note_attempt(settlement.notes, note, call_id, record, attempt) end
   return 'SETTLED'
 end
 

@@ -1,14 +1,16 @@
 --[[ What a run has tried lately, so that a loop is seen whoever works on it. One hash has all runs of a lane, by session and run, so that a
-  batch is one command. A run is: attempts, until which of them it is watched, cost, until which of them
-  something has gone wrong lately; for each tool a tag
-  and its attempts; then hints, the beginnings of the latest signatures, where repetitions are looked for. A run in which something
-  repeats itself or goes wrong is watched: a list has the ids of its calls, which themselves say what came out. Others cost nothing. ]]
+  batch is one command. A run is: attempts, until which of them it is watched, cost, until which of them something has gone wrong
+  lately; for each tool a tag and its attempts, the first of them apart, since most runs of a moment use one; then hints, the
+  beginnings of the latest signatures, where repetitions are looked for. A run in which something repeats itself or goes wrong is
+  watched: a list has the ids of its calls, which themselves say what came out. Others cost nothing. ]]
 -- A hint is long enough that chance makes one call of 250,000 look repeated: with one letter less it was one of 4,000, each watched for long.
 local HISTORY, HINT, SIGNATURE = 128, 4, 8
 -- So many signatures are looked through: a circle of eight is seen in them many times.
 local HINTS_SIZE = 64 * HINT
-local RUN_FRONT, RUN_FRONT_SIZE = '<I4I4dI4B', 21
+local RUN_FRONT, RUN_FRONT_SIZE = '<I4I4dI4Hc4I4', 30
 local TOOL_SIZE = 8
+-- Of more tools than this the rest is counted together.
+local MOST_OTHER_TOOLS, REST_TAG = 999, '____'
 local NO_SIGNATURE = '--------'
 local OPEN = '?' .. NO_SIGNATURE
 -- So many attempts after one that went wrong are worth a look.
@@ -25,21 +27,22 @@ local function opened_run(now, ended) return text(now) .. ' ' .. (ended or '0') 
 local function read_run(run, value)
   if not value or #value < RUN_FRONT_SIZE then return run end
   local tools
-  run.attempts, run.watched_until, run.cost, run.wrong_until, tools = struct.unpack(RUN_FRONT, value)
-  run.value, run.hints_at = value, RUN_FRONT_SIZE + tools * TOOL_SIZE + 1
-  run.tools = string.sub(value, RUN_FRONT_SIZE + 1, run.hints_at - 1)
+  run.attempts, run.watched_until, run.cost, run.wrong_until, tools, run.tool_tag, run.tool_count = struct.unpack(RUN_FRONT, value)
+  run.value, run.hints_at = value, RUN_FRONT_SIZE + (tools - 1) * TOOL_SIZE + 1
+  if tools > 1 then run.other_tools = string.sub(value, RUN_FRONT_SIZE + 1, run.hints_at - 1) end
   return run
 end
 
 local function new_run()
-  return { attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tools = '', value = '', hints_at = 1 }
+  return { attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tool_tag = '', tool_count = 0, other_tools = '', value = '',
+    hints_at = 1 }
 end
 
 -- `fresh` are hints behind those that stand there; the oldest give way.
 local function write_run(run, fresh)
   local from = math.max(run.hints_at, #run.value + #fresh - HINTS_SIZE + 1)
-  return struct.pack(RUN_FRONT, run.attempts, run.watched_until, run.cost, run.wrong_until, #run.tools / TOOL_SIZE)
-    .. run.tools .. string.sub(run.value, from) .. fresh
+  return struct.pack(RUN_FRONT, run.attempts, run.watched_until, run.cost, run.wrong_until, #run.other_tools / TOOL_SIZE + 1,
+    run.tool_tag, run.tool_count) .. run.other_tools .. string.sub(run.value, from) .. fresh
 end
 
 -- How often a signature seems to be among the hints that begin at `first`, up to `most`.

@@ -57,9 +57,9 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   -- Behind the second line what `open_runs` fills in.
   return { shape = shape, frame = frame, place = frame.name, limit = frame.limit, facts = facts,
     framed_facts = framed_facts(frame, facts), deadline = deadline, stream = stream_key(lane, shape.pool), seen_at = seen_at,
-    idle_ms = session.idle_ms, tool_tag = shape.tool_tag, run_name = shape.run_name, run_opened = run_opened,
-    run = false, run_facts = '', attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tools = '', value = '', hints_at = 1,
-    fresh = '', opened_at = 0, accepted = false, counting = false, tool_count = 0, first_by_tool = false }
+    idle_ms = session.idle_ms, run_name = shape.run_name, run_opened = run_opened,
+    run = false, run_facts = '', attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tool_tag = '', tool_count = 0,
+    other_tools = '', value = '', hints_at = 1, fresh = '', opened_at = 0, accepted = false }
 end
 
 -- An idle expiry needs no finer time than this, and a write per call would cost more than it tells.

@@ -14,7 +14,7 @@ local function open_runs(lane, heads)
   for number, name in ipairs(names) do
     read_run(first_of[name], values[number])
     local run = first_of[name]
-    run.opened_at, run.first_by_tool = run.attempts, {}
+    run.opened_at = run.attempts
   end
   for _, head in ipairs(heads) do
     if head.run_name then
@@ -32,29 +32,30 @@ local function find_tool(tools, tag)
   return at
 end
 
--- The head that counts for a tool: of several heads of one run and tool, the first.
-local function counting_head(head)
-  local run = head.run
-  local first = run.first_by_tool[head.tool_tag]
-  if first then return first end
-  run.first_by_tool[head.tool_tag] = head
-  local at = find_tool(run.tools, head.tool_tag)
-  if at then head.tool_count = struct.unpack('<I4', run.tools, at + 4) end
-  return head
+local function count_other_tool(run, tag)
+  local tools, at = run.other_tools, find_tool(run.other_tools, tag)
+  if not at and #tools >= MOST_OTHER_TOOLS * TOOL_SIZE then
+    tag = REST_TAG
+    at = find_tool(tools, tag)
+  end
+  local count = at and struct.unpack('<I4', tools, at + 4) + 1 or 1
+  local counted = tag .. struct.pack('<I4', count)
+  run.other_tools = at and string.sub(tools, 1, at - 1) .. counted .. string.sub(tools, at + TOOL_SIZE) or tools .. counted
+  return count
 end
 
-local function write_tool_counts(run)
-  for tag, head in pairs(run.first_by_tool) do
-    local at, count = find_tool(run.tools, tag), tag .. struct.pack('<I4', head.tool_count)
-    run.tools = at and string.sub(run.tools, 1, at - 1) .. count .. string.sub(run.tools, at + TOOL_SIZE) or run.tools .. count
-  end
+local function count_tool(run, tag)
+  if run.tool_tag == '' then run.tool_tag = tag end
+  if run.tool_tag ~= tag then return count_other_tool(run, tag) end
+  run.tool_count = run.tool_count + 1
+  return run.tool_count
 end
 
 -- Counts an attempt. Returns its sequence, that among those of its tool, whether it is watched, and the history if it looks like a repetition.
 local function add_attempt(lane, head, call_id, digest, before_history)
   local run, hint = head.run, string.sub(digest, 1, HINT)
-  local sequence, counting = run.attempts + 1, head.counting or counting_head(head)
-  head.counting, run.attempts, counting.tool_count = counting, sequence, counting.tool_count + 1
+  local sequence, tool_sequence = run.attempts + 1, count_tool(run, head.shape.tool_tag)
+  run.attempts = sequence
   local failing = sequence <= run.wrong_until
   local same = count_hints(run.value, hint, run.hints_at, 2)
   if same < 2 and run.fresh ~= '' then same = same + count_hints(run.fresh, hint, 1, 2) end
@@ -69,7 +70,7 @@ local function add_attempt(lane, head, call_id, digest, before_history)
     end
     add_recent(lane, head.run_name, call_id)
   end
-  return sequence, counting.tool_count, watched, history
+  return sequence, tool_sequence, watched, history
 end
 
 local function write_runs(lane, names, first_of)
@@ -77,7 +78,6 @@ local function write_runs(lane, names, first_of)
   for number = 1, #names do
     local run = first_of[names[number]]
     if run.attempts > run.opened_at then
-      write_tool_counts(run)
       local at = #fields
       fields[at + 1], fields[at + 2] = names[number], write_run(run, string.sub(run.fresh, -HINTS_SIZE))
     end

@@ -1,7 +1,7 @@
 --[[ What attempts that went wrong, ran something else than was sent, cost something or end their run change about it. By far the most do not. A note is session, run and,
   behind a blank, the cost. An attempt's letter is `o` when all is well and `e` when its run ends. ]]
 local OK_BYTE, ENDS_RUN_BYTE = 111, 101
-local REFUSED = 'r' .. NO_SIGNATURE
+local OK, REFUSED = 'o' .. NO_SIGNATURE, 'r' .. NO_SIGNATURE
 -- By a person; see `DENIED_RESULT`.
 local DENIED = 'rdenied--'
 
