@@ -18,6 +18,7 @@ const MAY_IMPORT = {
   toolkit: ['domain', 'wire'],
   catalog: ['domain', 'ports', 'wire', 'authoring'],
   stores: ['domain', 'ports', 'wire', 'config', 'observe'],
+  audit: ['domain', 'ports', 'wire', 'stores/embedded/database.ts', 'stores/sqlite-audit'],
   services: ['domain', 'ports', 'wire', 'config', 'observe'],
   runners: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'authoring'],
   worker: ['domain', 'ports', 'wire', 'gate', 'config', 'observe', 'services', 'catalog', 'stages', 'data-path.ts'],

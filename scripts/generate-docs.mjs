@@ -97,6 +97,8 @@ const GROUPS = [
   ['', 'The plane'],
   ['redis', 'Redis'],
   ['worker', 'Worker'],
+  ['gateway', 'Gateway'],
+  ['audit', 'Audit'],
   ['approvals', 'Approvals'],
   ['admission', 'Admission: what may wait at once, before calls are refused as overloaded'],
   ['log', 'Log'],

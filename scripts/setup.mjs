@@ -1,8 +1,18 @@
 // Makes a fresh clone ready, and does nothing when it already is. Only node: modules: it runs before anything is installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { compileAll } from './compile.mjs';
 import { withLock } from './lock.mjs';
 import { isStarted, TOP } from './top.mjs';
@@ -264,11 +274,40 @@ export function ensureRedisServer() {
   });
 }
 
+/** Debian keeps its programs apart per version, and puts only some of them on the PATH. */
+function findPostgres() {
+  const versions = '/usr/lib/postgresql';
+  const installed = existsSync(versions) ? readdirSync(versions).sort((one, other) => Number(other) - Number(one)) : [];
+  const bins = [...installed.map((version) => join(versions, version, 'bin')), dirname(findProgram('initdb') ?? '/')];
+  return bins
+    .map((bin) => join(bin, 'postgres'))
+    .find((file) => isProgram(file) && isProgram(join(dirname(file), 'initdb')));
+}
+
+/** The tests' PostgreSQL: found or installed, never started as a service. */
+export function ensurePostgres() {
+  return ensureSystemProgram({
+    program: 'postgres',
+    debianPackage: 'postgresql',
+    why: 'the tests use a real PostgreSQL',
+    otherPackages: {
+      dnf: 'postgresql-server',
+      zypper: 'postgresql-server',
+      pacman: 'postgresql',
+      apk: 'postgresql',
+      brew: 'postgresql@17',
+    },
+    services: ['postgresql'],
+    find: findPostgres,
+  });
+}
+
 if (isStarted(import.meta.url)) {
   try {
     await ensureNodeModules();
     await ensureBuild();
     await ensureRedisServer();
+    await ensurePostgres();
     say('ready');
   } catch (error) {
     process.exitCode = reportFailure(error);

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { ensureBuild, ensureNodeModules, ensureRedisServer, reportFailure } from './setup.mjs';
+import { ensureBuild, ensureNodeModules, ensurePostgres, ensureRedisServer, reportFailure } from './setup.mjs';
 import { TOP } from './top.mjs';
 
 const filters = process.argv.slice(2);
@@ -95,6 +95,7 @@ async function main() {
     await ensureNodeModules();
     const redisServer = await ensureRedisServer();
     env.SALLYPORT_REDIS_SERVER = redisServer;
+    env.SALLYPORT_POSTGRES = await ensurePostgres();
     env.PATH = [process.env.PATH, dirname(redisServer)].filter(Boolean).join(delimiter);
   } catch (error) {
     counts.failed += 1;

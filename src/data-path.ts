@@ -49,6 +49,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         tool: identified.tool.declaration,
         policyVersion: identified.claimed.policyVersion,
         permission: identified.permission,
+        sent: identified.envelope,
         ...(isEnding(verdict) ? undefined : { gate: verdict.facts }),
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);

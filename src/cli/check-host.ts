@@ -6,11 +6,16 @@ import { unavailable } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What this machine must have before a worker starts; each problem in words instead of in the middle of a start. */
-export async function checkHost(config: Config, terminal: Terminal): Promise<void> {
+export async function checkHost(
+  config: Config,
+  terminal: Terminal,
+  part: 'worker' | 'gateway' = 'worker',
+): Promise<void> {
   if (config.store === 'embedded') ensureFolder(config.folder);
-  const { enabled, host, port } = config.worker.health;
+  const { enabled, host, port } = config[part].health;
   if (enabled && port !== undefined) await ensurePortIsFree(host, port);
-  if (process.getuid?.() === 0) terminal.warn('running as root: the tools have all its rights too');
+  if (part === 'worker' && process.getuid?.() === 0)
+    terminal.warn('running as root: the tools have all its rights too');
   if (Date.now() < Date.UTC(2025, 0, 1)) {
     terminal.warn("this machine's clock is years behind; deadlines follow the store's clock");
   }

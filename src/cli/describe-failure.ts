@@ -34,6 +34,9 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   MODULES_MISSING: EXIT.config,
   SETUP_DUPLICATE: EXIT.config,
   HOOKS_INVALID: EXIT.config,
+  AUDIT_SINK_MISSING: EXIT.config,
+  AUDIT_SINK_UNAVAILABLE: EXIT.unavailable,
+  AUDIT_KEYS_UNSAFE: EXIT.auth,
   CLIENT_CLOSED: EXIT.internal,
   INTERNAL: EXIT.internal,
 };

@@ -9,6 +9,12 @@ import { approvalsDecideCommand } from './commands/approvals-decide.ts';
 import { approvalsListCommand } from './commands/approvals-list.ts';
 import { approvalsShowCommand } from './commands/approvals-show.ts';
 import { approvalsWaitCommand } from './commands/approvals-wait.ts';
+import { auditEraseCommand } from './commands/audit-erase.ts';
+import { auditExportCommand } from './commands/audit-export.ts';
+import { auditQueryCommand } from './commands/audit-query.ts';
+import { auditRotateKeyCommand } from './commands/audit-rotate-key.ts';
+import { auditTailCommand } from './commands/audit-tail.ts';
+import { auditVerifyCommand } from './commands/audit-verify.ts';
 import { callCommand } from './commands/call.ts';
 import { callsCancelCommand } from './commands/calls-cancel.ts';
 import { callsListCommand } from './commands/calls-list.ts';
@@ -21,6 +27,7 @@ import { configShowCommand } from './commands/config-show.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
+import { gatewayCommand } from './commands/gateway.ts';
 import { grantsListCommand } from './commands/grants-list.ts';
 import { grantsRevokeCommand } from './commands/grants-revoke.ts';
 import { pauseCommand } from './commands/pause.ts';
@@ -53,7 +60,7 @@ export function createProgram(): Command {
   for (const path of ['store', 'folder', 'redis.url', 'redis.name', 'log.level'])
     program.addOption(new ConfigOption(path));
 
-  add(program, [devCommand(), workerCommand(), callCommand()]);
+  add(program, [devCommand(), workerCommand(), gatewayCommand(), callCommand()]);
   addGroup(program, 'calls', 'Calls under way and their outcomes', [
     callsListCommand(),
     callsShowCommand(),
@@ -87,6 +94,14 @@ export function createProgram(): Command {
     [agentsShowCommand(), agentsSetCommand(), agentsRemoveCommand()],
     agentsListCommand(),
   );
+  addGroup(program, 'audit', 'What was decided, and how it ended', [
+    auditTailCommand(),
+    auditQueryCommand(),
+    auditVerifyCommand(),
+    auditExportCommand(),
+    auditEraseCommand(),
+    auditRotateKeyCommand(),
+  ]);
   add(program, [explainCommand(), pauseCommand(), workersCommand(), doctorCommand()]);
   addGroup(program, 'config', 'Options and where they come from', [configShowCommand()]);
   quieten(program);

@@ -4,6 +4,7 @@ import { PlaneError } from '../domain/errors.ts';
 import type { Store } from '../ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { inspectApprovals } from './inspect-approvals.ts';
+import { inspectAudit } from './inspect-audit.ts';
 import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
 import type { Check } from './check.ts';
@@ -56,6 +57,7 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
         : { name: 'policy', state: 'ok', found: `version ${version}` },
       ...(await inspectFleet(store)),
       await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined),
+      ...(await inspectAudit(store, config.audit.sink !== undefined)),
     ];
   } finally {
     await store.close();

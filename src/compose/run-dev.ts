@@ -6,6 +6,8 @@ import type { Policy, PolicyRecord } from '../domain/policy.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { readPlaneAddress } from '../stores/embedded/ownership.ts';
+import { auditOptionsOf } from './audit-options.ts';
+import { careForTrail } from './care-for-trail.ts';
 import { changePolicy } from './change-policy.ts';
 import { openStore } from './open-store.ts';
 import { storeOptionsOf, workerOptionsOf } from './settings-from-config.ts';
@@ -51,6 +53,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
         return changed;
       });
     };
+    const care = careForTrail(store, store, auditOptionsOf(config), log);
     const policy = policyFile === undefined ? await openNewStore(store) : await applyPolicy(policyFile);
     return {
       worker,
@@ -58,6 +61,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       socket: readPlaneAddress(config.folder)?.socket ?? '',
       applyPolicy,
       async drain() {
+        await care.stop();
         await store.close();
         await worker.drain();
       },

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config-schema.ts';
 import type { Log } from '../ports/log.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
+import { auditBoundsOf } from './audit-options.ts';
 import type { StoreOptions } from './open-store.ts';
 import type { WorkerOptions } from './start-worker.ts';
 
@@ -48,6 +49,7 @@ export function workerOptionsOf(
     retentionMs,
     health: health.enabled ? { host: health.host, port: health.port ?? 0 } : false,
     admission: config.admission,
+    ...(config.audit.sink === undefined ? {} : { audit: auditBoundsOf(config) }),
     ...(hooks === undefined ? {} : { hooks }),
     ...webhookOptionsOf(config, webhookSecret),
   };

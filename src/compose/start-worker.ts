@@ -119,6 +119,8 @@ async function boot(
   // One prompt answer of each lane, or its first call would be taken for an old one and looked at twice.
   const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
   await Promise.all(lanes.map((lane) => store.recheckSessions({ lane, sessions: [] })));
+  const { audit: bounds } = options;
+  if (bounds !== undefined) await Promise.all(lanes.map((lane) => store.boundAudit({ lane, bounds })));
 
   // Calls under way, each level of nested calls again, those that stand aside, and what recovery and further lanes add.
   const held = createHeldCalls(concurrency * (LIMITS.nestedDepth + 1) + MOST_ASIDE + store.lanes + 64);

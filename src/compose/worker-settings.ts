@@ -1,6 +1,7 @@
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN, type WorkerId } from '../domain/ids.ts';
 import type { HookSource } from '../gate/hooks/load-hooks.ts';
+import type { AuditBounds } from '../ports/audit-store.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
@@ -30,6 +31,8 @@ export type WorkerOptions = StoreOptions & {
   readonly hooks?: readonly HookSource[];
   /** Where approvers are told that they are asked, and how it ended. */
   readonly approvals?: { readonly webhook?: WebhookOptions };
+  /** How far the audit of a lane may be behind before calls are refused. Absent: nothing is refused before a gateway says so. */
+  readonly audit?: AuditBounds;
   readonly processes?: ProcessRunnerOptions;
   readonly log?: Log;
   /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */

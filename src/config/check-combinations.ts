@@ -29,13 +29,45 @@ export function findImpossible(config: Config, sourceOf: (path: string) => Sourc
       `${at('admission.subjectWindow')} ${admission.subjectWindow} must be ≤ liveCalls (${admission.liveCalls})`,
     );
   }
-  const { host, open, enabled } = worker.health;
-  if (enabled && !open && !LOOPBACK.test(host)) {
-    problems.push(
-      `${at('worker.health.host')} ${host} can be reached from outside and has no login; set worker.health.open: true if that is meant`,
-    );
+  for (const part of ['worker', 'gateway'] as const) {
+    const { host, open, enabled } = config[part].health;
+    if (enabled && !open && !LOOPBACK.test(host)) {
+      problems.push(
+        `${at(`${part}.health.host`)} ${host} can be reached from outside and has no login; set ${part}.health.open: true if that is meant`,
+      );
+    }
   }
-  return [...problems, ...findImpossibleWebhook(config, at), ...findImpossibleRedis(config, sourceOf, at)];
+  return [
+    ...problems,
+    ...findImpossibleWebhook(config, at),
+    ...findImpossibleAudit(config, at),
+    ...findImpossibleRedis(config, sourceOf, at),
+  ];
+}
+
+function findImpossibleAudit({ store, audit }: Config, at: (path: string) => string): string[] {
+  const { sink, file, postgres, privileged, everything } = audit;
+  const problems: string[] = [];
+  if (sink !== undefined && store === 'embedded') {
+    problems.push(`${at('audit.sink')} is given, but the embedded store keeps its audit itself`);
+  }
+  if (sink === 'postgres' && postgres.url === undefined) problems.push(`${at('audit.sink')} needs audit.postgres.url`);
+  if (sink === 'sqlite' && file === undefined) problems.push(`${at('audit.sink')} needs audit.file`);
+  if (sink !== 'sqlite' && file !== undefined) problems.push(`${at('audit.file')} needs audit.sink: sqlite`);
+  if (sink !== 'postgres' && postgres.url !== undefined) {
+    problems.push(`${at('audit.postgres.url')} needs audit.sink: postgres`);
+  }
+  if (postgres.password !== undefined && postgres.passwordFile !== undefined) {
+    problems.push('audit.postgres.password and audit.postgres.passwordFile exclude each other');
+  }
+  for (const bound of ['records', 'lateMs'] as const) {
+    if (audit.whenLate === 'refuse' && privileged[bound] > everything[bound]) {
+      problems.push(
+        `${at(`audit.privileged.${bound}`)} ${privileged[bound]} must be ≤ audit.everything.${bound} (${everything[bound]}): privileged calls are refused first`,
+      );
+    }
+  }
+  return problems;
 }
 
 function findImpossibleWebhook({ approvals: { webhook } }: Config, at: (path: string) => string): string[] {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { LIMITS } from '../domain/call.ts';
+import { auditSchema } from './audit-schema.ts';
 import { hookList } from './hook-schema.ts';
 import {
   addresses,
@@ -71,6 +72,14 @@ const redis = group({
   ),
 });
 
+const health = () =>
+  group({
+    enabled: option(yesOrNo, true, 'Serve /healthz and /readyz.'),
+    host: option(text('a host name or address', /^[A-Za-z0-9._:-]{1,255}$/), '127.0.0.1', 'Where they are served.'),
+    port: optional(wholeNumber(1, 65_535), 'Port they are served on.', { flag: '--port', otherwise: 'a free one' }),
+    open: option(yesOrNo, false, 'Allow a host that others than this machine can reach. There is no login.'),
+  });
+
 const worker = group({
   modules: optional(filePath, 'A folder of modules, or a manifest.', { flag: '--modules' }),
   pool: option(text('a name', NAME), 'default', 'The pool whose calls this worker takes.', { flag: '--pool' }),
@@ -81,12 +90,7 @@ const worker = group({
   }),
   graceMs: option(milliseconds(0, DAY), 30 * SECOND, 'How long a drain waits for calls under way.'),
   retentionMs: option(milliseconds(1, 365 * DAY), DAY, 'How long outcomes and keys are kept; at least 24 hours.'),
-  health: group({
-    enabled: option(yesOrNo, true, 'Serve /healthz and /readyz.'),
-    host: option(text('a host name or address', /^[A-Za-z0-9._:-]{1,255}$/), '127.0.0.1', 'Where they are served.'),
-    port: optional(wholeNumber(1, 65_535), 'Port they are served on.', { flag: '--port', otherwise: 'a free one' }),
-    open: option(yesOrNo, false, 'Allow a host that others than this machine can reach. There is no login.'),
-  }).prefault({}),
+  health: health().prefault({}),
   hooks: optional(
     hookList,
     'Plugin files and commands that are asked before calls and told after them: see hooks.md.',
@@ -131,6 +135,8 @@ export const configSchema = group({
   folder: option(filePath, '.sallyport', 'Folder of the embedded store.', { flag: '--folder' }),
   redis: redis.prefault({}),
   worker: worker.prefault({}),
+  gateway: group({ health: health().prefault({}) }).prefault({}),
+  audit: auditSchema.prefault({}),
   approvals: group({ webhook: webhook.prefault({}) }).prefault({}),
   admission: admission.prefault({}),
   policyFile: optional(
@@ -145,7 +151,7 @@ export const configSchema = group({
   log: group({
     level: optional(oneOf('debug', 'info', 'warn', 'error'), 'The least important lines that are logged.', {
       flag: '--log-level',
-      otherwise: 'warn in dev, info in worker',
+      otherwise: 'warn in dev, info in worker and gateway',
       live: true,
     }),
   }).prefault({}),

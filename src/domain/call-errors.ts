@@ -69,6 +69,13 @@ export const CALL_ERRORS = {
       `Too much is waiting (${d.what}). Try again in ${d.retryAfterMs} ms.`,
     fix: 'Add workers, or raise the admission limits.',
   }),
+  AUDIT_UNAVAILABLE: entry({
+    stage: 'execute',
+    kind: 'overloaded',
+    retry: 'after-a-while',
+    say: (d: { what: string }) => `The audit cannot be kept up at the moment, and ${d.what} do not run without it.`,
+    fix: 'Start a gateway, or its sink. sallyport doctor tells which lane waits, and for how long.',
+  }),
   SESSION_UNKNOWN: entry({
     stage: 'call',
     kind: 'unauthenticated',

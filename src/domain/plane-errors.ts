@@ -120,6 +120,24 @@ export const PLANE_ERRORS = {
     fix: 'Give each setup an id of its own.',
   }),
   ...HOOK_PLANE_ERRORS,
+  AUDIT_SINK_MISSING: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: () => 'This store keeps audit records only until a sink has them, and none is configured.',
+    fix: 'Set audit.sink, and run: sallyport gateway',
+  }),
+  AUDIT_SINK_UNAVAILABLE: entry({
+    stage: 'operate',
+    retry: 'after-a-while',
+    say: (d: { problem: string }) => `The audit sink cannot be used: ${d.problem}.`,
+    fix: 'Start it, or correct audit.postgres or audit.file.',
+  }),
+  AUDIT_KEYS_UNSAFE: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { file: string; problem: string }) => `The signing key ${d.file} cannot be used: ${d.problem}.`,
+    fix: 'Make it readable by its owner only: chmod 600 FILE. A new one: sallyport audit rotate-key',
+  }),
   CLIENT_CLOSED: entry({
     stage: 'call',
     retry: 'never',

@@ -1,5 +1,5 @@
 import type { AttemptEnding, RunState } from '../domain/attempt.ts';
-import type { ApprovalId, GrantId, ResumedWith } from '../domain/approval.ts';
+import type { ResumedWith } from '../domain/approval.ts';
 import type { CallRecord, CallState } from '../domain/call.ts';
 import type { CallerId, CallId, RunId, SessionId, ToolId, WorkerId } from '../domain/ids.ts';
 import type { SessionEnding } from '../domain/session.ts';
@@ -69,8 +69,6 @@ export interface CallStore {
   listCalls(request: ListCallsRequest): Promise<CallRecord[]>;
   /** An operator's word on an indeterminate call. The record keeps both facts. */
   resolveCall(request: ResolveRequest): Promise<'resolved' | 'not-indeterminate' | 'unknown'>;
-  /** Audit records of one lane from a sequence on. */
-  readAudit(request: ReadAuditRequest): Promise<AuditEntry[]>;
   queueState(): Promise<QueueState[]>;
 }
 
@@ -229,6 +227,8 @@ export type StartAnswer =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'session-ended'; readonly ending: SessionEnding }
+  /** It has an intent, and too much or too old audit waits for its sink. */
+  | { readonly kind: 'audit-late' }
   /** An unsafe tool was started before and never settled. */
   | { readonly kind: 'may-have-run' }
   /** The starts of a retry-safe tool are used up. */
@@ -334,49 +334,6 @@ export interface ResolveRequest {
   readonly resolution: 'ran' | 'not-ran';
   readonly audit: Uint8Array;
 }
-
-export interface ReadAuditRequest {
-  readonly lane: number;
-  readonly fromSequence: number;
-  readonly limit: number;
-}
-
-export interface AuditEntry {
-  readonly lane: number;
-  /** Gapless per lane, from 1. */
-  readonly sequence: number;
-  readonly at: number;
-  readonly event: AuditEvent;
-  readonly callId: CallId;
-  readonly tool: ToolId;
-  readonly session: SessionId;
-  readonly bodyDigest: string;
-  readonly identity: string;
-  /** The last question about the call; of everything that happens from then on. */
-  readonly approval?: ApprovalId;
-  /** That let the call through; of `grant.created` and `grant.revoked`, the grant itself. */
-  readonly grant?: GrantId;
-  readonly detail: Uint8Array;
-}
-
-export const AUDIT_EVENTS = [
-  'call.intended',
-  'call.settled',
-  'call.cancelled',
-  'call.expired',
-  'call.resolved',
-  'approval.requested',
-  /** A yes that was not the last one needed. */
-  'approval.voted',
-  'approval.decided',
-  'approval.expired',
-  'approval.cancelled',
-  'callback.unknown',
-  'grant.created',
-  'grant.used',
-  'grant.revoked',
-] as const;
-export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 
 export interface QueueState {
   readonly lane: number;

@@ -1,12 +1,14 @@
 import type { ApprovalStore } from './approval-store.ts';
+import type { AuditSource, AuditTrail } from './audit-store.ts';
 import type { CallStore } from './call-store.ts';
 import type { CatalogStore } from './catalog-store.ts';
 import type { FleetRegistry } from './fleet-registry.ts';
 import type { PolicyStore } from './policy-store.ts';
 import type { SessionStore } from './session-store.ts';
 
-/** Everything durable. Two implementations, one contract suite. */
-export interface Store extends CallStore, ApprovalStore, SessionStore, PolicyStore, CatalogStore, FleetRegistry {
+/** Everything durable. Two implementations, one contract suite. As a trail only one that keeps its own audit can be used; see `AuditState`. */
+export interface Store
+  extends CallStore, ApprovalStore, SessionStore, PolicyStore, CatalogStore, FleetRegistry, AuditSource, AuditTrail {
   /** Fixed when the store was made; ids carry their lane. */
   readonly lanes: number;
   /** Store time in milliseconds. */
@@ -33,7 +35,6 @@ export const STORE_METHODS = [
   'readCall',
   'listCalls',
   'resolveCall',
-  'readAudit',
   'queueState',
   'askApproval',
   'decideApproval',
@@ -66,6 +67,19 @@ export const STORE_METHODS = [
   'beatWorker',
   'deregisterWorker',
   'listWorkers',
+  'readAudit',
+  'auditState',
+  'claimAudit',
+  'drainAudit',
+  'alarmAudit',
+  'boundAudit',
+  'auditHeads',
+  'readTrail',
+  'queryTrail',
+  'addStatement',
+  'listStatements',
+  'erasePayloads',
+  'cutTrail',
   'now',
   'checkIncarnation',
 ] as const satisfies readonly Exclude<keyof Store, 'lanes' | 'close'>[];

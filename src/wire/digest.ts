@@ -8,6 +8,10 @@ export function sha256(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
 
+export function sha256Bytes(data: Uint8Array): Uint8Array {
+  return hash('sha256', data, 'buffer');
+}
+
 function shortDigest(data: string, characters: number): string {
   return hash('sha256', data, 'base64url').slice(0, characters);
 }

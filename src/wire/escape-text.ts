@@ -18,6 +18,11 @@ export function escapeLine(text: string): string {
 /** JSON that means the same and holds nothing a terminal would act on. */
 export function toSafeJson(value: unknown): string {
   const json = JSON.stringify(value, (_, member: unknown) => plainBytes(member), 2) ?? 'null';
+  return escapeJson(json);
+}
+
+/** The same for JSON that is written already. */
+export function escapeJson(json: string): string {
   return json.replaceAll(ACTING_IN_JSON, toUnits);
 }
 

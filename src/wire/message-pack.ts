@@ -21,3 +21,8 @@ export function decodeFirst(bytes: Uint8Array): { value: unknown; end: number } 
   if (first === undefined) throw new TypeError('no MessagePack value');
   return first;
 }
+
+/** All of several values written one after the other. */
+export function decodeAll(bytes: Uint8Array): unknown[] {
+  return packr.unpackMultiple(bytes) as unknown[];
+}

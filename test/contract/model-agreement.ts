@@ -4,7 +4,7 @@ import type { CallId } from '../../src/domain/ids.ts';
 import { CANCELLED, CANCELLED_IF_HELD, CANCELLED_IF_PARKED, encodedOutcome } from './fixtures.ts';
 import { encodedLabel, type Real } from './model-commands.ts';
 import { DENIED_OUTCOME, RELEASING_OUTCOME, visibleStates, type Model, type ModelCall } from './model.ts';
-import type { AuditEntry } from '../../src/ports/call-store.ts';
+import type { AuditEntry } from '../../src/ports/audit-store.ts';
 import { drainReplies, readWholeAudit, recordOf } from './observe.ts';
 
 const BYTES: Record<string, Uint8Array> = {

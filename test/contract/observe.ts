@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { CallerId, CallId, WorkerId } from '../../src/domain/ids.ts';
-import type { AuditEntry, Delivery, LaneState, OwnedCall, ReplyItem } from '../../src/ports/call-store.ts';
+import type { AuditEntry } from '../../src/ports/audit-store.ts';
+import type { Delivery, LaneState, OwnedCall, ReplyItem } from '../../src/ports/call-store.ts';
 import type { CallRecord } from '../../src/domain/call.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { laneOfId, newWorkerId } from '../../src/wire/ids.ts';
+import { decode } from '../../src/wire/message-pack.ts';
 import { eventually } from '../support/process.ts';
 import { POOL } from './fixtures.ts';
 
@@ -15,6 +18,19 @@ export function sameBytes(expected: Uint8Array): Uint8Array {
     toAsymmetricMatcher: () => matcher.toString(),
   };
   // The matcher stands where the compared type has bytes.
+  return matcher as unknown as Uint8Array;
+}
+
+/** Matches these bytes with how the call ended behind them: what the store adds where it alone knows. */
+export function withEnding(expected: Uint8Array, ending: object): Uint8Array {
+  const matcher = {
+    asymmetricMatch: (actual: unknown) =>
+      actual instanceof Uint8Array &&
+      Buffer.compare(actual.subarray(0, expected.length), expected) === 0 &&
+      isDeepStrictEqual(decode(actual.subarray(expected.length)), ending),
+    toString: () => `${expected.length} bytes and ${JSON.stringify(ending)}`,
+    toAsymmetricMatcher: () => matcher.toString(),
+  };
   return matcher as unknown as Uint8Array;
 }
 

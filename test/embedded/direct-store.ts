@@ -34,7 +34,7 @@ export function openDirectStore(options: DirectStoreOptions = {}): DirectStore {
   const opened = openStoreFile(path);
   const { database: connection, incarnation, lanes } = opened;
   const database = options.breakDatabase?.(connection) ?? connection;
-  const lane = new Lane(database);
+  const lane = new Lane(database, incarnation);
   const clock = options.now === undefined ? new StoreClock(lane.clock) : new StoreClock(0, options.now, () => 0);
   const file = { incarnation, openedAt: clock.now(), isInPlace: watchPlace(path) };
   const groupCommit = new GroupCommit({ database, lane, clock, file });

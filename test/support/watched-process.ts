@@ -30,6 +30,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly ipc?: boolean;
   readonly cwd?: string;
+  /** Runs it as somebody else; only root can. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** Said in the error when the program is not on PATH. */
   readonly installHint?: string;
 }
@@ -44,6 +46,7 @@ export async function startProgram(
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', ...(options.ipc ? (['ipc'] as const) : [])],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...options.user,
   });
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);

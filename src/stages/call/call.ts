@@ -26,6 +26,9 @@ const ENDING_CODES = {
   'run-unknown': 'RUN_UNKNOWN',
 } as const;
 
+/** The bound that was reached, as stores name it. */
+const AUDIT_LATE = 'audit';
+
 export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
   switch (answer.kind) {
     case 'accepted':
@@ -40,6 +43,7 @@ export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
       return { kind: 'refused', outcome: trouble(ENDING_CODES[answer.ending], {}) };
     case 'overloaded': {
       const { what, retryAfterMs } = answer;
+      if (what === AUDIT_LATE) return { kind: 'refused', outcome: trouble('AUDIT_UNAVAILABLE', { what: 'calls' }) };
       return { kind: 'refused', outcome: trouble('OVERLOADED', { what, retryAfterMs }) };
     }
   }

@@ -27,6 +27,8 @@ async function begun(
     delivered: sampleDelivered(sampleDelivery(delivery)),
     tool: sampleServedTool(tool),
     identity: SAMPLE_IDENTITY,
+    arguments: {},
+    sent: { arguments: '{}' },
   };
   return { ending: await begin(call, { store }), marks };
 }

@@ -3,13 +3,23 @@ import { trouble } from '../../domain/errors.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Redactor } from '../../ports/redactor.ts';
+import { withArguments } from '../../wire/audit-detail.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import { sha256 } from '../../wire/digest.ts';
 import { encode } from '../../wire/message-pack.ts';
 
 export interface BeginningCall {
-  readonly delivered: DeliveredCall;
+  readonly delivered: DeliveredCall & { readonly policyVersion?: number };
   readonly tool: ServedTool;
   readonly identity: Identity;
+  /** As they will run, which need not be as they were sent. */
+  readonly arguments: JsonObject;
+  readonly sent: { readonly arguments: string; readonly parent?: string };
 }
+
+type Needs = Pick<Plane, 'store' | 'redactor'>;
 
 interface Begun {
   readonly kind: 'begun';
@@ -20,7 +30,7 @@ const BEGUN: Begun = Object.freeze({ kind: 'begun' });
  * Writes the start mark where it decides something: unsafe tools (never twice), privileged ones (no audit, no run), and every call
  * that was delivered before. The first run of a `read` or `idempotent` tool needs none: losing it means running it again.
  */
-export function begin(call: BeginningCall, needs: Pick<Plane, 'store'>): Soon<Begun | Ending> {
+export function begin(call: BeginningCall, needs: Needs): Soon<Begun | Ending> {
   const { delivery } = call.delivered;
   const { effect, privileged, limits } = call.tool.declaration;
   const mustMark =
@@ -33,10 +43,10 @@ export function begin(call: BeginningCall, needs: Pick<Plane, 'store'>): Soon<Be
   return mustMark ? mark(call, needs) : BEGUN;
 }
 
-async function mark(call: BeginningCall, needs: Pick<Plane, 'store'>): Promise<Begun | Ending> {
+async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> {
   const { delivery } = call.delivered;
-  const { id, digest, effect, privileged, limits } = call.tool.declaration;
-  const intent = privileged ? { intent: encode({ toolDigest: digest, subject: call.identity.subject }) } : {};
+  const { id, effect, privileged, limits } = call.tool.declaration;
+  const intent = privileged ? { intent: encodeIntent(call, needs.redactor) } : {};
   const maxAttempts = effect === 'unsafe' ? 1 : limits.maxAttempts;
   const answer = await needs.store.startCall({ ...delivery, effect, maxAttempts, ...intent });
   switch (answer.kind) {
@@ -50,9 +60,24 @@ async function mark(call: BeginningCall, needs: Pick<Plane, 'store'>): Promise<B
       return ended(trouble('DEADLINE_PASSED', {}));
     case 'session-ended':
       return ended(trouble('SESSION_ENDED', { ending: answer.ending }));
+    case 'audit-late':
+      return ended(trouble('AUDIT_UNAVAILABLE', { what: 'privileged tools' }));
     case 'may-have-run':
       return ended(trouble('MAY_HAVE_RUN', { tool: id }, { executed: 'unknown' }));
     case 'used-up':
       return ended(trouble('TOOL_POISONOUS', { tool: id, starts: answer.starts }, { executed: 'unknown' }));
   }
+}
+
+/** What is about to run. Committed with the start mark, so that even a worker that dies at once leaves it behind. */
+function encodeIntent({ delivered, tool, arguments: effective, sent }: BeginningCall, redactor?: Redactor): Uint8Array {
+  const canonical = canonicalJson(effective);
+  const { policyVersion } = delivered;
+  const facts = encode({
+    toolDigest: tool.declaration.digest,
+    ...(policyVersion === undefined ? {} : { policyVersion }),
+    ...(sent.parent === undefined ? {} : { parent: sent.parent }),
+    ...(canonical === sent.arguments ? {} : { effectiveDigest: sha256(canonical) }),
+  });
+  return redactor === undefined ? facts : withArguments(facts, redactor.arguments(canonical, tool.declaration));
 }

@@ -17,20 +17,21 @@ import { tellStarted } from './tell-started.ts';
 const STARTED: CallEvent = Object.freeze({ kind: 'started' });
 
 interface AllowedCall {
-  readonly claimed: DeliveredCall & { readonly now: number };
+  readonly claimed: DeliveredCall & { readonly now: number; readonly policyVersion?: number };
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;
   readonly arguments: JsonObject;
 }
 
-type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log'>;
+type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log' | 'redactor'>;
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
 export function execute(verdict: { readonly call: AllowedCall }, needs: Needs): Soon<Ending> {
   const { call } = verdict;
   if (call.claimed.signal.aborted) return stopped(call, 'no', needs);
-  const beginning = begin({ delivered: call.claimed, tool: call.tool, identity: call.identity }, needs);
+  const { claimed: delivered, tool, identity, arguments: args, envelope: sent } = call;
+  const beginning = begin({ delivered, tool, identity, arguments: args, sent }, needs);
   if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? run(call, needs) : beginning;
   return beginning.then((begun) => (begun.kind === 'begun' ? run(call, needs) : begun));
 }

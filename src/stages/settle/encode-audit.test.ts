@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { trouble } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import { readAuditDetail } from '../../wire/audit-detail.ts';
 import { decode } from '../../wire/message-pack.ts';
 import { encodeAudit } from './encode-audit.ts';
 
@@ -19,6 +20,42 @@ describe('encodeAudit', () => {
     expect(record(OK, { ...FACTS, permission: '*' }, 5)).toEqual({ ...usual, permission: '*', durationMs: 5 });
     expect(record(OK, { ...FACTS, toolDigest: 'e' }, 5)).toEqual({ ...usual, toolDigest: 'e', durationMs: 5 });
     expect(record(OK, FACTS, 5)).toEqual({ ...usual, durationMs: 5 });
+  });
+
+  it('puts what a redactor leaves of the arguments behind the kept part, and the words of an error, cut', () => {
+    const redactor = { arguments: (text: string) => text.replace('hush', '***'), text: (text: string) => `<${text}>` };
+    const sent = { arguments: '{"pin":"hush"}', toolDigest: 'd' };
+    for (let round = 0; round < 2; round += 1) {
+      const bytes = encodeAudit(OK, { ...FACTS, sent }, 5, redactor);
+      expect(readAuditDetail(bytes).payload).toEqual({ arguments: '{"pin":"***"}' });
+      expect(readAuditDetail(bytes).facts).toMatchObject({ outcome: 'ok', durationMs: 5, policyVersion: 3 });
+      expect(encodeAudit(OK, { ...FACTS, sent }, 5)).toEqual(encodeAudit(OK, FACTS, 5));
+    }
+    const long = { ...sent, arguments: `"${'ä☃😀'.repeat(1000)}"` };
+    const failed = trouble('TOOL_UNKNOWN', { tool: 'x'.repeat(500), near: [] });
+    const { payload, facts } = readAuditDetail(encodeAudit(failed, { sent: long }, 5, redactor));
+    expect(Buffer.byteLength(payload.arguments!)).toBeGreaterThan(1000);
+    expect(Buffer.byteLength(payload.arguments!)).toBeLessThanOrEqual(1024);
+    expect(payload.arguments).toMatch(/^"[ä☃😀]+…$/u);
+    expect(payload.detail).toMatch(/^<There is no tool.*…$/);
+    expect(payload.detail!.length).toBe(200);
+    expect(facts).toMatchObject({ toolDigest: 'd', code: 'TOOL_UNKNOWN' });
+  });
+
+  it('writes a record without arguments when they cannot be redacted', () => {
+    const broken = () => {
+      throw new Error('no');
+    };
+    const sent = { arguments: '{"pin":"hush"}', toolDigest: 'd' };
+    const bytes = encodeAudit(OK, { ...FACTS, sent }, 5, { arguments: broken, text: broken });
+    expect(Buffer.from(bytes).includes('hush')).toBe(false);
+    expect(readAuditDetail(bytes).facts).toMatchObject({ outcome: 'ok' });
+  });
+
+  it('names the parent of a nested call', () => {
+    const sent = { arguments: '{}', toolDigest: 'd', parent: 'above' };
+    expect(record(OK, { ...FACTS, sent }, 5)).toMatchObject({ parent: 'above', outcome: 'ok' });
+    expect(record(OK, { ...FACTS, sent: { ...sent, parent: undefined } }, 5)).not.toHaveProperty('parent');
   });
 
   it('tells other endings and unknown facts', () => {

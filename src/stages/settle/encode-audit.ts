@@ -1,10 +1,15 @@
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Effect, ToolDeclaration } from '../../domain/tool.ts';
+import type { Redactor } from '../../ports/redactor.ts';
+import { cutDetail, withArguments } from '../../wire/audit-detail.ts';
 import { sha256 } from '../../wire/digest.ts';
+import { decodeEnvelope } from '../../wire/envelope.ts';
 import { encode } from '../../wire/message-pack.ts';
 
-/** What the audit keeps of a settled call beside what the store adds. Never argument values. */
+/** What the audit keeps of a settled call beside what the store adds. Of arguments only what a redactor leaves of them. */
 export interface SettlementFacts {
+  /** As it was sent. */
+  readonly sent?: SentCall;
   readonly toolDigest?: string;
   readonly policyVersion?: number;
   readonly permission?: string;
@@ -12,6 +17,14 @@ export interface SettlementFacts {
   readonly tool?: ToolDeclaration;
   /** Why the gate let it through, and as what. */
   readonly gate?: GateFacts;
+}
+
+/** The envelope's part of a record. */
+interface SentCall {
+  /** Canonical JSON. */
+  readonly arguments: string;
+  readonly toolDigest: string;
+  readonly parent?: string | undefined;
 }
 
 interface GateFacts {
@@ -36,10 +49,46 @@ const MOST_TOOLS = 1000;
 const MOST_MS = 128;
 
 /** What the audit keeps of a settled call. The bytes may be shared with other calls: they are read only. */
-export function encodeAudit(sent: Outcome, facts: SettlementFacts, durationMs: number): Uint8Array {
+export function encodeAudit(
+  sent: Outcome,
+  facts: SettlementFacts,
+  durationMs: number,
+  redactor?: Redactor,
+): Uint8Array {
+  const fixed = encodeFixed(sent, facts, durationMs);
+  if (redactor === undefined || facts.sent === undefined) return fixed;
+  const shown = redactSafely(() => redactor.arguments(facts.gate?.effective ?? facts.sent!.arguments, facts.tool));
+  const withShown = withArguments(fixed, shown);
+  if (sent.error === undefined) return withShown;
+  const detail = cutDetail(redactSafely(() => redactor.text(sent.error!.message)));
+  return Buffer.concat([withShown, encode({ detail })]);
+}
+
+/** Of a call that ended before its envelope was read by a stage. Nothing when it cannot be read at all. */
+export function readSent(envelope: Uint8Array): { readonly sent?: SentCall } {
+  const decoded = envelope.length === 0 ? undefined : decodeEnvelope(envelope);
+  return decoded?.kind === 'envelope' ? { sent: decoded.envelope } : {};
+}
+
+/** An outcome is not lost because a part of its record cannot be shown; its digests stand there all the same. */
+function redactSafely(redact: () => string): string {
+  try {
+    return redact();
+  } catch {
+    return '"not shown: redaction failed"';
+  }
+}
+
+/** All but the arguments. */
+function encodeFixed(sent: Outcome, facts: SettlementFacts, durationMs: number): Uint8Array {
   const { toolDigest, policyVersion, permission } = facts;
   const isUsual =
-    isEmpty(facts.gate) && sent.kind === 'ok' && sent.executed === 'yes' && durationMs >= 0 && durationMs < MOST_MS;
+    isEmpty(facts.gate) &&
+    sent.kind === 'ok' &&
+    sent.executed === 'yes' &&
+    durationMs >= 0 &&
+    durationMs < MOST_MS &&
+    facts.sent?.parent === undefined;
   if (!isUsual || toolDigest === undefined) return encodeRecord(sent, facts, durationMs);
   let records = known.get(toolDigest);
   if (records === undefined || records.policyVersion !== policyVersion || records.permission !== permission) {
@@ -56,9 +105,10 @@ function encodeRecord(sent: Outcome, facts: SettlementFacts, durationMs: number)
     executed: sent.executed,
     code: sent.error?.code ?? null,
     durationMs,
-    toolDigest: facts.toolDigest ?? null,
+    toolDigest: facts.toolDigest ?? facts.sent?.toolDigest ?? null,
     policyVersion: facts.policyVersion ?? null,
     permission: facts.permission ?? null,
+    ...(facts.sent?.parent === undefined ? {} : { parent: facts.sent.parent }),
     ...gateRecord(sent, facts.gate),
   });
 }

@@ -5,7 +5,7 @@ import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
 import { attemptOf } from './attempt-of.ts';
-import { encodeAudit, type SettlementFacts } from './encode-audit.ts';
+import { encodeAudit, readSent, type SettlementFacts } from './encode-audit.ts';
 import { keepOffers } from './keep-offers.ts';
 
 export type { SettlementFacts } from './encode-audit.ts';
@@ -17,7 +17,7 @@ export interface SettledCall {
   readonly durationMs: number;
 }
 
-type Needs = Pick<Plane, 'store' | 'settings' | 'log'>;
+type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor'>;
 
 const TRY_AGAIN_MS = 250;
 
@@ -33,6 +33,7 @@ export async function settle(
   const offers = outcome.writeBacks?.injectedTools.length ?? 0;
   const kept = offers === 0 ? outcome : await keepOffers(delivered, outcome, needs);
   const { encoded, sent } = encodeSafely(delivered, advised(honest(delivered, kept, facts), facts.gate?.advice));
+  const audited = facts.sent === undefined ? { ...facts, ...readSent(delivery.envelope) } : facts;
   const request: SettleRequest = {
     callId: delivery.callId,
     pool: delivery.pool,
@@ -41,13 +42,14 @@ export async function settle(
     fence: delivery.fence,
     outcome: encoded,
     releaseKey: releasesKey(sent.kind),
-    audit: encodeAudit(sent, facts, durationMs),
+    audit: encodeAudit(sent, audited, durationMs, needs.redactor),
     retentionMs: needs.settings.retentionMs,
     attempt: attemptOf(delivered, kept, facts),
   };
   for (;;) {
     try {
       const answer = await needs.store.settleCall(request);
+      if (sent.kind !== 'ok' && answer === 'settled') tellTrouble(delivered, sent, durationMs, needs);
       return { delivered, outcome: sent, answer, durationMs };
     } catch (error) {
       const isOver = delivered.signal.aborted && delivered.signal.reason !== 'cancelled';
@@ -57,6 +59,15 @@ export async function settle(
     }
   }
 }
+
+/** Whatever did not go well is in the log too: nobody has to look through the audit for it. Facts only, no words of a tool. */
+function tellTrouble({ delivery }: DeliveredCall, outcome: Outcome, durationMs: number, { log }: Needs): void {
+  const { callId, tool, session } = delivery;
+  const { kind, executed, error } = outcome;
+  log.warn({ stage: 'settle', callId, tool, session, outcome: kind, code: error?.code, executed, durationMs }, NOT_OK);
+}
+
+const NOT_OK = 'a call did not end ok';
 
 /** The model is told inside the result: what stands in a log does not reach it. */
 function advised(outcome: Outcome, advice: string | undefined): Outcome {

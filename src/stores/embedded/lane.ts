@@ -1,3 +1,4 @@
+import { moveHead, openAuditLane, type LaneRow as AuditLane } from '../sqlite-audit/write-trail.ts';
 import type { Database } from './database.ts';
 
 interface LaneRow {
@@ -28,21 +29,28 @@ export class Lane {
   liveBytes = 0;
   policyVersion = 0;
   #row: LaneRow;
+  #audit: AuditLane;
   #dirty = false;
+  #auditDirty = false;
   #slots = new Map<string, SlotCount>();
   readonly #database: Database;
 
-  constructor(database: Database) {
+  readonly #incarnation: string;
+
+  constructor(database: Database, incarnation: string) {
     this.#database = database;
-    this.#row = this.load();
+    this.#incarnation = incarnation;
+    [this.#row, this.#audit] = this.load();
   }
 
   /** Reads everything again: after opening, and after a rollback. */
-  load(): LaneRow {
+  load(): [LaneRow, AuditLane] {
     const row = this.#database.get<LaneRow>('SELECT * FROM lane WHERE lane = 0');
     if (row === undefined) throw new Error('the lane record is missing');
     this.#row = row;
     this.#dirty = false;
+    this.#audit = openAuditLane(this.#database, this.#incarnation, 0);
+    this.#auditDirty = false;
     const live = this.#database.get<{ calls: number; bytes: number }>(
       `SELECT count(*) AS calls, coalesce(sum(bytes), 0) AS bytes FROM call INDEXED BY callDeadline
        WHERE state <> 'settled'`,
@@ -57,11 +65,13 @@ export class Lane {
     )) {
       this.#slots.set(slot, { standing, backlog: calls });
     }
-    return row;
+    return [row, this.#audit];
   }
 
   /** Writes what has changed, as the last step before the commit. */
   flush(now: number): void {
+    if (this.#auditDirty) moveHead(this.#database, this.#audit.id, this.#audit);
+    this.#auditDirty = false;
     if (!this.#dirty && (!this.#database.changed || now - this.#row.clock < CLOCK_EVERY_MS)) return;
     const row = this.#row;
     row.clock = now;
@@ -121,6 +131,27 @@ export class Lane {
   nextAuditSequence(): number {
     this.#dirty = true;
     return ++this.#row.auditSequence;
+  }
+  get auditSequence(): number {
+    return this.#row.auditSequence;
+  }
+  get auditLaneId(): number {
+    return this.#audit.id;
+  }
+  /** What the next record is chained to. */
+  get auditChain(): Uint8Array {
+    return this.#audit.chain;
+  }
+
+  chainAudit(chain: Uint8Array, bytes: number): void {
+    const { sequence, bytes: before } = this.#audit;
+    this.#audit = { ...this.#audit, sequence: sequence + 1, chain, bytes: before + bytes };
+    this.#auditDirty = true;
+  }
+
+  /** Its row says so already. */
+  freeAudit(bytes: number): void {
+    this.#audit = { ...this.#audit, bytes: this.#audit.bytes - bytes };
   }
 
   slot(name: string): Readonly<SlotCount> {

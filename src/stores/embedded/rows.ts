@@ -81,6 +81,7 @@ export interface GrantRow {
   readonly bodyDigest: string;
   readonly identity: string;
   readonly approval: ApprovalId;
+  readonly run: RunId;
 }
 
 /** `lastSeenAt` is changed here too, together with the file; see `RowCache`. */

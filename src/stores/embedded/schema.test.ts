@@ -4,6 +4,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { acceptRequest, openSession } from '../../../test/contract/fixtures.ts';
 import { openDirectStore } from '../../../test/embedded/direct-store.ts';
 import { temporaryFolder, type TemporaryFolder } from '../../../test/support/process.ts';
+import { nextLink, parseRecord } from '../../wire/audit-record.ts';
+import { readHeads, readTrail } from '../sqlite-audit/read-trail.ts';
 import { Database } from './database.ts';
 import { closeStoreFile, openStoreFile } from './schema.ts';
 
@@ -54,14 +56,24 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN attempt;
     DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate;
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
-    ALTER TABLE audit DROP COLUMN approval; ALTER TABLE audit DROP COLUMN grantId;
+    DROP TABLE auditLane; DROP TABLE auditRecord; DROP TABLE auditPayload; DROP TABLE auditStatement;
+    CREATE TABLE audit (
+      sequence INTEGER PRIMARY KEY, at INTEGER NOT NULL, event TEXT NOT NULL, callId TEXT NOT NULL, tool TEXT NOT NULL,
+      session TEXT NOT NULL, bodyDigest TEXT NOT NULL, identity TEXT NOT NULL, detail BLOB NOT NULL
+    ) STRICT;
+    INSERT INTO audit VALUES
+      (1, 5, 'call.settled', 'c', 'a.b', 's', 'd', '{"agent":"main","subject":"ann","tenant":"acme"}', x'81a762790161'),
+      (2, 6, 'call.resolved', 'c', 'a.b', 's', 'd', '{"agent":"main","subject":"ann","tenant":"acme"}', x'00');
     PRAGMA user_version = 1;`);
   closeStoreFile(first);
   const second = openStoreFile(file);
   expect(second.incarnation).toBe(first.incarnation);
   expect(second.database.all('SELECT abandonedFence FROM call')).toEqual([]);
   expect(second.database.all('SELECT * FROM injected')).toEqual([]);
-  expect(second.database.all('SELECT approval, grantId FROM audit')).toEqual([]);
+  const [one, other] = readTrail(second.database, { store: first.incarnation, lane: 0, fromSequence: 1, limit: 9 });
+  expect(parseRecord(other!.text)).toMatchObject({ sequence: 2, subject: 'ann', event: 'call.resolved' });
+  expect(Buffer.from(other!.chain)).toEqual(Buffer.from(nextLink(one!.chain, other!.text)));
+  expect(readHeads(second.database)).toMatchObject([{ lane: 0, sequence: 2, chain: other!.chain }]);
   for (const table of ['approval', 'grant']) expect(second.database.all(`SELECT * FROM ${table}`)).toEqual([]);
   expect(second.database.all('SELECT * FROM delegate')).toEqual([]);
   closeStoreFile(second);

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { planeError } from '../../domain/errors.ts';
+import { AUDIT_TABLES } from '../sqlite-audit/schema.ts';
+import { chainOldAudit } from './chain-old-audit.ts';
 import { Database } from './database.ts';
 
 /** 'SLPT'; a SQLite file without it belongs to another program. */
@@ -7,7 +9,7 @@ const APPLICATION_ID = 0x534c5054;
 const BUSY_TIMEOUT_MS = 5_000;
 
 /** Entry n brings a file from schema version n to n + 1. Entries are never changed once released. */
-const MIGRATIONS: readonly string[] = [
+const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
   `
   CREATE TABLE incarnation (id TEXT NOT NULL, lanes INTEGER NOT NULL) STRICT;
 
@@ -196,6 +198,10 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (delegator, session)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX delegateSession ON delegate (session);`,
+  AUDIT_TABLES,
+  chainOldAudit,
+  `DROP TABLE audit;
+  ALTER TABLE grant ADD COLUMN run TEXT NOT NULL DEFAULT '';`,
 ];
 
 export interface StoreFile {
@@ -261,8 +267,11 @@ function migrate(database: Database, version: number): void {
   if (version === MIGRATIONS.length) return;
   database.begin();
   try {
-    for (const step of MIGRATIONS.slice(version)) database.execute(step);
-    if (version === 0) database.run('INSERT INTO incarnation VALUES (?, 1)', randomUUID());
+    for (const [index, step] of MIGRATIONS.slice(version).entries()) {
+      if (typeof step === 'string') database.execute(step);
+      else step(database);
+      if (version + index === 0) database.run('INSERT INTO incarnation VALUES (?, 1)', randomUUID());
+    }
     database.execute(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length};`);
     database.commit();
   } catch (error) {

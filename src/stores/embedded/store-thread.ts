@@ -64,7 +64,7 @@ function openStore(folder: string): OpenedStore {
   chmodSync(path, 0o600);
   const file = openStoreFile(path);
   const { database, incarnation, lanes } = file;
-  const lane = new Lane(database);
+  const lane = new Lane(database, incarnation);
   const clock = new StoreClock(lane.clock);
   const identity = { incarnation, openedAt: clock.now(), isInPlace: watchPlace(path) };
   const groupCommit = new GroupCommit({ database, lane, clock, file: identity });

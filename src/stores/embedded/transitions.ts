@@ -16,7 +16,20 @@ import { notifyWaiters } from './transitions/notify-waiters.ts';
 import { readNewerPolicy, readPolicy, writePolicy } from './transitions/policy.ts';
 import { queueState } from './transitions/queue-state.ts';
 import { listApprovals, matchApprovals, readApproval } from './transitions/read-approvals.ts';
-import { readAudit } from './transitions/read-audit.ts';
+import {
+  addStatement,
+  alarmAudit,
+  auditHeads,
+  boundAudit,
+  claimAudit,
+  cutTrail,
+  drainAudit,
+  erasePayloads,
+  listStatements,
+  queryTrail,
+  readTrail,
+} from './transitions/audit-trail.ts';
+import { auditState, readAudit } from './transitions/read-audit.ts';
 import { readCall } from './transitions/read-call.ts';
 import { reapCalls } from './transitions/reap-calls.ts';
 import { recheckSessions } from './transitions/recheck-sessions.ts';
@@ -62,7 +75,6 @@ export const transitions: Transitions = {
   readCall,
   listCalls,
   resolveCall,
-  readAudit,
   queueState,
   askApproval,
   decideApproval,
@@ -95,6 +107,19 @@ export const transitions: Transitions = {
   beatWorker,
   deregisterWorker,
   listWorkers,
+  readAudit,
+  auditState,
+  claimAudit,
+  drainAudit,
+  alarmAudit,
+  boundAudit,
+  auditHeads,
+  readTrail,
+  queryTrail,
+  addStatement,
+  listStatements,
+  erasePayloads,
+  cutTrail,
   now: ({ now }) => now,
   checkIncarnation,
 };

@@ -11,7 +11,8 @@ import {
 } from '../../domain/ids.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Effect } from '../../domain/tool.ts';
-import type { AuditEntry, Delivery, RecoveredCall } from '../../ports/call-store.ts';
+import type { AuditEntry } from '../../ports/audit-store.ts';
+import type { Delivery, RecoveredCall } from '../../ports/call-store.ts';
 import { asBytes, asList, asText, unexpected } from './answers.ts';
 
 /** What the store vouches for, in the order of `shared/record.lua`. */
@@ -228,11 +229,11 @@ function letThroughBy({ extras }: PackedRecord): Pick<CallRecord, 'approval' | '
 /** What the audit shows of a call beside its id. */
 export function readAudited(
   bytes: Buffer,
-): Pick<AuditEntry, 'tool' | 'session' | 'bodyDigest' | 'identity' | 'approval' | 'grant'> {
+): Pick<AuditEntry, 'tool' | 'session' | 'run' | 'bodyDigest' | 'identity' | 'approval' | 'grant'> {
   const packed = unpackRecord(bytes);
   if (packed === undefined) throw unexpected(bytes.toString('latin1', 0, 100));
-  const { tool, session, identity } = parseFacts(packed.facts);
-  return { tool, session, identity, bodyDigest: packed.digest, ...letThroughBy(packed) };
+  const { tool, session, run, identity } = parseFacts(packed.facts);
+  return { tool, session, run, identity, bodyDigest: packed.digest, ...letThroughBy(packed) };
 }
 
 interface PackedRecord {

@@ -10,6 +10,7 @@ const FOLDER = new URL('functions/', import.meta.url);
 const SHARED = [
   'memory',
   'time',
+  'audit',
   'lane',
   'record',
   'lease',

@@ -1,17 +1,14 @@
 import type { CallRecord } from '../../domain/call.ts';
 import { laneOfScopedId, type CallId } from '../../domain/ids.ts';
 import type {
-  AuditEntry,
-  AuditEvent,
   ListCallsRequest,
   QueueState,
-  ReadAuditRequest,
   ReplyItem,
   TakenReply,
   TakeRepliesRequest,
 } from '../../ports/call-store.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
-import { decodeCall, readAudited } from './call-codec.ts';
+import { decodeCall } from './call-codec.ts';
 import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -67,39 +64,6 @@ export async function listCalls(context: RedisContext, request: ListCallsRequest
     });
   }
   return records.sort((a, b) => a.deadline - b.deadline).slice(0, request.limit);
-}
-
-/** The id of an audit entry is the sequence of its first record. */
-export async function readAudit(context: RedisContext, request: ReadAuditRequest): Promise<AuditEntry[]> {
-  const { audit } = context.lane(request.lane);
-  const before = asList(
-    await context.commandForBytes('XREVRANGE', audit, String(request.fromSequence), '-', 'COUNT', '1'),
-  );
-  const start = before.length === 0 ? '-' : asText(asList(before[0])[0]);
-  const read = asList(await context.commandForBytes('XRANGE', audit, start, '+', 'COUNT', String(request.limit)));
-  const entries = read.flatMap((entry) => {
-    const [id, fields] = asList(entry);
-    return toAuditEntries(request.lane, Number(asText(id).split('-')[0]), asList(fields));
-  });
-  return entries.filter(({ sequence }) => sequence >= request.fromSequence).slice(0, request.limit);
-}
-
-/** `t` and the time, then for each record: call id and the call's record, event and detail. */
-function toAuditEntries(lane: number, first: number, fields: unknown[]): AuditEntry[] {
-  const at = asNumber(fields[1]);
-  const entries: AuditEntry[] = [];
-  for (let index = 2; index + 3 < fields.length; index += 4) {
-    entries.push({
-      lane,
-      sequence: first + entries.length,
-      at,
-      event: asText(fields[index + 2]) as AuditEvent,
-      callId: asText(fields[index]) as CallId,
-      ...readAudited(asBytes(fields[index + 1])),
-      detail: asBytes(fields[index + 3]),
-    });
-  }
-  return entries;
 }
 
 export async function queueState(context: RedisContext): Promise<QueueState[]> {

@@ -13,6 +13,7 @@ import type { Store } from '../../ports/store.ts';
 import { batchPerLane } from './batch-per-lane.ts';
 import { acceptCalls } from './accept-calls.ts';
 import { asList, asNumber, asText } from './answers.ts';
+import { createAuditSource, NO_TRAIL } from './audit-store.ts';
 import { createApprovalStore } from './approval-store.ts';
 import * as change from './change-calls.ts';
 import { claimCalls, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
@@ -148,8 +149,9 @@ function createStore(context: RedisContext): Store {
     takeReplies: (request) => read.takeReplies(context, request),
     readCall: (callId) => read.readCall(context, callId),
     listCalls: (request) => read.listCalls(context, request),
-    readAudit: (request) => read.readAudit(context, request),
     queueState: () => read.queueState(context),
+    ...createAuditSource(context),
+    ...NO_TRAIL,
     ...createApprovalStore(context),
     ...createGrantStore(context),
     ...createSessionStore(context),

@@ -89,6 +89,8 @@ function toStartAnswer(answer: unknown): StartAnswer {
       return { kind: 'expired' };
     case 'ENDED':
       return { kind: 'session-ended', ending: asText(second) as SessionEnding };
+    case 'AUDIT_LATE':
+      return { kind: 'audit-late' };
     case 'MAY_HAVE_RUN':
       return { kind: 'may-have-run' };
     case 'USED_UP':

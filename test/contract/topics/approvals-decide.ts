@@ -29,6 +29,7 @@ import {
 import {
   auditEvents,
   auditOf,
+  withEnding,
   drainReplies,
   laneState,
   reclaimOne,
@@ -107,7 +108,10 @@ export function describeDeciding(scene: Scene): void {
     expect(await auditOf(store, parked.callId)).toEqual([
       expect.objectContaining({ event: 'approval.requested' }),
       expect.objectContaining({ event: 'approval.decided', detail: sameBytes(detail('no')) }),
-      expect.objectContaining({ event: 'call.settled', detail: sameBytes(detail('no')) }),
+      expect.objectContaining({
+        event: 'call.settled',
+        detail: withEnding(detail('no'), { outcome: 'denied', executed: 'no' }),
+      }),
     ]);
     expect((await store.reapCalls(reapRequest(session.lane))).expired).toEqual([]);
   });

@@ -27,6 +27,7 @@ import {
 import {
   auditEvents,
   auditOf,
+  withEnding,
   drainReplies,
   reclaimOne,
   recordOf,
@@ -61,7 +62,10 @@ export function describeApprovalEnds(scene: Scene): void {
     expect(await auditOf(store, brief.callId)).toEqual([
       expect.objectContaining({ event: 'approval.requested' }),
       expect.objectContaining({ event: 'approval.expired', detail: sameBytes(detail('reaped')) }),
-      expect.objectContaining({ event: 'call.expired', detail: sameBytes(detail('reaped')) }),
+      expect.objectContaining({
+        event: 'call.expired',
+        detail: withEnding(detail('reaped'), { outcome: 'denied', executed: 'no' }),
+      }),
     ]);
     expect(await store.decideApproval(decideRequest(asked))).toEqual({ kind: 'already-decided', state: 'expired' });
     expect((await recordOf(store, patient.callId)).state).toBe('parked');

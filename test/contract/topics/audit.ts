@@ -33,6 +33,7 @@ export function describeAudit(scene: Scene): void {
         callId: delivery.callId,
         tool: delivery.tool,
         session: session.id,
+        run: delivery.run,
         bodyDigest: delivery.bodyDigest,
         identity: delivery.identity,
         detail: sameBytes(detail('mine')),

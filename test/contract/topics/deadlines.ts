@@ -22,6 +22,7 @@ import {
 } from '../fixtures.ts';
 import {
   auditOf,
+  withEnding,
   drainReplies,
   reclaimOne,
   recordOf,
@@ -50,7 +51,10 @@ export function describeDeadlines(scene: Scene): void {
       { kind: 'settled', correlationId: waiter.correlationId, outcome: sameBytes(EXPIRED) },
     ]);
     expect(await auditOf(store, callId)).toEqual([
-      expect.objectContaining({ event: 'call.expired', detail: sameBytes(audit) }),
+      expect.objectContaining({
+        event: 'call.expired',
+        detail: withEnding(audit, { outcome: 'expired', executed: 'no' }),
+      }),
     ]);
   });
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallOptions, Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
-import type { AuditEntry } from '../../../src/ports/call-store.ts';
+import type { AuditEntry } from '../../../src/ports/audit-store.ts';
 import { decode } from '../../../src/wire/message-pack.ts';
 import { randomId } from '../../../src/wire/ids.ts';
 import { eventually } from '../../support/process.ts';

@@ -1,28 +1,24 @@
-import type { AuditEvent } from '../../../ports/call-store.ts';
+import type { AuditEvent } from '../../../domain/audit-record.ts';
+import { chainEntry, sizeOfRecord } from '../../../wire/audit-record.ts';
+import { insertRecord } from '../../sqlite-audit/write-trail.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { callIdOf } from './call-row.ts';
 
 type Audited = Pick<
   CallRow,
-  'keyId' | 'generation' | 'tool' | 'session' | 'bodyDigest' | 'identity' | 'approval' | 'grantId'
+  'keyId' | 'generation' | 'tool' | 'session' | 'run' | 'bodyDigest' | 'identity' | 'approval' | 'grantId'
 >;
 
-/** The sequence is taken inside the transaction, so a rolled-back record leaves no gap. */
+/** Sequence and chain are taken inside the transaction, so a rolled-back record leaves no gap. */
 export function appendAudit(transaction: Transaction, call: Audited, event: AuditEvent, detail: Uint8Array): void {
-  const { database, lane, now } = transaction;
-  database.run(
-    'INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    lane.nextAuditSequence(),
-    now,
-    event,
-    callIdOf(call),
-    call.tool,
-    call.session,
-    call.bodyDigest,
-    call.identity,
-    detail,
-    call.approval,
-    call.grantId,
-  );
+  const { database, lane, now: at, file } = transaction;
+  const sequence = lane.nextAuditSequence();
+  const callId = callIdOf(call);
+  const { tool, session, run, bodyDigest, identity } = call;
+  const own = { lane: 0, sequence, at, event, callId, tool, session, run, bodyDigest, identity, detail };
+  const more = { approval: call.approval ?? undefined, grant: call.grantId ?? undefined };
+  const chained = chainEntry({ ...own, ...more }, file.incarnation, lane.auditChain);
+  insertRecord(database, lane.auditLaneId, { ...chained, sequence, at, callId });
+  lane.chainAudit(chained.chain, sizeOfRecord(chained));
 }

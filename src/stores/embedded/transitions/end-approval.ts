@@ -1,5 +1,5 @@
 import type { ApprovalState, Resolution } from '../../../domain/approval.ts';
-import type { AuditEvent } from '../../../ports/call-store.ts';
+import type { AuditEvent } from '../../../domain/audit-record.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';

@@ -1,5 +1,8 @@
 import { LIMITS } from '../../../domain/call.ts';
-import type { AuditEvent, SettledAttempt } from '../../../ports/call-store.ts';
+import type { AuditEvent } from '../../../domain/audit-record.ts';
+import type { SettledAttempt } from '../../../ports/call-store.ts';
+import { endingDetail } from '../../../wire/audit-detail.ts';
+import { decodeOutcome } from '../../../wire/outcome.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
@@ -50,6 +53,11 @@ export function endCall(transaction: Transaction, call: CallRow, ending: CallEnd
   for (const waiter of decodeWaiters(call.waiters)) {
     sendReply(transaction, waiter, inline ? 'settled' : 'settled-by-reference', inline ? outcome : null);
   }
-  appendAudit(transaction, call, ending.event, ending.audit);
+  appendAudit(transaction, call, ending.event, ending.byOwner ? ending.audit : withEnding(ending));
   leaveSlot(transaction, call);
+}
+
+/** Which of the outcomes it became is known here only. */
+function withEnding({ audit, outcome }: CallEnding): Uint8Array {
+  return Buffer.concat([audit, endingDetail(decodeOutcome(outcome))]);
 }

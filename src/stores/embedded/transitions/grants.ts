@@ -17,7 +17,7 @@ export function writeGrant(
 ): void {
   const { database, now } = transaction;
   database.run(
-    'INSERT INTO grant VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO grant VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?)',
     id,
     parseScopedId(id)!.scope,
     facts.tool,
@@ -31,6 +31,7 @@ export function writeGrant(
     call.bodyDigest,
     call.identity,
     approval,
+    call.run,
   );
   database.run('UPDATE approval SET grantId = ? WHERE id = ?', id, approval);
   appendAudit(transaction, { ...call, grantId: id }, 'grant.created', audit);

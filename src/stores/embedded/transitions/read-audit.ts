@@ -1,20 +1,41 @@
-import type { AuditEntry, ReadAuditRequest } from '../../../ports/call-store.ts';
-import type { CallRow } from '../rows.ts';
+import type { AuditRecord } from '../../../domain/audit-record.ts';
+import type { AuditEntry, AuditState, ReadAuditRequest } from '../../../ports/audit-store.ts';
+import { readTrail } from '../../sqlite-audit/read-trail.ts';
 import type { Transaction } from '../transaction.ts';
 
-type AuditRow = Omit<AuditEntry, 'lane' | 'approval' | 'grant'> & Pick<CallRow, 'approval' | 'grantId'>;
+/** The entries that the records were made of; of erased ones without what was erased. */
+export function readAudit({ database, file }: Transaction, request: ReadAuditRequest): AuditEntry[] {
+  const found = readTrail(database, { store: file.incarnation, ...request });
+  return found.map(({ text, payload }) => toEntry(JSON.parse(text) as AuditRecord, payload?.bytes ?? NOTHING));
+}
 
-export function readAudit({ database }: Transaction, { lane, fromSequence, limit }: ReadAuditRequest): AuditEntry[] {
-  if (lane !== 0) return [];
-  const rows = database.all<AuditRow>(
-    'SELECT * FROM audit WHERE sequence >= ? ORDER BY sequence LIMIT ?',
-    fromSequence,
-    limit,
-  );
-  return rows.map(({ approval, grantId, ...row }) => ({
+const NOTHING = new Uint8Array(0);
+
+function toEntry(record: AuditRecord, detail: Uint8Array): AuditEntry {
+  const { lane, sequence, at, event, callId, tool, session, run, bodyDigest } = record;
+  const { approval, grant } = record;
+  const { tenant, subject, agent, channel, space, platform, delegators } = record;
+  return {
     lane,
-    ...row,
-    ...(approval === null ? {} : { approval }),
-    ...(grantId === null ? {} : { grant: grantId }),
-  }));
+    sequence,
+    at,
+    event,
+    callId,
+    tool,
+    session,
+    run,
+    bodyDigest,
+    detail,
+    // In the order in which sessions are written down.
+    identity: JSON.stringify({ agent, channel, delegators, platform, space, subject, tenant }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(grant === undefined ? {} : { grant }),
+  };
+}
+
+/** Its records are in the trail with the step that they tell of: there is nothing to drain, and nothing to be late with. */
+export function auditState({ lane, now, file }: Transaction): AuditState {
+  const sequence = lane.auditSequence;
+  const state = { store: file.incarnation, sequence, drained: sequence, drainedAt: now, now };
+  return { ...state, kept: true, refuses: 'nothing' };
 }

@@ -12,7 +12,7 @@ local window, backlog = ARGV[6], tonumber(ARGV[7])
 local FIRST, STRIDE = 8, 5
 local MOST_WAITERS = 1000
 
-local facts = redis.call('HMGET', meta, 'incarnation', 'epoch', 'liveBytes', 'retainedBytes')
+local facts = redis.call('HMGET', meta, 'incarnation', 'epoch', 'liveBytes', 'retainedBytes', 'auditSequence', 'auditAdmits')
 if facts[1] ~= incarnation then return REPLACED end
 local epoch, live_bytes, retained = facts[2], tonumber(facts[3]) or 0, tonumber(facts[4]) or 0
 -- Its anchor is no call.
@@ -20,6 +20,7 @@ local live_count = redis.call('ZCARD', live) - 1
 local live_before = live_count
 local now = now_ms()
 local now_text = text(now)
+local audit_late = audit_is_late(facts[5] or '0', facts[6], now)
 
 local ids, heads, head_of = {}, {}, {}
 for at = FIRST, #ARGV, STRIDE do
@@ -73,6 +74,7 @@ local function answer_known(known, head, digest, correlation)
 end
 
 local function overload(head, size)
+  if audit_late then return 'audit' end
   if live_count >= limits.calls then return 'calls' end
   if live_bytes + added_bytes + size > limits.bytes then return 'bytes of calls' end
   if retained > limits.retained then return 'bytes of outcomes' end

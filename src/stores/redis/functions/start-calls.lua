@@ -4,7 +4,7 @@
   KEYS     meta, audit, calls
   ARGV     incarnation, lane, worker, pool, first, last
   EACH     callId, entry, fence, effect, maxAttempts, intent
-  RETURNS  STARTED | FENCED | CANCELLED | EXPIRED | ENDED | MAY_HAVE_RUN | USED_UP ]]
+  RETURNS  STARTED | FENCED | CANCELLED | EXPIRED | ENDED | AUDIT_LATE | MAY_HAVE_RUN | USED_UP ]]
 local meta, audit, calls = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, worker, pool, first, last = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local FIRST, STRIDE = 7, 6
@@ -30,6 +30,16 @@ local function session_ending(session, run)
   return endings[name]
 end
 
+local late
+-- Only of a batch with an intent, and once.
+local function audit_late()
+  if late == nil then
+    local facts = redis.call('HMGET', meta, 'auditSequence', 'auditStarts')
+    late = audit_is_late(facts[1] or '0', facts[2], now)
+  end
+  return late
+end
+
 local function start(number, at)
   local call_id, entry, fence, effect = ids[number], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local record = records[number]
@@ -44,6 +54,7 @@ local function start(number, at)
   if now >= tonumber(facts[DEADLINE]) then return { 'EXPIRED' } end
   local ending = session_ending(facts[SESSION], facts[RUN])
   if ending then return { 'ENDED', ending } end
+  if ARGV[at + 5] ~= '' and audit_late() then return { 'AUDIT_LATE' } end
   mark_started(record, starts + 1, fence, effect)
   local bytes = write_record(record)
   changed[#changed + 1] = call_id

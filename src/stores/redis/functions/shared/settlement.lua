@@ -23,6 +23,12 @@ local function write_audit(meta_key, audit_key, now_text, audit)
   redis.call('XADD', audit_key, text(last - count + 1) .. '-0', 't', now_text, unpack(audit))
 end
 
+-- How it ended, behind the detail of whoever ended it: which of several outcomes it became is known here only.
+local ending_facts = remember(function(outcome)
+  local decoded = cmsgpack.unpack(outcome)
+  return cmsgpack.pack({ outcome = decoded.kind, executed = decoded.executed, code = decoded.error and decoded.error.code })
+end)
+
 -- Correlations start with `s` for settled; the other letters are `r` for an outcome to be read by call id and `e` for an event.
 local function add_reply(replies, caller, correlation, outcome)
   local fields = replies[caller]
@@ -90,7 +96,7 @@ end
 -- `bytes` are the record's own. Without an attempt nobody has run the call, and `record` is a whole one.
 local function settle_record(settlement, call_id, record, bytes, outcome, event, detail, fence, released, attempt)
   if not attempt then
-    attempt = REFUSED
+    attempt, detail = REFUSED, detail .. ending_facts(outcome)
     note_refusal(settlement.notes, call_id, record)
   end
   leave_queue(settlement, call_id, record)

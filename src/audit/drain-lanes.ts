@@ -1,0 +1,54 @@
+import type { Store } from '../ports/store.ts';
+import { drainLane, type DrainNeeds, type DrainSettings, type LaneDrain, type LaneDrainState } from './drain-lane.ts';
+
+export interface LaneDrains {
+  readonly states: readonly LaneDrainState[];
+  /** Takes over what is there now, as far as that is possible, and gives the lanes up. */
+  stop(): Promise<void>;
+}
+
+const BUSY_PAUSE_MS = 25;
+const LEAST_PAUSE_MS = 100;
+const MOST_PAUSE_MS = 1000;
+const LAST_ROUNDS = 200;
+
+/** One drain per lane, each at its own pace: one that is stuck does not hold up the others. */
+export function drainLanes(settings: DrainSettings, needs: DrainNeeds & { readonly store: Store }): LaneDrains {
+  const lanes = Array.from({ length: needs.store.lanes }, (_, lane) => drainLane(lane, settings, needs));
+  const waking = new Set<() => void>();
+  let stopping = false;
+
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        waking.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      waking.add(wake);
+    });
+
+  async function run(lane: LaneDrain): Promise<void> {
+    let pauseMs = LEAST_PAUSE_MS;
+    while (!stopping) {
+      const taken = await lane.round();
+      pauseMs = taken > 0 ? BUSY_PAUSE_MS : Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, pauseMs * 2));
+      if (!stopping) await pause(pauseMs);
+    }
+    for (let round = 0; round < LAST_ROUNDS && (await lane.round()) > 0; round += 1);
+    await lane.leave().catch(() => undefined);
+  }
+
+  const running = lanes.map(run);
+  return {
+    get states() {
+      return lanes.map(({ state }) => state);
+    },
+    async stop() {
+      stopping = true;
+      for (const wake of waking) wake();
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { Pool, type PoolClient } from 'pg';
+
+/** Raised with every change of the tables. */
+const SCHEMA_VERSION = 1;
+/** Any number of ours: two gateways that start together make the tables once. */
+const LOCK = 7_365_108;
+
+const TABLES = `
+  CREATE TABLE audit_version (version integer NOT NULL);
+  INSERT INTO audit_version VALUES (${SCHEMA_VERSION});
+  CREATE TABLE audit_lane (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    store text NOT NULL,
+    lane integer NOT NULL,
+    sequence bigint NOT NULL,
+    chain bytea NOT NULL,
+    bytes bigint NOT NULL,
+    fence bigint NOT NULL,
+    UNIQUE (store, lane)
+  );
+  CREATE TABLE audit_record (
+    lane_id integer NOT NULL REFERENCES audit_lane,
+    sequence bigint NOT NULL,
+    at bigint NOT NULL,
+    call_id text NOT NULL,
+    tenant text NOT NULL,
+    subject text NOT NULL,
+    agent text NOT NULL,
+    tool text NOT NULL,
+    event text NOT NULL,
+    outcome text,
+    record text NOT NULL,
+    chain bytea NOT NULL,
+    PRIMARY KEY (lane_id, sequence)
+  );
+  CREATE INDEX audit_record_at ON audit_record (at);
+  CREATE INDEX audit_record_call ON audit_record (call_id);
+  CREATE INDEX audit_record_subject ON audit_record (tenant, subject);
+  CREATE TABLE audit_payload (
+    lane_id integer NOT NULL REFERENCES audit_lane,
+    sequence bigint NOT NULL,
+    salt bytea NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (lane_id, sequence)
+  );
+  CREATE TABLE audit_statement (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    text text NOT NULL,
+    key_id text NOT NULL,
+    signature bytea NOT NULL
+  );
+`;
+
+/** Makes the tables where there are none, and refuses those of another release. */
+export async function prepareSchema(pool: Pool, schema: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+    const { rows } = await client.query(
+      'SELECT 1 FROM information_schema.tables WHERE table_schema = $1 AND table_name = $2',
+      [schema, 'audit_version'],
+    );
+    if (rows.length === 0) await client.query(TABLES);
+    const found = (await client.query<{ version: number }>('SELECT version FROM audit_version')).rows[0]?.version;
+    if (found !== SCHEMA_VERSION)
+      throw new Error(`its tables have version ${found}; this release knows ${SCHEMA_VERSION}`);
+  });
+}
+
+export async function inTransaction<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((problem: unknown) => (broken = problem as Error));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,99 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { planeError } from '../domain/errors.ts';
+import { sha256 } from '../wire/digest.ts';
+
+export interface SigningKey {
+  readonly id: string;
+  readonly privateKey: KeyObject;
+}
+
+/** Public keys by id: all that ever signed. Whoever can write this folder can say what is trusted, so it does not stand in the trail. */
+export type TrustedKeys = ReadonlyMap<string, KeyObject>;
+
+const PRIVATE_FILE = 'signing.pem';
+const PUBLIC_ENDING = '.public.pem';
+const ID_LENGTH = 16;
+
+/** The key that signs from now on; made when there is none yet. */
+export function openSigningKey(folder: string): { key: SigningKey; isNew: boolean } {
+  const file = join(folder, PRIVATE_FILE);
+  if (!existsSync(file)) return { key: makeSigningKey(folder), isNew: true };
+  const privateKey = readPrivateKey(file);
+  const key = { id: keyId(createPublicKey(privateKey)), privateKey };
+  writePublic(folder, key.id, createPublicKey(privateKey));
+  return { key, isNew: false };
+}
+
+/** Another key in the place of the last one, whose public half stays. */
+export function makeSigningKey(folder: string): SigningKey {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const id = keyId(publicKey);
+  // The public half first: nothing is ever signed by a key that nobody can check.
+  writePublic(folder, id, publicKey);
+  const file = join(folder, PRIVATE_FILE);
+  const fresh = `${file}.${id}`;
+  writeFileSync(fresh, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600, flag: 'wx' });
+  renameSync(fresh, file);
+  return { id, privateKey };
+}
+
+export function readTrustedKeys(folder: string): TrustedKeys {
+  const keys = new Map<string, KeyObject>();
+  if (!existsSync(folder)) return keys;
+  for (const name of readdirSync(folder).filter((each) => each.endsWith(PUBLIC_ENDING))) {
+    const key = parseKey(join(folder, name), (text) => createPublicKey(text));
+    keys.set(keyId(key), key);
+  }
+  return keys;
+}
+
+function keyId(publicKey: KeyObject): string {
+  return sha256(publicKey.export({ format: 'der', type: 'spki' })).slice(0, ID_LENGTH);
+}
+
+function writePublic(folder: string, id: string, publicKey: KeyObject): void {
+  const file = join(folder, `${id}${PUBLIC_ENDING}`);
+  if (!existsSync(file)) writeFileSync(file, publicKey.export({ format: 'pem', type: 'spki' }), { mode: 0o644 });
+}
+
+/** Ours, a regular file, and closed to everybody else: whoever reads it can sign whatever they like. */
+function readPrivateKey(file: string): KeyObject {
+  const refuse = (problem: string): never => {
+    throw planeError('AUDIT_KEYS_UNSAFE', { file, problem });
+  };
+  const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const facts = fstatSync(opened);
+    const own = process.getuid?.();
+    if (!facts.isFile()) refuse('it is not a regular file');
+    if (own !== undefined && facts.uid !== own) refuse('it belongs to another user');
+    if (process.platform !== 'win32' && (facts.mode & 0o077) !== 0) refuse('other users can read it');
+  } finally {
+    closeSync(opened);
+  }
+  return parseKey(file, (text) => createPrivateKey(text));
+}
+
+function parseKey(file: string, parse: (text: string) => KeyObject): KeyObject {
+  try {
+    const key = parse(readFileSync(file, 'utf8'));
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // Told below, without what stands in it.
+  }
+  throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it is no Ed25519 key' });
+}

@@ -1,0 +1,104 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
+import { planeError } from '../domain/errors.ts';
+import type { AuditBatch, AuditSink } from '../ports/audit-store.ts';
+import { Database } from '../stores/embedded/database.ts';
+import * as read from '../stores/sqlite-audit/read-trail.ts';
+import { AUDIT_TABLES } from '../stores/sqlite-audit/schema.ts';
+import * as write from '../stores/sqlite-audit/write-trail.ts';
+import { parseRecord, sizeOfRecord } from '../wire/audit-record.ts';
+
+/** 'SLPA': a file of audit records and nothing else. */
+const APPLICATION_ID = 0x534c5041;
+const SCHEMA_VERSION = 1;
+const BUSY_TIMEOUT_MS = 5000;
+
+/** One file for a deployment with one drainer. Every commit is on disk before it returns; others may read beside it. */
+export async function openSqliteSink(file: string): Promise<AuditSink> {
+  const database = openFile(file);
+
+  async function transact<Result>(work: () => Result): Promise<Result> {
+    try {
+      database.begin();
+      const result = work();
+      database.commit();
+      return result;
+    } catch (error) {
+      database.rollback();
+      throw unavailable(error);
+    }
+  }
+
+  return {
+    openLane: ({ store, lane }) => transact(() => write.openAuditLane(database, store, lane)),
+    commit: (batch) => transact(() => commit(database, batch)),
+    auditHeads: () => transact(() => read.readHeads(database)),
+    readTrail: (request) => transact(() => read.readTrail(database, request)),
+    queryTrail: (request) => transact(() => read.queryTrail(database, request)),
+    addStatement: (statement) => transact(() => write.insertStatement(database, statement)),
+    listStatements: (request) => transact(() => read.listStatements(database, request)),
+    erasePayloads: (request) => transact(() => write.erasePayloads(database, request).erased),
+    cutTrail: ({ cut, statement }) => transact(() => void write.cutTrail(database, cut, statement)),
+    close: async () => database.close(),
+  };
+}
+
+function commit(database: Database, { store, lane, fence, previous, records }: AuditBatch): 'committed' | 'fenced' {
+  const head = write.openAuditLane(database, store, lane);
+  const isWhereSeen = head.sequence === previous.sequence && Buffer.compare(head.chain, previous.chain) === 0;
+  if (!isWhereSeen || head.fence > fence) return 'fenced';
+  let { sequence, chain, bytes } = head;
+  for (const record of records) {
+    const { at, callId } = parseRecord(record.text)!;
+    sequence += 1;
+    ({ chain } = record);
+    bytes += sizeOfRecord(record);
+    write.insertRecord(database, head.id, { ...record, sequence, at, callId });
+  }
+  write.moveHead(database, head.id, { sequence, chain, bytes });
+  database.run('UPDATE auditLane SET fence = ? WHERE id = ?', fence, head.id);
+  return 'committed';
+}
+
+function openFile(file: string): Database {
+  let database: Database | undefined;
+  try {
+    // Before SQLite makes it, because the log beside it gets the same mode.
+    closeSync(openSync(file, 'a', 0o600));
+    chmodSync(file, 0o600);
+    database = new Database(file, BUSY_TIMEOUT_MS);
+    database.execute('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    prepare(database, file);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw unavailable(error);
+  }
+}
+
+function prepare(database: Database, file: string): void {
+  database.begin();
+  try {
+    const tables = database.get<{ found: number }>('SELECT count(*) AS found FROM sqlite_schema')!.found;
+    const id = database.get<{ application_id: number }>('PRAGMA application_id')!.application_id;
+    const version = database.get<{ user_version: number }>('PRAGMA user_version')!.user_version;
+    if (tables > 0 && (id !== APPLICATION_ID || version !== SCHEMA_VERSION)) {
+      throw new Error(`${file} is no audit file of this release`);
+    }
+    if (tables === 0) {
+      database.execute(AUDIT_TABLES);
+      database.execute(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION};`);
+    }
+    database.commit();
+  } catch (error) {
+    database.rollback();
+    throw error;
+  }
+}
+
+function unavailable(error: unknown): Error {
+  return planeError(
+    'AUDIT_SINK_UNAVAILABLE',
+    { problem: error instanceof Error ? error.message : String(error) },
+    error,
+  );
+}

@@ -1,0 +1,166 @@
+import type { AuditHead, AuditRecord, ChainedRecord, SignedHead } from '../domain/audit-record.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import { firstLink, nextLink, parseRecord, payloadDigest } from '../wire/audit-record.ts';
+import { readStatements, type Statements } from './read-statements.ts';
+import type { TrustedKeys } from './signing-keys.ts';
+
+export interface Verification {
+  readonly records: number;
+  readonly statements: number;
+  readonly lanes: readonly VerifiedLane[];
+  /** The first thing that is wrong. */
+  readonly problem?: AuditProblem;
+}
+
+export interface VerifiedLane {
+  readonly store: string;
+  readonly lane: number;
+  /** The first record that is kept; those before it were cut. */
+  readonly first: number;
+  readonly last: number;
+  readonly chain: string;
+  /** Up to here a signed head vouches for it; 0: none does. */
+  readonly signed: number;
+}
+
+export interface AuditProblem {
+  readonly store?: string;
+  readonly lane?: number;
+  /** Of the first bad or missing record. */
+  readonly sequence?: number;
+  readonly what: string;
+}
+
+/** What the store itself remembers: a lane has at least so many records. */
+export interface KnownLength {
+  readonly store: string;
+  readonly lane: number;
+  readonly sequence: number;
+}
+
+const AT_ONCE = 500;
+
+/** Recomputes every chain from its beginning, and holds it against the heads, the signatures and what the store knows. */
+export async function verifyTrail(
+  trail: AuditTrail,
+  keys: TrustedKeys,
+  known: readonly KnownLength[] = [],
+): Promise<Verification> {
+  const read = await readStatements(trail, keys);
+  if (read.kind === 'bad') return { records: 0, statements: read.count, lanes: [], problem: { what: read.problem } };
+  const { statements } = read;
+  const lanes: VerifiedLane[] = [];
+  let records = 0;
+  const end = (problem?: AuditProblem): Verification => ({
+    records,
+    statements: statements.count,
+    lanes,
+    ...(problem === undefined ? {} : { problem }),
+  });
+  const heads = await trail.auditHeads();
+  const missing = missingLane(heads, statements, known);
+  if (missing !== undefined) return end(missing);
+  for (const head of heads) {
+    const lane = await verifyLane(trail, head, statements, known);
+    records += lane.checked;
+    if (lane.problem !== undefined) return end({ store: head.store, lane: head.lane, ...lane.problem });
+    lanes.push(lane.verified!);
+  }
+  return end();
+}
+
+function missingLane(heads: readonly AuditHead[], statements: Statements, known: readonly KnownLength[]) {
+  const has = ({ store, lane }: KnownLength): boolean =>
+    heads.some((head) => head.store === store && head.lane === lane);
+  const gone = [...statements.heads, ...known].find((each) => each.sequence > 0 && !has(each));
+  return gone && { store: gone.store, lane: gone.lane, sequence: 1, what: 'the whole lane is gone' };
+}
+
+interface LaneResult {
+  readonly checked: number;
+  readonly problem?: AuditProblem;
+  readonly verified?: VerifiedLane;
+}
+
+async function verifyLane(
+  trail: AuditTrail,
+  head: AuditHead,
+  statements: Statements,
+  known: readonly KnownLength[],
+): Promise<LaneResult> {
+  const { store, lane } = head;
+  const isHere = (other: { store: string; lane: number }): boolean => other.store === store && other.lane === lane;
+  const cut = statements.cuts.findLast(isHere);
+  const signed = new Map(statements.heads.filter(isHere).map((each) => [each.sequence, each] as const));
+  const first = (cut?.sequence ?? 0) + 1;
+  let chain: Uint8Array = cut === undefined ? firstLink(store, lane) : Buffer.from(cut.chain, 'hex');
+  let sequence = first - 1;
+  const fail = (at: number, what: string): LaneResult => ({
+    checked: sequence - first + 1,
+    problem: { sequence: at, what },
+  });
+  for (;;) {
+    const page = await trail.readTrail({
+      store,
+      lane,
+      fromSequence: sequence < first ? 0 : sequence + 1,
+      limit: AT_ONCE,
+    });
+    for (const chained of page) {
+      const problem = findProblem(chained, { store, lane, sequence: sequence + 1, chain }, statements);
+      if (problem !== undefined) return fail(sequence + 1, problem);
+      ({ chain } = chained);
+      sequence += 1;
+      const vouched = signed.get(sequence);
+      if (vouched !== undefined && vouched.chain !== hex(chain)) {
+        return fail(sequence, 'it is not the record that was there when the head was signed');
+      }
+    }
+    if (page.length < AT_ONCE) break;
+  }
+  const longest = Math.max(0, ...signed.keys());
+  const told = Math.max(0, ...known.filter(isHere).map((each) => each.sequence));
+  if (longest > sequence) return fail(sequence + 1, `it is missing; a signed head says that there are ${longest}`);
+  if (head.sequence !== sequence || hex(head.chain) !== hex(chain)) {
+    return fail(sequence + 1, `it is missing, or the head is wrong: that says ${head.sequence}`);
+  }
+  if (told > sequence) return fail(sequence + 1, `it is missing; the store has handed over ${told}`);
+  const verified = { store, lane, first, last: sequence, chain: hex(chain), signed: longest };
+  return { checked: sequence - first + 1, verified };
+}
+
+type Expected = Pick<AuditRecord, 'store' | 'lane' | 'sequence'> & { readonly chain: Uint8Array };
+
+function findProblem(chained: ChainedRecord, expected: Expected, statements: Statements): string | undefined {
+  const record = parseRecord(chained.text);
+  if (record === undefined) return 'it cannot be read';
+  if (record.sequence !== expected.sequence) {
+    return record.sequence > expected.sequence
+      ? `it is missing; record ${record.sequence} stands in its place`
+      : `record ${record.sequence} stands in its place`;
+  }
+  if (record.store !== expected.store || record.lane !== expected.lane) return 'it belongs to another lane';
+  if (hex(nextLink(expected.chain, chained.text)) !== hex(chained.chain)) {
+    return 'it was changed, or its link to the record before it was';
+  }
+  const { payload } = chained;
+  if (payload === undefined)
+    return isErased(record, statements.erasures) ? undefined : 'its payload is gone, and no erasure says so';
+  return payloadDigest(payload.salt, payload.bytes) === record.payloadDigest ? undefined : 'its payload was changed';
+}
+
+function isErased(record: AuditRecord, erasures: Statements['erasures']): boolean {
+  return erasures.some(
+    ({ tenant, subject, heads }) =>
+      tenant === record.tenant &&
+      subject === record.subject &&
+      heads.some(
+        (head: SignedHead) =>
+          head.store === record.store && head.lane === record.lane && head.sequence >= record.sequence,
+      ),
+  );
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -1,0 +1,30 @@
+import type { AuditHead, ChainedRecord } from '../domain/audit-record.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import { parseRecord } from '../wire/audit-record.ts';
+
+const AT_ONCE = 500;
+
+/** Where a reader is, per lane. */
+export type Places = Map<string, number>;
+
+const placeOf = ({ store, lane }: Pick<AuditHead, 'store' | 'lane'>): string => `${store} ${lane}`;
+
+/** At the end of what there is now. */
+export async function endOfTrail(trail: AuditTrail): Promise<Places> {
+  return new Map((await trail.auditHeads()).map((head) => [placeOf(head), head.sequence]));
+}
+
+/** Everything behind these places, lane by lane, each in its order; the places move along. */
+export async function* walkTrail(trail: AuditTrail, places: Places = new Map()): AsyncGenerator<ChainedRecord> {
+  for (const { store, lane, sequence } of await trail.auditHeads()) {
+    const place = placeOf({ store, lane });
+    while ((places.get(place) ?? 0) < sequence) {
+      const page = await trail.readTrail({ store, lane, fromSequence: (places.get(place) ?? 0) + 1, limit: AT_ONCE });
+      for (const chained of page) {
+        places.set(place, parseRecord(chained.text)?.sequence ?? (places.get(place) ?? 0) + 1);
+        yield chained;
+      }
+      if (page.length === 0) break;
+    }
+  }
+}

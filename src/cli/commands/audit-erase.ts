@@ -1,0 +1,33 @@
+import { Command, Option } from 'commander';
+import { eraseSubject } from '../../audit/sign-statement.ts';
+import { openSigningKey } from '../../audit/signing-keys.ts';
+import { action } from '../command-context.ts';
+import { usage } from '../command-failure.ts';
+import { SingleOption } from '../single-option.ts';
+import { withTrail } from '../with-trail.ts';
+
+export function auditEraseCommand(): Command {
+  return new Command('erase')
+    .description("Delete the arguments and words in a subject's records for ever; the chain stays whole")
+    .addOption(new SingleOption('--tenant <tenant>', 'of this tenant (default: default)'))
+    .addOption(new SingleOption('--subject <subject>', 'of this subject').makeOptionMandatory())
+    .addOption(new Option('--yes', 'really; it cannot be undone'))
+    .action(
+      action((context) =>
+        withTrail(
+          context,
+          async ({ trail, audit, store }) => {
+            const { terminal, options } = context;
+            const tenant = (options['tenant'] as string | undefined) ?? 'default';
+            const subject = options['subject'] as string;
+            if (options['yes'] !== true) throw usage('What is erased cannot be brought back.', 'If it is meant: --yes');
+            const at = store === undefined ? Date.now() : await store.now();
+            const erased = await eraseSubject(trail, openSigningKey(audit.keys).key, { tenant, subject, at });
+            if (terminal.json) terminal.printJson({ tenant, subject, erased });
+            else terminal.print(`${erased} payloads of ${subject} are erased`);
+          },
+          { store: true },
+        ),
+      ),
+    );
+}

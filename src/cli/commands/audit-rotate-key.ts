@@ -1,0 +1,29 @@
+import { Command } from 'commander';
+import { signHeads, signStatement } from '../../audit/sign-statement.ts';
+import { makeSigningKey, openSigningKey } from '../../audit/signing-keys.ts';
+import { action } from '../command-context.ts';
+import { withTrail } from '../with-trail.ts';
+
+export function auditRotateKeyCommand(): Command {
+  return new Command('rotate-key')
+    .description('Sign with a new key from now on; what older ones have signed stays valid')
+    .action(
+      action((context) =>
+        withTrail(
+          context,
+          async ({ trail, audit, store }) => {
+            const { terminal } = context;
+            const at = store === undefined ? Date.now() : await store.now();
+            const { key: old } = openSigningKey(audit.keys);
+            await signHeads(trail, old, at);
+            const next = makeSigningKey(audit.keys);
+            // By the old one: whoever trusts it can trust its successor.
+            await trail.addStatement(signStatement({ kind: 'rotation', at, nextKey: next.id }, old));
+            if (terminal.json) terminal.printJson({ key: next.id, before: old.id, folder: audit.keys });
+            else terminal.print(`Key ${next.id} signs from now on; key ${old.id} is kept for checking`);
+          },
+          { store: true },
+        ),
+      ),
+    );
+}

@@ -1,0 +1,55 @@
+import { Command } from 'commander';
+import { auditOptionsOf } from '../../compose/audit-options.ts';
+import { storeOptionsOf } from '../../compose/settings-from-config.ts';
+import { startGateway } from '../../compose/start-gateway.ts';
+import { planeError } from '../../domain/errors.ts';
+import { createLog } from '../../observe/log.ts';
+import { checkHost } from '../check-host.ts';
+import { action, type CommandContext } from '../command-context.ts';
+import { followConfig } from '../follow-config.ts';
+import { createLevelledLog } from '../levelled-log.ts';
+import { runUntilStopped } from '../run-until-stopped.ts';
+import { ConfigOption } from '../single-option.ts';
+import { passwordOf } from '../with-store.ts';
+import { auditPasswordOf } from '../with-trail.ts';
+
+export function gatewayCommand(): Command {
+  return new Command('gateway')
+    .description('Keep the audit of a store: drain, chain and sign its records, until SIGTERM')
+    .addOption(new ConfigOption('gateway.health.port'))
+    .action(action(serve));
+}
+
+async function serve(context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const loaded = context.loadConfig();
+  const { config } = loaded;
+  const audit = auditOptionsOf(config, auditPasswordOf(config));
+  if (config.store === 'redis' && audit.sink === undefined) throw planeError('AUDIT_SINK_MISSING', {});
+  await checkHost(config, terminal, 'gateway');
+  const log = createLevelledLog(config.log.level ?? 'info', createLog('debug'));
+  const { enabled, host, port = 0 } = config.gateway.health;
+  const gateway = await startGateway({
+    ...storeOptionsOf(config, { password: passwordOf(config) }),
+    audit,
+    health: enabled ? { host, port } : false,
+    log,
+  });
+  const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });
+  const { gatewayId, lanes, healthUrl } = gateway;
+  if (terminal.json) terminal.printJson({ gatewayId, pid: process.pid, lanes, healthUrl });
+  else {
+    const work =
+      lanes === 0
+        ? 'has nothing to drain: this store keeps its audit itself'
+        : `drains ${lanes} ${lanes === 1 ? 'lane' : 'lanes'} to ${config.audit.sink}`;
+    terminal.print(`Gateway ${gatewayId} ${work}, process ${process.pid}`);
+    if (healthUrl !== undefined) terminal.print(`Health: ${healthUrl}/readyz`);
+  }
+  const drain = async (): Promise<void> => {
+    await following?.close();
+    await gateway.drain();
+  };
+  await runUntilStopped({ failed: gateway.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
+  log.info({}, 'drained');
+}

@@ -1,0 +1,54 @@
+import { showRecord, type ShownRecord } from '../audit/show-record.ts';
+import type { ChainedRecord } from '../domain/audit-record.ts';
+import { escapeJson } from '../wire/escape-text.ts';
+import type { Cell, Terminal } from './terminal.ts';
+
+const HEAD = ['TIME', 'EVENT', 'ENDED', 'TOOL', 'AGENT', 'SUBJECT', 'CALL', 'WHY'];
+
+/** The oldest first, as a log is read. */
+export function printRecords(terminal: Terminal, records: readonly ChainedRecord[], withHead = true): void {
+  terminal.printTable(
+    withHead ? HEAD : undefined,
+    records.map((each) => toRow(showRecord(each))),
+  );
+}
+
+/** One line of JSON; the record is exactly as it was chained, except that a terminal gets nothing that it would act on. */
+export function jsonLine(record: ChainedRecord, isForTerminal: boolean): string {
+  const line = lineOf(record);
+  return isForTerminal ? escapeJson(line) : line;
+}
+
+function lineOf({ text, chain, payload }: ChainedRecord): string {
+  const {
+    arguments: args,
+    detail,
+    comment,
+  } = showRecord({ text, chain, ...(payload === undefined ? {} : { payload }) });
+  const shown = payload === undefined ? null : { arguments: args, detail, comment };
+  return `{"record":${text},"chain":"${Buffer.from(chain).toString('hex')}","payload":${JSON.stringify(shown)}}\n`;
+}
+
+function toRow(record: ShownRecord): Cell[] {
+  const { at, event, outcome, tool, agent, subject, callId } = record;
+  const ended: Cell =
+    outcome === undefined ? '' : outcome === 'ok' ? { text: 'ok', style: 'green' } : { text: outcome, style: 'yellow' };
+  return [new Date(at).toISOString(), event, ended, tool, agent, subject, callId, whyOf(record)];
+}
+
+function whyOf(record: ShownRecord): string {
+  const { code, rule, grant, approval, decision, by, resolution, parent, detail, erased } = record;
+  const parts = [
+    code,
+    rule && `rule ${rule}`,
+    grant && `grant ${grant}`,
+    approval && `approval ${approval}`,
+    decision,
+    by && `by ${by}`,
+    resolution,
+    parent && `called by ${parent}`,
+    detail,
+    erased && 'erased',
+  ];
+  return parts.filter(Boolean).join('; ');
+}

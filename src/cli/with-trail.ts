@@ -1,0 +1,74 @@
+import { auditOptionsOf, type AuditOptions } from '../compose/audit-options.ts';
+import { openSink } from '../compose/open-sink.ts';
+import { openStore } from '../compose/open-store.ts';
+import type { KnownLength } from '../audit/verify-trail.ts';
+import type { Config } from '../config/config-schema.ts';
+import { planeError } from '../domain/errors.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import type { Store } from '../ports/store.ts';
+import type { CommandContext } from './command-context.ts';
+import { readSecretFile } from './read-secret-file.ts';
+import { commandStoreOptions, refuseMissingStore } from './with-store.ts';
+
+export interface OpenTrail {
+  readonly trail: AuditTrail;
+  readonly audit: AuditOptions;
+  /** The store, where it can be reached; a sink can be read without it. */
+  readonly store: Store | undefined;
+}
+
+export function auditPasswordOf({ audit }: Config): string | undefined {
+  const { passwordFile } = audit.postgres;
+  return passwordFile === undefined ? undefined : readSecretFile(passwordFile).trim();
+}
+
+/** Opens what keeps the audit: the embedded store itself, or the sink of a Redis store. */
+export async function withTrail<Result>(
+  context: CommandContext,
+  use: (open: OpenTrail) => Promise<Result>,
+  needs: { readonly store?: boolean } = {},
+): Promise<Result> {
+  const loaded = context.loadConfig();
+  const audit = auditOptionsOf(loaded.config, auditPasswordOf(loaded.config));
+  const isKept = loaded.config.store === 'embedded';
+  if (!isKept && audit.sink === undefined) throw planeError('AUDIT_SINK_MISSING', {});
+  const store = isKept || needs.store === true ? await reach(loaded, isKept, context) : undefined;
+  try {
+    if (isKept) return await use({ trail: store!, audit, store });
+    const sink = await openSink(audit.sink!);
+    try {
+      return await use({ trail: sink, audit, store });
+    } finally {
+      await sink.close();
+    }
+  } finally {
+    await store?.close();
+  }
+}
+
+async function reach(
+  loaded: Parameters<typeof commandStoreOptions>[0],
+  isNeeded: boolean,
+  { terminal }: CommandContext,
+): Promise<Store | undefined> {
+  try {
+    const options = commandStoreOptions(loaded);
+    await refuseMissingStore(options);
+    return await openStore(options);
+  } catch (error) {
+    if (isNeeded) throw error;
+    terminal.warn(`the store cannot be asked how much it has handed over: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+/** What a store knows of its own: a trail that has less was cut short. */
+export async function knownLengths(store: Store | undefined): Promise<KnownLength[]> {
+  if (store === undefined) return [];
+  const known: KnownLength[] = [];
+  for (let lane = 0; lane < store.lanes; lane += 1) {
+    const { store: id, drained } = await store.auditState({ lane });
+    known.push({ store: id, lane, sequence: drained });
+  }
+  return known;
+}

@@ -1,0 +1,111 @@
+import { hostname } from 'node:os';
+import { drainLanes, type LaneDrains } from '../audit/drain-lanes.ts';
+import { PlaneError } from '../domain/errors.ts';
+import { createLog } from '../observe/log.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import { randomId } from '../wire/ids.ts';
+import { serveHealth, type Readiness } from '../worker/health-server.ts';
+import type { AuditOptions } from './audit-options.ts';
+import { careForTrail } from './care-for-trail.ts';
+import { createClosers } from './closers.ts';
+import { openSink } from './open-sink.ts';
+import { openStore, type StoreOptions } from './open-store.ts';
+
+export type GatewayOptions = StoreOptions & {
+  readonly audit: AuditOptions;
+  /** How long a gateway that is silent keeps its lanes. */
+  readonly leaseMs?: number;
+  readonly health?: { readonly host?: string; readonly port: number } | false;
+  readonly log?: Log;
+};
+
+export interface RunningGateway {
+  readonly gatewayId: string;
+  readonly healthUrl: string | undefined;
+  /** How many lanes it drains or stands by for; 0: the store keeps its audit itself, or there is no sink. */
+  readonly lanes: number;
+  /** Takes over what is there, signs the heads, and leaves the lanes to others. */
+  drain(): Promise<void>;
+  /** Rejects when it cannot go on: its store was replaced. */
+  readonly failed: Promise<never>;
+}
+
+const DEFAULT_LEASE_MS = 15_000;
+const CHECK_STORE_MS = 2000;
+
+/** Boot: store, sink, keys, health, drains. A sink that cannot be reached at the start refuses the start. */
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const closers = createClosers();
+  try {
+    return await boot(options, closers);
+  } catch (error) {
+    await closers.closeAll();
+    throw error;
+  }
+}
+
+async function boot(options: GatewayOptions, closers: ReturnType<typeof createClosers>): Promise<RunningGateway> {
+  const log = options.log ?? createLog('warn');
+  const gatewayId = `${hostname()}.${process.pid}.${randomId().slice(0, 8)}`;
+  const store = await openStore(options);
+  closers.add(() => store.close());
+  const { kept } = await store.auditState({ lane: 0 });
+  const sink = kept || options.audit.sink === undefined ? undefined : await openSink(options.audit.sink);
+  if (sink !== undefined) closers.add(() => sink.close());
+  const trail: AuditTrail | undefined = kept ? store : sink;
+  const care = trail && careForTrail(trail, store, options.audit, log);
+  const { leaseMs = DEFAULT_LEASE_MS, audit } = options;
+  const settings = { drainer: gatewayId, leaseMs, bounds: audit.bounds };
+  const drains = sink && drainLanes(settings, { store, sink, log });
+  // In this order at the end: what was drained last is signed too.
+  if (care !== undefined) closers.add(() => care.stop());
+  if (drains !== undefined) closers.add(() => drains.stop());
+
+  let state: 'serving' | 'draining' = 'serving';
+  const facts = { gatewayId, pid: process.pid };
+  const readiness = (): Readiness => {
+    const reasons = state === 'serving' ? problemsOf(drains, care?.problem) : ['the gateway is draining'];
+    return { ready: reasons.length === 0, reasons, facts: { ...facts, lanes: drains?.states ?? [] } };
+  };
+  const health =
+    options.health === false
+      ? undefined
+      : await serveHealth({ host: '127.0.0.1', port: 0, ...options.health }, readiness);
+  if (health !== undefined) closers.add(() => health.close());
+  const watched = watchStore(store);
+  closers.add(async () => watched.stop());
+
+  let drained: Promise<void> | undefined;
+  return {
+    gatewayId,
+    healthUrl: health?.url,
+    lanes: drains?.states.length ?? 0,
+    drain() {
+      state = 'draining';
+      return (drained ??= closers.closeAll());
+    },
+    failed: watched.replaced,
+  };
+}
+
+function problemsOf(drains: LaneDrains | undefined, care: string | undefined): string[] {
+  const ofLanes = (drains?.states ?? []).flatMap(({ lane, alarm, problem }) =>
+    [alarm, problem].filter((each) => each !== undefined).map((each) => `audit of lane ${lane}: ${each}`),
+  );
+  return care === undefined ? ofLanes : [...ofLanes, `audit: ${care}`];
+}
+
+/** Only a store that is another one ends the gateway; trouble passes. */
+function watchStore(store: Store): { readonly replaced: Promise<never>; stop(): void } {
+  let fail!: (error: unknown) => void;
+  const replaced = new Promise<never>((_, reject) => (fail = reject));
+  replaced.catch(() => undefined);
+  const timer = setInterval(() => {
+    store.checkIncarnation().catch((error: unknown) => {
+      if (error instanceof PlaneError && error.code === 'STORE_REPLACED') fail(error);
+    });
+  }, CHECK_STORE_MS);
+  return { replaced, stop: () => clearInterval(timer) };
+}

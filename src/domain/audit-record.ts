@@ -1,0 +1,150 @@
+import type { ApprovalId, GrantId } from './approval.ts';
+import type { CallId, RunId, SessionId, ToolId } from './ids.ts';
+import type { Executed, OutcomeKind } from './outcome.ts';
+import type { Identity } from './session.ts';
+
+export const AUDIT_EVENTS = [
+  'call.intended',
+  'call.settled',
+  'call.cancelled',
+  'call.expired',
+  'call.resolved',
+  'approval.requested',
+  /** A yes that was not the last one needed. */
+  'approval.voted',
+  'approval.decided',
+  'approval.expired',
+  'approval.cancelled',
+  'callback.unknown',
+  'grant.created',
+  'grant.used',
+  'grant.revoked',
+] as const;
+export type AuditEvent = (typeof AUDIT_EVENTS)[number];
+
+export const AUDIT_LIMITS = Object.freeze({ argumentsBytes: 1024, detailLength: 200 });
+
+/** Why it was decided like that, and how it ended: what whoever made the record says about it. Each is there where it is known. */
+export interface AuditFacts {
+  readonly parent?: string;
+  readonly toolDigest?: string;
+  /** Of the arguments that ran, where these are not the ones that were sent. */
+  readonly effectiveDigest?: string;
+  readonly permission?: string;
+  readonly policyVersion?: number;
+  readonly rule?: string;
+  /** Hooks that changed the arguments. */
+  readonly changedBy?: readonly string[];
+  readonly detector?: string;
+  readonly by?: string;
+  readonly binding?: string;
+  readonly askers?: readonly string[];
+  readonly decision?: string;
+  readonly editedDigest?: string;
+  readonly resolution?: string;
+  readonly claimedBy?: string;
+  readonly outcome?: OutcomeKind;
+  readonly executed?: Executed;
+  readonly code?: string;
+  readonly durationMs?: number;
+}
+
+/**
+ * One decision or ending of one call. This is what the chain is made over, so nothing in it ever changes or goes away; whatever may have
+ * to be erased stands in the payload, of which it holds a salted digest.
+ */
+export interface AuditRecord extends AuditFacts, Identity {
+  readonly version: 1;
+  /** Incarnation of the store it comes from. */
+  readonly store: string;
+  readonly lane: number;
+  /** Gapless per lane, from 1. */
+  readonly sequence: number;
+  /** Store time. */
+  readonly at: number;
+  readonly event: AuditEvent;
+  readonly callId: CallId;
+  readonly session: SessionId;
+  readonly run: RunId;
+  readonly tool: ToolId;
+  /** Of tool and arguments as they were sent, all of them. */
+  readonly bodyDigest: string;
+  readonly approval?: ApprovalId;
+  readonly grant?: GrantId;
+  readonly payloadDigest: string;
+}
+
+/** What can be erased: redacted arguments, and words of tools and people. */
+export interface AuditPayload {
+  /** Canonical JSON, secrets masked, cut. */
+  readonly arguments?: string;
+  readonly detail?: string;
+  readonly comment?: string;
+}
+
+/** A record as it is kept: its one canonical form, its place in the chain, and what belongs to it and may be gone. */
+export interface ChainedRecord {
+  /** Canonical JSON of the AuditRecord. */
+  readonly text: string;
+  readonly chain: Uint8Array;
+  /** Absent: erased. */
+  readonly payload?: { readonly salt: Uint8Array; readonly bytes: Uint8Array };
+}
+
+/** How long a lane's chain is, and what it ends with. */
+export interface AuditHead {
+  readonly store: string;
+  readonly lane: number;
+  /** 0: nothing yet. */
+  readonly sequence: number;
+  readonly chain: Uint8Array;
+  /** Of records and payloads that are kept. */
+  readonly bytes: number;
+}
+
+export interface AuditFilter {
+  /** Store time, inclusive. */
+  readonly from?: number;
+  /** Store time, exclusive. */
+  readonly to?: number;
+  readonly tenant?: string;
+  readonly subject?: string;
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly event?: string;
+  /** A kind, or `not-ok`. */
+  readonly outcome?: string;
+  readonly callId?: string;
+}
+
+/** What is said about the chain and signed. Kept beside it; the keys are not. */
+export type AuditStatement =
+  /** The chains were so long, and ended with this. */
+  | { readonly kind: 'heads'; readonly at: number; readonly heads: readonly SignedHead[] }
+  /** Everything of this lane up to here is gone, on purpose. */
+  | { readonly kind: 'cut'; readonly at: number; readonly cut: SignedHead; readonly why: 'age' | 'size' }
+  /** Payloads of this subject's records are gone, on purpose, as far as each lane went then. */
+  | {
+      readonly kind: 'erasure';
+      readonly at: number;
+      readonly tenant: string;
+      readonly subject: string;
+      readonly heads: readonly SignedHead[];
+    }
+  /** From here on another key signs. */
+  | { readonly kind: 'rotation'; readonly at: number; readonly nextKey: string };
+
+export interface SignedHead {
+  readonly store: string;
+  readonly lane: number;
+  readonly sequence: number;
+  /** Hex. */
+  readonly chain: string;
+}
+
+export interface SignedStatement {
+  /** Canonical JSON of the statement. */
+  readonly text: string;
+  readonly keyId: string;
+  readonly signature: Uint8Array;
+}

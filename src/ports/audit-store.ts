@@ -1,0 +1,162 @@
+import type { ApprovalId, GrantId } from '../domain/approval.ts';
+import type {
+  AuditEvent,
+  AuditFilter,
+  AuditHead,
+  ChainedRecord,
+  SignedHead,
+  SignedStatement,
+} from '../domain/audit-record.ts';
+import type { CallId, RunId, SessionId, ToolId } from '../domain/ids.ts';
+
+/** Where records are written, each in the same step as what it tells of. A store that keeps them for good is a trail as well. */
+export interface AuditSource {
+  /** Records of one lane from a sequence on; those that a sink has taken over are no longer there. */
+  readAudit(request: ReadAuditRequest): Promise<AuditEntry[]>;
+  auditState(request: { readonly lane: number }): Promise<AuditState>;
+  /** The right to drain a lane, for a time. Taken over only when it has run out; every new owner gets a higher fence. */
+  claimAudit(request: ClaimAuditRequest): Promise<ClaimAuditAnswer>;
+  /**
+   * The sink has everything up to `through`: deletes it from the lane, extends the right to drain it, and moves the bounds beyond which
+   * calls are refused. An owner that lost its right changes nothing.
+   */
+  drainAudit(request: DrainAuditRequest): Promise<'drained' | 'fenced'>;
+  /** Something is wrong with this lane's records, or no longer. Shown by `doctor`; the records stay where they are. */
+  alarmAudit(request: {
+    readonly lane: number;
+    readonly drainer: string;
+    readonly fence: number;
+    readonly problem: string;
+  }): Promise<'alarmed' | 'fenced'>;
+  /** Bounds for lanes that nobody has drained yet. Where somebody has, nothing changes. */
+  boundAudit(request: { readonly lane: number; readonly bounds: AuditBounds }): Promise<void>;
+}
+
+export interface ReadAuditRequest {
+  readonly lane: number;
+  readonly fromSequence: number;
+  readonly limit: number;
+}
+
+/** A record as a store has it: what it adds itself, and the bytes of whoever made it. See `readAuditDetail`. */
+export interface AuditEntry {
+  readonly lane: number;
+  /** Gapless per lane, from 1. */
+  readonly sequence: number;
+  readonly at: number;
+  readonly event: AuditEvent;
+  readonly callId: CallId;
+  readonly tool: ToolId;
+  readonly session: SessionId;
+  readonly run: RunId;
+  readonly bodyDigest: string;
+  readonly identity: string;
+  /** The last question about the call; of everything that happens from then on. */
+  readonly approval?: ApprovalId;
+  /** That let the call through; of `grant.created` and `grant.revoked`, the grant itself. */
+  readonly grant?: GrantId;
+  readonly detail: Uint8Array;
+}
+
+export interface AuditState {
+  /** Incarnation of the store. */
+  readonly store: string;
+  /** Of the last record that was written. */
+  readonly sequence: number;
+  /** A trail of its own: nothing has to be drained. */
+  readonly kept: boolean;
+  /** Up to here a sink has them. */
+  readonly drained: number;
+  /** Store time of the last drain that worked, whether or not there was anything; 0: never. */
+  readonly drainedAt: number;
+  readonly now: number;
+  readonly drainer?: string;
+  readonly alarm?: string;
+  /** What is refused now for want of it. */
+  readonly refuses: 'nothing' | 'privileged' | 'everything';
+}
+
+/** What may pile up before calls are refused. Infinity: never. */
+export interface AuditBounds {
+  readonly privileged: AuditBound;
+  readonly everything: AuditBound;
+}
+
+export interface AuditBound {
+  /** Records that no sink has yet. */
+  readonly records: number;
+  /** Time since the last drain that worked. */
+  readonly lateMs: number;
+}
+
+export interface ClaimAuditRequest {
+  readonly lane: number;
+  readonly drainer: string;
+  readonly leaseMs: number;
+}
+export type ClaimAuditAnswer =
+  | { readonly kind: 'claimed'; readonly fence: number }
+  | { readonly kind: 'held'; readonly by: string };
+
+export interface DrainAuditRequest {
+  readonly lane: number;
+  readonly drainer: string;
+  readonly fence: number;
+  readonly through: number;
+  /** 0 gives the right up. */
+  readonly leaseMs: number;
+  readonly bounds: AuditBounds;
+}
+
+/** Where records are kept for good, each chained to the one before. Append only, except for erased payloads and signed cuts. */
+export interface AuditTrail {
+  auditHeads(): Promise<AuditHead[]>;
+  readTrail(request: ReadTrailRequest): Promise<ChainedRecord[]>;
+  /** The newest first. */
+  queryTrail(request: QueryTrailRequest): Promise<ChainedRecord[]>;
+  addStatement(statement: SignedStatement): Promise<void>;
+  /** In the order they were added. */
+  listStatements(request: { readonly from: number; readonly limit: number }): Promise<SignedStatement[]>;
+  /** Deletes the payloads of a subject's records in one step with the statement that says so. Returns how many. */
+  erasePayloads(request: EraseRequest): Promise<number>;
+  /** Deletes a lane's records up to the cut, in one step with the statement that says so. */
+  cutTrail(request: { readonly cut: SignedHead; readonly statement: SignedStatement }): Promise<void>;
+}
+
+export interface ReadTrailRequest {
+  readonly store: string;
+  readonly lane: number;
+  readonly fromSequence: number;
+  readonly limit: number;
+}
+
+export interface QueryTrailRequest {
+  readonly filter: AuditFilter;
+  readonly limit: number;
+  /** Skips what an earlier page has shown. */
+  readonly offset?: number;
+}
+
+export interface EraseRequest {
+  readonly tenant: string;
+  readonly subject: string;
+  readonly heads: readonly SignedHead[];
+  readonly statement: SignedStatement;
+}
+
+/** A trail that takes over what a store's lanes have written. */
+export interface AuditSink extends AuditTrail {
+  /** Of one lane; made when it is asked for first. */
+  openLane(request: { readonly store: string; readonly lane: number }): Promise<AuditHead & { readonly fence: number }>;
+  /** Records and head in one transaction, if the head is still where the caller saw it and no later owner has been there. */
+  commit(batch: AuditBatch): Promise<'committed' | 'fenced'>;
+  close(): Promise<void>;
+}
+
+export interface AuditBatch {
+  readonly store: string;
+  readonly lane: number;
+  readonly fence: number;
+  readonly previous: { readonly sequence: number; readonly chain: Uint8Array };
+  readonly records: readonly ChainedRecord[];
+}

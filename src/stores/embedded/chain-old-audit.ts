@@ -1,0 +1,46 @@
+import type { AuditEvent } from '../../domain/audit-record.ts';
+import type { ApprovalId, GrantId } from '../../domain/approval.ts';
+import type { CallId, RunId, SessionId, ToolId } from '../../domain/ids.ts';
+import { chainEntry, sizeOfRecord } from '../../wire/audit-record.ts';
+import { insertRecord, moveHead, openAuditLane } from '../sqlite-audit/write-trail.ts';
+import type { Database } from './database.ts';
+
+interface OldRow {
+  readonly sequence: number;
+  readonly at: number;
+  readonly event: AuditEvent;
+  readonly callId: CallId;
+  readonly tool: ToolId;
+  readonly session: SessionId;
+  readonly bodyDigest: string;
+  readonly identity: string;
+  readonly detail: Uint8Array;
+  readonly approval: ApprovalId | null;
+  readonly grantId: GrantId | null;
+}
+
+const AT_ONCE = 500;
+
+/** Records of a release that had no chain yet. Which run they belong to was not kept. */
+export function chainOldAudit(database: Database): void {
+  const store = database.get<{ id: string }>('SELECT id FROM incarnation')!.id;
+  const { id, ...first } = openAuditLane(database, store, 0);
+  let { sequence, chain, bytes } = first;
+  for (;;) {
+    const rows = database.all<OldRow>(
+      'SELECT * FROM audit WHERE sequence > ? ORDER BY sequence LIMIT ?',
+      sequence,
+      AT_ONCE,
+    );
+    if (rows.length === 0) break;
+    for (const { approval, grantId, ...row } of rows) {
+      const more = { approval: approval ?? undefined, grant: grantId ?? undefined };
+      const chained = chainEntry({ ...row, ...more, lane: 0, run: '' as RunId }, store, chain);
+      insertRecord(database, id, { ...row, ...chained });
+      ({ sequence } = row);
+      ({ chain } = chained);
+      bytes += sizeOfRecord(chained);
+    }
+  }
+  moveHead(database, id, { sequence, chain, bytes });
+}

@@ -1,0 +1,11 @@
+--[[ Give a lane that nobody has drained its first bounds.
+  KEYS     meta
+  ARGV     incarnation, privilegedRecords, privilegedLateMs, records, lateMs
+  RETURNS  BOUND ]]
+local meta = KEYS[1]
+local incarnation = ARGV[1]
+if not same_incarnation(meta, incarnation) then return REPLACED end
+if redis.call('HEXISTS', meta, 'auditStarts') == 0 then
+  write_audit_bounds(meta, 0, now_ms(), ARGV[2], ARGV[3], ARGV[4], ARGV[5])
+end
+return 'BOUND'

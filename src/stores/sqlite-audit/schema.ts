@@ -1,0 +1,40 @@
+/**
+ * Tables of a trail in SQLite: part of the embedded store's own file, and all there is in the file of a sink. A head stands with its lane;
+ * `fence` is that of the last drainer. Filters other than time and call look into the records themselves.
+ */
+export const AUDIT_TABLES = `
+  CREATE TABLE auditLane (
+    id INTEGER PRIMARY KEY,
+    store TEXT NOT NULL,
+    lane INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    chain BLOB NOT NULL,
+    bytes INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    UNIQUE (store, lane)
+  ) STRICT;
+  CREATE TABLE auditRecord (
+    laneId INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    callId TEXT NOT NULL,
+    record TEXT NOT NULL,
+    chain BLOB NOT NULL,
+    PRIMARY KEY (laneId, sequence)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX auditAt ON auditRecord (at);
+  CREATE INDEX auditCall ON auditRecord (callId);
+  CREATE TABLE auditPayload (
+    laneId INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    salt BLOB NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (laneId, sequence)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE auditStatement (
+    id INTEGER PRIMARY KEY,
+    text TEXT NOT NULL,
+    keyId TEXT NOT NULL,
+    signature BLOB NOT NULL
+  ) STRICT;
+`;

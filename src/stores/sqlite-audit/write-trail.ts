@@ -1,0 +1,88 @@
+import type { AuditHead, ChainedRecord, SignedHead, SignedStatement } from '../../domain/audit-record.ts';
+import type { EraseRequest } from '../../ports/audit-store.ts';
+import { firstLink } from '../../wire/audit-record.ts';
+import type { Database } from '../embedded/database.ts';
+
+/** All of these work inside a transaction of the caller's. */
+export interface LaneRow extends AuditHead {
+  readonly id: number;
+  readonly fence: number;
+}
+
+const LANE = 'SELECT id, store, lane, sequence, chain, bytes, fence FROM auditLane WHERE store = ? AND lane = ?';
+
+export function openAuditLane(database: Database, store: string, lane: number): LaneRow {
+  const found = database.get<LaneRow>(LANE, store, lane);
+  if (found !== undefined) return found;
+  const first = { store, lane, sequence: 0, chain: firstLink(store, lane), bytes: 0, fence: 0 };
+  const id = database.insert(
+    'INSERT INTO auditLane (store, lane, sequence, chain, bytes, fence) VALUES (?, ?, 0, ?, 0, 0)',
+    store,
+    lane,
+    first.chain,
+  );
+  return { ...first, id };
+}
+
+export interface PlacedRecord extends ChainedRecord {
+  readonly sequence: number;
+  readonly at: number;
+  readonly callId: string;
+}
+
+export function insertRecord(database: Database, laneId: number, record: PlacedRecord): void {
+  const { sequence, at, callId, text, chain, payload } = record;
+  database.run('INSERT INTO auditRecord VALUES (?, ?, ?, ?, ?, ?)', laneId, sequence, at, callId, text, chain);
+  if (payload === undefined) return;
+  database.run('INSERT INTO auditPayload VALUES (?, ?, ?, ?)', laneId, sequence, payload.salt, payload.bytes);
+}
+
+export function moveHead(
+  database: Database,
+  id: number,
+  head: { readonly sequence: number; readonly chain: Uint8Array; readonly bytes: number },
+): void {
+  const { sequence, chain, bytes } = head;
+  database.run('UPDATE auditLane SET sequence = ?, chain = ?, bytes = ? WHERE id = ?', sequence, chain, bytes, id);
+}
+
+export function insertStatement(database: Database, { text, keyId, signature }: SignedStatement): void {
+  database.run('INSERT INTO auditStatement (text, keyId, signature) VALUES (?, ?, ?)', text, keyId, signature);
+}
+
+/** Returns how many payloads are gone, and bytes per lane. */
+export function erasePayloads(
+  database: Database,
+  { tenant, subject, heads, statement }: EraseRequest,
+): { erased: number; bytes: ReadonlyMap<number, number> } {
+  const bytes = new Map<number, number>();
+  let erased = 0;
+  for (const { store, lane, sequence } of heads) {
+    const { id } = openAuditLane(database, store, lane);
+    const which = `laneId = ?1 AND sequence IN (SELECT sequence FROM auditRecord WHERE laneId = ?1 AND sequence <= ?2
+      AND json_extract(record, '$.tenant') = ?3 AND json_extract(record, '$.subject') = ?4)`;
+    const sum = `SELECT coalesce(sum(length(bytes)), 0) AS bytes FROM auditPayload WHERE ${which}`;
+    const freed = database.get<{ bytes: number }>(sum, id, sequence, tenant, subject)!.bytes;
+    erased += database.run(`DELETE FROM auditPayload WHERE ${which}`, id, sequence, tenant, subject);
+    database.run('UPDATE auditLane SET bytes = bytes - ? WHERE id = ?', freed, id);
+    bytes.set(lane, freed);
+  }
+  insertStatement(database, statement);
+  return { erased, bytes };
+}
+
+/** Returns the bytes that are free now. */
+export function cutTrail(database: Database, cut: SignedHead, statement: SignedStatement): number {
+  const { id } = openAuditLane(database, cut.store, cut.lane);
+  const freed = database.get<{ bytes: number }>(
+    `SELECT coalesce(sum(length(CAST(record AS BLOB)) + coalesce(length(auditPayload.bytes), 0)), 0) AS bytes
+     FROM auditRecord LEFT JOIN auditPayload USING (laneId, sequence) WHERE laneId = ? AND sequence <= ?`,
+    id,
+    cut.sequence,
+  )!.bytes;
+  database.run('DELETE FROM auditPayload WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
+  database.run('DELETE FROM auditRecord WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
+  database.run('UPDATE auditLane SET bytes = bytes - ? WHERE id = ?', freed, id);
+  insertStatement(database, statement);
+  return freed;
+}

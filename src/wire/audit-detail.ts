@@ -1,0 +1,102 @@
+import { AUDIT_LIMITS, type AuditFacts, type AuditPayload } from '../domain/audit-record.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import { decodeAll, encode } from './message-pack.ts';
+
+type Shape = 'text' | 'number' | 'texts';
+
+const FACTS: Record<keyof AuditFacts, Shape> = {
+  parent: 'text',
+  toolDigest: 'text',
+  effectiveDigest: 'text',
+  permission: 'text',
+  policyVersion: 'number',
+  rule: 'text',
+  changedBy: 'texts',
+  detector: 'text',
+  by: 'text',
+  binding: 'text',
+  askers: 'texts',
+  decision: 'text',
+  editedDigest: 'text',
+  resolution: 'text',
+  claimedBy: 'text',
+  outcome: 'text',
+  executed: 'text',
+  code: 'text',
+  durationMs: 'number',
+};
+const FACT_NAMES = Object.keys(FACTS) as (keyof AuditFacts)[];
+const PAYLOAD_NAMES = ['arguments', 'detail', 'comment'] as const satisfies readonly (keyof AuditPayload)[];
+
+export interface AuditDetail {
+  readonly facts: AuditFacts;
+  readonly payload: AuditPayload;
+}
+
+const NOTHING: AuditDetail = Object.freeze({ facts: {}, payload: {} });
+
+/**
+ * What a record's maker wrote: MessagePack maps one behind the other, so that a part that is always the same can be kept and others put
+ * behind it. Later ones add to earlier ones. Bytes that are none of this say nothing, and are kept all the same.
+ */
+export function readAuditDetail(bytes: Uint8Array): AuditDetail {
+  const merged = mergeMaps(bytes);
+  if (merged === undefined) return NOTHING;
+  const facts: Record<string, unknown> = {};
+  for (const name of FACT_NAMES) if (hasShape(merged[name], FACTS[name])) facts[name] = merged[name];
+  const payload: Record<string, string> = {};
+  for (const name of PAYLOAD_NAMES) if (typeof merged[name] === 'string') payload[name] = merged[name];
+  return { facts, payload };
+}
+
+function mergeMaps(bytes: Uint8Array): Record<string, unknown> | undefined {
+  let values: unknown[];
+  try {
+    values = decodeAll(bytes);
+  } catch {
+    return undefined;
+  }
+  const maps = values.filter((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
+  return maps.length === 1
+    ? (maps[0] as Record<string, unknown>)
+    : (Object.assign({}, ...maps) as Record<string, unknown>);
+}
+
+function hasShape(value: unknown, shape: Shape): boolean {
+  if (shape === 'text') return typeof value === 'string';
+  if (shape === 'number') return Number.isSafeInteger(value);
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
+}
+
+/** How a call ended, for the record of an ending that nobody but the store knows. */
+export function endingDetail({ kind, executed, error }: Outcome): Uint8Array {
+  return encode({ outcome: kind, executed, ...(error === undefined ? {} : { code: error.code }) });
+}
+
+const ARGUMENTS_HEAD = Buffer.concat([Buffer.from([0x81, 0xa9]), Buffer.from('arguments'), Buffer.from([0xda])]);
+
+/** `fixed` with one more map behind it, `{ arguments }`. Written by hand: it is made for every call. */
+export function withArguments(fixed: Uint8Array, redacted: string): Uint8Array {
+  const text = cutBytes(redacted, AUDIT_LIMITS.argumentsBytes);
+  const at = fixed.length + ARGUMENTS_HEAD.length;
+  const bytes = Buffer.allocUnsafe(at + 2 + text.length * 3);
+  bytes.set(fixed, 0);
+  bytes.set(ARGUMENTS_HEAD, fixed.length);
+  const written = bytes.write(text, at + 2);
+  bytes.writeUInt16BE(written, at);
+  return bytes.subarray(0, at + 2 + written);
+}
+
+/** As much of the text as fits into so many bytes of UTF-8, never a part of a character. */
+function cutBytes(text: string, most: number): string {
+  // No character has more than three bytes per unit of UTF-16.
+  if (text.length * 3 <= most || Buffer.byteLength(text) <= most) return text;
+  const cut = Buffer.from(text).subarray(0, most - 3);
+  return `${cut.toString('utf8').replace(/\uFFFD+$/, '')}…`;
+}
+
+export function cutDetail(text: string): string {
+  const { detailLength } = AUDIT_LIMITS;
+  if (text.length <= detailLength) return text;
+  return `${text.slice(0, detailLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

@@ -1,0 +1,93 @@
+import { randomFillSync } from 'node:crypto';
+import type { AuditHead, AuditRecord, ChainedRecord } from '../domain/audit-record.ts';
+import type { Identity } from '../domain/session.ts';
+import { readAuditDetail } from './audit-detail.ts';
+import { sha256, sha256Bytes } from './digest.ts';
+
+/** A store's part of a record, and the bytes of whoever made it. */
+type Entry = Pick<
+  AuditRecord,
+  'lane' | 'sequence' | 'at' | 'event' | 'callId' | 'tool' | 'session' | 'run' | 'bodyDigest'
+> & {
+  readonly approval?: AuditRecord['approval'] | undefined;
+  readonly grant?: AuditRecord['grant'] | undefined;
+  readonly identity: string;
+  readonly detail: Uint8Array;
+};
+
+const SALT_BYTES = 16;
+const SALTS_AT_ONCE = 256;
+let salts = Buffer.alloc(0);
+
+/** Many at once: asking the system for each would cost more than the rest of a record. */
+function newSalt(): Uint8Array {
+  if (salts.length < SALT_BYTES) salts = randomFillSync(Buffer.allocUnsafeSlow(SALT_BYTES * SALTS_AT_ONCE));
+  const salt = Uint8Array.from(salts.subarray(0, SALT_BYTES));
+  salts = salts.subarray(SALT_BYTES);
+  return salt;
+}
+
+/** With a salt: whoever has only the record cannot try out what the payload may have been. */
+export function payloadDigest(salt: Uint8Array, bytes: Uint8Array): string {
+  return sha256(Buffer.concat([salt, bytes]));
+}
+
+/** What the first record of a lane is chained to: chains of other lanes and other stores cannot be put in its place. */
+export function firstLink(store: string, lane: number): Uint8Array {
+  return sha256Bytes(Buffer.from(`sallyport audit 1\n${store}\n${lane}\n`));
+}
+
+export function nextLink(previous: Uint8Array, text: string): Uint8Array {
+  return sha256Bytes(Buffer.concat([previous, Buffer.from(text)]));
+}
+
+/** The record of an entry, chained to the one before. */
+export function chainEntry(entry: Entry, store: string, previous: Uint8Array): ChainedRecord {
+  const salt = newSalt();
+  const text = canonicalRecord(recordOf(entry, store, payloadDigest(salt, entry.detail)));
+  return { text, chain: nextLink(previous, text), payload: { salt, bytes: entry.detail } };
+}
+
+function recordOf(entry: Entry, store: string, payload: string): AuditRecord {
+  const { identity, detail, approval, grant, ...own } = entry;
+  return {
+    ...readAuditDetail(detail).facts,
+    ...(JSON.parse(identity) as Identity),
+    ...own,
+    ...(approval === undefined ? {} : { approval }),
+    ...(grant === undefined ? {} : { grant }),
+    version: 1,
+    store,
+    payloadDigest: payload,
+  };
+}
+
+/** RFC 8785 for what a record can hold: texts, whole numbers, lists of texts. In sorted order JSON says the same as its canonical form. */
+export function canonicalRecord(record: AuditRecord): string {
+  const names = Object.keys(record).sort() as (keyof AuditRecord)[];
+  let text = '';
+  for (const name of names) {
+    const value = record[name];
+    if (value !== undefined) text += `${text === '' ? '{' : ','}"${name}":${JSON.stringify(value)}`;
+  }
+  return `${text}}`;
+}
+
+/** Bytes that a record takes, for bounds on the whole. */
+export function sizeOfRecord({ text, payload }: ChainedRecord): number {
+  return Buffer.byteLength(text) + (payload?.bytes.length ?? 0);
+}
+
+/** Nothing for a text that is no record. */
+export function parseRecord(text: string): AuditRecord | undefined {
+  try {
+    const value = JSON.parse(text) as AuditRecord | null;
+    return typeof value === 'object' && value !== null && value.version === 1 ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function toSignedHead({ store, lane, sequence, chain }: AuditHead) {
+  return { store, lane, sequence, chain: Buffer.from(chain).toString('hex') };
+}

@@ -1,0 +1,244 @@
+import { existsSync, chmodSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeSigningKey, openSigningKey, readTrustedKeys, type SigningKey } from '../../src/audit/signing-keys.ts';
+import { eraseSubject, signHeads, signStatement } from '../../src/audit/sign-statement.ts';
+import { retainTrail } from '../../src/audit/retain-trail.ts';
+import { showRecord } from '../../src/audit/show-record.ts';
+import { verifyTrail } from '../../src/audit/verify-trail.ts';
+import type { AuditSink, AuditTrail } from '../../src/ports/audit-store.ts';
+import { parseRecord, toSignedHead } from '../../src/wire/audit-record.ts';
+import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+import type { PostgresServer } from '../support/postgres-server.ts';
+import { failOnLeaks } from '../support/reaper.ts';
+import { append, stageEmbedded, stagePostgres, stageSqlite, startPostgres, type StagedTrail } from './trails.ts';
+
+let server: PostgresServer;
+beforeAll(async () => void (server = await startPostgres()));
+afterAll(async () => {
+  await server.stop();
+  failOnLeaks();
+});
+
+const STAGES: Record<string, () => Promise<StagedTrail>> = {
+  postgres: () => stagePostgres(server),
+  sqlite: stageSqlite,
+  embedded: stageEmbedded,
+};
+
+describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
+  let staged: StagedTrail;
+  let folder: TemporaryFolder;
+  let key: SigningKey;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    key = openSigningKey(join(folder.path, 'keys')).key;
+    staged = await STAGES[name]!();
+    await staged.fill(10);
+  });
+  afterEach(async () => {
+    await staged.close();
+    folder.remove();
+  });
+
+  const keys = () => readTrustedKeys(join(folder.path, 'keys'));
+  const verify = (trail: AuditTrail = staged.trail) => verifyTrail(trail, keys());
+  const problemAfter = async (sql: string) => (await verify(await staged.tamper(sql))).problem;
+
+  it('is in order as it was written, and says how far it is signed', async () => {
+    await signHeads(staged.trail, key, 1);
+    await staged.fill(2);
+    const { problem, records, lanes } = await verify();
+    expect(problem).toBeUndefined();
+    expect(records).toBe(12);
+    expect(lanes).toMatchObject([{ lane: 0, first: 1, last: 12, signed: 10 }]);
+  });
+
+  it.each([
+    ['one byte of a record', `UPDATE auditRecord SET record = replace(record, 'acme', 'acmf') WHERE sequence = 4`],
+    ['one byte of a link', `UPDATE auditRecord SET chain = CAST(x'${'00'.repeat(32)}' AS BLOB) WHERE sequence = 4`],
+    ['one byte of a payload', `UPDATE auditPayload SET bytes = CAST(x'80' AS BLOB) WHERE sequence = 4`],
+    ['the salt of a payload', `UPDATE auditPayload SET salt = CAST(x'80' AS BLOB) WHERE sequence = 4`],
+  ])('names the record after %s was changed', async (_what, sql) => {
+    expect(await problemAfter(sql)).toMatchObject({ lane: 0, sequence: 4, what: expect.stringContaining('changed') });
+  });
+
+  it('names a record that was removed', async () => {
+    const problem = await problemAfter('DELETE FROM auditRecord WHERE sequence = 4');
+    expect(problem).toMatchObject({ sequence: 4, what: 'it is missing; record 5 stands in its place' });
+  });
+
+  it('names the first of a pair that was exchanged', async () => {
+    const sql = `UPDATE auditRecord SET sequence = -4 WHERE sequence = 4; UPDATE auditRecord SET sequence = 4 WHERE sequence = 5;
+      UPDATE auditRecord SET sequence = 5 WHERE sequence = -4`;
+    expect(await problemAfter(sql)).toMatchObject({ sequence: 4, what: expect.stringContaining('record 5') });
+  });
+
+  /** With the head put back too: nothing unsigned tells that there was more. */
+  const TRUNCATE = `DELETE FROM auditRecord WHERE sequence > 7; DELETE FROM auditPayload WHERE sequence > 7;
+    UPDATE auditLane SET sequence = 7, chain = (SELECT chain FROM auditRecord WHERE sequence = 7)`;
+
+  it('names the first record of a tail that was cut off, when a signed head or the store knows how long it was', async () => {
+    await signHeads(staged.trail, key, 1);
+    const trail = await staged.tamper(TRUNCATE);
+    expect((await verify(trail)).problem).toMatchObject({ sequence: 8, what: expect.stringContaining('there are 10') });
+    const told = await staged.tamper('DELETE FROM auditStatement');
+    const known = [{ store: staged.store, lane: 0, sequence: 10 }];
+    expect((await verifyTrail(told, keys(), known)).problem).toMatchObject({ sequence: 8 });
+  });
+
+  it('names a tail that was written anew by somebody without the key', async () => {
+    await signHeads(staged.trail, key, 1);
+    await staged.tamper(TRUNCATE);
+    await staged.fill(5);
+    expect((await verify()).problem).toBeDefined();
+  });
+
+  it('names a lane that is gone as a whole', async () => {
+    await signHeads(staged.trail, key, 1);
+    const sql = 'DELETE FROM auditPayload; DELETE FROM auditRecord; DELETE FROM auditLane';
+    expect(await problemAfter(sql)).toMatchObject({ lane: 0, sequence: 1 });
+  });
+
+  it('erases what a subject said and keeps the chain; nobody else can', async () => {
+    expect(await eraseSubject(staged.trail, key, { tenant: 'acme', subject: 'ann', at: 5 })).toBe(5);
+    expect((await verify()).problem).toBeUndefined();
+    const all = (await staged.trail.queryTrail({ filter: {}, limit: 100 })).map(showRecord);
+    expect(all.filter(({ subject }) => subject === 'ann').map(({ erased, arguments: args }) => [erased, args])).toEqual(
+      Array.from({ length: 5 }, () => [true, undefined]),
+    );
+    expect(all.filter(({ subject, erased }) => subject === 'bob' && erased === undefined)).toHaveLength(5);
+    const bob = (await staged.trail.queryTrail({ filter: { subject: 'bob' }, limit: 1 }))[0]!;
+    const { sequence } = parseRecord(bob.text)!;
+    const problem = await problemAfter(`DELETE FROM auditPayload WHERE sequence = ${sequence}`);
+    expect(problem).toMatchObject({ sequence, what: 'its payload is gone, and no erasure says so' });
+  });
+
+  it('is cut by age and by size with a signature, and begins where it says', async () => {
+    const heads = await staged.trail.auditHeads();
+    const { at } = parseRecord(
+      (await staged.trail.readTrail({ store: staged.store, lane: 0, fromSequence: 4, limit: 1 }))[0]!.text,
+    )!;
+    await signHeads(staged.trail, key, 1);
+    const cuts = await retainTrail(staged.trail, key, { maxAgeMs: 1 }, at + 1);
+    const after = await verify();
+    expect(after.problem).toBeUndefined();
+    expect(after.lanes[0]!.first).toBe((cuts[0]?.sequence ?? 0) + 1);
+    await retainTrail(staged.trail, key, { maxBytes: Math.floor(heads[0]!.bytes / 2) }, at);
+    const small = await verify();
+    expect(small.problem).toBeUndefined();
+    expect(small.lanes[0]!.last).toBe(10);
+    expect(small.records).toBeLessThan(7);
+    expect((await staged.trail.auditHeads())[0]!.bytes).toBeLessThanOrEqual(heads[0]!.bytes / 2);
+    expect(await retainTrail(staged.trail, key, {}, at)).toEqual([]);
+  });
+
+  it('does not believe a cut of somebody without the key', async () => {
+    const [head] = await staged.trail.auditHeads();
+    const cut = { ...toSignedHead(head!), sequence: 3 };
+    const stranger = openSigningKey(join(folder.path, 'other')).key;
+    await staged.trail.cutTrail({ cut, statement: signStatement({ kind: 'cut', at: 1, cut, why: 'age' }, stranger) });
+    expect((await verify()).problem?.what).toContain(`key ${stranger.id}, which is not among the trusted ones`);
+    expect(await problemAfter('DELETE FROM auditStatement')).toMatchObject({ sequence: 1 });
+  });
+
+  it('names a statement that was changed', async () => {
+    await signHeads(staged.trail, key, 1);
+    const problem = await problemAfter(`UPDATE auditStatement SET text = replace(text, ':10', ':11')`);
+    expect(problem?.what).toMatch(/signed statement 1: its signature by key \w+ is wrong/);
+  });
+
+  it('is signed by one key after the other, and all of them count', async () => {
+    const before = await signHeads(staged.trail, key, 1);
+    expect(await signHeads(staged.trail, key, 2, before)).toBe(before);
+    await staged.fill(2);
+    const next = makeSigningKey(join(folder.path, 'keys'));
+    expect(next.id).not.toBe(key.id);
+    expect(openSigningKey(join(folder.path, 'keys'))).toMatchObject({ key: { id: next.id }, isNew: false });
+    await signHeads(staged.trail, next, 3, before);
+    const { problem, statements, lanes } = await verify();
+    expect({ problem, statements, signed: lanes[0]!.signed }).toEqual({
+      problem: undefined,
+      statements: 2,
+      signed: 12,
+    });
+  });
+
+  it('finds records by time, who, what and how they ended, the newest first', async () => {
+    const found = async (filter: object, limit = 100) =>
+      (await staged.trail.queryTrail({ filter, limit })).map(({ text }) => parseRecord(text)!);
+    const all = await found({});
+    expect(all).toHaveLength(10);
+    expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted((one, other) => other - one));
+    expect(await found({ subject: 'ann', tenant: 'acme' })).toHaveLength(5);
+    expect(await found({ subject: 'ann', tenant: 'other' })).toEqual([]);
+    expect(await found({ tool: 'files.write', event: 'call.settled' })).toHaveLength(10);
+    expect(await found({ agent: 'nobody' })).toEqual([]);
+    expect(await found({ callId: all[3]!.callId })).toEqual([all[3]]);
+    expect(await found({ from: all[2]!.at, to: all[2]!.at + 1 })).toContainEqual(all[2]);
+    expect(await found({ to: all.at(-1)!.at })).toEqual([]);
+    const [ok, other] = [await found({ outcome: 'ok' }), await found({ outcome: 'not-ok' })];
+    expect(ok.length + other.length).toBe(10);
+    expect(other.every(({ outcome }) => outcome === 'failed')).toBe(true);
+    expect(await found({}, 3)).toEqual(all.slice(0, 3));
+    // What looks like SQL is text.
+    expect(await found({ subject: "' OR '1'='1" })).toEqual([]);
+  });
+});
+
+describe.each(['postgres', 'sqlite'])('the sink %s', (name) => {
+  let staged: StagedTrail;
+  beforeEach(async () => void (staged = await STAGES[name]!()));
+  afterEach(() => staged.close());
+  const sink = () => staged.trail as AuditSink;
+
+  it('takes no records from a drainer that came before the last one', async () => {
+    expect(await append(sink(), 2, 5)).toBe('committed');
+    expect(await append(sink(), 2, 4)).toBe('fenced');
+    expect(await append(sink(), 2, 5)).toBe('committed');
+    expect(await sink().auditHeads()).toMatchObject([{ sequence: 4 }]);
+  });
+
+  it('takes no records that do not start at its head, and writes nothing of them', async () => {
+    await append(sink(), 2);
+    const head = await sink().openLane({ store: staged.store, lane: 0 });
+    const [record] = await sink().readTrail({ store: staged.store, lane: 0, fromSequence: 2, limit: 1 });
+    const batch = { store: staged.store, lane: 0, fence: 9, records: [record!] };
+    expect(await sink().commit({ ...batch, previous: { ...head, sequence: 1 } })).toBe('fenced');
+    expect(await sink().commit({ ...batch, previous: { ...head, chain: new Uint8Array(32) } })).toBe('fenced');
+    expect((await verifyTrail(sink(), new Map())).records).toBe(2);
+  });
+
+  it('keeps head and records as they were when a record cannot be written', async () => {
+    await append(sink(), 2);
+    const head = await sink().openLane({ store: staged.store, lane: 0 });
+    const [record] = await sink().readTrail({ store: staged.store, lane: 0, fromSequence: 2, limit: 1 });
+    const broken = { ...record!, chain: null as unknown as Uint8Array };
+    const batch = { store: staged.store, lane: 0, fence: 9, previous: head, records: [broken] };
+    await expect(sink().commit(batch)).rejects.toThrow();
+    expect(await sink().auditHeads()).toMatchObject([{ sequence: 2, chain: head.chain }]);
+    expect((await verifyTrail(sink(), new Map())).problem).toBeUndefined();
+  });
+
+  it('keeps the chains of several stores and lanes apart', async () => {
+    await append(sink(), 2);
+    const other = await sink().openLane({ store: 'store-2', lane: 0 });
+    const lane = await sink().openLane({ store: staged.store, lane: 1 });
+    expect([other.sequence, lane.sequence]).toEqual([0, 0]);
+    expect(Buffer.compare(other.chain, lane.chain)).not.toBe(0);
+  });
+});
+
+describe('signing keys', () => {
+  it('are closed to others, and one that is open is not used', () => {
+    const folder = temporaryFolder();
+    const place = join(folder.path, 'keys');
+    openSigningKey(place);
+    const file = join(place, 'signing.pem');
+    expect(existsSync(file)).toBe(true);
+    expect(readdirSync(place)).toHaveLength(2);
+    chmodSync(file, 0o640);
+    expect(() => openSigningKey(place)).toThrow(/other users can read it/);
+    folder.remove();
+  });
+});

@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
+import { openPostgresSink } from '../../src/audit/postgres-sink.ts';
+import type { AuditEvent } from '../../src/domain/audit-record.ts';
+import type { AuditEntry, AuditSink, AuditTrail } from '../../src/ports/audit-store.ts';
+import { Database } from '../../src/stores/embedded/database.ts';
+import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
+import { storeFile } from '../../src/stores/embedded/ownership.ts';
+import { chainEntry } from '../../src/wire/audit-record.ts';
+import { encode } from '../../src/wire/message-pack.ts';
+import { claimMany, openSession, acceptMany, settleRequest } from '../contract/fixtures.ts';
+import { temporaryFolder } from '../support/process.ts';
+import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
+
+/** A trail with records in it, and a hand that can change what is stored behind its back. */
+export interface StagedTrail {
+  readonly trail: AuditTrail;
+  readonly store: string;
+  /** Adds so many records to lane 0, of subjects `ann` and `bob` in turn. */
+  fill(count: number): Promise<void>;
+  /** Written in the names of SQLite; see `TO_POSTGRES`. Then the trail is opened again. */
+  tamper(sql: string): Promise<AuditTrail>;
+  close(): Promise<void>;
+}
+
+const STORE = 'store-1';
+
+export function sampleEntry(sequence: number, more: Partial<AuditEntry> = {}): AuditEntry {
+  const subject = sequence % 2 === 0 ? 'bob' : 'ann';
+  return {
+    lane: 0,
+    sequence,
+    at: 1000 + sequence,
+    event: 'call.settled' as AuditEvent,
+    callId: `0.abcdefghijkl.${String(sequence).padStart(22, '0')}`,
+    tool: 'files.write',
+    session: 's',
+    run: 'r',
+    bodyDigest: 'd',
+    identity: JSON.stringify({ agent: 'main', subject, tenant: 'acme' }),
+    detail: encode({ outcome: sequence % 3 === 0 ? 'failed' : 'ok', arguments: `{"n":${sequence}}` }),
+    ...more,
+  } as AuditEntry;
+}
+
+/** Appends to a sink as a drainer does. */
+export async function append(sink: AuditSink, count: number, fence = 1): Promise<'committed' | 'fenced'> {
+  const { fence: _, ...head } = await sink.openLane({ store: STORE, lane: 0 });
+  let { chain } = head;
+  const records = Array.from({ length: count }, (__, index) => {
+    const chained = chainEntry(sampleEntry(head.sequence + 1 + index), STORE, chain);
+    ({ chain } = chained);
+    return chained;
+  });
+  return sink.commit({ store: STORE, lane: 0, fence, previous: head, records });
+}
+
+const TO_POSTGRES: readonly [RegExp, string][] = [
+  [/auditRecord/g, 'audit_record'],
+  [/auditPayload/g, 'audit_payload'],
+  [/auditStatement/g, 'audit_statement'],
+  [/auditLane/g, 'audit_lane'],
+  [/CAST\(x'([0-9a-f]+)' AS BLOB\)/g, "'\\x$1'::bytea"],
+];
+
+export async function stagePostgres(server: PostgresServer): Promise<StagedTrail> {
+  const schema = `t${process.hrtime.bigint()}`;
+  const open = (): Promise<AuditSink> => openPostgresSink({ url: server.url, schema });
+  let sink = await open();
+  return {
+    get trail() {
+      return sink;
+    },
+    store: STORE,
+    fill: async (count) => void (await append(sink, count)),
+    async tamper(sql) {
+      const translated = TO_POSTGRES.reduce((text, [from, to]) => text.replaceAll(from, to), sql);
+      await server.query(`SET search_path = ${schema}; ${translated}`);
+      await sink.close();
+      sink = await open();
+      return sink;
+    },
+    close: () => sink.close(),
+  };
+}
+
+export async function stageSqlite(): Promise<StagedTrail> {
+  const folder = temporaryFolder('sallyport-audit');
+  const file = join(folder.path, 'audit.sqlite');
+  let sink = await openSqliteSink(file);
+  return {
+    get trail() {
+      return sink;
+    },
+    store: STORE,
+    fill: async (count) => void (await append(sink, count)),
+    async tamper(sql) {
+      await sink.close();
+      change(file, sql);
+      sink = await openSqliteSink(file);
+      return sink;
+    },
+    async close() {
+      await sink.close();
+      folder.remove();
+    },
+  };
+}
+
+export async function stageEmbedded(): Promise<StagedTrail> {
+  const folder = temporaryFolder('sallyport-audit');
+  const open = () => openEmbeddedStore({ folder: folder.path, mode: 'own' });
+  let opened = await open();
+  const { store } = await opened.auditState({ lane: 0 });
+  return {
+    get trail() {
+      return opened;
+    },
+    store,
+    async fill(count) {
+      for (const subject of ['ann', 'bob']) {
+        const session = await openSession(opened, { subject });
+        const half = subject === 'ann' ? Math.ceil(count / 2) : Math.floor(count / 2);
+        await acceptMany(opened, session, half);
+        for (const delivery of await claimMany(opened, { lane: 0 })) {
+          const audit = encode({ outcome: 'ok', arguments: '{"n":1}' });
+          await opened.settleCall(settleRequest(delivery, undefined, { audit }));
+        }
+      }
+    },
+    async tamper(sql) {
+      await opened.close();
+      change(storeFile(folder.path), sql);
+      opened = await open();
+      return opened;
+    },
+    async close() {
+      await opened.close();
+      folder.remove();
+    },
+  };
+}
+
+function change(file: string, sql: string): void {
+  const database = new Database(file, 1000);
+  database.execute(sql);
+  database.close();
+}
+
+export { startPostgres };
