@@ -1,5 +1,17 @@
 import { entry } from './error-entry.ts';
 
+/** Endings of calls that the fate of the store decided. */
+export const STORE_CALL_ERRORS = {
+  STORE_WENT_BACK: entry({
+    stage: 'operate',
+    kind: 'indeterminate',
+    retry: 'never',
+    say: (d: { tool: string }) =>
+      `The store went back to an older copy in which ${d.tool} had not ended. It may have run since then. Check before you try again.`,
+    fix: 'Find out what happened, then: sallyport calls resolve <id> --ran|--not-ran',
+  }),
+} as const;
+
 /** Trouble with the store as a whole: what is in it, which release it belongs to, where its copies are. */
 export const STORE_PLANE_ERRORS = {
   STORE_REPLACED: entry({
