@@ -108,7 +108,10 @@ describe.sequential('with a user of its role', () => {
     const plane = as('client');
     const client = await connect({ store: 'redis', redis: redisOptions('client') });
     const session = await client.openSession({ subject: 'ada', agent: 'assistant' });
-    expect(await client.call(session, 'basic.echo', { text: 'x' })).toMatchObject({ kind: 'settled', outcome: { kind: 'ok' } });
+    expect(await client.call(session, 'basic.echo', { text: 'x' })).toMatchObject({
+      kind: 'settled',
+      outcome: { kind: 'ok' },
+    });
     const file = plane.file('asked.txt');
     const asked = client.call(session, 'basic.writeAgain', { file, line: 'x' });
     const [question] = await eventually(
