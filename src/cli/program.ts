@@ -38,6 +38,11 @@ import { sessionsEndRunCommand } from './commands/sessions-end-run.ts';
 import { sessionsListCommand } from './commands/sessions-list.ts';
 import { sessionsOpenCommand } from './commands/sessions-open.ts';
 import { sessionsRevokeCommand } from './commands/sessions-revoke.ts';
+import { storeAclCommand } from './commands/store-acl.ts';
+import { storeAdoptCommand } from './commands/store-adopt.ts';
+import { storeBackupCommand } from './commands/store-backup.ts';
+import { storeRestoreCommand } from './commands/store-restore.ts';
+import { storeUpgradeCommand } from './commands/store-upgrade.ts';
 import { workerCommand } from './commands/worker.ts';
 import { workersCommand } from './commands/workers.ts';
 import { usage } from './command-failure.ts';
@@ -103,6 +108,13 @@ export function createProgram(): Command {
     auditRotateKeyCommand(),
   ]);
   add(program, [explainCommand(), pauseCommand(), workersCommand(), doctorCommand()]);
+  addGroup(program, 'store', 'Copies of the store, and the way out when its data was lost', [
+    storeBackupCommand(),
+    storeRestoreCommand(),
+    storeAdoptCommand(),
+    storeUpgradeCommand(),
+    storeAclCommand(),
+  ]);
   addGroup(program, 'config', 'Options and where they come from', [configShowCommand()]);
   quieten(program);
   return program;

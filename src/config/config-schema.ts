@@ -60,6 +60,11 @@ const redis = group({
   lanes: optional(wholeNumber(1, 1024), 'Shards of a new store; an existing one keeps its number.', {
     otherwise: '1, and 16 on a cluster',
   }),
+  create: option(
+    yesOrNo,
+    true,
+    'Make the store if there is none. With false only `sallyport store adopt` does, so that a server that lost its data is not taken for a new one.',
+  ),
   commandTimeoutMs: option(
     milliseconds(100, 10 * 60 * SECOND),
     10 * SECOND,

@@ -1,5 +1,6 @@
 import { entry } from './error-entry.ts';
 import { HOOK_PLANE_ERRORS } from './hook-errors.ts';
+import { STORE_PLANE_ERRORS } from './store-errors.ts';
 
 /** Trouble of the plane itself: thrown, for the operator. */
 export const PLANE_ERRORS = {
@@ -15,27 +16,7 @@ export const PLANE_ERRORS = {
     say: (d: { problems: string[] }) => `This Redis would lose calls: ${d.problems.join('; ')}.`,
     fix: 'Change the named settings. sallyport doctor shows each with its command.',
   }),
-  STORE_REPLACED: entry({
-    stage: 'operate',
-    retry: 'after-the-fix',
-    say: (d: { expected: string; found: string }) =>
-      `The store is not the one this process started with (incarnation ${d.expected}, now ${d.found}). It was flushed or replaced by older data.`,
-    fix: 'Stop all workers, find out what happened to the data, then start again.',
-  }),
-  STORE_LANES: entry({
-    stage: 'operate',
-    retry: 'after-the-fix',
-    say: (d: { configured: number; found: number }) =>
-      `The store was made with ${d.found} lanes; the configuration says ${d.configured}.`,
-    fix: 'Keep the number of lanes of the store.',
-  }),
-  STORE_VERSION: entry({
-    stage: 'operate',
-    retry: 'after-the-fix',
-    say: (d: { found: string; known: string }) =>
-      `The store has schema version ${d.found}; this release knows ${d.known}.`,
-    fix: 'Use the release that made the store, or a newer one.',
-  }),
+  ...STORE_PLANE_ERRORS,
   STORE_OWNED: entry({
     stage: 'operate',
     retry: 'after-the-fix',

@@ -1,7 +1,10 @@
-import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import { backup, DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
 import { planeError, PlaneError } from '../../domain/errors.ts';
 
 export type SqlValue = null | number | string | Uint8Array;
+
+/** Half a megabyte: a commit waits for one step at most. */
+const PAGES_PER_STEP = 128;
 
 /** One SQLite connection with its prepared statements. */
 export class Database {
@@ -37,6 +40,11 @@ export class Database {
   /** For statements without values that need no cache: schema and pragmas. */
   execute(sql: string): void {
     this.#connection.exec(sql);
+  }
+
+  /** A copy of what is committed, in steps between the writes; pages that change meanwhile are copied again. */
+  async copyTo(file: string): Promise<void> {
+    await backup(this.#connection, file, { rate: PAGES_PER_STEP });
   }
 
   get changed(): boolean {

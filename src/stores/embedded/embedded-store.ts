@@ -4,6 +4,7 @@ import { planeError } from '../../domain/errors.ts';
 import { STORE_METHODS, type Store, type StoreMethod } from '../../ports/store.ts';
 import { readPlaneAddress, storeFile } from './ownership.ts';
 import { StoreClient } from './store-client.ts';
+import { COPY_METHOD } from './store-peer.ts';
 import { openSocketLink, openThreadLink, type LinkEvents, type StoreLink } from './store-link.ts';
 
 export interface EmbeddedStoreOptions {
@@ -18,11 +19,15 @@ export interface EmbeddedStoreOptions {
 export interface EmbeddedStore extends Store {
   /** Whether this process has the file open now. In mode `auto` it can change when another owner ends. */
   readonly role: 'owner' | 'client' | undefined;
+  /** Has the owner copy its file, as it is after some commit, to a new one. Others go on meanwhile. */
+  copyTo(file: string): Promise<void>;
 }
 
 /** An owner that starts or ends is neither connectable nor replaceable for a moment. */
 const SETTLE_WITHIN_MS = 10_000;
 const TRY_EVERY_MS = 25;
+/** A copy of the largest store on a slow disk. */
+const COPY_WITHIN_MS = 30 * 60_000;
 const DEFAULT_PATIENCE_MS = 15_000;
 
 /** The whole store in one SQLite file, which one process owns and serves to the others over a unix socket. */
@@ -47,6 +52,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Pro
     ...(methods as unknown as Pick<Store, StoreMethod>),
     lanes: hello.lanes,
     checkIncarnation: async () => void (await client.request('checkIncarnation', hello.incarnation)),
+    copyTo: async (file) => void (await client.request(COPY_METHOD, { file, waitMs: COPY_WITHIN_MS })),
     close: () => client.close(),
     get role() {
       return client.role;

@@ -1,5 +1,4 @@
 import { planeError } from '../../domain/errors.ts';
-import type { StoreMethod } from '../../ports/store.ts';
 import type { RequestMessage } from './rpc.ts';
 
 interface Answering {
@@ -8,7 +7,7 @@ interface Answering {
 }
 
 interface PendingRequest extends Answering {
-  readonly method: StoreMethod;
+  readonly method: string;
   readonly argument: unknown;
   /** For those that ask to wait: until when. */
   readonly waitUntil: number | undefined;
@@ -35,7 +34,7 @@ export class PendingRequests {
     return this.#requests.size;
   }
 
-  add(method: StoreMethod, argument: unknown, { resolve, reject }: Answering): number {
+  add(method: string, argument: unknown, { resolve, reject }: Answering): number {
     const waitMs = (argument as { waitMs?: number } | null | undefined)?.waitMs;
     const waitUntil = waitMs === undefined ? undefined : performance.now() + waitMs;
     const id = ++this.#lastId;

@@ -6,6 +6,8 @@ import { Database } from './database.ts';
 
 /** 'SLPT'; a SQLite file without it belongs to another program. */
 const APPLICATION_ID = 0x534c5054;
+/** 'SLPR': restored from a backup, and not adopted yet. A release that does not know this takes it for another program's. */
+const RESTORED_ID = 0x534c5052;
 const BUSY_TIMEOUT_MS = 5_000;
 
 /** Entry n brings a file from schema version n to n + 1. Entries are never changed once released. */
@@ -214,12 +216,12 @@ export interface StoreFile {
  * Opens or makes the store's file. WAL with synchronous=FULL: every commit is on disk before it returns.
  * The lock on the file is kept until it is closed, so that no other program writes into it.
  */
-export function openStoreFile(file: string): StoreFile {
+export function openStoreFile(file: string, { restored = false }: { readonly restored?: boolean } = {}): StoreFile {
   const database = new Database(file, BUSY_TIMEOUT_MS);
   try {
     database.execute('PRAGMA locking_mode = EXCLUSIVE');
     // Before the first write: a file that is not ours stays as it is.
-    const version = checkVersion(database);
+    const version = checkVersion(database, restored);
     database.execute(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -228,7 +230,7 @@ export function openStoreFile(file: string): StoreFile {
       PRAGMA cache_size = -65536;
       PRAGMA temp_store = MEMORY;
     `);
-    migrate(database, version);
+    migrate(database, version, restored ? pragma(database, 'application_id') : APPLICATION_ID);
     const found = database.get<{ id: string; lanes: number }>('SELECT id, lanes FROM incarnation');
     if (found === undefined) throw planeError('STORE_FAILED', { problem: `${file} has no incarnation record` });
     return { database, incarnation: found.id, lanes: found.lanes };
@@ -251,10 +253,14 @@ export function closeStoreFile({ database }: StoreFile): void {
   database.close();
 }
 
-function checkVersion(database: Database): number {
+function checkVersion(database: Database, restored: boolean): number {
   const version = pragma(database, 'user_version');
   const tables = database.get<{ found: number }>('SELECT count(*) AS found FROM sqlite_schema')?.found ?? 0;
-  if (tables > 0 && pragma(database, 'application_id') !== APPLICATION_ID) {
+  const owner = pragma(database, 'application_id');
+  if (owner === RESTORED_ID && !restored) {
+    throw planeError('STORE_UNADOPTED', { why: 'it was restored from a backup' });
+  }
+  if (tables > 0 && owner !== APPLICATION_ID && owner !== RESTORED_ID) {
     throw planeError('STORE_FAILED', { problem: 'the file belongs to another program' });
   }
   if (version > MIGRATIONS.length) {
@@ -263,7 +269,7 @@ function checkVersion(database: Database): number {
   return version;
 }
 
-function migrate(database: Database, version: number): void {
+function migrate(database: Database, version: number, owner: number): void {
   if (version === MIGRATIONS.length) return;
   database.begin();
   try {
@@ -272,12 +278,28 @@ function migrate(database: Database, version: number): void {
       else step(database);
       if (version + index === 0) database.run('INSERT INTO incarnation VALUES (?, 1)', randomUUID());
     }
-    database.execute(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length};`);
+    database.execute(`PRAGMA application_id = ${owner}; PRAGMA user_version = ${MIGRATIONS.length};`);
     database.commit();
   } catch (error) {
     database.rollback();
     throw error;
   }
+}
+
+/** What stands between a restored file and its use, or takes that away. */
+export function markRestored(database: Database, restored: boolean): void {
+  database.execute(`PRAGMA application_id = ${restored ? RESTORED_ID : APPLICATION_ID}`);
+}
+
+export function isMarkedRestored(database: Database): boolean {
+  return pragma(database, 'application_id') === RESTORED_ID;
+}
+
+/** The schema that this release writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+export function schemaVersionOf(database: Database): number {
+  return pragma(database, 'user_version');
 }
 
 function pragma(database: Database, name: string): number {

@@ -11,6 +11,7 @@ import {
   type RequestMessage,
 } from './rpc.ts';
 import type { LinkEvents, StoreLink } from './store-link.ts';
+import type { COPY_METHOD } from './store-peer.ts';
 
 const LOOK_EVERY_MS = 1_000;
 const TRY_AGAIN_MS = 25;
@@ -42,7 +43,7 @@ export class StoreClient {
     this.#pending = new PendingRequests(patienceMs);
   }
 
-  request(method: StoreMethod, argument: unknown): Promise<unknown> {
+  request(method: StoreMethod | typeof COPY_METHOD, argument: unknown): Promise<unknown> {
     if (this.#closing !== undefined) return Promise.reject(planeError('STORE_UNAVAILABLE', { problem: CLOSED }));
     return new Promise((resolve, reject) => {
       const id = this.#pending.add(method, argument, { resolve, reject });

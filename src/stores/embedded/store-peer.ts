@@ -1,20 +1,29 @@
 import { planeError } from '../../domain/errors.ts';
 import { STORE_METHODS, type StoreMethod } from '../../ports/store.ts';
+import { toPlaneError } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { carryError, decodeFrame, encodeFrame, type AnswerMessage, type RequestMessage } from './rpc.ts';
 
 const METHODS: ReadonlySet<string> = new Set(STORE_METHODS);
+/** Not of the port: only the owner can copy the file it has locked. */
+export const COPY_METHOD = 'copyStoreFile';
 
 /** One client as the store thread sees it. Answers that become ready together leave in one frame. */
 export class StorePeer {
   readonly #groupCommit: GroupCommit;
   readonly #send: (frame: Uint8Array<ArrayBuffer>) => void;
+  readonly #copyTo: (file: string) => Promise<void>;
   #outbox: AnswerMessage[] = [];
   #gone = false;
 
-  constructor(groupCommit: GroupCommit, send: (frame: Uint8Array<ArrayBuffer>) => void) {
+  constructor(
+    groupCommit: GroupCommit,
+    send: (frame: Uint8Array<ArrayBuffer>) => void,
+    copyTo: (file: string) => Promise<void>,
+  ) {
     this.#groupCommit = groupCommit;
     this.#send = send;
+    this.#copyTo = copyTo;
   }
 
   receive(frame: Uint8Array): void {
@@ -36,6 +45,13 @@ export class StorePeer {
   }
 
   #request(id: number, method: string, argument: unknown): void {
+    if (method === COPY_METHOD) {
+      this.#copyTo((argument as { readonly file: string }).file).then(
+        () => this.#answer([id, 1, null]),
+        (error: unknown) => this.#answer([id, 0, carryError(toPlaneError(error))]),
+      );
+      return;
+    }
     if (!METHODS.has(method)) {
       this.#answer([id, 0, carryError(planeError('INTERNAL', { problem: `the store has no method ${method}` }))]);
       return;

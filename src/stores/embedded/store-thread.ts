@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { GroupCommit } from './group-commit.ts';
@@ -71,9 +71,18 @@ function openStore(folder: string): OpenedStore {
   return { file, groupCommit, hello: { protocol: PROTOCOL_VERSION, pid: process.pid, incarnation, lanes } };
 }
 
+/** Begins anew when it is asked again: the answer to the first request was lost. */
+function copierOf({ database }: StoreFile): (path: string) => Promise<void> {
+  return async (path) => {
+    rmSync(path, { force: true });
+    closeSync(openSync(path, 'wx', 0o600));
+    await database.copyTo(path);
+  };
+}
+
 /** The main thread of this process. */
-function servePort(port: MessagePort, { groupCommit }: OpenedStore, end: () => Promise<void>): void {
-  const peer = new StorePeer(groupCommit, (frame) => port.postMessage(frame, [frame.buffer]));
+function servePort(port: MessagePort, { groupCommit, file }: OpenedStore, end: () => Promise<void>): void {
+  const peer = new StorePeer(groupCommit, (frame) => port.postMessage(frame, [frame.buffer]), copierOf(file));
   port.on('message', (message: Uint8Array | typeof CLOSE) => {
     if (message !== CLOSE) {
       peer.receive(message);
@@ -86,10 +95,13 @@ function servePort(port: MessagePort, { groupCommit }: OpenedStore, end: () => P
 }
 
 /** All other processes. */
-async function serveSocket(folder: string, { groupCommit, hello }: OpenedStore): Promise<{ stop(): Promise<void> }> {
+async function serveSocket(
+  folder: string,
+  { groupCommit, hello, file }: OpenedStore,
+): Promise<{ stop(): Promise<void> }> {
   const connections = new Map<Socket, StorePeer>();
   const server = createServer((socket) => {
-    const peer = new StorePeer(groupCommit, (frame) => writeFrame(socket, frame));
+    const peer = new StorePeer(groupCommit, (frame) => writeFrame(socket, frame), copierOf(file));
     const reader = new FrameReader((frame) => peer.receive(frame));
     connections.set(socket, peer);
     socket.on('data', (chunk) => {

@@ -21,13 +21,21 @@ import type { RedisContext } from './redis-context.ts';
  * A lane's audit sequence only grows; if it went back, an older dataset took the place of the one we knew. Answers of several
  * connections may overtake each other, so each is compared with what was known when its question was sent.
  */
-export type LaneWatch = Map<number, number>;
+export interface LaneWatch {
+  readonly sequences: Map<number, number>;
+  /** Tells everybody else. */
+  readonly wentBack: (lane: number, seen: number, found: number) => Promise<void>;
+}
+
+export function createLaneWatch(wentBack: LaneWatch['wentBack']): LaneWatch {
+  return { sequences: new Map(), wentBack };
+}
 
 export async function claimCalls(context: RedisContext, watch: LaneWatch, request: ClaimRequest): Promise<ClaimAnswer> {
   const keys = context.lane(request.lane);
   const stream = keys.stream(request.pool);
   await ensureGroup(context, request.pool, stream);
-  const known = watch.get(request.lane) ?? 0;
+  const known = watch.sequences.get(request.lane) ?? 0;
   const reading = context.blockingRead(
     `claim:${request.lane}:${request.pool}:${request.workerId}`,
     [
@@ -59,7 +67,10 @@ export async function claimCalls(context: RedisContext, watch: LaneWatch, reques
     const [id, fields] = asList(entry);
     return decodeEntry(asText(id), fields, 1, owner);
   });
-  return { deliveries: await withEnvelopes(context, delivered), lane: toLaneState(watch, request.lane, known, state) };
+  return {
+    deliveries: await withEnvelopes(context, delivered),
+    lane: await toLaneState(watch, request.lane, known, state),
+  };
 }
 
 function ownerOf({ lane, pool, workerId }: ClaimRequest | ReclaimRequest): EntryOwner {
@@ -165,7 +176,7 @@ function isWrongType(error: unknown): boolean {
 }
 
 async function readLaneState(context: RedisContext, watch: LaneWatch, lane: number): Promise<LaneState> {
-  const known = watch.get(lane) ?? 0;
+  const known = watch.sequences.get(lane) ?? 0;
   const state = await context.fcall('lane_state', {
     keys: { meta: context.lane(lane).meta },
     args: { incarnation: context.incarnation },
@@ -173,16 +184,17 @@ async function readLaneState(context: RedisContext, watch: LaneWatch, lane: numb
   return toLaneState(watch, lane, known, state);
 }
 
-function toLaneState(watch: LaneWatch, lane: number, known: number, answer: unknown): LaneState {
+async function toLaneState(watch: LaneWatch, lane: number, known: number, answer: unknown): Promise<LaneState> {
   const [, epoch, policyVersion, cancelSequence, auditSequence, now] = asList(answer);
   const sequence = asNumber(auditSequence);
   if (sequence < known) {
+    await watch.wentBack(lane, known, sequence).catch(() => undefined);
     throw planeError('STORE_REPLACED', {
       expected: `audit sequence ${known} or more`,
       found: `audit sequence ${sequence}`,
     });
   }
-  watch.set(lane, Math.max(sequence, watch.get(lane) ?? 0));
+  watch.sequences.set(lane, Math.max(sequence, watch.sequences.get(lane) ?? 0));
   return {
     epoch: asText(epoch),
     policyVersion: asNumber(policyVersion),

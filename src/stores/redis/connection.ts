@@ -112,6 +112,11 @@ export function sendCommand(connection: Connection, name: string, args: readonly
   return connection.call(name, [...args]);
 }
 
+/** The servers that hold data: one, or the masters of a cluster. */
+export function mastersOf(connection: Connection): Connection[] {
+  return connection instanceof Cluster ? connection.nodes('master') : [connection];
+}
+
 /**
  * A command that is written by us. The library copies and looks through all arguments it knows of, and a batch has hundreds; it is
  * shown only as many as it needs to find the node of a cluster.

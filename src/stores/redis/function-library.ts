@@ -1,9 +1,18 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { planeError } from '../../domain/errors.ts';
-import { sendCommand, sendForBytes, type Connection } from './connection.ts';
+import { asText } from './answers.ts';
+import { mastersOf, sendCommand, sendForBytes, toPlaneError, untilReady, type Connection } from './connection.ts';
 
 /** Function names carry the version, so that two releases can work on one store side by side. */
 const VERSION = 1;
+/**
+ * Raised with every change of the functions that leaves their meaning as it is; a change of meaning raises the version instead. A
+ * release that starts late does not put its older functions in the place of newer ones.
+ */
+const REVISION = 1;
+/** Further nodes of a cluster are connected to when they are first needed. */
+const NODE_PATIENCE_MS = 5000;
 const LIBRARY = `sallyport_${VERSION}`;
 const FOLDER = new URL('functions/', import.meta.url);
 /** Each uses only what stands before it. */
@@ -76,23 +85,61 @@ export function composeLibrary(functions: ReadonlyMap<string, StoreFunction>): s
     const flagList = flags.map((flag) => `'${flag}'`).join(', ');
     return `redis.register_function{ function_name = '${functionName(name)}', flags = { ${flagList} }, callback = function(KEYS, ARGV)\n${source}\nend }`;
   });
-  return [`#!lua name=${LIBRARY}`, ...shared, ...registered].join('\n');
+  const code = [...shared, ...registered].join('\n');
+  const told = `redis.register_function{ function_name = '${functionName('library')}', flags = { 'no-writes' }, callback = function() return '${buildOf(code)}' end }`;
+  return [`#!lua name=${LIBRARY}`, code, told].join('\n');
 }
 
-function functionName(name: string): string {
+/** Revision and digest of the functions: what tells one build of the library from another. */
+function buildOf(code: string): string {
+  return `${REVISION} ${createHash('sha256').update(code).digest('hex')}`;
+}
+
+export function functionName(name: string): string {
   return `sp${VERSION}_${name}`;
 }
 
-/** Loads the library unless the very same is there. */
+/** Loads the library unless the very same, or a newer build of it, is there; on every node of a cluster. */
 export async function loadLibrary(
   connection: Connection,
   functions: ReadonlyMap<string, StoreFunction>,
-): Promise<void> {
+): Promise<'loaded' | 'there'> {
   const code = composeLibrary(functions);
-  const listed = (await sendCommand(connection, 'FUNCTION', ['LIST', 'LIBRARYNAME', LIBRARY, 'WITHCODE'])) as unknown[];
-  const fields = listed[0] as unknown[] | undefined;
-  if (fields !== undefined && fields[fields.indexOf('library_code') + 1] === code) return;
-  await sendCommand(connection, 'FUNCTION', ['LOAD', 'REPLACE', code]);
+  const own = /callback = function\(\) return '([^']+)' end \}$/.exec(code)![1]!;
+  let answer: 'loaded' | 'there' = 'there';
+  for (const node of mastersOf(connection)) {
+    await untilReady(node, NODE_PATIENCE_MS);
+    const found = await readBuild(node);
+    if (found === own || revisionOf(found) > REVISION) continue;
+    await loadInto(node, code, found);
+    answer = 'loaded';
+  }
+  return answer;
+}
+
+async function loadInto(node: Connection, code: string, found: string | undefined): Promise<void> {
+  try {
+    await sendCommand(node, 'FUNCTION', ['LOAD', 'REPLACE', code]);
+  } catch (error) {
+    const plane = toPlaneError(error);
+    if (!plane.message.includes('NOPERM')) throw plane;
+    const what = found === undefined ? 'it is not loaded' : `it has build ${found.slice(0, 16)}`;
+    throw planeError('STORE_LIBRARY', { library: LIBRARY, found: what }, error);
+  }
+}
+
+/** Asked of the library itself: users without a right to look at the server's functions can do it too. */
+async function readBuild(node: Connection): Promise<string | undefined> {
+  try {
+    return asText(await sendCommand(node, 'FCALL_RO', [functionName('library'), '0']));
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('Function not found')) return undefined;
+    throw error;
+  }
+}
+
+function revisionOf(build: string | undefined): number {
+  return Number(build?.split(' ')[0] ?? 0);
 }
 
 type Value = string | number | boolean | Uint8Array;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { planeError } from '../../domain/errors.ts';
 import type {
   AcceptAnswer,
@@ -16,19 +15,12 @@ import { asList, asNumber, asText } from './answers.ts';
 import { createAuditSource, NO_TRAIL } from './audit-store.ts';
 import { createApprovalStore } from './approval-store.ts';
 import * as change from './change-calls.ts';
-import { claimCalls, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
-import {
-  openConnection,
-  sendCommand,
-  toPlaneError,
-  untilReady,
-  type Connection,
-  type RedisConnectionOptions,
-} from './connection.ts';
+import { claimCalls, createLaneWatch, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
+import { openConnection, toPlaneError, untilReady, type RedisConnectionOptions } from './connection.ts';
 import { createCatalogStore, createFleetRegistry, createPolicyStore } from './deployment-store.ts';
-import { callFunction, loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
+import { loadLibrary, readFunctions } from './function-library.ts';
 import { createGrantStore } from './grant-store.ts';
-import { deploymentKeys, laneKeys } from './keys.ts';
+import { condemnStore, foundStore } from './incarnation-record.ts';
 import { forgetDeadPools } from './private-pools.ts';
 import * as read from './read-calls.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
@@ -41,10 +33,11 @@ export interface RedisStoreOptions extends Partial<RedisConnectionOptions> {
   readonly name?: string;
   /** Only for a new store; an existing one keeps its number. */
   readonly lanes?: number;
+  /** Make a store where there is none. Default: true. */
+  readonly create?: boolean;
   readonly patienceMs?: number;
 }
 
-const SCHEMA_VERSION = '1';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
 
 export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
@@ -59,7 +52,8 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     const facts = await refuseUnsafeServer(commands);
     const functions = readFunctions();
     await loadLibrary(commands, functions);
-    const founded = await foundStore(commands, functions, name, options.lanes, facts.cluster);
+    const { lanes, create = true } = options;
+    const founded = await foundStore(commands, functions, { name, lanes, cluster: facts.cluster, create });
     const context = createRedisContext({ name, ...founded, connection, commands, functions, patienceMs });
     return createStore(context);
   } catch (error) {
@@ -68,42 +62,15 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   }
 }
 
-interface Founded {
-  readonly incarnation: string;
-  readonly lanes: number;
-}
-
-/** The first process gives the store its incarnation and number of lanes; everybody after it has to agree. */
-async function foundStore(
-  commands: Connection,
-  functions: ReadonlyMap<string, StoreFunction>,
-  name: string,
-  wantedLanes: number | undefined,
-  cluster: boolean,
-): Promise<Founded> {
-  const key = deploymentKeys(name).incarnation;
-  const proposed = { id: randomUUID(), lanes: String(wantedLanes ?? (cluster ? 16 : 1)), schema: SCHEMA_VERSION };
-  for (const [field, value] of Object.entries(proposed)) await sendCommand(commands, 'HSETNX', [key, field, value]);
-  const [id, lanes, schema] = asList(await sendCommand(commands, 'HMGET', [key, 'id', 'lanes', 'schema']));
-  if (asText(schema) !== SCHEMA_VERSION) {
-    throw planeError('STORE_VERSION', { found: asText(schema), known: SCHEMA_VERSION });
-  }
-  if (wantedLanes !== undefined && asNumber(lanes) !== wantedLanes) {
-    throw planeError('STORE_LANES', { configured: wantedLanes, found: asNumber(lanes) });
-  }
-  const founded = { incarnation: asText(id), lanes: asNumber(lanes) };
-  const foundLane = functions.get('found_lane')!;
-  for (let lane = 0; lane < founded.lanes; lane += 1) {
-    const { meta, live } = laneKeys(name, lane);
-    const call = { keys: { meta, live }, args: { incarnation: founded.incarnation } };
-    const found = asText(asList(await callFunction(commands, foundLane, call))[1]);
-    if (found !== founded.incarnation) throw planeError('STORE_REPLACED', { expected: founded.incarnation, found });
-  }
-  return founded;
-}
-
-function createStore(context: RedisContext): Store {
-  const watch: LaneWatch = new Map();
+export function createStore(context: RedisContext): Store {
+  const watch: LaneWatch = createLaneWatch((lane, seen, found) =>
+    condemnStore(context.command, context.deployment.incarnation, context.incarnation, {
+      kind: 'older',
+      lane,
+      seen,
+      found,
+    }),
+  );
   const policies = createPolicyStore(context);
   const fleet = createFleetRegistry(context);
   const accepts = batchPerLane<AcceptRequest, AcceptAnswer>(

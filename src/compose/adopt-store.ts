@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import { indexTools } from '../domain/catalog.ts';
+import { planeError, trouble } from '../domain/errors.ts';
+import type { CallRecord } from '../domain/call.ts';
+import type { Store } from '../ports/store.ts';
+import { adoptEmbeddedStore, inspectEmbeddedAdoption } from '../stores/embedded/backup-store.ts';
+import { adoptRedisStore, inspectAdoption, type Adoption } from '../stores/redis/adopt-store.ts';
+import { encode } from '../wire/message-pack.ts';
+import { encodeOutcome } from '../wire/outcome.ts';
+import type { StoreOptions } from './open-store.ts';
+
+export type { Adoption } from '../stores/redis/adopt-store.ts';
+
+export interface Adopted {
+  readonly incarnation: string;
+  /** Calls of unsafe tools that were ended as `indeterminate`, by tool. */
+  readonly ended: Readonly<Record<string, number>>;
+}
+
+const folderOf = (options: { readonly folder?: string }): string => resolve(options.folder ?? '.sallyport');
+
+/** What is there and what is known to be missing. Changes nothing. */
+export function inspectAdoptionOf(options: StoreOptions): Promise<Adoption> {
+  if (options.store === 'redis') return inspectAdoption(options.redis);
+  return inspectEmbeddedAdoption(folderOf(options));
+}
+
+/**
+ * Makes what is there the store from now on. If it went back in time, calls of unsafe tools that had not ended in it may have run
+ * since; they are ended as `indeterminate`, not run again, unless `rerun`.
+ */
+export async function adoptStore(
+  options: StoreOptions,
+  known: Adoption,
+  { rerun, retentionMs }: { readonly rerun: boolean; readonly retentionMs: number },
+): Promise<Adopted> {
+  const mayRunAgain = rerun || known.kind !== 'older';
+  const meanwhile = async (store: Store): Promise<Adopted['ended']> =>
+    mayRunAgain ? {} : endUnfinished(store, retentionMs);
+  if (options.store === 'embedded' && known.kind === 'empty') {
+    throw planeError('STORE_UNAVAILABLE', { problem: known.findings.join('; ') });
+  }
+  const { incarnation, result } =
+    options.store === 'redis'
+      ? await adoptRedisStore(options.redis, meanwhile)
+      : await adoptEmbeddedStore(folderOf(options), meanwhile);
+  return { incarnation, ended: result };
+}
+
+/** More than any lane holds. */
+const ALL = 1_000_000;
+
+async function endUnfinished(store: Store, retentionMs: number): Promise<Adopted['ended']> {
+  const tools = indexTools(await store.readCatalog());
+  // A tool that is not published any more counts as unsafe, as nobody can say otherwise.
+  const isUnsafe = ({ tool }: CallRecord): boolean => (tools.get(tool)?.tool.effect ?? 'unsafe') === 'unsafe';
+  const ended: Record<string, number> = {};
+  for (const call of await store.listCalls({ limit: ALL })) {
+    // One that was running is recovered as after any crash, by its effect class.
+    if (call.state === 'running' || !isUnsafe(call)) continue;
+    const outcome = encodeOutcome(trouble('STORE_WENT_BACK', { tool: call.tool }, { executed: 'unknown' }));
+    const answer = await store.cancelCall({
+      callId: call.callId,
+      outcome,
+      outcomeIfHeld: outcome,
+      outcomeIfParked: outcome,
+      audit: encode({ outcome: 'indeterminate', by: 'adoption' }),
+      retentionMs,
+    });
+    if (answer === 'cancelled') ended[call.tool] = (ended[call.tool] ?? 0) + 1;
+  }
+  return ended;
+}

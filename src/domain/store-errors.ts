@@ -1,0 +1,76 @@
+import { entry } from './error-entry.ts';
+
+/** Endings of calls that the fate of the store decided. */
+export const STORE_CALL_ERRORS = {
+  STORE_WENT_BACK: entry({
+    stage: 'operate',
+    kind: 'indeterminate',
+    retry: 'never',
+    say: (d: { tool: string }) =>
+      `The store went back to an older copy in which ${d.tool} had not ended. It may have run since then. Check before you try again.`,
+    fix: 'Find out what happened, then: sallyport calls resolve <id> --ran|--not-ran',
+  }),
+} as const;
+
+/** Trouble with the store as a whole: what is in it, which release it belongs to, where its copies are. */
+export const STORE_PLANE_ERRORS = {
+  STORE_REPLACED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { expected: string; found: string }) =>
+      `The store is not the one this process started with (incarnation ${d.expected}, now ${d.found}). It was flushed or replaced by older data.`,
+    fix: 'Stop all workers and find out what happened to the data. Then bring a backup back with sallyport store restore, or go on with what is there: sallyport store adopt',
+  }),
+  STORE_UNADOPTED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { why: string }) => `The store may not be used before an operator has looked at it: ${d.why}.`,
+    fix: 'See what was lost, and go on with what is there: sallyport store adopt',
+  }),
+  STORE_MISSING: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { name: string }) =>
+      `Nothing is stored under the name ${d.name}, and redis.create is false: a server that lost its data must not be taken for a new one.`,
+    fix: 'Make the store, once: sallyport store adopt. If there was one, bring it back: sallyport store restore',
+  }),
+  STORE_LIBRARY: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { library: string; found: string }) =>
+      `The server does not have the function library ${d.library} of this release (${d.found}), and this user may not load it.`,
+    fix: 'As the administrator of the store: sallyport store upgrade',
+  }),
+  STORE_LANES: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { configured: number; found: number }) =>
+      `The store was made with ${d.found} lanes; the configuration says ${d.configured}.`,
+    fix: 'Keep the number of lanes of the store.',
+  }),
+  STORE_VERSION: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { found: string; known: string }) =>
+      `The store has schema version ${d.found}; this release knows ${d.known}.`,
+    fix: 'Use the release that made the store, or a newer one.',
+  }),
+  STORE_NOT_EMPTY: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { place: string }) =>
+      `There is a store in ${d.place} already; a backup is restored into an empty place only.`,
+    fix: 'Move what is there away, or restore under another name or folder.',
+  }),
+  BACKUP_FAILED: entry({
+    stage: 'operate',
+    retry: 'after-a-while',
+    say: (d: { problem: string }) => `The backup was not made: ${d.problem}.`,
+  }),
+  BACKUP_INVALID: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { folder: string; problem: string }) => `${d.folder} cannot be restored: ${d.problem}.`,
+    fix: 'Use another backup.',
+  }),
+} as const;

@@ -1,0 +1,33 @@
+import { STORE_METHODS, type Store, type StoreMethod } from '../../ports/store.ts';
+import { GroupCommit } from './group-commit.ts';
+import { Lane } from './lane.ts';
+import { watchPlace } from './ownership.ts';
+import type { StoreFile } from './schema.ts';
+import { StoreClock } from './store-clock.ts';
+
+/** The ports over a file that this process has open, without a thread or a socket: nobody else can reach it. */
+export function openInProcess(path: string, { database, incarnation, lanes }: StoreFile): Store {
+  const lane = new Lane(database);
+  const clock = new StoreClock(lane.clock);
+  const file = { incarnation, openedAt: clock.now(), isInPlace: watchPlace(path) };
+  const groupCommit = new GroupCommit({ database, lane, clock, file });
+  const peer = {};
+  const request = (method: StoreMethod, argument: unknown): Promise<unknown> =>
+    new Promise((resolve, reject) =>
+      groupCommit.submit({
+        method,
+        argument,
+        peer,
+        answer: (answer) => (answer.kind === 'answered' ? resolve(answer.value) : reject(answer.error)),
+      }),
+    );
+  const methods = Object.fromEntries(
+    STORE_METHODS.map((method) => [method, (argument?: unknown) => request(method, argument)]),
+  );
+  return {
+    ...(methods as unknown as Pick<Store, StoreMethod>),
+    lanes,
+    checkIncarnation: async () => void (await request('checkIncarnation', incarnation)),
+    close: async () => groupCommit.close(),
+  };
+}

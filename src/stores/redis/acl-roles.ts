@@ -1,0 +1,259 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { functionName, readFunctions } from './function-library.ts';
+
+/**
+ * What each role may do in Redis. The users of deploy/redis/users.acl are made from this table, docs/security.md shows it, and
+ * test/deploy/acl-boundary.test.ts holds real users against it.
+ *
+ * Redis checks the commands inside a function against the calling user, so a role needs the data commands of its functions on the
+ * keys they write; and can send these commands without the function. What that means is in docs/security.md.
+ */
+export const ROLES = ['client', 'worker', 'gateway', 'operator', 'monitor', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Keys of a lane, those of the hot path first: Redis compares them in this order. */
+export const LANE_FAMILIES = [
+  'meta',
+  'calls',
+  'live',
+  'pool:*',
+  'session:*',
+  'runs',
+  'recent:*',
+  'windows',
+  'reply:*',
+  'retained',
+  'forget:*',
+  'body:*',
+  'backlog:*',
+  'sessions',
+  'parked:*',
+  'delegates:*',
+  'approval:*',
+  'approvals:*',
+  'callbacks:*',
+  'grant:*',
+  'grants',
+  'grants:*',
+] as const;
+
+/** The audit stands apart: whoever writes it by functions may append to it, and nothing else. */
+export const AUDIT_FAMILY = 'audit';
+export const DEPLOYMENT_FAMILIES = ['incarnation', 'policy', 'catalog', 'workers', 'worker:*', 'pools'] as const;
+type DeploymentFamily = (typeof DEPLOYMENT_FAMILIES)[number];
+
+const CALLING = ['accept_calls', 'cancel_call', 'open_session', 'change_session', 'prove_session', 'lane_state'];
+const DECIDING = ['decide_approval', 'find_grants', 'revoke_grant'];
+const GOVERNING = ['write_versioned', 'advance_policy', 'resolve_call'];
+const WORKING = [
+  'accept_calls',
+  'reclaim_calls',
+  'renew_calls',
+  'recheck_sessions',
+  'start_calls',
+  'settle_calls',
+  'abandon_call',
+  'cancel_call',
+  'ask_approval',
+  'find_grants',
+  'use_grant',
+  'claim_callbacks',
+  'finish_callback',
+  'inject_tools',
+  'notify_waiters',
+  'reap_calls',
+  'reap_consumers',
+  'forget_calls',
+  'forget_pool',
+  'lane_state',
+  'register_worker',
+  // Of the catalog: the policy is not among the keys it may write.
+  'write_versioned',
+  // Finishes what a writer of the policy left undone.
+  'advance_policy',
+];
+
+interface RoleFacts {
+  readonly sentence: string;
+  readonly functions: readonly string[] | 'all';
+  /** Beside those that its functions use. */
+  readonly commands: readonly string[];
+  readonly lanes: 'write' | 'read' | 'look';
+  readonly audit: 'none' | 'append' | 'read' | 'drain';
+  readonly writes: readonly DeploymentFamily[];
+  readonly reads: readonly DeploymentFamily[];
+}
+
+const READING = [
+  'hget',
+  'hmget',
+  'hgetall',
+  'get',
+  'zrange',
+  'zrevrange',
+  'zrangebyscore',
+  'xlen',
+  'xpending',
+  'xrange',
+];
+
+export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
+  client: {
+    sentence: 'your programs: open sessions, call, wait, cancel, answer approvals',
+    functions: [...CALLING, ...DECIDING],
+    commands: ['xread', 'xdel', 'zrevrange', 'hgetall'],
+    lanes: 'write',
+    audit: 'append',
+    writes: [],
+    reads: ['incarnation', 'policy', 'catalog', 'pools'],
+  },
+  worker: {
+    sentence: '`sallyport worker`: take calls, run tools, settle, publish the catalog',
+    functions: WORKING,
+    commands: ['xreadgroup', 'xgroup|create', 'xlen', 'hgetall', 'zrange'],
+    lanes: 'write',
+    audit: 'append',
+    writes: ['catalog', 'workers', 'worker:*', 'pools'],
+    reads: ['policy'],
+  },
+  gateway: {
+    sentence: '`sallyport gateway`: what clients may, for others; drains the audit',
+    functions: [...CALLING, ...DECIDING, 'register_worker'],
+    commands: ['xread', 'xdel', 'zrevrange', 'hgetall'],
+    lanes: 'write',
+    audit: 'drain',
+    writes: ['workers', 'worker:*'],
+    reads: ['incarnation', 'policy', 'catalog', 'pools'],
+  },
+  operator: {
+    sentence: 'people at the command line: all of it except `worker`, `gateway` and `store`',
+    functions: [...CALLING, ...DECIDING, ...GOVERNING],
+    commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'config|get'],
+    lanes: 'write',
+    audit: 'read',
+    writes: ['policy'],
+    reads: ['incarnation', 'catalog', 'workers', 'worker:*', 'pools'],
+  },
+  monitor: {
+    sentence: '`sallyport doctor`, `workers`, metrics: counts and states, no arguments and no outcomes',
+    functions: ['lane_state'],
+    commands: ['config|get'],
+    lanes: 'look',
+    audit: 'none',
+    writes: [],
+    reads: ['incarnation', 'policy', 'catalog', 'workers', 'worker:*', 'pools'],
+  },
+  admin: {
+    sentence: '`sallyport store`: loads the functions, makes, saves, restores and adopts the store',
+    functions: 'all',
+    commands: [...READING, 'scan', 'hscan', 'type', 'dump', 'restore', 'pexpiretime', 'config|get'],
+    lanes: 'write',
+    audit: 'drain',
+    writes: [...DEPLOYMENT_FAMILIES],
+    reads: [],
+  },
+};
+
+/** Every connection: the client library's own, and what start-up looks at. */
+const EVERYBODY = ['ping', 'info', 'time', 'cluster|slots', 'cluster|shards'];
+const DEPLOYMENT_READS = ['hget', 'hmget', 'get', 'mget', 'exists', 'smembers'];
+const DEPLOYMENT_WRITES = ['hset', 'hsetnx', 'hdel', 'set', 'del', 'sadd', 'srem', 'pexpire'];
+/** What the monitor needs of a lane: its length and what is with workers, whether its records are there. */
+const LOOKS: readonly (readonly [keys: readonly string[], commands: readonly string[]])[] = [
+  [['meta'], ['hget', 'hmget']],
+  [['pool:*'], ['xlen', 'xpending']],
+  [['approvals:*'], ['zrange', 'zcard']],
+];
+const AUDIT_COMMANDS: Readonly<Record<RoleFacts['audit'], readonly string[]>> = {
+  none: [],
+  append: ['xadd'],
+  read: ['xadd', 'xrange', 'xrevrange', 'xlen'],
+  drain: ['xadd', 'xrange', 'xrevrange', 'xlen', 'xdel'],
+};
+
+export function functionsOf(role: Role): readonly string[] {
+  const { functions } = ROLE_FACTS[role];
+  return functions === 'all' ? [...readFunctions().keys()] : [...new Set(functions)];
+}
+
+/** The users' lines. `login` is `off`, or `on` and a password's digest. */
+export function aclLines(name: string, loginOf: (role: Role) => string): string[] {
+  return ROLES.map((role) => `user ${name}-${role} reset ${loginOf(role)} ${rulesOf(name, role).join(' ')}`);
+}
+
+function rulesOf(name: string, role: Role): string[] {
+  const facts = ROLE_FACTS[role];
+  const lane = (family: string): string => `{${name}:[0-9]*}:${family}`;
+  const record = (family: string): string => `{${name}}:${family}`;
+  const own = facts.lanes === 'write' ? [...commandsOf(functionsOf(role)), ...facts.commands] : facts.commands;
+  const rules = [...allow([...EVERYBODY, ...own])];
+  if (facts.lanes === 'write') rules.push(...LANE_FAMILIES.map((family) => `~${lane(family)}`));
+  // Functions are named one by one; their keys are no more than what their own commands may touch.
+  rules.push(selector([`~${lane('*')}`, `~${record('*')}`, ...allowFunctions(role)]));
+  if (facts.audit !== 'none') {
+    const access = facts.audit === 'append' ? '%W~' : '~';
+    rules.push(selector([`${access}${lane(AUDIT_FAMILY)}`, ...allow(AUDIT_COMMANDS[facts.audit])]));
+  }
+  if (facts.lanes === 'look') {
+    for (const [families, commands] of LOOKS)
+      rules.push(selector([...families.map((family) => `%R~${lane(family)}`), ...allow(commands)]));
+  }
+  const reads = [...new Set(['incarnation', ...facts.reads])].map((family) => `%R~${record(family)}`);
+  rules.push(selector([...reads, ...allow(DEPLOYMENT_READS)]));
+  if (facts.writes.length > 0) {
+    const keys = facts.writes.map((family) => `~${record(family)}`);
+    rules.push(selector([...keys, ...allow([...DEPLOYMENT_READS, ...DEPLOYMENT_WRITES])]));
+  }
+  rules.push(...(EXTRA[role]?.map((build) => selector(build(lane, record))) ?? []));
+  return rules;
+}
+
+type KeyName = (family: string) => string;
+type Extra = (lane: KeyName, record: KeyName) => string[];
+
+const EXTRA: Partial<Record<Role, readonly Extra[]>> = {
+  // A worker that saw older data tells the others.
+  worker: [(_, record) => [`~${record('incarnation')}`, '+hget', '+hsetnx']],
+  admin: [
+    (lane, record) => [
+      `~${lane('*')}`,
+      `~${record('*')}`,
+      ...allow(['dump', 'restore', 'pexpiretime', 'type', 'xinfo|stream']),
+    ],
+    () => allow(['scan', 'function|load', 'function|list', 'client|pause', 'client|unpause', 'bgsave', 'lastsave']),
+  ],
+};
+
+function allow(commands: readonly string[]): string[] {
+  return [...new Set(commands)].sort().map((command) => `+${command}`);
+}
+
+function allowFunctions(role: Role): string[] {
+  const known = readFunctions();
+  const rules = functionsOf(role).map((name) => {
+    const command = known.get(name)?.flags.includes('no-writes') === true ? 'fcall_ro' : 'fcall';
+    return `+${command}|${functionName(name)}`;
+  });
+  return [...rules, `+fcall_ro|${functionName('library')}`].sort();
+}
+
+function selector(rules: readonly string[]): string {
+  return `(${rules.join(' ')})`;
+}
+
+const FOLDER = new URL('functions/', import.meta.url);
+
+/** All commands that these functions, and the parts they share, can send. */
+export function commandsOf(names: readonly string[]): string[] {
+  const known = readFunctions();
+  const shared = readdirSync(new URL('shared/', FOLDER)).map((file) =>
+    readFileSync(new URL(`shared/${file}`, FOLDER), 'utf8'),
+  );
+  const sources = [...shared, ...names.map((name) => known.get(name)?.source ?? '')];
+  const found = sources.flatMap((source) =>
+    [...source.matchAll(/(?:redis\.p?call|in_parts)\('([A-Z]+)'(?:, '([A-Z]+)')?/g)].map(([, command, word]) =>
+      command === 'XGROUP' || command === 'XINFO' ? `${command}|${word}` : command!,
+    ),
+  );
+  return [...new Set(found.map((command) => command.toLowerCase()))].sort();
+}

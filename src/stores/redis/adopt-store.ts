@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { Store } from '../../ports/store.ts';
+import { asNumber } from './answers.ts';
+import { sendCommand, type Connection } from './connection.ts';
+import {
+  checkSchema,
+  defaultLanes,
+  describeCondition,
+  foundLane,
+  readIncarnation,
+  readLane,
+  SCHEMA_VERSION,
+  type Condition,
+  type IncarnationRecord,
+} from './incarnation-record.ts';
+import { deploymentKeys, laneKeys } from './keys.ts';
+import { createRedisContext } from './redis-context.ts';
+import { createStore, type RedisStoreOptions } from './redis-store.ts';
+import { loadedFunctions, withServer, type ReachedServer } from './with-server.ts';
+
+/** What can be known of a store that somebody is about to adopt. */
+export interface Adoption {
+  /** `empty`: nothing is there. `older`: what happened after some moment is missing. `whole`: nothing is known to be missing. */
+  readonly kind: 'empty' | 'older' | 'whole';
+  readonly findings: readonly string[];
+  readonly liveCalls: number;
+}
+
+export function inspectAdoption(options: RedisStoreOptions): Promise<Adoption> {
+  return withServer(options, async ({ commands, name }) => {
+    const record = await readIncarnation(commands, name);
+    if (record === undefined) {
+      return { kind: 'empty', findings: [`nothing is stored under the name ${name}`], liveCalls: 0 };
+    }
+    checkSchema(record);
+    const { condition } = record;
+    const lanes = await inspectLanes(commands, name, record);
+    const findings = [...(condition === undefined ? [] : [describeCondition(condition)]), ...lanes.findings];
+    const isOlder = mayBeOlder(condition) || lanes.findings.length > 0;
+    return { kind: isOlder ? 'older' : 'whole', findings, liveCalls: lanes.liveCalls };
+  });
+}
+
+function mayBeOlder(condition: Condition | undefined): boolean {
+  if (condition?.kind === 'adopting') return mayBeOlder(condition.before);
+  return condition !== undefined;
+}
+
+async function inspectLanes(
+  commands: Connection,
+  name: string,
+  record: IncarnationRecord,
+): Promise<{ findings: string[]; liveCalls: number }> {
+  const findings: string[] = [];
+  let liveCalls = 0;
+  const isAdopting = record.condition?.kind === 'adopting';
+  for (let lane = 0; lane < record.lanes; lane += 1) {
+    const found = await readLane(commands, name, lane);
+    if (found === undefined) findings.push(`lane ${lane} of ${record.lanes} is gone with everything in it`);
+    else if (found !== record.id && !isAdopting)
+      findings.push(`lane ${lane} belongs to another incarnation (${found})`);
+    liveCalls += Math.max(0, asNumber(await sendCommand(commands, 'ZCARD', [laneKeys(name, lane).live])) - 1);
+  }
+  return { findings, liveCalls };
+}
+
+/**
+ * Gives the store a new incarnation, so that processes that knew another one stop and new ones may start. `meanwhile` works on the
+ * store before anybody else can open it. Cut off at any point, the store stays closed and can be adopted again.
+ */
+export function adoptRedisStore<Result>(
+  options: RedisStoreOptions,
+  meanwhile: (store: Store) => Promise<Result>,
+): Promise<{ readonly incarnation: string; readonly result: Result }> {
+  return withServer(options, async (server) => {
+    const { commands, name, facts, connection } = server;
+    const functions = await loadedFunctions(server);
+    const before = await readIncarnation(commands, name);
+    if (before !== undefined) checkSchema(before);
+    const incarnation = randomUUID();
+    const lanes = before?.lanes ?? options.lanes ?? defaultLanes(facts.cluster);
+    await closeStore(server, before, lanes, incarnation);
+    for (let lane = 0; lane < lanes; lane += 1) {
+      await adoptLane(commands, name, lane, incarnation);
+      await foundLane(commands, functions, name, lane, incarnation);
+    }
+    const patienceMs = options.patienceMs ?? 15_000;
+    const context = createRedisContext({ name, incarnation, lanes, connection, commands, functions, patienceMs });
+    const result = await meanwhile(createStore(context));
+    const key = deploymentKeys(name).incarnation;
+    await sendCommand(commands, 'HSET', [key, 'id', incarnation, 'founded', '1']);
+    await sendCommand(commands, 'HDEL', [key, 'condition']);
+    return { incarnation, result };
+  });
+}
+
+async function closeStore(
+  { commands, name }: ReachedServer,
+  before: IncarnationRecord | undefined,
+  lanes: number,
+  incarnation: string,
+): Promise<void> {
+  const known = before?.condition;
+  const condition: Condition =
+    known?.kind === 'adopting' ? known : { kind: 'adopting', ...(known === undefined ? {} : { before: known }) };
+  const id = before?.id ?? incarnation;
+  const fields = { condition: JSON.stringify(condition), id, lanes: String(lanes), schema: SCHEMA_VERSION };
+  await sendCommand(commands, 'HSET', [deploymentKeys(name).incarnation, ...Object.entries(fields).flat()]);
+}
+
+/** The epoch moves too: what was read under another incarnation is looked at again. */
+async function adoptLane(commands: Connection, name: string, lane: number, incarnation: string): Promise<void> {
+  const { meta } = laneKeys(name, lane);
+  if ((await readLane(commands, name, lane)) === undefined) return;
+  const version = await sendCommand(commands, 'HGET', [deploymentKeys(name).policy, 'version']);
+  await sendCommand(commands, 'HINCRBY', [meta, 'epoch', '1']);
+  // A lane that knows of a policy which is lost would stop every worker.
+  const policyVersion = version === null ? '0' : String(asNumber(version));
+  await sendCommand(commands, 'HSET', [meta, 'policyVersion', policyVersion, 'incarnation', incarnation]);
+}

@@ -1,0 +1,183 @@
+import { join } from 'node:path';
+import { planeError } from '../../domain/errors.ts';
+import { writeBackup } from '../backup/write-backup.ts';
+import type { BackupManifest, LaneFacts } from '../backup/manifest.ts';
+import { RecordWriter } from '../backup/record-file.ts';
+import { asBytes, asList, asNumber, asText } from './answers.ts';
+import { mastersOf, sendCommand, sendForBytes, sendTogether, untilReady, type Connection } from './connection.ts';
+import { checkSchema, describeCondition, readIncarnation } from './incarnation-record.ts';
+import { deploymentKeys, laneKeys } from './keys.ts';
+import type { RedisStoreOptions } from './redis-store.ts';
+import { deploymentPrefix, lanePrefix, scanKeys } from './scan-keys.ts';
+import { withServer } from './with-server.ts';
+
+/** A key as the server packs it … */
+export interface DumpedKey {
+  readonly key: string;
+  /** Milliseconds since 1970; 0 for ever. */
+  readonly expiresAt: number;
+  readonly dump: Uint8Array;
+}
+
+/** … or a part of the one hash that can be larger than a packed key may be. Names and values in turn. */
+export interface HashPart {
+  readonly key: string;
+  readonly fields: readonly Uint8Array[];
+}
+
+export interface RedisBackupOptions {
+  readonly folder: string;
+  readonly release: string;
+  /** How long the server's writers may stand still for one lane. */
+  readonly pauseMs: number;
+  readonly onProgress: (text: string) => void;
+}
+
+/** The server takes back no packed key above 512 MiB. */
+const MOST_DUMP_BYTES = 500 * 1024 * 1024;
+const FIELDS_PER_PART = '500';
+
+/**
+ * Copies a store lane by lane. While a lane is read, all writers of the server wait (`CLIENT PAUSE … WRITE`, which ends by itself), so
+ * each lane is copied as it was at one moment; lanes share nothing, so that is all the consistency there is to keep. A lane that cannot
+ * be read within the pause is not kept: the copy could be torn.
+ */
+export function backupRedisStore(store: RedisStoreOptions, options: RedisBackupOptions): Promise<BackupManifest> {
+  return withServer(store, async ({ commands, name }) => {
+    const record = await readIncarnation(commands, name);
+    if (record === undefined)
+      throw planeError('BACKUP_FAILED', { problem: `nothing is stored under the name ${name}` });
+    checkSchema(record);
+    if (record.condition !== undefined)
+      throw planeError('BACKUP_FAILED', { problem: describeCondition(record.condition) });
+    return writeBackup(options.folder, async (draft) => {
+      const madeAt = new Date().toISOString();
+      const lanes: LaneFacts[] = [];
+      const files: CopiedFile[] = [];
+      for (let lane = 0; lane < record.lanes; lane += 1) {
+        options.onProgress(`copying lane ${lane + 1} of ${record.lanes}`);
+        const path = join(draft.folder, laneFile(lane));
+        const copied = await whilePaused(commands, options.pauseMs, lane, () => copyLane(commands, name, lane, path));
+        lanes.push(copied.facts);
+        files.push(copied.file);
+      }
+      // After the lanes: none of them may know a newer policy than the record has.
+      files.push(await copyDeployment(commands, name, join(draft.folder, DEPLOYMENT_FILE)));
+      const { id: incarnation, schema } = record;
+      return { store: 'redis', release: options.release, madeAt, incarnation, schema, lanes, files };
+    });
+  });
+}
+
+export const DEPLOYMENT_FILE = 'deployment.records';
+export const laneFile = (lane: number): string => `lane-${lane}.records`;
+
+interface CopiedFile {
+  readonly name: string;
+  readonly keys: number;
+}
+
+/** Policy, catalog and names of pools. Workers register again by themselves, and the incarnation is written by the restore. */
+async function copyDeployment(commands: Connection, name: string, path: string): Promise<CopiedFile> {
+  const { workers, worker, incarnation } = deploymentKeys(name);
+  const skipped = (key: string): boolean => key === workers || key === incarnation || key.startsWith(worker(''));
+  return { name: DEPLOYMENT_FILE, keys: await copyKeys(commands, deploymentPrefix(name), path, skipped) };
+}
+
+async function copyLane(
+  commands: Connection,
+  name: string,
+  lane: number,
+  path: string,
+): Promise<{ facts: LaneFacts; file: CopiedFile }> {
+  const { meta, live } = laneKeys(name, lane);
+  const keys = await copyKeys(commands, lanePrefix(name, lane), path, () => false);
+  const sequence = await sendCommand(commands, 'HGET', [meta, 'auditSequence']);
+  // One member is the set's anchor.
+  const liveCalls = asNumber(await sendCommand(commands, 'ZCARD', [live])) - 1;
+  return {
+    facts: { lane, auditSequence: sequence === null ? 0 : asNumber(sequence), liveCalls },
+    file: { name: laneFile(lane), keys },
+  };
+}
+
+async function copyKeys(
+  commands: Connection,
+  prefix: string,
+  path: string,
+  isSkipped: (key: string) => boolean,
+): Promise<number> {
+  const writer = new RecordWriter(path);
+  let count = 0;
+  try {
+    for await (const page of scanKeys(commands, prefix)) {
+      const keys = page.filter((key) => !isSkipped(key));
+      count += keys.length;
+      const large = keys.filter((key) => key === `${prefix}calls`);
+      for (const key of large) await copyHash(commands, key, writer);
+      await copyDumped(
+        commands,
+        keys.filter((key) => !large.includes(key)),
+        writer,
+      );
+    }
+  } finally {
+    writer.close();
+  }
+  return count;
+}
+
+/** All keys of a page are of one slot, so that they can go together on a cluster. */
+async function copyDumped(commands: Connection, keys: readonly string[], writer: RecordWriter): Promise<void> {
+  if (keys.length === 0) return;
+  const answers = await sendTogether(
+    commands,
+    keys.flatMap((key): [string, string][] => [
+      ['PEXPIRETIME', key],
+      ['DUMP', key],
+    ]),
+  );
+  keys.forEach((key, index) => {
+    const [expiresAt, dump] = [asNumber(answers[2 * index]), answers[2 * index + 1]];
+    // It expired since it was listed.
+    if (dump === null) return;
+    if (asBytes(dump).byteLength > MOST_DUMP_BYTES) {
+      const problem = `${key} is too large to be copied this way; use the server's own RDB or AOF files`;
+      throw planeError('BACKUP_FAILED', { problem });
+    }
+    writer.write({ key, expiresAt: Math.max(0, expiresAt), dump: asBytes(dump) } satisfies DumpedKey);
+  });
+}
+
+async function copyHash(commands: Connection, key: string, writer: RecordWriter): Promise<void> {
+  let cursor = '0';
+  do {
+    const answer = asList(await sendForBytes(commands, 'HSCAN', [key, cursor, 'COUNT', FIELDS_PER_PART]));
+    cursor = asText(answer[0]);
+    const fields = asList(answer[1]).map(asBytes);
+    if (fields.length > 0) writer.write({ key, fields } satisfies HashPart);
+  } while (cursor !== '0');
+}
+
+const NODE_PATIENCE_MS = 5000;
+
+/** Throws when reading took longer than writers were certain to wait: measured from before the pause was asked for. */
+async function whilePaused<Result>(
+  commands: Connection,
+  pauseMs: number,
+  lane: number,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  const masters = mastersOf(commands);
+  for (const node of masters) await untilReady(node, NODE_PATIENCE_MS);
+  const startedAt = performance.now();
+  try {
+    for (const node of masters) await sendCommand(node, 'CLIENT', ['PAUSE', String(pauseMs), 'WRITE']);
+    const result = await read();
+    if (performance.now() - startedAt < pauseMs) return result;
+  } finally {
+    for (const node of masters) await sendCommand(node, 'CLIENT', ['UNPAUSE']).catch(() => undefined);
+  }
+  const problem = `lane ${lane} could not be read within the ${pauseMs} ms that writers wait (--pause), or use the server's own files`;
+  throw planeError('BACKUP_FAILED', { problem });
+}

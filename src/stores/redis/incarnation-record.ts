@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { planeError, type PlaneError } from '../../domain/errors.ts';
+import { asList, asNumber, asText } from './answers.ts';
+import { sendCommand, type Connection } from './connection.ts';
+import { callFunction, type StoreFunction } from './function-library.ts';
+import { deploymentKeys, laneKeys } from './keys.ts';
+
+export const SCHEMA_VERSION = '1';
+
+/** Why a store may not be used before somebody has adopted it. Kept in the store, so that every process says the same. */
+export type Condition =
+  /** A restore is under way, or was cut off. */
+  | { readonly kind: 'restoring' }
+  | { readonly kind: 'restored'; readonly madeAt: string }
+  /** Somebody had seen more than there is now. */
+  | { readonly kind: 'older'; readonly lane: number; readonly seen: number; readonly found: number }
+  /** An adoption was cut off. */
+  | { readonly kind: 'adopting'; readonly before?: Condition };
+
+export interface IncarnationRecord {
+  readonly id: string;
+  readonly lanes: number;
+  readonly schema: string;
+  /** All lanes have been made: one that is missing was lost. */
+  readonly founded: boolean;
+  readonly condition?: Condition;
+}
+
+export async function readIncarnation(commands: Connection, name: string): Promise<IncarnationRecord | undefined> {
+  const key = deploymentKeys(name).incarnation;
+  const [id, lanes, schema, founded, condition] = asList(
+    await sendCommand(commands, 'HMGET', [key, 'id', 'lanes', 'schema', 'founded', 'condition']),
+  );
+  if (id === null || lanes === null || schema === null) return undefined;
+  return {
+    id: asText(id),
+    lanes: asNumber(lanes),
+    schema: asText(schema),
+    founded: founded !== null,
+    ...(condition === null ? {} : { condition: JSON.parse(asText(condition)) as Condition }),
+  };
+}
+
+export interface Founding {
+  readonly name: string;
+  /** Only for a new store; an existing one has to agree. */
+  readonly lanes: number | undefined;
+  readonly cluster: boolean;
+  /** Whether a store may be made where there is none. */
+  readonly create: boolean;
+}
+
+/** The first process gives the store its incarnation and number of lanes; everybody after it has to agree. */
+export async function foundStore(
+  commands: Connection,
+  functions: ReadonlyMap<string, StoreFunction>,
+  { name, lanes, cluster, create }: Founding,
+): Promise<{ readonly incarnation: string; readonly lanes: number }> {
+  const record =
+    (await readIncarnation(commands, name)) ?? (await writeIncarnation(commands, name, lanes, cluster, create));
+  checkSchema(record);
+  if (record.condition !== undefined) throw unadopted(record.condition);
+  if (lanes !== undefined && record.lanes !== lanes) {
+    throw planeError('STORE_LANES', { configured: lanes, found: record.lanes });
+  }
+  for (let lane = 0; lane < record.lanes; lane += 1) {
+    const found = await readLane(commands, name, lane);
+    if (found === record.id) continue;
+    if (found !== undefined || record.founded || !create) throw lostLane(record, lane, found);
+    await foundLane(commands, functions, name, lane, record.id);
+  }
+  if (!record.founded && create)
+    await sendCommand(commands, 'HSETNX', [deploymentKeys(name).incarnation, 'founded', '1']);
+  return { incarnation: record.id, lanes: record.lanes };
+}
+
+/** The incarnation that a lane has. */
+export async function readLane(commands: Connection, name: string, lane: number): Promise<string | undefined> {
+  const found = await sendCommand(commands, 'HGET', [laneKeys(name, lane).meta, 'incarnation']);
+  return found === null ? undefined : asText(found);
+}
+
+function lostLane({ id }: IncarnationRecord, lane: number, found: string | undefined): PlaneError {
+  return planeError('STORE_REPLACED', { expected: id, found: `${found ?? 'none'} in lane ${lane}` });
+}
+
+async function writeIncarnation(
+  commands: Connection,
+  name: string,
+  lanes: number | undefined,
+  cluster: boolean,
+  create: boolean,
+): Promise<IncarnationRecord> {
+  if (!create) throw planeError('STORE_MISSING', { name });
+  const key = deploymentKeys(name).incarnation;
+  const proposed = { id: randomUUID(), lanes: String(lanes ?? defaultLanes(cluster)), schema: SCHEMA_VERSION };
+  for (const [field, value] of Object.entries(proposed)) await sendCommand(commands, 'HSETNX', [key, field, value]);
+  const written = await readIncarnation(commands, name);
+  if (written === undefined) throw planeError('STORE_REPLACED', { expected: 'a new store', found: 'none' });
+  return written;
+}
+
+export function defaultLanes(cluster: boolean): number {
+  return cluster ? 16 : 1;
+}
+
+export function checkSchema({ schema }: IncarnationRecord): void {
+  if (schema !== SCHEMA_VERSION) throw planeError('STORE_VERSION', { found: schema, known: SCHEMA_VERSION });
+}
+
+/** A lane that has an incarnation keeps it. */
+export async function foundLane(
+  commands: Connection,
+  functions: ReadonlyMap<string, StoreFunction>,
+  name: string,
+  lane: number,
+  incarnation: string,
+): Promise<void> {
+  const { meta, live } = laneKeys(name, lane);
+  await callFunction(commands, functions.get('found_lane')!, { keys: { meta, live }, args: { incarnation } });
+}
+
+/**
+ * A process that had seen more than the store holds now tells all others, those too that start later and have seen nothing. Only
+ * while the record is the one it knew: another store under the same name is none of its business.
+ */
+export async function condemnStore(
+  command: (name: string, ...args: string[]) => Promise<unknown>,
+  key: string,
+  incarnation: string,
+  condition: Condition,
+): Promise<void> {
+  if ((await command('HGET', key, 'id')) !== incarnation) return;
+  await command('HSETNX', key, 'condition', JSON.stringify(condition));
+}
+
+function unadopted(condition: Condition): PlaneError {
+  return planeError('STORE_UNADOPTED', { why: describeCondition(condition) });
+}
+
+export function describeCondition(condition: Condition): string {
+  switch (condition.kind) {
+    case 'restoring':
+      return 'a restore was begun and has not ended';
+    case 'restored':
+      return `it was restored from a backup of ${condition.madeAt}`;
+    case 'older':
+      return `a worker had seen audit sequence ${condition.seen} in lane ${condition.lane}, and it went back to ${condition.found}`;
+    case 'adopting':
+      return 'an adoption was begun and has not ended';
+  }
+}

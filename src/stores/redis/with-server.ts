@@ -1,0 +1,46 @@
+import {
+  openConnection,
+  toPlaneError,
+  untilReady,
+  type Connection,
+  type RedisConnectionOptions,
+} from './connection.ts';
+import { loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
+import type { RedisStoreOptions } from './redis-store.ts';
+import { refuseUnsafeServer, type ServerFacts } from './safety.ts';
+
+export interface ReachedServer {
+  readonly name: string;
+  readonly commands: Connection;
+  readonly connection: RedisConnectionOptions;
+  readonly facts: ServerFacts;
+}
+
+/** A connection for work on the store as a whole, below the ports. */
+export async function withServer<Result>(
+  options: RedisStoreOptions,
+  work: (server: ReachedServer) => Promise<Result>,
+): Promise<Result> {
+  const connection: RedisConnectionOptions = { commandTimeoutMs: 10_000, ...options };
+  const commands = openConnection(connection, 'commands');
+  try {
+    await untilReady(commands, options.patienceMs ?? 15_000);
+    const facts = await refuseUnsafeServer(commands);
+    return await work({ name: options.name ?? 'sallyport', commands, connection, facts });
+  } catch (error) {
+    throw toPlaneError(error);
+  } finally {
+    commands.disconnect();
+  }
+}
+
+/** Puts this release's functions beside those of others, so that users without that right can start. */
+export function upgradeLibrary(options: RedisStoreOptions): Promise<'loaded' | 'there'> {
+  return withServer(options, ({ commands }) => loadLibrary(commands, readFunctions()));
+}
+
+export async function loadedFunctions({ commands }: ReachedServer): Promise<ReadonlyMap<string, StoreFunction>> {
+  const functions = readFunctions();
+  await loadLibrary(commands, functions);
+  return functions;
+}

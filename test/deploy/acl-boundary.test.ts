@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { functionsOf, LANE_FAMILIES, ROLES, type Role } from '../../src/stores/redis/acl-roles.ts';
+import { functionName, readFunctions } from '../../src/stores/redis/function-library.ts';
+import { startAclServer, type AclServer } from './acl-server.ts';
+import { keyTable, roleTable } from './acl-table.ts';
+
+let server: AclServer;
+beforeAll(async () => void (server = await startAclServer()));
+afterAll(() => server.stop());
+
+/** The server's own word, without running anything. */
+async function isAllowed(role: Role, command: readonly string[]): Promise<boolean> {
+  const answer = await server.redis.cli('ACL', 'DRYRUN', `sallyport-${role}`, ...command);
+  if (answer === 'OK') return true;
+  if (/has no permissions|permissions to (run|access)/.test(answer)) return false;
+  throw new Error(`${command.join(' ')}: ${answer}`);
+}
+
+const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
+
+/** The part of the page between `<!-- name -->` and `<!-- end -->`. */
+function between(name: string): string {
+  return new RegExp(`<!-- ${name} -->\\n\\n([\\s\\S]*?)\\n\\n<!-- end -->`).exec(page)?.[1] ?? '';
+}
+
+describe('what a role can do in Redis', () => {
+  it('with keys is what docs/security.md says', { timeout: 300_000 }, async () => {
+    const table = await keyTable(isAllowed);
+    expect(between('redis keys')).toBe(table);
+  });
+
+  it('with functions is what docs/security.md says', () => {
+    expect(between('redis roles')).toBe(roleTable());
+  });
+
+  it.each(ROLES)('%s calls the functions of its role and no others', { timeout: 120_000 }, async (role) => {
+    const allowed: string[] = [];
+    for (const { name, flags } of readFunctions().values()) {
+      const command = flags.includes('no-writes') ? 'FCALL_RO' : 'FCALL';
+      if (await isAllowed(role, [command, functionName(name), '1', '{sallyport:0}:meta'])) allowed.push(name);
+    }
+    expect(allowed.sort()).toStrictEqual([...functionsOf(role)].sort());
+  });
+
+  it('has a function that belongs to no role but the administrator only if it founds lanes', () => {
+    const used = new Set(ROLES.filter((role) => role !== 'admin').flatMap(functionsOf));
+    const unused = [...readFunctions().keys()].filter((name) => !used.has(name));
+    expect(unused).toStrictEqual(['found_lane']);
+  });
+
+  it('covers every key that a function names', () => {
+    const sources = [...readFunctions().values()].map(({ source }) => source);
+    const named = sources.flatMap((source) => [...source.matchAll(/lane \.\. '([a-z]+)(:?)/g)]);
+    const families = named.map(([, name, more]) => `${name}${more === ':' ? ':*' : ''}`);
+    const known: readonly string[] = [...LANE_FAMILIES, 'audit'];
+    expect(families.filter((family) => !known.includes(family))).toStrictEqual([]);
+  });
+
+  const NEVER = [
+    ['FLUSHALL'],
+    ['FLUSHDB'],
+    ['CONFIG', 'SET', 'appendonly', 'no'],
+    ['EVAL', 'return 1', '0'],
+    ['SCRIPT', 'FLUSH'],
+    ['FUNCTION', 'DELETE', 'sallyport_1'],
+    ['FUNCTION', 'FLUSH'],
+    ['ACL', 'SETUSER', 'sallyport-admin', 'on'],
+    ['ACL', 'LIST'],
+    ['KEYS', '*'],
+    ['MONITOR'],
+    ['SHUTDOWN'],
+    ['DEBUG', 'SLEEP', '0'],
+    ['REPLICAOF', 'NO', 'ONE'],
+    ['CLIENT', 'KILL', 'ID', '1'],
+    ['CLIENT', 'LIST'],
+    ['MIGRATE', '127.0.0.1', '1', 'x', '0', '1'],
+    ['SWAPDB', '0', '1'],
+    ['PUBLISH', 'x', 'y'],
+    ['GET', 'somebody-elses'],
+    ['SET', 'somebody-elses', 'x'],
+    ['HSET', '{other}:policy', 'f', 'v'],
+    ['HGET', '{other:0}:meta', 'f'],
+    ['RENAME', '{sallyport:0}:audit', '{sallyport:0}:calls'],
+  ];
+  it.each(ROLES)('%s has no power over the server, its users or other data', { timeout: 120_000 }, async (role) => {
+    for (const command of NEVER)
+      expect([command.join(' '), await isAllowed(role, command)]).toStrictEqual([command.join(' '), false]);
+  });
+
+  const ADMINISTRATION = [
+    ['FUNCTION', 'LOAD', 'x'],
+    ['CLIENT', 'PAUSE', '1', 'WRITE'],
+    ['SCAN', '0'],
+    ['DUMP', '{sallyport:0}:calls'],
+    ['RESTORE', '{sallyport:0}:calls', '0', 'x'],
+  ];
+  it.each(ROLES)('%s administers the store only if it is the administrator', async (role) => {
+    for (const command of ADMINISTRATION) expect(await isAllowed(role, command)).toBe(role === 'admin');
+  });
+});

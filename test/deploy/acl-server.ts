@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCli } from '../cli/run-cli.ts';
+import { temporaryFolder } from '../support/process.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import type { Role } from '../../src/stores/redis/acl-roles.ts';
+
+export interface AclServer {
+  readonly redis: RedisServer;
+  passwordFile(role: Role): string;
+  password(role: Role): string;
+  /** Environment of a process that logs in as this role. */
+  login(role: Role): Record<string, string>;
+  /** Commands that were refused since the last time: `user command object`. */
+  refusals(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+/** A real server whose users are the lines that `sallyport store acl` prints. The test's own user is the default one. */
+export async function startAclServer(): Promise<AclServer> {
+  const folder = temporaryFolder('sallyport-acl');
+  const passwords = join(folder.path, 'passwords');
+  const lines = await runCli(['store', 'acl', '--passwords', passwords], { cwd: folder.path });
+  if (lines.code !== 0) throw new Error(lines.stderr);
+  const file = join(folder.path, 'users.acl');
+  writeFileSync(file, `user default on nopass ~* &* +@all\n${lines.stdout}`);
+  const redis = await startRedis({ extra: ['--aclfile', file] });
+  const passwordFile = (role: Role): string => join(passwords, `${role}.password`);
+  return {
+    redis,
+    passwordFile,
+    password: (role) => readFileSync(passwordFile(role), 'utf8').trim(),
+    login: (role) => ({
+      SALLYPORT_STORE: 'redis',
+      SALLYPORT_REDIS_URL: redis.url,
+      SALLYPORT_REDIS_USERNAME: `sallyport-${role}`,
+      SALLYPORT_REDIS_PASSWORD_FILE: passwordFile(role),
+      SALLYPORT_REDIS_CREATE: 'false',
+    }),
+    async refusals() {
+      const log = JSON.parse(await redis.cli('--json', 'ACL', 'LOG')) as Record<string, string>[];
+      await redis.cli('ACL', 'LOG', 'RESET');
+      return log.map((entry) => `${entry['username']} ${entry['reason']} ${entry['object']}`);
+    },
+    async stop() {
+      await redis.stop();
+      folder.remove();
+    },
+  };
+}
+
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

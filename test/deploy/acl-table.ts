@@ -1,0 +1,103 @@
+import {
+  AUDIT_FAMILY,
+  DEPLOYMENT_FAMILIES,
+  functionsOf,
+  LANE_FAMILIES,
+  ROLE_FACTS,
+  ROLES,
+  type Role,
+} from '../../src/stores/redis/acl-roles.ts';
+
+type Ask = (role: Role, command: readonly string[]) => Promise<boolean>;
+type Kind = 'hash' | 'stream' | 'zset' | 'set' | 'list' | 'string';
+
+/** What kind of key each family is: decides what reading, changing and removing means. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  meta: 'hash',
+  calls: 'hash',
+  live: 'zset',
+  'pool:*': 'stream',
+  'session:*': 'hash',
+  runs: 'hash',
+  'recent:*': 'list',
+  windows: 'hash',
+  'reply:*': 'stream',
+  retained: 'hash',
+  'forget:*': 'list',
+  'body:*': 'string',
+  'backlog:*': 'list',
+  sessions: 'zset',
+  'parked:*': 'set',
+  'delegates:*': 'zset',
+  'approval:*': 'hash',
+  'approvals:*': 'zset',
+  'callbacks:*': 'zset',
+  'grant:*': 'hash',
+  grants: 'zset',
+  'grants:*': 'zset',
+  audit: 'stream',
+  incarnation: 'hash',
+  policy: 'hash',
+  catalog: 'hash',
+  workers: 'set',
+  'worker:*': 'string',
+  pools: 'set',
+};
+
+const PROBES: Readonly<Record<Kind, Readonly<Record<'r' | 'c' | 'd', readonly (readonly string[])[]>>>> = {
+  hash: {
+    r: [['HGET', 'f'], ['HGETALL']],
+    c: [
+      ['HSET', 'f', 'v'],
+      ['HSETNX', 'f', 'v'],
+    ],
+    d: [['HDEL', 'f'], ['DEL']],
+  },
+  zset: { r: [['ZRANGE', '0', '1']], c: [['ZADD', '1', 'm']], d: [['ZREM', 'm'], ['DEL']] },
+  stream: { r: [['XRANGE', '-', '+']], c: [['XADD', '*', 'f', 'v']], d: [['XDEL', '1-1'], ['DEL']] },
+  set: { r: [['SMEMBERS']], c: [['SADD', 'm']], d: [['SREM', 'm'], ['DEL']] },
+  list: { r: [['LRANGE', '0', '1']], c: [['RPUSH', 'v']], d: [['LPOP'], ['DEL']] },
+  string: { r: [['GET']], c: [['SET', 'v']], d: [['DEL']] },
+};
+
+/** `rcd`: read, change, delete, by commands sent past the functions. Only what the server says counts. */
+async function cellOf(ask: Ask, role: Role, family: string, prefix: string): Promise<string> {
+  const key = `${prefix}${family.replace('*', 'x')}`;
+  let cell = '';
+  for (const [letter, commands] of Object.entries(PROBES[KINDS[family]!])) {
+    const answers = await Promise.all(commands.map(([name, ...args]) => ask(role, [name!, key, ...args])));
+    if (answers.includes(true)) cell += letter;
+  }
+  return cell === '' ? '–' : cell;
+}
+
+/** The table of docs/security.md, as the server itself answers. Families with the same rights share a row. */
+export async function keyTable(ask: Ask): Promise<string> {
+  const places = [
+    ...[...LANE_FAMILIES, AUDIT_FAMILY].map((family) => ({ family, prefix: '{sallyport:0}:' })),
+    ...DEPLOYMENT_FAMILIES.map((family) => ({ family, prefix: '{sallyport}:' })),
+  ];
+  const rows = new Map<string, string[]>();
+  for (const { family, prefix } of places) {
+    const cells = await Promise.all(ROLES.map((role) => cellOf(ask, role, family, prefix)));
+    const rights = cells.join(' | ');
+    rows.set(rights, [...(rows.get(rights) ?? []), `\`${family}\``]);
+  }
+  const body = [...rows].map(([rights, families]) => `| ${families.join(', ')} | ${rights} |`);
+  return [`| keys | ${ROLES.join(' | ')} |`, `|---|${'---|'.repeat(ROLES.length)}`, ...body].join('\n');
+}
+
+export function roleTable(): string {
+  const rows = ROLES.map((role) => {
+    const { functions, sentence } = ROLE_FACTS[role];
+    const names =
+      functions === 'all'
+        ? 'all'
+        : functionsOf(role)
+            .toSorted()
+            .map((name) => `\`${name}\``)
+            .join(', ');
+    return `| ${role} | ${sentence} | ${names} |`;
+  });
+  return ['| role | who | functions |', '|---|---|---|', ...rows].join('\n');
+}
