@@ -1,18 +1,17 @@
 import type { Approval, Asker } from '../../domain/approval.ts';
-import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { Ask } from '../../domain/hook.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
 import type { Plane } from '../../ports/plane.ts';
+import { NO_HISTORY } from '../../wire/history.ts';
 import { readArguments } from '../../wire/read-arguments.ts';
 import { askApproval, endedBy } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall } from './gated-call.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
-const NO_HISTORY: RunHistory = Object.freeze([]);
 
 /**
  * A person has said yes. What runs is what they saw, or what they made of it: the stored bytes, never the caller's. Rules are asked
