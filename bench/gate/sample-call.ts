@@ -27,6 +27,7 @@ export function sampleCall(gate: Partial<Policy>, withHistory: boolean): GatedCa
     run: 'run',
     bodyDigest: DIGEST.repeat(8),
     acceptedAt: FULL_HISTORY * 1000,
+    watched: true,
     runState: { sequence, toolSequence: sequence, startedAt: 0, cost: 0, endedRuns: 0 },
     ...history,
   };

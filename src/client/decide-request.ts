@@ -1,7 +1,7 @@
 import { APPROVAL_LIMITS, type ApprovalDecision, type ApprovalQuestion, type Principal } from '../domain/approval.ts';
 import { planeError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { argumentsDigest } from '../gate/approvals/binding.ts';
+import { argumentsDigest, bindingOf } from '../gate/approvals/binding.ts';
 import { cutText } from '../gate/approvals/cut-text.ts';
 import { endingOutcome } from '../gate/approvals/endings.ts';
 import { makeGrant, type GrantWish } from '../gate/approvals/grants.ts';
@@ -59,7 +59,9 @@ export function decideRequest(
     }),
     retentionMs,
     ...(comment === undefined ? {} : { comment }),
-    ...(editedArguments === undefined ? {} : { editedArguments }),
+    ...(editedArguments === undefined
+      ? {}
+      : { editedArguments, editedBinding: bindingOf({ ...question, arguments: editedArguments }) }),
     ...(grant === undefined ? {} : { grant }),
   };
 }

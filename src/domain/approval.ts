@@ -1,3 +1,4 @@
+import type { ArgumentChange } from './argument-change.ts';
 import type { CallId, RunId, SessionId, ToolId, WorkerId } from './ids.ts';
 import type { Identity } from './session.ts';
 
@@ -39,6 +40,8 @@ export interface ApprovalQuestion {
   readonly toolDigest: string;
   /** Canonical JSON; these bytes run, or nothing does. */
   readonly arguments: string;
+  /** Hooks that made them of the caller's; absent where none did. They are not run again, so this is where it is remembered. */
+  readonly changedBy?: readonly ArgumentChange[];
   readonly session: SessionId;
   readonly run: RunId;
   readonly identity: Identity;
@@ -71,6 +74,8 @@ export interface Vote {
   readonly by: Principal;
   readonly decision: ApprovalDecision;
   readonly at: number;
+  /** What they agreed to: the question's binding, or that of the same question with their arguments in the place of its own. */
+  readonly binding: string;
   readonly comment?: string;
 }
 

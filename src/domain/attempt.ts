@@ -41,8 +41,21 @@ export interface RunState {
   readonly endedRuns: number;
 }
 
-/** Newest last, without this attempt; only as many as the store keeps. */
-export type RunHistory = readonly Attempt[];
+/**
+ * Newest last, without this attempt; only as many as the store keeps. Tools and signatures are numbers here, the same ones for the same
+ * texts: a detector compares thousands of them.
+ */
+export interface RunHistory {
+  readonly length: number;
+  at(index: number): number;
+  ending(index: number): AttemptEnding;
+  tool(index: number): number;
+  raw(index: number): number;
+  /** The raw one where nothing was changed. */
+  effective(index: number): number;
+  /** NaN where there is none, so that it equals nothing. */
+  result(index: number): number;
+}
 
 /** What a person's no leaves as a result. */
 export const DENIED_RESULT = 'denied--';

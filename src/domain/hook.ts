@@ -1,4 +1,5 @@
 import type { ApprovalDecision, Asker, Resolution, Severity } from './approval.ts';
+import type { ArgumentChange } from './argument-change.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Executed, OutcomeError, OutcomeKind } from './outcome.ts';
 import type { AskOptions } from './rule.ts';
@@ -87,15 +88,6 @@ export interface Ask extends AskOptions {
   readonly reason?: string;
   /** For the approver's eyes only. */
   readonly detail?: string;
-}
-
-/** That a hook changed the arguments, without a value of them. */
-export interface ArgumentChange {
-  readonly hook: string;
-  /** SHA-256 of the canonical arguments after it. */
-  readonly digest: string;
-  /** JSON pointers to what it changed; the first few. */
-  readonly at: readonly string[];
 }
 
 /** An outcome as observers see it: bytes are told by their number, and what is very large is left out. */

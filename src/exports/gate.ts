@@ -1,12 +1,12 @@
 // `sallyport/gate`: hooks for a worker, and the same gate around tools in an agent's own process.
 export { createGate } from '../compose/create-gate.ts';
 export type { ApprovalDecision, Asker, Resolution, Severity } from '../domain/approval.ts';
+export type { ArgumentChange } from '../domain/argument-change.ts';
 export { PlaneError } from '../domain/errors.ts';
 export type {
   AfterToolCall,
   ApprovalRequest,
   ApprovalResolved,
-  ArgumentChange,
   BeforeAnswer,
   BeforeToolCall,
   HookContext,

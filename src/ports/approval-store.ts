@@ -85,6 +85,8 @@ export interface DecideRequest {
   readonly comment?: string;
   /** Canonical JSON, only with a yes that needs no other. The worker validates, gates and hashes it before anything runs. */
   readonly editedArguments?: string;
+  /** The binding of the question with these arguments. Kept with the vote: it says what was agreed to. Both or none. */
+  readonly editedBinding?: string;
   /** For `allow-always`: made in the same step, in the subject's own scope. */
   readonly grant?: NewGrant;
   /** Once it is queued again, the call has what was left of its deadline when it was asked about, and at least so much. */

@@ -177,7 +177,7 @@ export interface Delivery extends OwnedCall {
   readonly runState: RunState;
   /** The run's history will show this attempt: what comes out has to be remembered. Of one that nothing like it came before, only that it failed counts. */
   readonly watched: boolean;
-  /** The run's attempts before this one, as the store keeps them; only with a call that looks repeated. See `decodeHistory`. */
+  /** The run's attempts before this one, as the store keeps them; only with a call that looks repeated. See `openHistory`. */
   readonly history?: Uint8Array;
   /** Set from the second delivery on: such a call must take the scripted `start`. */
   readonly recovered?: RecoveredCall;

@@ -1,12 +1,5 @@
-import type {
-  ApprovalResolved,
-  ArgumentChange,
-  Ask,
-  HookedCallFacts,
-  HookedTool,
-  HookEventName,
-  HookHealth,
-} from '../domain/hook.ts';
+import type { ArgumentChange } from '../domain/argument-change.ts';
+import type { ApprovalResolved, Ask, HookedCallFacts, HookedTool, HookEventName, HookHealth } from '../domain/hook.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Soon } from '../domain/soon.ts';

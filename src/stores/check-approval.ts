@@ -14,9 +14,14 @@ export function checkAsk({ callId, question, timeoutMs }: AskRequest): void {
   if (!(timeoutMs >= 1 && timeoutMs <= APPROVAL_LIMITS.mostTimeoutMs)) refuse('its timeout is out of bounds');
 }
 
-export function checkDecision({ id, decision, by, grant }: DecideRequest): void {
+const BINDING = /^[0-9a-f]{64}$/;
+
+export function checkDecision({ id, decision, by, grant, editedArguments, editedBinding }: DecideRequest): void {
   if (!APPROVAL_DECISIONS.includes(decision)) refuse('the decision is none of those there are');
   if (by.name === '' || by.name.length > APPROVAL_LIMITS.principalLength) refuse('the name of who decides is too long');
+  const isEdited = editedArguments !== undefined;
+  if (isEdited !== (editedBinding !== undefined)) refuse('edited arguments and their binding come together');
+  if (isEdited && !BINDING.test(editedBinding!)) refuse('the binding of the edited arguments is none');
   if (grant === undefined) return;
   if (decision !== 'allow-always') refuse('only allow-always makes a grant');
   checkGrant(grant, id);

@@ -264,6 +264,7 @@ export function decideRequest(
     deniedMayHaveRun: DENIED_MAY_HAVE_RUN,
     audit: detail(decision),
     retentionMs: HOUR_MS,
+    ...(overrides.editedArguments === undefined ? {} : { editedBinding: sha256(overrides.editedArguments) }),
     ...overrides,
   };
 }

@@ -29,6 +29,8 @@ const OUTGOING: Rule = { id: 'outgoing', verdict: 'ask', tools: ['desk.send'], r
 const LETTERS: Rule = { id: 'letters', verdict: 'ask', tools: ['desk.send'], ask: { severity: 'info' } };
 const NO_LETTERS: Rule = { id: 'no-letters', verdict: 'deny', tools: ['desk.send'] };
 
+type Question = Approval['question'];
+
 /** A desk whose `send` has another definition, and does the same. */
 const OTHER_DESK = `import { appendFileSync } from 'node:fs';
 import { defineModule, jsonSchema, tool } from 'sallyport/tool';
@@ -106,49 +108,60 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
       ]);
     });
 
-    const REFUSED: Record<string, { change: (parked: ParkedCall) => Promise<unknown>; code: string }> = {
-      'a rule denies the call': {
-        change: () => plane.setPolicy(policyWith([OUTGOING, NO_LETTERS])),
-        code: 'RULE_DENIED',
-      },
-      'its asking rule denies now': {
-        change: () => plane.setPolicy(policyWith([{ ...OUTGOING, verdict: 'deny' }])),
-        code: 'RULE_DENIED',
-      },
-      'the permission is taken away': {
-        change: () =>
-          plane.setPolicy(policyWith([OUTGOING], { permissions: { '*': { allow: ['*'], deny: ['alice'] } } })),
-        code: 'PERMISSION_DENIED',
-      },
-      'the agent does not select the tool any more': {
-        change: () =>
-          plane.setPolicy(
-            policyWith([OUTGOING], { agents: { main: { selection: [{ module: 'desk', tools: ['look'] }] } } }),
-          ),
-        code: 'NOT_SELECTED',
-      },
-      'the agent is paused': {
-        change: () => plane.setPolicy(policyWith([OUTGOING], { paused: { agents: ['main'] } })),
-        code: 'PAUSED',
-      },
+    /** Each with a subject of its own, all changed by one policy: a worker that stops and starts costs more than everything else here. */
+    const JUDGED_ANEW: Readonly<Record<string, string>> = {
+      'a rule denies the call': 'RULE_DENIED',
+      'its asking rule denies now': 'RULE_DENIED',
+      'the permission is taken away': 'PERMISSION_DENIED',
+      'the agent does not select the tool any more': 'NOT_SELECTED',
+      'the agent is paused': 'PAUSED',
+      'the session is revoked': 'SESSION_ENDED',
+      'nothing is changed for it': 'ok',
     };
 
-    it.each(Object.keys(REFUSED))('do not run when %s', async (name) => {
-      const { change, code } = REFUSED[name]!;
-      const parked = await allowed();
-      await change(parked);
-      await startAnotherWorker();
-      expect(await parked.outcome).toMatchObject({ executed: 'no', error: { code } });
-      expect(ranBy(parked.callId)).toEqual([]);
-    });
+    it('do not run when a rule, permission, selection, pause or the end of the session forbids them now', async () => {
+      const names = Object.keys(JUDGED_ANEW);
+      const [denied, deniedNow, closed, narrow, sleepy, revoked] = names;
+      const roles = { others: names.filter((name) => name !== deniedNow) };
+      const others: Rule = { ...OUTGOING, subjects: ['role:others'] };
+      const own: Rule = { ...OUTGOING, id: 'own', subjects: [deniedNow!] };
+      await plane.setPolicy(policyWith([others, own], { roles }));
+      const parked = await Promise.all(
+        names.map(async (subject) => {
+          const agent = subject === narrow ? 'narrow' : subject === sleepy ? 'sleepy' : 'main';
+          const each = await plane.client.openSession({ subject, agent });
+          return { each, ...(await park(plane, each, 'desk.send', letter(plane, randomId()))) };
+        }),
+      );
+      await stopWorker();
+      for (const { approval } of parked) await decide(plane, approval, 'allow-once');
 
-    it('do not run when the session is revoked', async () => {
-      const parked = await allowed();
-      await plane.client.revokeSession(session.id);
+      const everything = { selection: [{ module: 'desk', tools: 'all' as const }] };
+      await plane.setPolicy(
+        policyWith([others, { ...own, verdict: 'deny' }, { ...NO_LETTERS, subjects: [denied!] }], {
+          roles,
+          permissions: { '*': { allow: ['*'], deny: [closed!] } },
+          agents: {
+            main: everything,
+            sleepy: everything,
+            narrow: { selection: [{ module: 'desk', tools: ['look'] }] },
+          },
+          paused: { agents: ['sleepy'] },
+        }),
+      );
+      await plane.client.revokeSession(parked[names.indexOf(revoked!)]!.each.id);
       await startAnotherWorker();
-      expect(await parked.outcome.catch(() => undefined)).not.toMatchObject({ kind: 'ok' });
-      expect((await recordOf(plane, parked.callId, 'call.settled')).detail).toMatchObject({ code: 'SESSION_ENDED' });
-      expect(ranBy(parked.callId)).toEqual([]);
+
+      const found = await Promise.all(
+        parked.map(async ({ callId, outcome }, index) => {
+          await outcome.catch(() => undefined);
+          const { detail } = await recordOf(plane, callId, 'call.settled');
+          const ran = ranBy(callId).length;
+          return [names[index], detail['code'] ?? detail['outcome'], ran] as const;
+        }),
+      );
+      expect(found).toEqual(Object.entries(JUDGED_ANEW).map(([name, code]) => [name, code, code === 'ok' ? 1 : 0]));
+      expect(await parked[0]!.outcome).toMatchObject({ executed: 'no', error: { code: 'RULE_DENIED' } });
     });
 
     it('ask again when the asking rule has changed, and run after the second yes', async () => {
@@ -177,23 +190,77 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
       expect(ranBy(parked.callId)).toHaveLength(1);
     });
 
-    const TAMPERED: Record<string, (approval: Approval) => Approval> = {
-      'other arguments': (approval) => changed(approval, { arguments: otherText(approval) }),
-      'another tool': (approval) => changed(approval, { tool: 'desk.copy' as Approval['question']['tool'] }),
-      'another definition of the tool': (approval) => changed(approval, { toolDigest: 'f'.repeat(64) }),
-      'another session': (approval) => changed(approval, { session: 'x' as SessionHandle['id'] }),
-      'another call': (approval) => changed(approval, { callId: 'x' as Approval['question']['callId'] }),
-      'another asking rule': (approval) =>
-        changed(approval, { askers: [{ ...approval.question.askers[0]!, digest: 'f'.repeat(64) }] }),
-      'a state that is no yes': (approval) => ({ ...approval, state: 'pending' }),
+    interface Tampered {
+      /** What the approver put in the place of the arguments. */
+      readonly edits?: boolean;
+      readonly tamper: (approval: Approval) => Approval;
+      readonly code?: string;
+    }
+    const TAMPERED: Readonly<Record<string, Tampered>> = {
+      'other arguments': { tamper: (approval) => changed(approval, { arguments: otherText(approval) }) },
+      'another tool': { tamper: (approval) => changed(approval, { tool: 'desk.copy' as Question['tool'] }) },
+      'another definition of the tool': { tamper: (approval) => changed(approval, { toolDigest: 'f'.repeat(64) }) },
+      'another session': { tamper: (approval) => changed(approval, { session: 'x' as Question['session'] }) },
+      'another call': { tamper: (approval) => changed(approval, { callId: 'x' as Question['callId'] }) },
+      'another asking rule': {
+        tamper: (approval) =>
+          changed(approval, { askers: [{ ...approval.question.askers[0]!, digest: 'f'.repeat(64) }] }),
+      },
+      'a state that is no yes': {
+        tamper: (approval) => ({ ...approval, state: 'pending' }),
+        code: 'APPROVAL_ALREADY_DECIDED',
+      },
+      'edited arguments that nobody gave': {
+        tamper: (approval) => ({ ...approval, editedArguments: otherText(approval) }),
+      },
+      'other edited arguments': {
+        edits: true,
+        tamper: (approval) => ({ ...approval, editedArguments: otherText(approval) }),
+      },
+      'no edited arguments any more': {
+        edits: true,
+        tamper: ({ editedArguments: _edited, ...approval }) => approval,
+      },
+      'no vote any more': { tamper: (approval) => ({ ...approval, votes: [] }) },
     };
 
-    it.each(Object.keys(TAMPERED))('do not run when the store has %s in their place', async (name) => {
-      const parked = await allowed();
-      worker = await openWorker({}, (options) => openTamperedStore(options, TAMPERED[name]!));
-      const code = name === 'a state that is no yes' ? 'APPROVAL_ALREADY_DECIDED' : 'APPROVAL_MISMATCH';
-      expect(await parked.outcome).toMatchObject({ kind: 'denied', executed: 'no', error: { code } });
-      expect(ranBy(parked.callId)).toEqual([]);
+    it('do not run when the store has other arguments, edits, tool, session, call, rule or state in their place', async () => {
+      const parked = await Promise.all(Object.keys(TAMPERED).map(() => send(randomId())));
+      await stopWorker();
+      const tamperOf = new Map<string, Tampered['tamper']>();
+      for (const [index, { edits, tamper }] of Object.values(TAMPERED).entries()) {
+        const { approval } = parked[index]!;
+        const edited = edits === true ? { arguments: letter(plane, 'as the approver wants it') } : {};
+        await decide(plane, approval, 'allow-once', edited);
+        tamperOf.set(approval.question.id, tamper);
+      }
+      const tampered: ChangedStore = async (store) => ({
+        async readApproval(id) {
+          const approval = await store.readApproval(id);
+          return approval === undefined ? undefined : tamperOf.get(id)!(approval);
+        },
+      });
+      worker = await openWorker({}, (options) => openChangedStore(options, tampered));
+      const found = await Promise.all(
+        parked.map(async ({ callId, outcome }, index) => {
+          const { kind, executed, error } = await outcome;
+          return [Object.keys(TAMPERED)[index], kind, executed, error?.code, ranBy(callId).length];
+        }),
+      );
+      expect(found).toEqual(
+        Object.entries(TAMPERED).map(([name, { code = 'APPROVAL_MISMATCH' }]) => [name, 'denied', 'no', code, 0]),
+      );
+      await stopWorker();
+    });
+
+    it('are denied, and nobody is asked, when the store cannot keep the question', async () => {
+      await stopWorker();
+      const failing: ChangedStore = async () => ({ askApproval: () => Promise.reject(new Error('disk full')) });
+      worker = await openWorker({}, (options) => openChangedStore(options, failing));
+      const text = randomId();
+      const outcome = await callFor(plane, session, 'desk.send', letter(plane, text));
+      expect(outcome).toMatchObject({ kind: 'denied', executed: 'no', error: { code: 'APPROVAL_STORE_FAILED' } });
+      expect(sentLetters(plane, text)).toEqual([]);
       await stopWorker();
     });
   });
@@ -243,22 +310,35 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
       expect(sentLetters(plane, text)).toHaveLength(3);
     });
 
-    const TAKEN_BACK: Record<string, (id: string) => Promise<unknown>> = {
-      'the grant is revoked': (id) => plane.client.grants.revoke(OPERATOR, id),
-      'the rule has changed': () => plane.setPolicy(policyWith([{ ...OUTGOING, reason: 'other' }])),
-      'one more rule asks': () => plane.setPolicy(policyWith([OUTGOING, LETTERS])),
-    };
-    it.each(Object.keys(TAKEN_BACK))('ask again when %s, also about a call that waits already', async (name) => {
+    /** Each with a subject and a rule of its own, so that one change of the policy is about all of them. */
+    it('ask again when the grant is revoked, its rule has changed or one more asks, also about a call that waits', async () => {
+      const subjects = ['revoked', 'changed', 'more', 'as-before'];
+      const ruleOf = (subject: string): Rule => ({ ...OUTGOING, id: `of-${subject}`, subjects: [subject] });
+      const [revoked, changedRule, more, same] = subjects.map(ruleOf);
       const text = randomId();
-      const { id } = await granted(text);
+      await plane.setPolicy(policyWith(subjects.map(ruleOf)));
+      const opened = await Promise.all(subjects.map((subject) => plane.client.openSession({ subject, agent: 'main' })));
+      const grants = await Promise.all(
+        opened.map(async (each) => {
+          const parked = await park(plane, each, 'desk.send', letter(plane, text));
+          const { grant } = await decide(plane, parked.approval, 'allow-always');
+          expect((await parked.outcome).kind).toBe('ok');
+          return grant!;
+        }),
+      );
       await stopWorker();
-      const queued = park(plane, session, 'desk.send', letter(plane, text));
-      await TAKEN_BACK[name]!(id);
+      const queued = opened.slice(0, 3).map((each) => park(plane, each, 'desk.send', letter(plane, text)));
+      const unasked = callFor(plane, opened[3]!, 'desk.send', letter(plane, text));
+      await plane.client.grants.revoke(OPERATOR, grants[0]!);
+      const rules = [revoked!, { ...changedRule!, reason: 'other' }, more!, { ...LETTERS, subjects: ['more'] }, same!];
+      await plane.setPolicy(policyWith(rules));
       await startAnotherWorker();
-      const { approval, outcome } = await queued;
-      await decide(plane, approval, 'deny');
-      expect(await outcome).toMatchObject({ executed: 'no', error: { code: 'APPROVAL_DENIED' } });
-      expect(sentLetters(plane, text)).toHaveLength(1);
+      for (const { approval, outcome } of await Promise.all(queued)) {
+        await decide(plane, approval, 'deny');
+        expect(await outcome).toMatchObject({ executed: 'no', error: { code: 'APPROVAL_DENIED' } });
+      }
+      expect((await unasked).kind).toBe('ok');
+      expect(sentLetters(plane, text)).toHaveLength(subjects.length + 1);
     });
   });
 
@@ -302,15 +382,10 @@ function otherText({ question }: Approval): string {
   return JSON.stringify({ ...(JSON.parse(question.arguments) as object), text: 'somebody else wrote this' });
 }
 
-/** The real store, in which somebody has changed what was approved. */
-async function openTamperedStore(options: StoreOptions, tamper: (approval: Approval) => Approval): Promise<Store> {
+type ChangedStore = (store: Store) => Promise<Partial<Store>>;
+
+/** The real store, in which something is not as it was, or fails. */
+async function openChangedStore(options: StoreOptions, change: ChangedStore): Promise<Store> {
   const store = await openStore(options);
-  return {
-    ...store,
-    lanes: store.lanes,
-    async readApproval(id) {
-      const approval = await store.readApproval(id);
-      return approval === undefined ? undefined : tamper(approval);
-    },
-  };
+  return { ...store, lanes: store.lanes, ...(await change(store)) };
 }

@@ -116,8 +116,14 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
       { text: 'rewrite-and-ask rewritten', callId },
     ]);
     const { detail } = await recordOf(plane, callId, 'call.settled');
-    expect(detail).toMatchObject({ effectiveDigest: sha256(rewritten), approval: parked.approval.question.id });
-    expect(await toldOf(callId)).toMatchObject([{ ran: { text: 'rewrite-and-ask rewritten' }, kind: 'ok' }]);
+    expect(detail).toMatchObject({
+      effectiveDigest: sha256(rewritten),
+      approval: parked.approval.question.id,
+      changedBy: ['desk-hooks.editor'],
+    });
+    expect(await toldOf(callId)).toMatchObject([
+      { ran: { text: 'rewrite-and-ask rewritten' }, changedBy: ['desk-hooks.editor'], kind: 'ok' },
+    ]);
   });
 
   it('that rewrite and ask change nothing after a no', async () => {

@@ -1,4 +1,4 @@
-import { HISTORY_LENGTH, type Attempt, type RunHistory } from '../../src/domain/attempt.ts';
+import { HISTORY_LENGTH, type Attempt } from '../../src/domain/attempt.ts';
 import { trouble } from '../../src/domain/errors.ts';
 import type { JsonValue } from '../../src/domain/json.ts';
 import { DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../src/domain/loop-settings.ts';
@@ -7,9 +7,10 @@ import type { ToolDeclaration } from '../../src/domain/tool.ts';
 import { detectLoop } from '../../src/gate/loop/detect-loop.ts';
 import { costOfCall, endOfAttempt } from '../../src/gate/loop/end-of-attempt.ts';
 import { factsOfBlock, type LoopBlock, type LoopVerdict } from '../../src/gate/loop/loop-verdict.ts';
-import { signatureOf } from '../../src/gate/loop/signature.ts';
 import { canonicalJson } from '../../src/wire/canonical-json.ts';
 import { bodyDigest } from '../../src/wire/digest.ts';
+import { toolTag } from '../../src/wire/history.ts';
+import { pack } from './decode-history.ts';
 
 export type SimulatedTool = { readonly id: string } & Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'>;
 
@@ -90,8 +91,8 @@ export function simulateRun(pattern: (index: number) => SimulatedCall, options: 
     const sequence = index + 1;
     const toolSequence = (perTool.get(tool.id) ?? 0) + 1;
     perTool.set(tool.id, toolSequence);
-    const attempt = { sequence, tool: signatureOf(tool.id), raw: signature(tool.id, call.arguments), at: now };
-    const history: RunHistory = attach(run, attempt.raw, sequence) ? [...run.ring] : [];
+    const attempt = { sequence, tool: toolTag(tool.id), raw: signature(tool.id, call.arguments), at: now };
+    const history = pack(attach(run, attempt.raw, sequence) ? run.ring : []);
     if (history.length > 0) carried += 1;
     remember(run, { ...attempt, ending: 'open' });
     const state = { sequence, toolSequence, startedAt, cost, endedRuns: options.endedRuns ?? 0 };

@@ -1,5 +1,6 @@
 import { deepFreeze } from '../../domain/deep-freeze.ts';
-import type { ArgumentChange, Ask, HookFailure } from '../../domain/hook.ts';
+import type { ArgumentChange } from '../../domain/argument-change.ts';
+import type { Ask, HookFailure } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { HookedCall, HooksVerdict, ValidateArguments } from '../../ports/gate-hooks.ts';

@@ -12,6 +12,8 @@ const signatureAt = new Float64Array(SLOTS);
 const resultAt = new Float64Array(SLOTS);
 const lastAt = new Float64Array(SLOTS);
 const streakAt = new Uint8Array(SLOTS);
+const mixed = new Float64Array(1);
+const halves = new Uint32Array(mixed.buffer);
 
 /**
  * The last resort: a few calls that bring nothing new any more, in whatever order, also those that no other detector judges. Passes over
@@ -54,9 +56,10 @@ function breakOn(
   return isOwn ? { detector: 'breaker', level: 'block', count: idle } : undefined;
 }
 
-/** Twice as many slots as attempts: there is always a free one, and mostly at once. */
+/** 256, twice as many slots as attempts: there is always a free one, and mostly at once. */
 function slotOf(signature: number): number {
-  let slot = (signature - Math.floor(signature / SLOTS) * SLOTS) | 0;
+  mixed[0] = signature;
+  let slot = Math.imul(halves[0]! ^ Math.imul(halves[1]!, 0x85ebca6b), 0x9e3779b1) >>> 24;
   for (; isTaken[slot] !== 0; slot = (slot + 1) % SLOTS) if (signatureAt[slot] === signature) return slot;
   isTaken[slot] = 1;
   signatureAt[slot] = signature;

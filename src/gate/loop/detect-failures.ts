@@ -1,7 +1,7 @@
+import { codeOf } from '../../wire/history.ts';
 import { UNKNOWN_TOOL } from './failure-class.ts';
 import { climb, type Detect } from './finding.ts';
 import { BAD, OK, OPEN, type LoopWindow } from './loop-window.ts';
-import { codeOf } from './signature.ts';
 
 const UNKNOWN = codeOf(UNKNOWN_TOOL);
 

@@ -1,21 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pack } from '../../../test/support/decode-history.ts';
 import { ATTEMPT_ENDINGS, type Attempt, type RunState } from '../../domain/attempt.ts';
 import { changeLoopSettings, DEFAULT_LOOP_SETTINGS as settings } from '../../domain/loop-settings.ts';
 import { detectLoop } from './detect-loop.ts';
 import { blockMark, type LoopBlock, type LoopVerdict } from './loop-verdict.ts';
+import { encodeHistory, openHistory, toolTag } from '../../wire/history.ts';
 import { signatureOf } from './signature.ts';
 
 const NOW = 1_763_000_000_000;
 const tool = { id: 'a.b' };
 const run: RunState = { sequence: 129, toolSequence: 5, startedAt: NOW - 5000, cost: 0, endedRuns: 0 };
 
-const CALLS = ['A', 'B', 'C', 'D'].map((name) => ({ raw: signatureOf(name), tool: signatureOf(`t.${name}`) }));
+const CALLS = ['A', 'B', 'C', 'D'].map((name) => ({ raw: signatureOf(name), tool: toolTag(`t.${name}`) }));
 const RESULTS = ['x', 'y'].map((name) => signatureOf(name));
 type Asked = Pick<Attempt, 'tool' | 'raw' | 'at'>;
 
 const ask = (history: readonly Attempt[], attempt: Asked): LoopVerdict =>
-  detectLoop({ history, run, attempt, settings, tool });
+  detectLoop({ history: pack(history), run, attempt, settings, tool });
 
 /** Histories with loops in them: few calls, few results, runs and rounds of them. */
 const loopy: fc.Arbitrary<Attempt[]> = fc
@@ -88,8 +90,21 @@ describe('detectLoop', () => {
     });
     fc.assert(
       fc.property(fc.array(attempt, { minLength: 1, maxLength: 8 }), attempt, state, (few, asked, counters) => {
-        const history = Array.from({ length: 160 }, (_, index) => few[index % few.length]!);
+        const history = pack(Array.from({ length: 160 }, (_, index) => few[index % few.length]!));
         const verdict = detectLoop({ history, run: counters, attempt: asked, settings, tool });
+        expect(['pass', 'warn', 'block']).toContain(verdict.kind);
+      }),
+    );
+  });
+
+  test('never throws, whatever bytes a store gives as a history', () => {
+    const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 60 });
+    fc.assert(
+      fc.property(loopy, damage, fc.nat({ max: 300 }), fc.nat({ max: 40 }), (attempts, places, before, cut) => {
+        const bytes = Uint8Array.from(encodeHistory(attempts));
+        for (const [place, byte] of places) bytes[place % bytes.length] = byte;
+        const history = openHistory(bytes.subarray(cut), before);
+        const verdict = detectLoop({ history, run, attempt: { ...CALLS[0]!, at: NOW }, settings, tool });
         expect(['pass', 'warn', 'block']).toContain(verdict.kind);
       }),
     );
@@ -130,7 +145,7 @@ describe('detectLoop', () => {
         const asked = { ...CALLS[call]!, at: NOW };
         const judge = (longer: readonly Attempt[], at: number): LoopVerdict =>
           detectLoop({
-            history: longer,
+            history: pack(longer),
             run,
             attempt: { ...asked, at },
             settings: isPatient ? patient : settings,
@@ -155,7 +170,7 @@ describe('detectLoop', () => {
 
   test('keeps it blocked also when the evidence is as old as what the store remembers', () => {
     const attempts = Array.from({ length: 128 }, (_, index): Attempt => {
-      const { raw, tool: own } = index < 20 ? CALLS[0]! : { raw: signatureOf(`${index}`), tool: signatureOf('x') };
+      const { raw, tool: own } = index < 20 ? CALLS[0]! : { raw: signatureOf(`${index}`), tool: toolTag('x') };
       return { sequence: index + 1, raw, tool: own, at: NOW - (128 - index) * 1000, ending: 'ok', result: RESULTS[0]! };
     });
     const asked = { ...CALLS[0]!, at: NOW };
@@ -173,7 +188,7 @@ describe('detectLoop', () => {
         fc.uniqueArray(fc.integer({ min: 0, max: 30 }), { minLength: 2, maxLength: 8 }),
         fc.array(fc.nat(), { minLength: 5, maxLength: 8 }),
         (members, tries) => {
-          const call = (member: number) => ({ raw: signatureOf(`m${member}`), tool: signatureOf('t.t') });
+          const call = (member: number) => ({ raw: signatureOf(`m${member}`), tool: toolTag('t.t') });
           const length = Math.max(20, 4 * members.length);
           const at = (index: number): number => NOW + index * 1000;
           const history: Attempt[] = Array.from({ length }, (_, index) => {
@@ -224,7 +239,7 @@ function spread(count: number, places: readonly number[]): Attempt[] {
   }));
   const other = places.map((place, index): Attempt => ({
     sequence: 0,
-    tool: signatureOf(`o.${index}`),
+    tool: toolTag(`o.${index}`),
     raw: signatureOf(`other ${index}`),
     at: NOW - Math.max(0, count - place) * 1000,
     ending: 'ok',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pack } from '../../../test/support/decode-history.ts';
 import {
   blockedOutcome,
   fails,
@@ -14,6 +15,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import { detectLoop, type LoopQuestion } from './detect-loop.ts';
 import { endOfAttempt } from './end-of-attempt.ts';
 import type { LoopBlock, LoopVerdict } from './loop-verdict.ts';
+import { toolTag } from '../../wire/history.ts';
 import { signatureOf } from './signature.ts';
 
 const NOW = 1_763_000_000_000;
@@ -30,7 +32,7 @@ interface Past extends Partial<Attempt> {
 function historyOf(past: readonly Past[]): Attempt[] {
   return past.map(({ call = 'A', toolId = 'a.b', outcome = says('same'), ...own }, index) => ({
     sequence: index + 1,
-    tool: signatureOf(toolId),
+    tool: toolTag(toolId),
     raw: signatureOf(call),
     at: NOW - (past.length - index) * STEP_MS,
     ...(own.ending === 'open' ? {} : endOfAttempt(outcome)),
@@ -53,7 +55,7 @@ interface Asked extends Partial<Omit<LoopQuestion, 'settings' | 'run'>> {
 function ask(past: readonly Past[], asked: Asked = {}): LoopVerdict {
   const { call = 'A', toolId = 'a.b', effective, at = NOW } = asked;
   return detectLoop({
-    history: historyOf(past),
+    history: pack(historyOf(past)),
     run: {
       sequence: past.length + 1,
       toolSequence: past.length + 1,
@@ -63,7 +65,7 @@ function ask(past: readonly Past[], asked: Asked = {}): LoopVerdict {
       ...asked.run,
     },
     attempt: {
-      tool: signatureOf(toolId),
+      tool: toolTag(toolId),
       raw: signatureOf(call),
       at,
       ...(effective === undefined ? {} : { effective: signatureOf(effective) }),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../domain/json.ts';
 import { LONGEST_CYCLE } from '../../domain/loop-settings.ts';
+import { codeOf } from '../../wire/history.ts';
 import { signatureOf } from './signature.ts';
 
 export const DETECTORS = [
@@ -73,16 +74,16 @@ export interface BlockMark {
 
 const BUDGETS: readonly Detector[] = ['calls-per-run', 'calls-per-tool', 'wall-time', 'cost'];
 
-const MARKS: ReadonlyMap<string, BlockMark> = new Map(
+const MARKS: ReadonlyMap<number, BlockMark> = new Map(
   DETECTORS.flatMap((detector) => {
     const step = BUDGETS.includes(detector) ? 'none' : detector === 'in-flight' ? 'small' : 'full';
     const periods = Array.from({ length: LONGEST_CYCLE + 1 }, (_, period) => period);
-    return periods.map((period) => [blockMark(detector, period), { detector, period, step }] as const);
+    return periods.map((period) => [codeOf(blockMark(detector, period)), { detector, period, step }] as const);
   }),
 );
 const PLAIN_BLOCK: BlockMark = { detector: 'repeat', period: 0, step: 'full' };
 
 /** A block whose mark is lost was one all the same. */
-export function readBlockMark(result: string | undefined): BlockMark {
-  return (result === undefined ? undefined : MARKS.get(result)) ?? PLAIN_BLOCK;
+export function readBlockMark(result: number): BlockMark {
+  return MARKS.get(result) ?? PLAIN_BLOCK;
 }

@@ -1,6 +1,6 @@
 import { HISTORY_LENGTH, type Attempt, type RunHistory } from '../../domain/attempt.ts';
+import { codeOf, tagCode } from '../../wire/history.ts';
 import { DETECTORS, readBlockMark, type Detector } from './loop-verdict.ts';
-import { codeOf } from './signature.ts';
 
 /** The call that is asked about. `effective` once hooks have changed its arguments. */
 export type AskedAttempt = Pick<Attempt, 'tool' | 'raw' | 'effective' | 'at'>;
@@ -21,12 +21,16 @@ const numbers = (): Float64Array => new Float64Array(HISTORY_LENGTH);
  */
 export class LoopWindow {
   length = 0;
+  readonly tool = numbers();
   readonly raw = numbers();
   /** The raw one where nothing was changed. */
   readonly effective = numbers();
+  /** NaN where there is none, so that it equals nothing. */
+  readonly result = numbers();
   readonly at = numbers();
   readonly state = new Uint8Array(HISTORY_LENGTH);
 
+  ownTool = 0;
   ownRaw = 0;
   ownEffective = 0;
   ownAt = 0;
@@ -52,52 +56,19 @@ export class LoopWindow {
   readonly circleEnd = new Uint8Array(HISTORY_LENGTH);
   readonly circlePeriod = new Uint8Array(HISTORY_LENGTH);
 
-  #asked: AskedAttempt | undefined;
-  readonly #attempts: (Attempt | undefined)[] = Array.from({ length: HISTORY_LENGTH });
-  readonly #tool = numbers();
-  readonly #result = numbers();
-  #toolsRead = false;
-  #resultsRead = false;
-
   read(history: RunHistory, asked: AskedAttempt, decayMs: number): this {
     this.#reset(asked);
     const since = asked.at - decayMs;
-    for (let index = Math.max(0, history.length - HISTORY_LENGTH); index < history.length; index += 1) {
-      const attempt = history[index]!;
-      if (attempt.at >= since) this.#add(attempt, asked);
+    for (let index = 0; index < history.length; index += 1) {
+      if (history.at(index) >= since) this.#add(history, index);
     }
     return this;
   }
 
-  get ownTool(): number {
-    return codeOf(this.#asked?.tool ?? '');
-  }
-
-  /** Read when they are first needed: of most histories nobody asks for them. */
-  get tool(): Float64Array {
-    if (this.#toolsRead) return this.#tool;
-    this.#toolsRead = true;
-    for (let index = 0; index < this.length; index += 1) this.#tool[index] = codeOf(this.#attempts[index]!.tool);
-    return this.#tool;
-  }
-
-  /** NaN where there is none, so that it equals nothing. */
-  get result(): Float64Array {
-    if (this.#resultsRead) return this.#result;
-    this.#resultsRead = true;
-    for (let index = 0; index < this.length; index += 1) {
-      const { result } = this.#attempts[index]!;
-      this.#result[index] = result === undefined ? NaN : codeOf(result);
-    }
-    return this.#result;
-  }
-
   #reset(asked: AskedAttempt): void {
     if (this.blocked > 0) for (const detector of DETECTORS) this.blockedBy[detector] = 0;
-    this.#asked = asked;
-    this.#toolsRead = false;
-    this.#resultsRead = false;
     this.length = 0;
+    this.ownTool = tagCode(asked.tool);
     this.ownRaw = codeOf(asked.raw);
     this.ownEffective = asked.effective === undefined ? this.ownRaw : codeOf(asked.effective);
     this.ownAt = asked.at;
@@ -112,21 +83,24 @@ export class LoopWindow {
     this.circles = 0;
   }
 
-  #add(attempt: Attempt, asked: AskedAttempt): void {
-    const { ending } = attempt;
-    const raw = codeOf(attempt.raw);
-    const effective = attempt.effective === undefined ? raw : codeOf(attempt.effective);
+  #add(history: RunHistory, index: number): void {
+    const ending = history.ending(index);
+    const raw = history.raw(index);
+    const effective = history.effective(index);
+    const result = history.result(index);
+    const at = history.at(index);
     const isSame = raw === this.ownRaw || effective === this.ownEffective;
-    if (isSame && attempt.at > this.lastSameAt) this.lastSameAt = attempt.at;
-    if (ending === 'blocked') return this.#addBlocked(attempt, isSame, asked);
+    if (isSame && at > this.lastSameAt) this.lastSameAt = at;
+    if (ending === 'blocked') return this.#addBlocked(result, isSame, history.tool(index) === this.ownTool);
     const isBad = ending === 'failed' || ending === 'refused';
     // Cancelled, expired, stale: says nothing about the tool.
-    if (isBad && attempt.result === undefined) return;
+    if (isBad && Number.isNaN(result)) return;
     const place = this.length;
-    this.#attempts[place] = attempt;
+    this.tool[place] = history.tool(index);
     this.raw[place] = raw;
     this.effective[place] = effective;
-    this.at[place] = attempt.at;
+    this.result[place] = result;
+    this.at[place] = at;
     this.state[place] = ending === 'ok' ? OK : isBad ? BAD : OPEN;
     if (raw !== effective) this.rewritten = true;
     if (isSame) this.same += 1;
@@ -135,21 +109,17 @@ export class LoopWindow {
     this.length = place + 1;
   }
 
-  #addBlocked(attempt: Attempt, isSame: boolean, asked: AskedAttempt): void {
-    const mark = readBlockMark(attempt.result);
-    if (mark.step === 'small') this.blockedInFlight += 1;
-    if (mark.step !== 'full') return;
+  #addBlocked(result: number, isSame: boolean, isOwnTool: boolean): void {
+    const { detector, step, period } = readBlockMark(result);
+    if (step === 'small') this.blockedInFlight += 1;
+    if (step !== 'full') return;
     this.blocked += 1;
     this.blockedSame ||= isSame;
-    const { detector } = mark;
-    const isRelated =
-      detector === 'repeat' || detector === 'poll'
-        ? isSame
-        : !BY_TOOL.includes(detector) || attempt.tool === asked.tool;
+    const isRelated = detector === 'repeat' || detector === 'poll' ? isSame : !BY_TOOL.includes(detector) || isOwnTool;
     if (isRelated) this.blockedBy[detector] += 1;
-    if (mark.period === 0) return;
+    if (period === 0) return;
     this.circleEnd[this.circles] = this.length;
-    this.circlePeriod[this.circles] = mark.period;
+    this.circlePeriod[this.circles] = period;
     this.circles += 1;
   }
 }

@@ -1,4 +1,5 @@
-import type { ArgumentChange, Ask } from '../../domain/hook.ts';
+import type { ArgumentChange } from '../../domain/argument-change.ts';
+import type { Ask } from '../../domain/hook.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { UNMATCHED } from '../../domain/rule-decision.ts';

@@ -1,6 +1,6 @@
 import { HISTORY_LENGTH, type Attempt, type RunHistory, type RunState } from '../../domain/attempt.ts';
 import { bodyDigest } from '../../wire/digest.ts';
-import { shortSignature, toolTag } from '../../wire/history.ts';
+import { encodeHistory, openHistory, shortSignature, toolTag } from '../../wire/history.ts';
 
 /** What the runs of one gate know of each other. */
 export interface SessionMemory {
@@ -68,11 +68,14 @@ export function createRunMemory(session: SessionMemory, now: () => number = Date
         ending: 'open',
       };
       history = [...before.slice(1 - HISTORY_LENGTH), current];
+      let packed: RunHistory | undefined;
       return {
         get attempt() {
           return current;
         },
-        history: before,
+        get history() {
+          return (packed ??= openHistory(encodeHistory(before), current.sequence));
+        },
         state,
         rewrite(changed) {
           current = replace(current, { ...current, effective: signature(tool, changed) });

@@ -1,4 +1,5 @@
 import { SEVERITIES, type ApprovalQuestion } from '../../domain/approval.ts';
+import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
@@ -19,11 +20,17 @@ import { refuse } from './refuse.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
 
+/** What is asked about: the arguments as canonical JSON, and whose they are if not the caller's. */
+interface AskedArguments {
+  readonly canonical: string;
+  readonly changedBy: readonly ArgumentChange[];
+}
+
 /** Parks the call with a question to a person, unless the answer is known to be no. `before`: what was asked about it already. */
 export async function askApproval(
   call: GatedCall,
   asks: readonly [Ask, ...Ask[]],
-  canonical: string,
+  args: AskedArguments,
   history: RunHistory,
   needs: Needs,
   before?: ApprovalQuestion,
@@ -34,7 +41,7 @@ export async function askApproval(
   const asked = mergeAsks(asks, { title: `Call ${call.tool.declaration.id}`, approvers: policy.approvers ?? [] });
   const merged = before === undefined ? asked : keepWhatHooksSaid(asked, before);
   if (merged.decisions.every((decision) => decision === 'deny')) return nobodyCanAllow(call, merged, needs);
-  const question = writeQuestion(call, merged, canonical);
+  const question = writeQuestion(call, merged, args);
   const { id, severity } = question;
   const { timeoutMs } = merged;
   const answer = await register(call, question, timeoutMs, needs);
@@ -89,7 +96,7 @@ function keepWhatHooksSaid(asked: MergedAsk, before: ApprovalQuestion): MergedAs
   };
 }
 
-function writeQuestion(call: GatedCall, merged: MergedAsk, canonical: string): ApprovalQuestion {
+function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedBy }: AskedArguments): ApprovalQuestion {
   const { delivery, policy } = call.claimed;
   const { id: tool, digest: toolDigest } = call.tool.declaration;
   const { timeoutMs: _timeoutMs, ...asked } = merged;
@@ -97,6 +104,7 @@ function writeQuestion(call: GatedCall, merged: MergedAsk, canonical: string): A
   return {
     ...asked,
     ...parts,
+    ...(changedBy.length === 0 ? {} : { changedBy }),
     id: newApprovalId(delivery.callId),
     callId: delivery.callId,
     run: delivery.run,

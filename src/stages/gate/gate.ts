@@ -31,7 +31,7 @@ export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<All
   const history = historyOf(delivery);
   const loop = judgeLoop(looped(call), history);
   if (loop.kind === 'block') return blockedByLoop(loop, events);
-  if (loop.kind === 'warn') events?.emit('loop.warned', { detector: loop.detector, count: loop.count });
+  tellWarning(call, loop);
 
   const decision =
     policy.rules === undefined && policy.unmatched === undefined ? NO_RULES : judgeRules(call, call.arguments);
@@ -53,6 +53,10 @@ const NO_RULES: RuleDecision = Object.freeze({ verdict: 'allow', by: 'unmatched'
 
 function looped({ claimed: { delivery, policy }, identity, tool }: GatedCall) {
   return { delivery, policy, agent: identity.agent, tool: tool.declaration };
+}
+
+function tellWarning({ claimed: { events } }: GatedCall, loop: LoopVerdict): void {
+  if (loop.kind === 'warn') events?.emit('loop.warned', { detector: loop.detector, count: loop.count });
 }
 
 function afterHooks<Call extends GatedCall>(
@@ -98,6 +102,7 @@ function judgeAgain<Call extends GatedCall>(
   if (loop.kind === 'block') return blockedByLoop(loop, call.claimed.events);
   const decision = judgeRules(call, passed.arguments);
   if (decision.verdict === 'deny') return deniedByRule(call, decision);
+  if (found.loop.kind !== 'warn') tellWarning(call, loop);
   const worse = found.loop.kind === 'warn' ? found.loop : loop;
   return conclude(call, { history: found.history, loop: worse, decision }, passed, needs);
 }
@@ -112,7 +117,7 @@ function conclude<Call extends GatedCall>(
   const facts: GateFacts | undefined = factsOf(call, loop, decision, passed);
   const effective = passed.changedBy.length === 0 ? call : { ...call, arguments: passed.arguments };
   if (first === undefined) return allow(effective, facts);
-  return askOrGrant(call, [first, ...rest], passed.canonical, history, needs).then((answer) =>
+  return askOrGrant(call, [first, ...rest], passed, history, needs).then((answer) =>
     answer.kind === 'granted' ? allow(effective, { ...facts, grant: answer.grant }) : answer,
   );
 }
@@ -120,11 +125,11 @@ function conclude<Call extends GatedCall>(
 async function askOrGrant(
   call: GatedCall,
   asks: readonly [Ask, ...Ask[]],
-  canonical: string,
+  passed: Passed,
   history: RunHistory,
   needs: Needs,
 ): Promise<NonNullable<Awaited<ReturnType<typeof useGrant>>>> {
-  return (await useGrant(call, asks, canonical, needs)) ?? askApproval(call, asks, canonical, history, needs);
+  return (await useGrant(call, asks, passed.canonical, needs)) ?? askApproval(call, asks, passed, history, needs);
 }
 
 /** Undefined for the usual call: nothing was changed, warned of or allowed by name. */

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../domain/call.ts';
 import type { ApprovalId, GrantId } from '../../domain/approval.ts';
-import type { ArgumentChange } from '../../domain/hook.ts';
+import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';

@@ -8,10 +8,8 @@ import type { Policy } from '../../domain/policy.ts';
 import type { Delivery } from '../../ports/call-store.ts';
 import type { CallEmitter } from '../../ports/events.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
-import { decodeHistory, shortSignature, toolTag } from '../../wire/history.ts';
+import { NO_HISTORY, openHistory, shortSignature, toolTag } from '../../wire/history.ts';
 import { refuse } from './refuse.ts';
-
-const NO_HISTORY: RunHistory = Object.freeze([]);
 
 export interface LoopedCall {
   readonly delivery: Delivery;
@@ -23,7 +21,7 @@ export interface LoopedCall {
 
 /** The attempts of the run before this one, as far as the store saw a reason to send them. */
 export function historyOf({ history, runState }: Delivery): RunHistory {
-  return history === undefined ? NO_HISTORY : decodeHistory(history, runState.sequence);
+  return history === undefined ? NO_HISTORY : openHistory(history, runState.sequence);
 }
 
 export function judgeLoop(

@@ -1,18 +1,17 @@
 import type { Approval, Asker } from '../../domain/approval.ts';
-import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { Ask } from '../../domain/hook.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
 import type { Plane } from '../../ports/plane.ts';
+import { NO_HISTORY } from '../../wire/history.ts';
 import { readArguments } from '../../wire/read-arguments.ts';
 import { askApproval, endedBy } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall } from './gated-call.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
-const NO_HISTORY: RunHistory = Object.freeze([]);
 
 /**
  * A person has said yes. What runs is what they saw, or what they made of it: the stored bytes, never the caller's. Rules are asked
@@ -27,6 +26,7 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
   const changed = findChange(call, approval);
   if (changed !== undefined) return endedBy(call, 'mismatch', { what: changed });
 
+  const { changedBy = [] } = approval.question;
   const canonical = approval.editedArguments ?? approval.question.arguments;
   const read = readArguments(canonical);
   if (!read.ok) return endedBy(call, 'mismatch', { what: 'the arguments' });
@@ -39,9 +39,9 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
   const [first, ...rest] = asksOf(decision);
   if (first !== undefined && ![first, ...rest].every(({ asker }) => wasAsked(approval, asker))) {
     const asks = [first, ...rest, ...hookAsks(approval)] as const;
-    return askApproval(call, asks, canonical, NO_HISTORY, needs, approval.question);
+    return askApproval(call, asks, { canonical, changedBy }, NO_HISTORY, needs, approval.question);
   }
-  const effective = canonical === call.envelope.arguments ? {} : { effective: canonical };
+  const effective = canonical === call.envelope.arguments ? {} : { effective: canonical, changedBy };
   return allow({ ...call, arguments: read.value }, { ...effective, approval: approval.question.id });
 }
 
@@ -54,10 +54,17 @@ function tellResolved({ claimed: { events } }: GatedCall, approval: Approval): v
 }
 
 /** What is not as it was when the person looked. */
-function findChange({ claimed: { delivery }, tool }: GatedCall, { question }: Approval): string | undefined {
+function findChange(
+  { claimed: { delivery }, tool }: GatedCall,
+  { question, editedArguments, votes }: Approval,
+): string | undefined {
   if (question.callId !== delivery.callId || question.session !== delivery.session) return 'the session';
   if (question.tool !== tool.declaration.id || question.toolDigest !== tool.declaration.digest) return 'the tool';
-  return bindingOf(question) === question.binding ? undefined : 'the question';
+  if (bindingOf(question) !== question.binding) return 'the question';
+  // Also where somebody has put other arguments beside the question since, or taken those of the approver away.
+  const agreed =
+    editedArguments === undefined ? question.binding : bindingOf({ ...question, arguments: editedArguments });
+  return votes.length > 0 && votes.every(({ binding }) => binding === agreed) ? undefined : 'the arguments';
 }
 
 /** A rule whose text has changed since has not been answered. */

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../domain/call.ts';
-import type { ArgumentChange } from '../../domain/hook.ts';
+import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Identity } from '../../domain/session.ts';

@@ -61,16 +61,17 @@ function toPrincipal(text: string): Principal {
   return { kind: text.slice(0, colon) as Principal['kind'], name: decodeURIComponent(text.slice(colon + 1)) };
 }
 
-/** Lines of decision, time, who, and the comment as JSON text. */
+/** Lines of decision, time, who, what they agreed to, and the comment as JSON text. */
 function decodeVotes(text: string): Vote[] {
   const lines = text.split('\n').filter((line) => line !== '');
   return lines.map((line) => {
-    const [decision, at, by, ...rest] = line.split(' ');
+    const [decision, at, by, binding, ...rest] = line.split(' ');
     const comment = rest.join(' ');
     return {
       by: toPrincipal(by!),
       decision: decision as ApprovalDecision,
       at: Number(at),
+      binding: binding!,
       ...(comment === '' ? {} : { comment: JSON.parse(comment) as string }),
     };
   });

@@ -82,6 +82,7 @@ async function decideApproval(context: RedisContext, request: DecideRequest): Pr
       comment: request.comment === undefined ? '' : JSON.stringify(request.comment),
       hasEdited: request.editedArguments !== undefined,
       edited: request.editedArguments ?? '',
+      agreed: request.editedBinding ?? request.binding,
       deadlineMs: Math.ceil(request.deadlineMs),
       denied: request.denied,
       deniedMayHaveRun: request.deniedMayHaveRun,

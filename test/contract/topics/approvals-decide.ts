@@ -71,7 +71,13 @@ export function describeDeciding(scene: Scene): void {
     const approval = (await store.readApproval(asked.question.id))!;
     expect(approval).toMatchObject({ state: 'allowed', resolution: 'allow-once', callback: 'none' });
     expect(approval.votes).toEqual([
-      { by: ALICE, decision: 'allow-once', at: approval.resolvedAt, comment: 'fine by me' },
+      {
+        by: ALICE,
+        decision: 'allow-once',
+        at: approval.resolvedAt,
+        binding: asked.question.binding,
+        comment: 'fine by me',
+      },
     ]);
     expect(await auditOf(store, parked.callId)).toEqual(
       ['approval.requested', 'approval.decided', 'call.settled'].map((event) =>
@@ -292,6 +298,23 @@ export function describeDeciding(scene: Scene): void {
     const approval = (await store.readApproval(asked.question.id))!;
     expect(approval.editedArguments).toBe(editedArguments);
     expect(approval.question).toEqual(asked.question);
+    expect(approval.votes).toMatchObject([{ by: ALICE, binding: request.editedBinding }]);
+    expect(request.editedBinding).not.toBe(asked.question.binding);
+  });
+
+  it('edited arguments and what binds them come together, or not at all', async () => {
+    const store = await scene.open();
+    const asked = await askAbout(store, await holdOne(store, await openSession(store)));
+    const { editedBinding: _binding, ...unbound } = decideRequest(asked, 'allow-once', { editedArguments: '{}' });
+    const binding = asked.question.binding;
+    for (const request of [
+      unbound,
+      { ...unbound, editedBinding: 'nothing that binds' },
+      { ...decideRequest(asked), editedBinding: binding },
+    ]) {
+      await expect(store.decideApproval(request)).rejects.toMatchObject({ code: 'APPROVAL_INVALID' });
+    }
+    expect((await store.readApproval(asked.question.id))?.state).toBe('pending');
   });
 
   it('edits come neither with a deny nor where several have to agree', async () => {

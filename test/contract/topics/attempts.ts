@@ -3,8 +3,9 @@ import { HISTORY_LENGTH, type Attempt, type AttemptEnding } from '../../../src/d
 import { toolId } from '../../../src/domain/ids.ts';
 import type { Delivery, SettledAttempt } from '../../../src/ports/call-store.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { decodeHistory, shortSignature, toolTag } from '../../../src/wire/history.ts';
+import { shortSignature, toolTag } from '../../../src/wire/history.ts';
 import { newRunId } from '../../../src/wire/ids.ts';
+import { decodeHistory } from '../../support/decode-history.ts';
 import {
   acceptMany,
   acceptOne,

@@ -85,6 +85,7 @@ function castVote(transaction: Transaction, ballot: Ballot, request: DecideReque
     by: request.by,
     decision: request.decision,
     at: transaction.now,
+    binding: request.editedBinding ?? request.binding,
     ...(request.comment === undefined ? {} : { comment: request.comment }),
   };
   const cast = { ...ballot, votes: [...votes, vote] };

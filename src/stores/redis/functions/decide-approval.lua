@@ -1,12 +1,13 @@
 --[[ Cast a vote on a pending approval. The first answer that decides wins: a yes queues the call again under a higher fence, a no
-  settles it, in the same step. `votes` has one line per vote: decision, time, who, and a comment as JSON text.
+  settles it, in the same step. `votes` has one line per vote: decision, time, who, what
+  they agreed to, and a comment as JSON text.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
-  ARGV     incarnation, lane, approval, binding, decision, by, comment, hasEdited, edited, deadlineMs, denied, deniedMayHaveRun, detail, retentionMs, grant, grantFacts, grantTool, grantMs, grantUses
+  ARGV     incarnation, lane, approval, binding, decision, by, comment, hasEdited, edited, agreed, deadlineMs, denied, deniedMayHaveRun, detail, retentionMs, grant, grantFacts, grantTool, grantMs, grantUses
   RETURNS  DECIDED | COUNTED | ALREADY | MISMATCH | NOT_OFFERED | NOT_YOURS | UNKNOWN ]]
 local meta, live, audit, calls = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local incarnation, lane, id, binding, decision, by = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local has_edited, edited, detail, grant_id = ARGV[8] == '1', ARGV[9], ARGV[13], ARGV[15]
+local has_edited, edited, detail, grant_id = ARGV[8] == '1', ARGV[9], ARGV[14], ARGV[16]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local key = approval_key(lane, id)
@@ -46,11 +47,11 @@ if #own > 0 and decision ~= 'deny' then return { 'ALREADY', 'pending' } end
 local envelope = redis.call('GET', body_key(lane, call_id))
 if not envelope then return { 'UNKNOWN' } end
 
-local line = decision .. ' ' .. text(now) .. ' ' .. by .. ' ' .. ARGV[7]
+local line = decision .. ' ' .. text(now) .. ' ' .. by .. ' ' .. ARGV[10] .. ' ' .. ARGV[7]
 redis.call('HSET', key, 'votes', votes == '' and line or votes .. '\n' .. line)
 if decision == 'deny' then
-  local settlement = new_settlement(lane, now, ARGV[14])
-  local outcome = may_have_run_before(lane, record) and ARGV[12] or ARGV[11]
+  local settlement = new_settlement(lane, now, ARGV[15])
+  local outcome = may_have_run_before(lane, record) and ARGV[13] or ARGV[12]
   end_parked(settlement, call_id, record, 'denied', detail)
   settle_record(settlement, call_id, record, bytes, outcome, 'call.settled', detail, '', '0', DENIED)
   note_refusal(settlement.notes, call_id, record)
@@ -70,11 +71,11 @@ add_audit(records, 'approval.decided', call_id, write_record(record), detail)
 if not always then grant_id = '' end
 if grant_id ~= '' then
   redis.call('HSET', key, 'grant', grant_id)
-  make_grant(lane, record, { id = grant_id, facts = ARGV[16], tool = ARGV[17], lifetime_ms = ARGV[18], uses_left = ARGV[19],
+  make_grant(lane, record, { id = grant_id, facts = ARGV[17], tool = ARGV[18], lifetime_ms = ARGV[19], uses_left = ARGV[20],
     call = call_id }, now)
   add_audit(records, 'grant.created', call_id, record_with_grant(record, grant_id), detail)
 end
-local deadline = text(now + math.max(tonumber(asked[9]), tonumber(ARGV[10])))
+local deadline = text(now + math.max(tonumber(asked[9]), tonumber(ARGV[11])))
 resume_call(lane, meta, call_id, record, { envelope = envelope, deadline = deadline, session = session, now = now })
 redis.call('ZADD', live, deadline, call_id)
 write_audit(meta, audit, text(now), records)

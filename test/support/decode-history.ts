@@ -1,0 +1,40 @@
+import type { Attempt, AttemptEnding, RunHistory } from '../../src/domain/attempt.ts';
+import { encodeHistory, openHistory } from '../../src/wire/history.ts';
+
+/** A history of these attempts, in this order whatever their sequences. */
+export function pack(attempts: readonly Attempt[]): RunHistory {
+  const numbered = attempts.map((attempt, index) => ({ ...attempt, sequence: index + 1 }));
+  return openHistory(encodeHistory(numbered), Infinity);
+}
+
+const SIZE = 41;
+const ENDINGS: Readonly<Record<string, AttemptEnding>> = {
+  '?': 'open',
+  o: 'ok',
+  f: 'failed',
+  r: 'refused',
+  b: 'blocked',
+  e: 'blocked',
+};
+const NOTHING = '--------';
+
+/** What stands in the bytes that a store gives, in words: the attempts before `sequence`, oldest first. */
+export function decodeHistory(bytes: Uint8Array, sequence: number): Attempt[] {
+  const history = Buffer.from(bytes);
+  const attempts: Attempt[] = [];
+  for (let at = 0; at + SIZE <= history.length; at += SIZE) {
+    const one = history.subarray(at, at + SIZE);
+    const text = one.toString('latin1');
+    const [result, effective] = [text.slice(25, 33), text.slice(33)];
+    attempts.push({
+      sequence: one.readUInt32LE(0),
+      at: one.readDoubleLE(4),
+      tool: text.slice(12, 16),
+      raw: text.slice(16, 24),
+      ending: ENDINGS[text.charAt(24)]!,
+      ...(effective === NOTHING ? {} : { effective }),
+      ...(result === NOTHING ? {} : { result }),
+    });
+  }
+  return attempts.filter((one) => one.sequence < sequence).sort((one, other) => one.sequence - other.sequence);
+}
