@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { anyCharacter } from '../../test/support/any-character.ts';
 import { samplePublished } from '../../test/support/sample-call.ts';
 import { NAME_PATTERN, splitToolId, toolId } from '../domain/ids.ts';
 import { toolNames } from './named-tools.ts';
@@ -39,7 +40,7 @@ describe('toolName', () => {
   });
 
   test('is a name that every provider takes', () => {
-    const anything = fc.oneof(anyId, fc.string({ unit: 'binary' }));
+    const anything = fc.oneof(anyId, fc.string({ unit: anyCharacter }));
     fc.assert(
       fc.property(anything, (id) => {
         expect(toolName(id)).toMatch(TOOL_NAME_PATTERN);
@@ -87,7 +88,7 @@ describe('toolName', () => {
 
   test('of what is no id never looks like the name of an id', () => {
     const noId = fc.oneof(
-      fc.string({ unit: 'binary' }).filter((text) => splitToolId(text) === undefined),
+      fc.string({ unit: anyCharacter }).filter((text) => splitToolId(text) === undefined),
       anyId.map((id) => `${id}.x`),
     );
     fc.assert(
