@@ -2,11 +2,13 @@ import type { ApprovalStore } from './approval-store.ts';
 import type { CallStore } from './call-store.ts';
 import type { CatalogStore } from './catalog-store.ts';
 import type { FleetRegistry } from './fleet-registry.ts';
+import type { OutboundStore } from './outbound-store.ts';
 import type { PolicyStore } from './policy-store.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** Everything durable. Two implementations, one contract suite. */
-export interface Store extends CallStore, ApprovalStore, SessionStore, PolicyStore, CatalogStore, FleetRegistry {
+export interface Store
+  extends CallStore, ApprovalStore, SessionStore, PolicyStore, CatalogStore, FleetRegistry, OutboundStore {
   /** Fixed when the store was made; ids carry their lane. */
   readonly lanes: number;
   /** Store time in milliseconds. */
@@ -66,6 +68,16 @@ export const STORE_METHODS = [
   'beatWorker',
   'deregisterWorker',
   'listWorkers',
+  'publishEffect',
+  'claimEffects',
+  'finishEffect',
+  'readEffect',
+  'listEffects',
+  'retryEffect',
+  'redirectCall',
+  'dropRedirect',
+  'sendRedirects',
+  'listOwnCalls',
   'now',
   'checkIncarnation',
 ] as const satisfies readonly Exclude<keyof Store, 'lanes' | 'close'>[];

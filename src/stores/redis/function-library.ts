@@ -24,6 +24,7 @@ const SHARED = [
   'settlement',
   'approval',
   'grant',
+  'outbound',
 ];
 
 export interface FunctionHeader {

@@ -28,6 +28,7 @@ import { createCatalogStore, createFleetRegistry, createPolicyStore } from './de
 import { callFunction, loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
 import { createGrantStore } from './grant-store.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
+import { createOutboundStore } from './outbound-store.ts';
 import { forgetDeadPools } from './private-pools.ts';
 import * as read from './read-calls.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
@@ -153,6 +154,7 @@ function createStore(context: RedisContext): Store {
     ...createApprovalStore(context),
     ...createGrantStore(context),
     ...createSessionStore(context),
+    ...createOutboundStore(context),
     readPolicy: () => policies.readPolicy(),
     readNewerPolicy: (request) => policies.readNewerPolicy(request),
     writePolicy: (request) => policies.writePolicy(request),
