@@ -3,12 +3,22 @@ import type { AuditSource, AuditTrail } from './audit-store.ts';
 import type { CallStore } from './call-store.ts';
 import type { CatalogStore } from './catalog-store.ts';
 import type { FleetRegistry } from './fleet-registry.ts';
+import type { OutboundStore } from './outbound-store.ts';
 import type { PolicyStore } from './policy-store.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** Everything durable. Two implementations, one contract suite. As a trail only one that keeps its own audit can be used; see `AuditState`. */
 export interface Store
-  extends CallStore, ApprovalStore, SessionStore, PolicyStore, CatalogStore, FleetRegistry, AuditSource, AuditTrail {
+  extends
+    CallStore,
+    ApprovalStore,
+    SessionStore,
+    PolicyStore,
+    CatalogStore,
+    FleetRegistry,
+    OutboundStore,
+    AuditSource,
+    AuditTrail {
   /** Fixed when the store was made; ids carry their lane. */
   readonly lanes: number;
   /** Store time in milliseconds. */
@@ -80,6 +90,16 @@ export const STORE_METHODS = [
   'listStatements',
   'erasePayloads',
   'cutTrail',
+  'publishEffect',
+  'claimEffects',
+  'finishEffect',
+  'readEffect',
+  'listEffects',
+  'retryEffect',
+  'redirectCall',
+  'dropRedirect',
+  'sendRedirects',
+  'listOwnCalls',
   'now',
   'checkIncarnation',
 ] as const satisfies readonly Exclude<keyof Store, 'lanes' | 'close'>[];

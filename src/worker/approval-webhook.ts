@@ -4,7 +4,9 @@ import { findWebhookProblem } from '../domain/webhook-url.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ApprovalNotifier } from '../ports/approval-notifier.ts';
 import type { Log } from '../ports/log.ts';
-import { requestedMessage, resolvedMessage, signatureHeaders } from './webhook-message.ts';
+import { LEAST_SECRET_LENGTH } from '../http/signature.ts';
+import { isWorthAnother, signedPost } from '../http/signed-post.ts';
+import { requestedMessage, resolvedMessage } from './webhook-message.ts';
 
 export interface WebhookOptions {
   /** https://, or http:// of this machine. */
@@ -31,7 +33,8 @@ export interface ApprovalWebhook extends ApprovalNotifier {
 
 const PACE: WebhookPace = Object.freeze({ attempts: 4, backoffMs: 500, atOnce: 4, queued: 1000 });
 const DEFAULT_TIMEOUT_MS = 5000;
-const LEAST_SECRET_LENGTH = 16;
+/** The operator named the receiver, and only the operator: it may well stand in an inner network. */
+const ANY_ADDRESS = { allow: [], isPublic: () => true };
 const LOG_EVERY = 100;
 
 type Trouble = { readonly problem: string; readonly again: boolean };
@@ -85,22 +88,11 @@ export function createApprovalWebhook(
     }
   }
 
-  /** Each attempt has a signature of its own: a late one must not look like a recorded one. */
   async function post(body: string): Promise<Trouble | undefined> {
-    try {
-      const { status, body: answer } = await fetch(url, {
-        method: 'POST',
-        body,
-        headers: { 'content-type': 'application/json', ...signatureHeaders(secret, body, Date.now()) },
-        // Followed, it would carry the question to an address that nobody configured.
-        redirect: 'manual',
-        signal: AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs)]),
-      });
-      await answer?.cancel();
-      return status >= 200 && status < 300 ? undefined : { problem: `HTTP ${status}`, again: isWorthAnother(status) };
-    } catch (error) {
-      return { problem: nameOf(error), again: true };
-    }
+    const answer = await signedPost({ url, secret, body, timeoutMs, maxAnswerBytes: 0 }, ANY_ADDRESS, stop.signal);
+    if (answer.kind === 'unanswered') return { problem: answer.problem, again: true };
+    const { status } = answer;
+    return status >= 200 && status < 300 ? undefined : { problem: `HTTP ${status}`, again: isWorthAnother(status) };
   }
 
   return {
@@ -128,16 +120,6 @@ function checkOptions(url: string, secret: string): void {
     problems.push(`the secret of approvals.webhook must have ${LEAST_SECRET_LENGTH} characters or more`);
   }
   if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
-}
-
-function isWorthAnother(status: number): boolean {
-  return status >= 500 || status === 408 || status === 429;
-}
-
-/** Without the message: it can hold the address. */
-function nameOf(error: unknown): string {
-  const { name, cause } = error as Error & { cause?: { code?: unknown } };
-  return typeof cause?.code === 'string' ? cause.code : name;
 }
 
 /** Ends early when the signal says so. */

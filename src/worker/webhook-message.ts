@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import type { Approval, ApprovalQuestion } from '../domain/approval.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { argumentsDigest } from '../gate/approvals/binding.ts';
@@ -38,11 +37,4 @@ function factsOf({ id, callId, tool, identity, severity, title, arguments: canon
     argumentsDigest: argumentsDigest(canonical),
     binding,
   };
-}
-
-/** The time is signed too, so that a recorded request cannot be sent again later. */
-export function signatureHeaders(secret: string, body: string, nowMs: number): Record<string, string> {
-  const timestamp = String(Math.floor(nowMs / 1000));
-  const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
-  return { 'sallyport-timestamp': timestamp, 'sallyport-signature': `v1=${signature}` };
 }

@@ -20,6 +20,7 @@ import { describeIncarnation } from './topics/incarnation.ts';
 import { describeInjected } from './topics/injected.ts';
 import { describeModelBased } from './topics/model-based.ts';
 import { describeNested } from './topics/nested.ts';
+import { describeOutbound } from './topics/outbound.ts';
 import { describePolicy } from './topics/policy.ts';
 import { describeRaces } from './topics/races.ts';
 import { describeRecover } from './topics/recover.ts';
@@ -61,6 +62,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   replies: describeReplies,
   waiters: describeWaiters,
   audit: describeAudit,
+  outbound: describeOutbound,
   incarnation: describeIncarnation,
   races: describeRaces,
   model: describeModelBased,

@@ -1,6 +1,7 @@
 import { defineModule, image, structured, type ToolContent } from 'sallyport/tool';
+import type { WebResponse } from 'sallyport/web';
 import { z } from 'zod';
-import { guardedRequest, type WebResponse } from './guarded-request.ts';
+import { fetchGuarded } from './fetch-guarded.ts';
 import { readableText } from './readable-text.ts';
 
 const IMAGES: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -65,7 +66,7 @@ export default defineModule({
       input: z.object({ url, headers, ...part }),
       output: page,
       async run({ from, maxCharacters, ...request }, { setup, signal }) {
-        const response = await guardedRequest({ ...request, method: 'GET' }, setup, signal);
+        const response = await fetchGuarded({ ...request, method: 'GET' }, setup, signal);
         return answer(response, from, maxCharacters);
       },
     }),
@@ -94,7 +95,7 @@ export default defineModule({
       output: page,
       async run({ from, maxCharacters, contentType, ...request }, { setup, signal }) {
         const withType = { ...request, headers: { ...request.headers, 'content-type': contentType } };
-        return answer(await guardedRequest(withType, setup, signal), from, maxCharacters);
+        return answer(await fetchGuarded(withType, setup, signal), from, maxCharacters);
       },
     }),
   }),

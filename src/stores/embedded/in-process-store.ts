@@ -7,7 +7,7 @@ import { StoreClock } from './store-clock.ts';
 
 /** The ports over a file that this process has open, without a thread or a socket: nobody else can reach it. */
 export function openInProcess(path: string, { database, incarnation, lanes }: StoreFile): Store {
-  const lane = new Lane(database);
+  const lane = new Lane(database, incarnation);
   const clock = new StoreClock(lane.clock);
   const file = { incarnation, openedAt: clock.now(), isInPlace: watchPlace(path) };
   const groupCommit = new GroupCommit({ database, lane, clock, file });

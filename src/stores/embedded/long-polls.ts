@@ -1,6 +1,7 @@
 import type { ClaimAnswer, ClaimRequest, TakenReply, TakeRepliesRequest } from '../../ports/call-store.ts';
+import type { ClaimedEffects } from '../../ports/outbound-store.ts';
 import type { StoreMethod } from '../../ports/store.ts';
-import { callerTopic, CATALOG_TOPIC, poolTopic } from './transaction.ts';
+import { callerTopic, CATALOG_TOPIC, OUTBOUND_TOPIC, poolTopic } from './transaction.ts';
 
 /** One request as it came from a client. */
 export interface StoreJob {
@@ -30,6 +31,7 @@ const POLL_RULES: Partial<Record<StoreMethod, PollRule>> = {
     topic: ({ callerId }: TakeRepliesRequest) => callerTopic(callerId),
     isEmpty: (replies: TakenReply[]) => replies.length === 0,
   },
+  claimEffects: { topic: () => OUTBOUND_TOPIC, isEmpty: ({ effects }: ClaimedEffects) => effects.length === 0 },
   watchCatalog: { topic: () => CATALOG_TOPIC, isEmpty: (catalog: unknown) => catalog === undefined },
 };
 

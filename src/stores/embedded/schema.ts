@@ -204,6 +204,55 @@ const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
   chainOldAudit,
   `DROP TABLE audit;
   ALTER TABLE grant ADD COLUMN run TEXT NOT NULL DEFAULT '';`,
+  // What tools do on platforms, on its way out; and calls whose outcomes go there. body is kept while it may be needed.
+  `
+  CREATE TABLE effect (
+    seq INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    callId TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    state TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    attemptsBefore INTEGER NOT NULL DEFAULT 0,
+    publishedAt INTEGER NOT NULL,
+    dueAt INTEGER NOT NULL,
+    deliverMs INTEGER NOT NULL,
+    expiresAt INTEGER NOT NULL,
+    callEndsAt INTEGER NOT NULL,
+    endedAt INTEGER,
+    keepUntil INTEGER,
+    bytes INTEGER NOT NULL,
+    body BLOB,
+    answer BLOB,
+    problem TEXT,
+    callerId TEXT,
+    correlationId TEXT,
+    claimedBy TEXT,
+    claimId TEXT,
+    claimedUntil INTEGER,
+    redeliver INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX effectDue ON effect (platform, dueAt) WHERE state = 'queued';
+  CREATE INDEX effectLive ON effect (callId, seq, bytes) WHERE endedAt IS NULL;
+  CREATE INDEX effectClaimed ON effect (claimedUntil) WHERE state = 'claimed';
+  CREATE INDEX effectClaim ON effect (claimId) WHERE claimId IS NOT NULL;
+  CREATE INDEX effectExpiry ON effect (expiresAt) WHERE state = 'queued';
+  CREATE INDEX effectForget ON effect (keepUntil) WHERE keepUntil IS NOT NULL;
+  CREATE INDEX effectKept ON effect (endedAt, bytes) WHERE endedAt IS NOT NULL AND body IS NOT NULL;
+
+  CREATE TABLE redirect (
+    callId TEXT PRIMARY KEY,
+    platform TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    lookAt INTEGER NOT NULL,
+    deliverMs INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX redirectDue ON redirect (lookAt);
+  `,
 ];
 
 export interface StoreFile {

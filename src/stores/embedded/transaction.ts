@@ -27,3 +27,4 @@ export interface StoreIdentity {
 export const poolTopic = (pool: string): string => `pool ${pool}`;
 export const callerTopic = (callerId: string): string => `caller ${callerId}`;
 export const CATALOG_TOPIC = 'catalog';
+export const OUTBOUND_TOPIC = 'outbound';

@@ -13,6 +13,16 @@ import { checkIncarnation } from './transitions/incarnation.ts';
 import { injectTools } from './transitions/inject-tools.ts';
 import { listCalls } from './transitions/list-calls.ts';
 import { notifyWaiters } from './transitions/notify-waiters.ts';
+import {
+  claimEffects,
+  finishEffect,
+  listEffects,
+  publishEffect,
+  readEffect,
+  retryEffect,
+} from './transitions/effects.ts';
+import { listOwnCalls } from './transitions/list-own-calls.ts';
+import { dropRedirect, redirectCall, sendRedirects } from './transitions/redirects.ts';
 import { readNewerPolicy, readPolicy, writePolicy } from './transitions/policy.ts';
 import { queueState } from './transitions/queue-state.ts';
 import { listApprovals, matchApprovals, readApproval } from './transitions/read-approvals.ts';
@@ -120,6 +130,16 @@ export const transitions: Transitions = {
   listStatements,
   erasePayloads,
   cutTrail,
+  publishEffect,
+  claimEffects,
+  finishEffect,
+  readEffect,
+  listEffects,
+  retryEffect,
+  redirectCall,
+  dropRedirect,
+  sendRedirects,
+  listOwnCalls,
   now: ({ now }) => now,
   checkIncarnation,
 };

@@ -34,6 +34,7 @@ const SHARED = [
   'settlement',
   'approval',
   'grant',
+  'outbound',
 ];
 
 export interface FunctionHeader {

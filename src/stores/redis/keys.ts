@@ -22,6 +22,11 @@ export interface LaneKeys {
   readonly grant: (id: string) => string;
   /** By expiry. */
   readonly grants: string;
+  readonly effect: (key: string) => string;
+  /** Keys of effects by when they were published. */
+  readonly effects: string;
+  /** Rung when an effect of the platform may be due. */
+  readonly bell: (platform: string) => string;
 }
 
 /** The consumer group of every pool's stream. */
@@ -46,6 +51,9 @@ export function laneKeys(name: string, lane: number): LaneKeys {
     claimedCallbacks: `${prefix}callbacks:claimed`,
     grant: (id) => `${prefix}grant:${id}`,
     grants: `${prefix}grants`,
+    effect: (key) => `${prefix}effect:${key}`,
+    effects: `${prefix}outbound:all`,
+    bell: (platform) => `${prefix}outbound:bell:${platform}`,
   };
 }
 

@@ -21,6 +21,7 @@ import { createCatalogStore, createFleetRegistry, createPolicyStore } from './de
 import { loadLibrary, readFunctions } from './function-library.ts';
 import { createGrantStore } from './grant-store.ts';
 import { condemnStore, foundStore } from './incarnation-record.ts';
+import { createOutboundStore } from './outbound-store.ts';
 import { forgetDeadPools } from './private-pools.ts';
 import * as read from './read-calls.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
@@ -122,6 +123,7 @@ export function createStore(context: RedisContext): Store {
     ...createApprovalStore(context),
     ...createGrantStore(context),
     ...createSessionStore(context),
+    ...createOutboundStore(context),
     readPolicy: () => policies.readPolicy(),
     readNewerPolicy: (request) => policies.readNewerPolicy(request),
     writePolicy: (request) => policies.writePolicy(request),

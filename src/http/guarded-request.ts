@@ -1,15 +1,15 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { ToolFailure } from 'sallyport/tool';
 import { checkTarget, parseWebUrl, type Address, type WebRules } from './check-target.ts';
 import { readBody } from './read-body.ts';
+import { WebRefusal } from './web-refusal.ts';
 
 export interface WebRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array | undefined;
 }
 
 export interface WebResponse {
@@ -28,27 +28,31 @@ interface Hop extends Omit<WebRequest, 'url'> {
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-const OWN_HEADERS = { 'user-agent': 'sallyport-example-web/1.0', 'accept-encoding': 'gzip, deflate, br' };
+const OWN_HEADERS = { 'user-agent': 'sallyport/1', 'accept-encoding': 'gzip, deflate, br' };
 
-/** One request and its redirects. Each hop is checked as if it were the first. Throws ToolFailure for what the model can act on. */
+/** One request and its redirects. Each hop is checked as if it were the first. Throws WebRefusal for what the one who asked can act on. */
 export async function guardedRequest(
   request: WebRequest,
   rules: WebRules & { readonly maxBytes: number },
   signal: AbortSignal,
+  { mostRedirects = MOST_REDIRECTS }: { readonly mostRedirects?: number } = {},
 ): Promise<WebResponse> {
   let hop: Hop = { ...request, url: parseWebUrl(request.url) };
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+  for (let redirects = 0; ; redirects += 1) {
     const addresses = await unlessAborted(checkTarget(hop.url, rules), signal);
     const response = await send(hop, addresses, signal);
     try {
-      const next = redirectOf(hop, response);
+      const next = mostRedirects === 0 ? undefined : redirectOf(hop, response);
+      // Without any redirects allowed, one is an answer like any other.
       if (next === undefined) return await finish(hop, response, rules.maxBytes, signal);
+      if (redirects >= mostRedirects) {
+        throw new WebRefusal('TOO_MANY_REDIRECTS', `The page redirected more than ${mostRedirects} times.`);
+      }
       hop = next;
     } finally {
       response.destroy();
     }
   }
-  throw new ToolFailure(`The page redirected more than ${MOST_REDIRECTS} times.`, { code: 'TOO_MANY_REDIRECTS' });
 }
 
 function send(hop: Hop, addresses: readonly Address[], signal: AbortSignal): Promise<IncomingMessage> {
@@ -86,9 +90,8 @@ function redirectOf(hop: Hop, { statusCode = 0, headers }: IncomingMessage): Hop
   const becomesGet = statusCode === 303 || (statusCode < 303 && hop.method === 'POST');
   if (hop.body !== undefined && !becomesGet && !sameOrigin) {
     // Sending the body on would hand it to whoever the first server names.
-    throw new ToolFailure(`The server wants the data sent to ${url.origin} instead; it was not sent there.`, {
-      code: 'REDIRECT_REFUSED',
-    });
+    const problem = `The server wants the data sent to ${url.origin} instead; it was not sent there.`;
+    throw new WebRefusal('REDIRECT_REFUSED', problem);
   }
   const kept = sameOrigin ? withoutBodyHeaders(hop.headers, becomesGet) : {};
   return becomesGet ? { url, method: 'GET', headers: kept } : { ...hop, url, headers: kept };
@@ -116,7 +119,7 @@ function unreachable(url: URL, error: unknown, signal: AbortSignal): never {
   // An aborted call ends as aborted, whatever the broken connection says.
   signal.throwIfAborted();
   const { code = 'no code' } = error as NodeJS.ErrnoException;
-  throw new ToolFailure(`${url.host} gave no usable answer (${code}).`, { code: 'NO_ANSWER', cause: error });
+  throw new WebRefusal('NO_ANSWER', `${url.host} gave no usable answer (${code}).`, error);
 }
 
 /** The system's resolver cannot be interrupted; the call need not wait for it. */

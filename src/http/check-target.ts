@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { denied, ToolFailure } from 'sallyport/tool';
 import { isPublicAddress } from './public-address.ts';
+import { WebRefusal } from './web-refusal.ts';
 
 export interface Address {
   readonly address: string;
@@ -18,13 +18,13 @@ export interface WebRules {
 /** Refuses what cannot be a public web page by its URL alone. The parser turns 0x7f.1, 2130706433 and ①②⑦.0.0.1 into 127.0.0.1. */
 export function parseWebUrl(text: string, base?: string): URL {
   const url = URL.canParse(text, base) ? new URL(text, base) : undefined;
-  if (url === undefined) throw new ToolFailure('This is not a URL.', { code: 'URL_INVALID' });
+  if (url === undefined) throw new WebRefusal('URL_INVALID', 'This is not a URL.');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    denied('Only http and https URLs can be fetched.', { code: 'URL_REFUSED' });
+    throw new WebRefusal('URL_REFUSED', 'Only http and https URLs can be fetched.');
   }
   // http://public.example@internal/ reads as the one and goes to the other.
   if (url.username !== '' || url.password !== '') {
-    denied('A URL with a user name or a password is not fetched.', { code: 'URL_REFUSED' });
+    throw new WebRefusal('URL_REFUSED', 'A URL with a user name or a password is not fetched.');
   }
   return url;
 }
@@ -39,7 +39,8 @@ export async function checkTarget(url: URL, rules: WebRules): Promise<readonly A
   const family = isIP(host);
   const addresses = family === 0 ? await resolveName(host, resolve) : [{ address: host, family }];
   if (!isAllowed(url, rules.allow) && !addresses.every(({ address }) => isPublic(address))) {
-    denied(`${url.host} is not on the public internet; only public pages can be fetched.`, { code: 'ADDRESS_REFUSED' });
+    const problem = `${url.host} is not on the public internet; only public pages can be fetched.`;
+    throw new WebRefusal('ADDRESS_REFUSED', problem);
   }
   return addresses;
 }
@@ -55,7 +56,7 @@ async function resolveName(host: string, resolve: NonNullable<WebRules['resolve'
 }
 
 function noAddress(host: string, cause?: unknown): never {
-  throw new ToolFailure(`The host ${host} is not known.`, { code: 'HOST_UNKNOWN', cause });
+  throw new WebRefusal('HOST_UNKNOWN', `The host ${host} is not known.`, cause);
 }
 
 function resolveWithSystem(host: string): Promise<readonly Address[]> {

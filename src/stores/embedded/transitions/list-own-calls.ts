@@ -1,0 +1,17 @@
+import type { CallRecord } from '../../../domain/call.ts';
+import type { ListOwnCallsRequest } from '../../../ports/outbound-store.ts';
+import type { CallRow } from '../rows.ts';
+import type { Transaction } from '../transaction.ts';
+import { CALL_COLUMNS } from './call-row.ts';
+import { toRecord } from './read-call.ts';
+
+/** By the index of ids: all calls of a subject start alike. */
+export function listOwnCalls({ database }: Transaction, { lane, scope, limit }: ListOwnCallsRequest): CallRecord[] {
+  const rows = database.all<CallRow>(
+    `SELECT ${CALL_COLUMNS} FROM call WHERE keyId > ? AND keyId < ? AND state <> 'settled' ORDER BY deadline LIMIT ?`,
+    `${lane}.${scope}.`,
+    `${lane}.${scope}/`,
+    limit,
+  );
+  return rows.map(toRecord);
+}
