@@ -10,6 +10,8 @@ const MAY_IMPORT = {
   ports: ['domain'],
   wire: ['domain'],
   gate: ['domain', 'ports', 'wire'],
+  redact: ['domain', 'ports', 'wire'],
+  secrets: ['domain', 'ports', 'wire'],
   config: ['domain', 'gate'],
   observe: ['domain', 'ports', 'config'],
   authoring: ['domain', 'ports', 'wire'],
