@@ -22,18 +22,25 @@ for (const hint of HINTS.split(' ')) mark(hint, LOOK_CLOSER);
 for (let code = 0; code < 32; code += 1) TRIPLES[(27 << 10) | (21 << 5) | code] = LOOK_CLOSER;
 mark('://', ADDRESS);
 
+const CHUNK = 16 * 1024;
+const bytes = Buffer.alloc(CHUNK);
+
 /**
  * Most texts hold nothing secret, and this says so in one pass over three characters at a time. True only means: look closer.
  * Every scanner in this folder looks for something with a hint above; the property test holds them to it.
  */
 export function mayHoldSecret(text: string): boolean {
-  let code = 0;
   let found = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    code = ((code << 5) & 0x7fe0) | (unit < 128 ? CODES[unit]! : 0);
-    found |= TRIPLES[code]!;
-    if (found === LOOK_CLOSER) return true;
+  let code = 0;
+  for (let start = 0; start < text.length; start += CHUNK) {
+    // As bytes: reading them costs a third of reading characters of a text that came from anywhere. What is no Latin letter is taken
+    // for one that is; at worst one looks closer.
+    const length = bytes.write(text.length <= CHUNK ? text : text.slice(start, start + CHUNK), 'latin1');
+    for (let index = 0; index < length; index += 1) {
+      code = ((code << 5) | CODES[bytes[index]! & 127]!) & 0x7fff;
+      found |= TRIPLES[code]!;
+    }
+    if ((found & LOOK_CLOSER) !== 0) return true;
   }
-  return found !== 0 && ((found & LOOK_CLOSER) !== 0 || text.includes('@'));
+  return (found & ADDRESS) !== 0 && text.includes('@');
 }

@@ -24,6 +24,7 @@ export function redactJson(
 
 /** Who is told the name of a header beside its value. */
 const NAME_MEMBERS = ['name', 'key', 'header'];
+const LEAST_CREDENTIAL = 12;
 const FLAG = /^--?[A-Za-z][A-Za-z0-9_-]*$/;
 const LOGIN_FLAG = /^(?:-u|--user|--proxy-user)$/;
 
@@ -61,7 +62,7 @@ class Redaction {
 
   /** A key can be a credential itself. */
   #key(key: string, taken: JsonObject, pointer: string): string {
-    const shown = maskText(key, this.#mask);
+    const shown = key.length < LEAST_CREDENTIAL ? key : maskText(key, this.#mask);
     if (shown === key) return key;
     return this.#told(pointer, 'key', Object.hasOwn(taken, shown) ? `${shown} ${Object.keys(taken).length}` : shown);
   }
