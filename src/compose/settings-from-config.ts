@@ -49,6 +49,8 @@ export function workerOptionsOf(
     health: health.enabled ? { host: health.host, port: health.port ?? 0 } : false,
     admission: config.admission,
     ...(hooks === undefined ? {} : { hooks }),
+    ...(config.secrets.providers === undefined ? {} : { secrets: config.secrets.providers }),
+    ...(config.redaction.keyFile === undefined ? {} : { redaction: { keyFile: config.redaction.keyFile } }),
     ...webhookOptionsOf(config, webhookSecret),
   };
 }
