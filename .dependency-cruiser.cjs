@@ -11,6 +11,8 @@ const MAY_IMPORT = {
   wire: ['domain'],
   http: ['domain'],
   gate: ['domain', 'ports', 'wire'],
+  redact: ['domain', 'ports', 'wire'],
+  secrets: ['domain', 'ports', 'wire'],
   config: ['domain', 'gate'],
   observe: ['domain', 'ports', 'config'],
   authoring: ['domain', 'ports', 'wire'],

@@ -19,6 +19,8 @@ export interface ToolOptions<Input extends StandardSchema, Output extends Standa
   /** Starts in accept order, one at a time per subject. */
   readonly serial?: boolean;
   readonly pinned?: 'caller';
+  /** Names of secrets it may be given, as `secret:NAME` in its arguments and its setup or by `ctx.secrets.get`; `PREFIX_*` for several. */
+  readonly secrets?: readonly string[];
   readonly limits?: Partial<ToolLimits>;
   /** Made to be asked again and again: not faster than `everyMs`, it is never taken for a loop. */
   readonly poll?: ToolPoll;
@@ -44,6 +46,7 @@ export interface ToolDefinition {
   readonly privileged?: boolean;
   readonly serial?: boolean;
   readonly pinned?: 'caller';
+  readonly secrets?: readonly string[];
   readonly limits?: Partial<ToolLimits>;
   readonly poll?: ToolPoll;
   readonly progress?: readonly string[];

@@ -2,6 +2,7 @@ import { RE2JS } from 're2js';
 import { NAME_PATTERN, toolId, type ToolId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ModuleDeclaration } from '../domain/module.ts';
+import { SECRET_PATTERN } from '../domain/secret-reference.ts';
 import { EFFECTS, RUNNERS, type Effect, type RunnerName, type ToolDeclaration } from '../domain/tool.ts';
 import { moduleDigest, toolDigest } from '../wire/digest.ts';
 import { findSchemaProblem, isObjectSchema } from './check-schema.ts';
@@ -28,6 +29,7 @@ export class ModuleProblem extends Error {
 const MAX_DESCRIPTION_BYTES = 2048;
 const MAX_TOOLS = 1000;
 const MAX_DENIALS = 20;
+const MAX_SECRETS = 50;
 
 /**
  * Checks what a module file exports and turns it into data. Throws ModuleProblem, and only that.
@@ -105,6 +107,7 @@ function describeTool(module: string, name: string, definition: ToolDefinition |
     privileged: checkFlag(definition.privileged, where, 'privileged'),
     serial: checkFlag(definition.serial, where, 'serial'),
     ...(definition.pinned === undefined ? {} : { pinned: definition.pinned }),
+    ...(definition.secrets === undefined ? {} : { secrets: checkSecrets(definition.secrets, where) }),
   };
   const accounts = readAccounts(definition);
   if (accounts.kind === 'problem') fail(where, accounts.problem);
@@ -160,6 +163,19 @@ function checkDescription(text: unknown, where: string): string {
     fail(where, `has a description of ${bytes} bytes; the limit is ${MAX_DESCRIPTION_BYTES}`);
   const hidden = findHiddenCharacter(text);
   return hidden === undefined ? text : fail(where, `has a description that contains ${hidden}`);
+}
+
+/** In one order, so that the digest does not depend on how they were written. */
+function checkSecrets(secrets: unknown, where: string): readonly string[] {
+  if (!Array.isArray(secrets) || secrets.length === 0 || secrets.length > MAX_SECRETS)
+    return fail(where, `may have a list of 1 to ${MAX_SECRETS} names as "secrets"`);
+  const wrong = (secrets as readonly unknown[]).find((name) => typeof name !== 'string' || !SECRET_PATTERN.test(name));
+  if (wrong !== undefined || secrets.includes(undefined))
+    fail(
+      where,
+      `has something in "secrets" that is no name like GITHUB_TOKEN or MAIL_*: ${JSON.stringify(wrong)?.slice(0, 80)}`,
+    );
+  return [...new Set(secrets as readonly string[])].sort();
 }
 
 function checkFlag(flag: unknown, where: string, name: string): boolean {

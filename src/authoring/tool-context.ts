@@ -21,6 +21,8 @@ export interface ToolContext<Setup = Record<string, unknown>> {
   readonly trace: TraceContext | undefined;
   /** Aborted when the call is cancelled, the time is up or the worker stops. */
   readonly signal: AbortSignal;
+  /** Secrets that the tool declares. What it says afterwards never holds their values. */
+  readonly secrets: ToolSecrets;
   timeLeftMs(): number;
   /** At most one event each 100 ms reaches the waiters; the latest wins. */
   progress(progress: Progress): void;
@@ -34,6 +36,11 @@ export interface ToolContext<Setup = Record<string, unknown>> {
   offerTool(offer: InjectedTool): void;
   /** Adds to what this call costs, in the deployment's unit; replaces the cost the tool declares. Throws TypeError for what is no cost. */
   cost(amount: number): void;
+}
+
+export interface ToolSecrets {
+  /** Throws ToolFailure with a code such as SECRET_DENIED when the call may not have it, or it cannot be read. */
+  get(name: string): Promise<string>;
 }
 
 export interface ToolLog {

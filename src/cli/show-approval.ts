@@ -1,26 +1,49 @@
+import { redactionKeyFor } from '../compose/redaction-key-for.ts';
+import { storeOptionsOf } from '../compose/settings-from-config.ts';
+import type { Config } from '../config/config-schema.ts';
 import type { Approval, Principal } from '../domain/approval.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { redactBySchema } from '../gate/approvals/redact-by-schema.ts';
-import { renderArguments, renderQuestion, type RenderedQuestion } from '../gate/approvals/render-question.ts';
+import {
+  renderArguments,
+  renderQuestion,
+  type Redact,
+  type RenderedQuestion,
+} from '../gate/approvals/render-question.ts';
+import { findMasked } from '../redact/create-redactor.ts';
+import type { RedactionKey } from '../redact/redaction-key.ts';
 import type { Store } from '../ports/store.ts';
+import { toVisibleJsonString } from '../wire/escape-text.ts';
 import { showDuration } from './duration.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How questions are to be shown: what the published tool calls a secret is hidden. */
+/** How questions are to be shown: what the published tool calls a secret is hidden, and what is one by its name or shape. */
 export async function approvalRenderer(
   store: Pick<Store, 'readCatalog'>,
+  config: Config,
 ): Promise<(approval: Approval) => ShownApproval> {
+  const key = redactionKeyFor(storeOptionsOf(config), config.redaction.keyFile);
   const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
   const schemas = new Map<string, JsonObject>(tools.map(({ id, inputSchema }) => [id, inputSchema]));
   return (approval) => {
     const { question, editedArguments } = approval;
-    const redact = redactBySchema(schemas.get(question.tool) ?? {});
+    const inputSchema = schemas.get(question.tool) ?? {};
+    const redact = (canonical: string): Redact => maskedIn(canonical, { inputSchema }, key);
     return {
       approval,
-      shown: renderQuestion(question, redact),
-      ...(editedArguments === undefined ? {} : { edited: renderArguments(editedArguments, redact) }),
+      shown: renderQuestion(question, redact(question.arguments)),
+      ...(editedArguments === undefined ? {} : { edited: renderArguments(editedArguments, redact(editedArguments)) }),
     };
   };
+}
+
+/** A whole value is shown as its mark, which no text can pass for, as texts have quotes. */
+function maskedIn(canonical: string, tool: { readonly inputSchema: JsonObject }, key: RedactionKey): Redact {
+  const shown = new Map(
+    findMasked(canonical, tool, key)
+      .filter(({ kind }) => kind !== 'key')
+      .map((masked) => [masked.pointer, masked.kind === 'value' ? masked.shown : toVisibleJsonString(masked.shown)]),
+  );
+  return (pointer) => shown.get(pointer) ?? false;
 }
 
 export interface ShownApproval {

@@ -51,6 +51,8 @@ export function workerOptionsOf(
     admission: config.admission,
     ...(config.audit.sink === undefined ? {} : { audit: auditBoundsOf(config) }),
     ...(hooks === undefined ? {} : { hooks }),
+    ...(config.secrets.providers === undefined ? {} : { secrets: config.secrets.providers }),
+    ...(config.redaction.keyFile === undefined ? {} : { redaction: { keyFile: config.redaction.keyFile } }),
     ...webhookOptionsOf(config, webhookSecret),
   };
 }

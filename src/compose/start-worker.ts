@@ -11,6 +11,9 @@ import type { Events, EventSource } from '../ports/events.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
+import { createRedactor } from '../redact/create-redactor.ts';
+import { createSecretSource } from '../secrets/create-secret-source.ts';
+import { withSecrets } from '../secrets/run-with-secrets.ts';
 import { runApprovalCallbacks, type ApprovalCallbacks } from '../worker/approval-callbacks.ts';
 import { createApprovalWebhook } from '../worker/approval-webhook.ts';
 import { consume } from '../worker/consume.ts';
@@ -29,9 +32,11 @@ import { createClosers } from './closers.ts';
 import { DEFAULT_ADMISSION } from './defaults.ts';
 import { createFleetMembership } from './fleet-membership.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { redactionKeyFor } from './redaction-key-for.ts';
 import { RELEASE } from './release.ts';
 import { loadServedModules } from './served-modules.ts';
 import { startSupervisor } from './supervisor.ts';
+import { warnOfSetups } from './warn-of-setups.ts';
 import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
 
@@ -139,9 +144,11 @@ async function boot(
     events,
     pinned: place && { poolOf: (tool) => (modules.serves(tool) ? place.pool : undefined) },
   });
+  const secrets = createSecretSource(options.secrets ?? []);
+  warnOfSetups(modules.loaded, secrets, log);
   const runners = {
-    inline: new InlineRunner(),
-    process: new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf }),
+    inline: withSecrets(new InlineRunner(), secrets),
+    process: withSecrets(new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf }), secrets),
   };
   closers.add(() => runners.process.close());
   const fleet = createFleetView(store, { workerId, pool });
@@ -156,6 +163,8 @@ async function boot(
     events,
     ...(hooks === undefined ? {} : { hooks }),
     ...(webhook === undefined ? {} : { approvals: webhook }),
+    redactor: createRedactor(redactionKeyFor(options, options.redaction?.keyFile)),
+    secrets,
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     peersFor: (digest) => fleet.peersFor(digest),

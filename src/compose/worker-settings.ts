@@ -1,5 +1,6 @@
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN, type WorkerId } from '../domain/ids.ts';
+import type { SecretProvider } from '../domain/secret-provider.ts';
 import type { HookSource } from '../gate/hooks/load-hooks.ts';
 import type { AuditBounds } from '../ports/audit-store.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
@@ -33,6 +34,10 @@ export type WorkerOptions = StoreOptions & {
   readonly approvals?: { readonly webhook?: WebhookOptions };
   /** How far the audit of a lane may be behind before calls are refused. Absent: nothing is refused before a gateway says so. */
   readonly audit?: AuditBounds;
+  /** Where the secrets come from that tools may be given. */
+  readonly secrets?: readonly SecretProvider[];
+  /** The key of the marks in place of secrets. Absent: one beside the embedded store; on Redis, one of this process alone. */
+  readonly redaction?: { readonly keyFile?: string };
   readonly processes?: ProcessRunnerOptions;
   readonly log?: Log;
   /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */

@@ -1,6 +1,7 @@
 import { findWebhookProblem } from '../domain/webhook-url.ts';
 import { LEAST_LIVE_BYTES, LEAST_RETENTION_MS, type Config } from './config-schema.ts';
 import type { Source } from './config-source.ts';
+import { findTwiceProvided } from './secret-schema.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
@@ -37,6 +38,8 @@ export function findImpossible(config: Config, sourceOf: (path: string) => Sourc
       );
     }
   }
+  const twice = findTwiceProvided(config.secrets.providers ?? []);
+  if (twice.length > 0) problems.push(`${at('secrets.providers')} has ${twice.join(', ')} twice`);
   return [
     ...problems,
     ...findImpossibleWebhook(config, at),

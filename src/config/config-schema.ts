@@ -15,6 +15,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './option.ts';
+import { secretProviders } from './secret-schema.ts';
 
 const SECOND = 1000;
 const HOUR = 60 * 60 * SECOND;
@@ -144,6 +145,21 @@ export const configSchema = group({
   audit: auditSchema.prefault({}),
   approvals: group({ webhook: webhook.prefault({}) }).prefault({}),
   admission: admission.prefault({}),
+  secrets: group({
+    providers: optional(secretProviders, 'Where the secrets come from that tools may be given: see secrets.md.', {
+      otherwise: 'there are none',
+    }),
+  }).prefault({}),
+  redaction: group({
+    keyFile: optional(
+      filePath,
+      'File with the key of the marks that stand in place of secrets in audit, approvals and logs; readable by its owner only.',
+      {
+        otherwise:
+          'redaction.key in the folder of the embedded store, made when it is needed; on Redis, a new key with each process',
+      },
+    ),
+  }).prefault({}),
   policyFile: optional(
     filePath,
     'Roles, permissions and agents that `dev` writes at its start and when the file changes.',

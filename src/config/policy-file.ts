@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN } from '../domain/ids.ts';
 import { toolPatternMatches, type Policy } from '../domain/policy.ts';
+import { SECRET_PATTERN } from '../domain/secret-reference.ts';
 import { findAgentDoubts } from './agent-doubts.ts';
 import { agentName, agentsSchema, keysOfAgents, normaliseAgents, plainText as subject } from './agent-schema.ts';
 import { describeIssue, type NearNames } from './describe-issue.ts';
@@ -12,6 +13,11 @@ import { approversSchema, keysOfRules, member, rulesSchema, toolPattern, unmatch
 
 const role = z.string().regex(NAME_PATTERN, 'expected the name of a role: letters, digits, _ and -');
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(10_000).readonly();
+
+/** Capitals, so that a name here and a reference in a call are the same letters. */
+const secretPattern = z
+  .string()
+  .refine((name) => name === '*' || SECRET_PATTERN.test(name), 'expected a name like GITHUB_TOKEN, or MAIL_*, or *');
 
 const permission = z.strictObject({ allow: list(member).exactOptional(), deny: list(member).exactOptional() });
 const policySchema = z.strictObject({
@@ -31,6 +37,7 @@ const policySchema = z.strictObject({
   requesterMayDecide: z.boolean('expected true or false').exactOptional(),
   loops: loopsSchema.exactOptional(),
   unattended: list(agentName).exactOptional(),
+  secrets: z.record(agentName, list(secretPattern)).exactOptional(),
 });
 
 /** What stays as it is in the store when a file does not speak of it. Roles and permissions are the file's whole business. */
@@ -43,6 +50,7 @@ const STAYING = [
   'requesterMayDecide',
   'loops',
   'unattended',
+  'secrets',
 ] as const;
 type StayingPart = (typeof STAYING)[number];
 

@@ -3,6 +3,7 @@ import { entry } from './error-entry.ts';
 import { GATE_ERRORS } from './gate-errors.ts';
 import { HOOK_CALL_ERRORS } from './hook-errors.ts';
 import { STORE_CALL_ERRORS } from './store-errors.ts';
+import { SECRET_ERRORS } from './secret-errors.ts';
 
 /** Endings of calls. Each becomes an outcome; codes are never reused. */
 export const CALL_ERRORS = {
@@ -252,4 +253,5 @@ export const CALL_ERRORS = {
   ...APPROVAL_ERRORS,
   ...HOOK_CALL_ERRORS,
   ...STORE_CALL_ERRORS,
+  ...SECRET_ERRORS,
 } as const;

@@ -39,6 +39,8 @@ export interface Policy {
   readonly rules?: readonly Rule[];
   /** What holds for a call that no rule matches; `allow` when it is left out, as permissions have decided already. */
   readonly unmatched?: RuleVerdict;
+  /** agent → names of secrets that its calls may use, or `PREFIX_*`; `*` stands for all agents, or all names. Others: none. */
+  readonly secrets?: Readonly<Record<string, readonly string[]>>;
   /** Who may answer a question whose rule does not say: subjects, `role:NAME` or `*`. */
   readonly approvers?: readonly string[];
   /** Whether somebody may answer the question about their own call; not when it is left out. */

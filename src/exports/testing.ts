@@ -7,8 +7,10 @@ export { buildToolkit, type Toolkit } from '../domain/toolkit.ts';
 export type { Policy, PolicyRecord } from '../domain/policy.ts';
 export type { Outcome } from '../domain/outcome.ts';
 export type { Store } from '../ports/store.ts';
-// The gate's part of a call without the plane around it: what `npm run bench -- gate` measures.
+// Parts of a call without the plane around it: what the benches measure.
 export { gate } from '../stages/gate/gate.ts';
 export type { GatedCall } from '../stages/gate/gated-call.ts';
+export { createRedactor } from '../redact/create-redactor.ts';
+export { newRedactionKey } from '../redact/redaction-key.ts';
 export { attemptOf } from '../stages/settle/attempt-of.ts';
 export { encodeHistory } from '../wire/history.ts';

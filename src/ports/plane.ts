@@ -11,6 +11,7 @@ import type { CallEmitter, Events } from './events.ts';
 import type { GateHooks } from './gate-hooks.ts';
 import type { Log } from './log.ts';
 import type { Redactor } from './redactor.ts';
+import type { SecretSource } from './secret-source.ts';
 import type { Store } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
 
@@ -52,6 +53,8 @@ export interface Plane {
   readonly approvals?: ApprovalNotifier;
   /** Absent: the audit keeps digests of arguments only. */
   readonly redactor?: Redactor;
+  /** Absent: there are none. Stages ask it for names only. */
+  readonly secrets?: Pick<SecretSource, 'knows'>;
   /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */
   readonly placement?: ToolDeclaration['pinned'];
   /** The tools of now. Read once per call. */

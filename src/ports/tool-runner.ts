@@ -52,7 +52,20 @@ export interface RunRequest {
   readonly onLog: (line: ToolLogLine) => void;
   /** A nested call: the same path, with this call as its parent. `signal` ends with the run, however that ends. */
   readonly onNestedCall: (request: NestedCallRequest, signal: AbortSignal) => Promise<Outcome>;
+  /** Present when there is anything for it: references in the arguments or the setup, or secrets that the tool declares. */
+  readonly secrets?: SecretUse;
+  /** The tool asks for a secret by name. Absent: it may have none. */
+  readonly onSecret?: (name: string) => Promise<SecretAnswer>;
 }
+
+export interface SecretUse {
+  /** Why this call may not use the secret of that name; undefined when it may. */
+  refuse(name: string): Outcome | undefined;
+}
+
+export type SecretAnswer =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'refused'; readonly outcome: Outcome };
 
 export interface Progress {
   readonly done?: number;
@@ -93,6 +106,8 @@ export type RunEnding =
   | { readonly kind: 'aborted' }
   /** Its process ended: exit code, signal or memory. */
   | { readonly kind: 'crashed'; readonly how: string }
+  /** Something was missing that it needs; its code was not entered. */
+  | { readonly kind: 'not-run'; readonly outcome: Outcome }
   | { readonly kind: 'unserialisable'; readonly problem: string }
   | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number };
 

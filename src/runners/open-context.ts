@@ -1,10 +1,11 @@
 import type { NestedCallOptions, ToolContext, ToolLog } from '../authoring/tool-context.ts';
+import { ToolFailure } from '../authoring/tool-failure.ts';
 import { NO_WRITE_BACKS, type WriteBacks } from '../domain/content.ts';
 import { splitToolId, type ToolId } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { NestedCallRequest, Progress, RunRequest } from '../ports/tool-runner.ts';
+import type { NestedCallRequest, Progress, RunRequest, SecretAnswer } from '../ports/tool-runner.ts';
 import { capLog, saneLogLine } from './cap-log.ts';
 import { WriteBackCollector } from './collect-write-backs.ts';
 import { copyJson } from './copy-json.ts';
@@ -23,6 +24,7 @@ export interface RunFacts extends Pick<
 /** What a run can reach. */
 export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
   onNestedCall(request: NestedCallRequest): Promise<Outcome>;
+  onSecret(name: string): Promise<SecretAnswer>;
   /** May be made when it is first read: most tools never look at it. */
   readonly signal: AbortSignal;
   /** The same question without making a signal. */
@@ -45,6 +47,7 @@ export class CallContext implements ToolContext<unknown> {
   readonly progress: ToolContext['progress'];
   declare readonly log: ToolLog;
   readonly call: ToolContext['call'];
+  readonly secrets: ToolContext['secrets'];
   readonly sendFile: ToolContext['sendFile'];
   readonly sendMessage: ToolContext['sendMessage'];
   readonly offerTool: ToolContext['offerTool'];
@@ -71,6 +74,7 @@ export class CallContext implements ToolContext<unknown> {
     this.timeLeftMs = () => Math.max(0, Math.round(endsAt - performance.now()));
     this.progress = (report) => this.#report(report);
     this.call = (tool, args, options) => this.#call(tool, args, options);
+    this.secrets = { get: (name) => this.#secret(name) };
     this.sendFile = (file) => this.#collector().sendFile(file);
     this.sendMessage = (message) => this.#collector().sendMessage(message);
     this.offerTool = (offer) => this.#collector().offerTool(offer);
@@ -102,6 +106,15 @@ export class CallContext implements ToolContext<unknown> {
     this.#mustBeOpen();
     this.#host.throwIfAborted();
     return this.#host.onNestedCall(nestedRequest(tool, args, options));
+  }
+
+  async #secret(name: string): Promise<string> {
+    this.#mustBeOpen();
+    if (typeof name !== 'string') throw new TypeError('ctx.secrets.get: the name must be a text');
+    const answer = await this.#host.onSecret(name);
+    if (answer.kind === 'value') return answer.value;
+    const { code, message } = answer.outcome.error ?? { message: 'It may not be used.' };
+    throw new ToolFailure(message, code === undefined ? {} : { code });
   }
 
   #collector(): WriteBackCollector {

@@ -52,6 +52,7 @@ async function enter(
       onProgress: (progress) => seen.progress.push(progress),
       onLog: (line) => seen.log.push(line),
       onNestedCall: (request) => (seen.nested.push(request), Promise.resolve(answered)),
+      onSecret: (name) => Promise.resolve({ kind: 'value', value: `value of ${name}` }),
     },
   );
   return { ending, ...seen };
@@ -274,6 +275,7 @@ describe('the context of a run', () => {
           'log',
           'offerTool',
           'progress',
+          'secrets',
           'sendFile',
           'sendMessage',
           'setup',

@@ -28,6 +28,8 @@ export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'po
       privileged: tool.privileged,
       serial: tool.serial,
       pinned: tool.pinned ?? null,
+      // Only where there are some: tools without secrets keep the digest they had.
+      ...(tool.secrets === undefined ? {} : { secrets: tool.secrets }),
     }),
   );
 }

@@ -4,7 +4,6 @@ import type { Decision } from '../../client/decide-request.ts';
 import { APPROVAL_DECISIONS, type Approval, type ApprovalDecision } from '../../domain/approval.ts';
 import type { GrantWish } from '../../gate/approvals/grants.ts';
 import type { DecideAnswer } from '../../ports/approval-store.ts';
-import type { Store } from '../../ports/store.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { confirm, isAtTerminal } from '../confirm.ts';
@@ -37,7 +36,9 @@ export function approvalsDecideCommand(): Command {
           const approver = readApprover(context.options);
           const wish = await readDecision(context, decision);
           const approval = await approvals.get(approver, id);
-          const binding = await chooseBinding(context, store, approval, decision);
+          const show = async (): Promise<void> =>
+            showApproval(context.terminal, (await approvalRenderer(store, config))(approval), await store.now());
+          const binding = await chooseBinding(context, show, approval, decision);
           if (binding === undefined) return EXIT.notOk;
           const answer = await approvals.decide(approver, approval.question.id, { ...wish, binding });
           return tell(context, approval, answer);
@@ -76,7 +77,7 @@ function readGrantWish(options: Readonly<Record<string, unknown>>): GrantWish | 
 /** What is decided on was seen: its digest was named, or it is shown here and confirmed. */
 async function chooseBinding(
   { terminal, options }: CommandContext,
-  store: Store,
+  show: () => Promise<void>,
   approval: Approval,
   decision: ApprovalDecision,
 ): Promise<string | undefined> {
@@ -88,7 +89,7 @@ async function chooseBinding(
       'sallyport approvals show prints it, with everything it stands for.',
     );
   }
-  showApproval(terminal, (await approvalRenderer(store))(approval), await store.now());
+  await show();
   if (await confirm(`${decision}?`)) return approval.question.binding;
   terminal.note('Nothing was decided.');
   return undefined;

@@ -14,7 +14,7 @@ export function approvalsShowCommand(): Command {
       action((context, id: string) =>
         withStore(context, async (store, { config }) => {
           const approval = await createApprovals(store, config.worker).get(readApprover(context.options), id);
-          const shown = (await approvalRenderer(store))(approval);
+          const shown = (await approvalRenderer(store, config))(approval);
           if (context.terminal.json) context.terminal.printJson(toShownJson(shown));
           else showApproval(context.terminal, shown, await store.now());
         }),

@@ -25,7 +25,7 @@ export function approvalsWaitCommand(): Command {
           terminal.note('Waiting for a decision. Ctrl-C ends the wait, not the question.');
           const waiting = { waitMs, signal: stop.signal };
           const approval = await createApprovals(store, config.worker).wait(readApprover(options), id, waiting);
-          if (terminal.json) terminal.printJson(toShownJson((await approvalRenderer(store))(approval)));
+          if (terminal.json) terminal.printJson(toShownJson((await approvalRenderer(store, config))(approval)));
           else if (approval.state === 'pending') terminal.note(`${approval.question.id} is still pending.`);
           else {
             const by = approval.votes.at(-1)?.by;

@@ -5,8 +5,8 @@ import { escapeHidden, toVisibleJsonString } from '../../wire/escape-text.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
 import { argumentsDigest } from './binding.ts';
 
-/** Says which values are not to be shown: JSON pointer and value. */
-export type Redact = (pointer: string, value: JsonValue) => boolean;
+/** Says which values are not to be shown, by JSON pointer and value; a text is shown in place of the value. */
+export type Redact = (pointer: string, value: JsonValue) => boolean | string;
 
 /**
  * What a person sees before they decide. Made from the bytes that would run, never from what an asker says about them. Nothing is left
@@ -81,9 +81,12 @@ class ValueWriter {
   }
 
   write(value: JsonValue, pointer: string, indent: string): string {
-    if (this.#redact(pointer, value)) {
+    const redacted = this.#redact(pointer, value);
+    if (redacted !== false) {
       this.redacted += 1;
-      return `[redacted, ${Buffer.byteLength(canonicalJson(value))} bytes]`;
+      return redacted === true
+        ? `[redacted, ${Buffer.byteLength(canonicalJson(value))} bytes]`
+        : escapeHidden(redacted);
     }
     if (Array.isArray(value)) return this.#list(value, pointer, indent);
     if (isJsonObject(value)) return this.#object(value, pointer, indent);

@@ -1,6 +1,14 @@
 import type { CallId } from '../../domain/ids.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { NestedCallRequest, Progress, RunEnding, RunRequest, ToolLogLine } from '../../ports/tool-runner.ts';
+import type {
+  NestedCallRequest,
+  Progress,
+  RunEnding,
+  RunRequest,
+  SecretAnswer,
+  ToolLogLine,
+} from '../../ports/tool-runner.ts';
+import { answerSecret } from '../answer-secret.ts';
 import type { RunHost } from '../open-context.ts';
 import { abortError, endingAfterAbort, type AbortReason } from '../settle-abort.ts';
 import type { DeadlineWatch, TimedRun } from './deadline-watch.ts';
@@ -54,6 +62,10 @@ export class InlineRun implements RunHost, TimedRun {
 
   onNestedCall(nested: NestedCallRequest): Promise<Outcome> {
     return this.#request.onNestedCall(nested, this.signal);
+  }
+
+  onSecret(name: string): Promise<SecretAnswer> {
+    return answerSecret(this.#request, name);
   }
 
   /** The tool has ended before anybody had to wait for it. */

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { importModule } from '../../authoring/import-module.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { RunEnding } from '../../ports/tool-runner.ts';
+import type { RunEnding, SecretAnswer } from '../../ports/tool-runner.ts';
 import { decode } from '../../wire/message-pack.ts';
 import { describeThrown } from '../describe-thrown.ts';
 import type { RunHost } from '../open-context.ts';
@@ -19,7 +19,8 @@ import { serveLoadedCode } from './serve-loaded-code.ts';
 interface CurrentRun {
   readonly number: number;
   readonly controller: AbortController;
-  readonly nested: Map<number, { resolve: (outcome: Outcome) => void; reject: (error: Error) => void }>;
+  /** What it asked the worker, by number. The kind of answer is the worker's to keep. */
+  readonly asked: Map<number, { resolve: (answer: never) => void; reject: (error: Error) => void }>;
   readonly end: (ending: RunEnding) => void;
 }
 
@@ -31,7 +32,7 @@ const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
 const frames = new FrameReader();
 const PRINT_MS = 1000;
 let current: CurrentRun | undefined;
-let nestedCalls = 0;
+let questions = 0;
 
 const die = (): void => void kill(ownGroup, 'SIGKILL');
 const send = (message: FromProcess): Promise<void> =>
@@ -41,9 +42,10 @@ function receive(message: ToProcess): void {
   if (message.type === 'run') return void start(message);
   if (message.run !== current?.number) return;
   if (message.type === 'abort') return current.controller.abort(abortError(message.why));
-  const asked = current.nested.get(message.id);
-  current.nested.delete(message.id);
-  if (message.type === 'nested-answer') asked?.resolve(message.outcome);
+  const asked = current.asked.get(message.id);
+  current.asked.delete(message.id);
+  if (message.type === 'nested-answer') asked?.resolve(message.outcome as never);
+  else if (message.type === 'secret-answer') asked?.resolve(message.answer as never);
   else asked?.reject(new Error(message.problem));
 }
 
@@ -51,7 +53,7 @@ async function start(order: Extract<ToProcess, { type: 'run' }>): Promise<void> 
   const { run, tool, facts } = order;
   const controller = new AbortController();
   const ending = new Promise<RunEnding>((resolve) => {
-    current = { number: run, controller, nested: new Map(), end: resolve };
+    current = { number: run, controller, asked: new Map(), end: resolve };
   });
   // Awaited: the worker may repeat a run that was never entered, so this must be out before the tool's first line.
   await send({ type: 'entered', run });
@@ -82,14 +84,19 @@ function hostOf(run: number, signal: AbortSignal): RunHost {
     throwIfAborted: () => signal.throwIfAborted(),
     onProgress: (progress) => void send({ type: 'progress', run, progress }),
     onLog: (line) => void send({ type: 'log', run, line }),
-    onNestedCall: (request) =>
-      new Promise((resolve, reject) => {
-        if (current?.number !== run) return reject(new Error('This call has ended.'));
-        nestedCalls += 1;
-        current.nested.set(nestedCalls, { resolve, reject });
-        void send({ type: 'nested-call', run, id: nestedCalls, request });
-      }),
+    onNestedCall: (request) => ask<Outcome>(run, (id) => ({ type: 'nested-call', run, id, request })),
+    onSecret: (name) => ask<SecretAnswer>(run, (id) => ({ type: 'secret-wanted', run, id, name })),
   };
+}
+
+/** The answer comes over the channel, under the number of the question. */
+function ask<Answer>(run: number, question: (id: number) => FromProcess): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    if (current?.number !== run) return reject(new Error('This call has ended.'));
+    questions += 1;
+    current.asked.set(questions, { resolve, reject });
+    void send(question(questions));
+  });
 }
 
 function worn(thrown: unknown): void {

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../domain/outcome.ts';
 import { LIMITS } from '../../domain/call.ts';
 import type { RunEnding, RunRequest, ToolLogLine } from '../../ports/tool-runner.ts';
+import { answerSecret } from '../answer-secret.ts';
 import { capLog, MAX_LOG_BYTES, saneLogLine } from '../cap-log.ts';
 import { limitProgress } from '../limit-progress.ts';
 import { nestedRequest } from '../open-context.ts';
@@ -95,6 +96,8 @@ class ProcessRun implements ProcessUser {
         );
       case 'nested-call':
         return void this.#onNestedCall(message['id'], message['request']);
+      case 'secret-wanted':
+        return void this.#onSecretWanted(message['id'], message['name']);
       case 'ending':
         return this.#onEnding(message['ending']);
       default:
@@ -135,6 +138,14 @@ class ProcessRun implements ProcessUser {
     } finally {
       this.#openNestedCalls -= 1;
     }
+  }
+
+  async #onSecretWanted(id: unknown, name: unknown): Promise<void> {
+    const { request, run } = this.#order;
+    if (typeof id !== 'number' || typeof name !== 'string')
+      return this.#target.condemn('protocol: a secret without a name');
+    const answer = await answerSecret(request, name);
+    if (!this.#finished) this.#target.send({ type: 'secret-answer', run, id, answer });
   }
 
   /** Asks first, kills after the grace, and answers a moment later even if the system has not buried the process yet. */

@@ -29,6 +29,8 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
       return refusedOutcome(ending);
     case 'invalid-arguments':
       return trouble('ARGUMENTS_INVALID', { tool, problems: [...ending.problems] });
+    case 'not-run':
+      return ending.outcome;
     case 'threw':
       return trouble('TOOL_THREW', { tool, type: ending.type }, { executed: 'yes' });
     case 'timed-out':

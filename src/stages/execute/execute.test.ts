@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_WRITE_BACKS } from '../../domain/content.ts';
 import { ENVELOPE_VERSION } from '../../domain/call.ts';
+import { CLOSED_POLICY } from '../../domain/policy.ts';
 import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
 import type { AbandonRequest, Delivery } from '../../ports/call-store.ts';
 import type { NestedFrame } from '../../ports/plane.ts';
@@ -50,6 +51,7 @@ async function executed(order: Order) {
     claimed: {
       ...sampleDelivered(delivery, order.signal === undefined ? {} : { signal: order.signal }),
       now: 1000,
+      policy: CLOSED_POLICY,
     },
     envelope: {
       version: ENVELOPE_VERSION,

@@ -5,6 +5,7 @@ import { trouble } from '../../domain/errors.ts';
 import { checkRunSelection, mayBeInjected } from '../../domain/injected-tools.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Policy } from '../../domain/policy.ts';
+import { refuseSecrets } from '../../domain/secret-use.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
@@ -28,7 +29,7 @@ export interface IdentifiedCall<Claimed> {
 }
 
 type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number; readonly now: number };
-type Needs = Pick<Plane, 'store' | 'tools' | 'peersFor' | 'standAside' | 'placement'>;
+type Needs = Pick<Plane, 'store' | 'tools' | 'peersFor' | 'standAside' | 'placement' | 'secrets'>;
 
 export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soon<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
@@ -49,8 +50,8 @@ export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soo
   }
   const call: Named<Call> = { claimed, envelope, identity, tool };
   return mayBeInjected(access.selection, tool.declaration, identity)
-    ? selectInRun(call, needs).then((selection) => admit(call, { ...access, selection }))
-    : admit(call, access);
+    ? selectInRun(call, needs).then((selection) => admit(call, { ...access, selection }, needs))
+    : admit(call, access, needs);
 }
 
 interface Named<Call> {
@@ -71,6 +72,7 @@ async function selectInRun<Call extends Claimed>(call: Named<Call>, needs: Needs
 function admit<Call extends Claimed>(
   { claimed, envelope, identity, tool }: Named<Call>,
   { selection, permission }: Access,
+  needs: Needs,
 ): IdentifiedCall<Call> | Ending {
   const { id } = tool.declaration;
   if (!selection.selected) {
@@ -84,6 +86,11 @@ function admit<Call extends Claimed>(
 
   const checked = checkArguments(tool, envelope.arguments);
   if (checked.kind !== 'checked') return checked;
+  const refused = refuseSecrets(
+    { tool: tool.declaration, policy: claimed.policy, identity, knows: (name) => needs.secrets?.knows(name) === true },
+    { canonical: envelope.arguments, arguments: checked.arguments, setup: tool.setup },
+  );
+  if (refused !== undefined) return ended(refused);
   return {
     kind: 'identified',
     claimed,

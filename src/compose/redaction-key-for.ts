@@ -1,0 +1,50 @@
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { planeError } from '../domain/errors.ts';
+import { newRedactionKey, readKeyLines, writeKeyLine, type RedactionKey } from '../redact/redaction-key.ts';
+import { readPrivateFile } from '../secrets/read-private-file.ts';
+import { randomId } from '../wire/ids.ts';
+import type { StoreOptions } from './open-store.ts';
+
+const NAME = 'redaction.key';
+const DEFAULT_FOLDER = '.sallyport';
+
+/**
+ * The key that marks are made with: of the file that is named, or of one beside the embedded store, which is made when it is missing.
+ * On Redis without a file every process has its own, and marks can be compared within one process only.
+ */
+export function redactionKeyFor(store: StoreOptions, keyFile?: string): RedactionKey {
+  if (keyFile !== undefined) return readKey(keyFile);
+  if (store.store === 'redis') return newRedactionKey();
+  const path = join(store.folder ?? DEFAULT_FOLDER, NAME);
+  makeKeyFile(path);
+  return readKey(path);
+}
+
+function readKey(path: string): RedactionKey {
+  const read = readPrivateFile(path);
+  if (read.kind === 'problem') throw refused(path, read.problem);
+  const keys = readKeyLines(read.text);
+  if (keys === undefined) throw refused(path, 'holds no lines of an id and a key');
+  return keys[0];
+}
+
+function refused(path: string, problem: string): Error {
+  return planeError('CONFIG_INVALID', { problems: [`the redaction key file ${path} ${problem}`] });
+}
+
+/** Whole or not at all, and never over one that is there: two processes may start at once. */
+function makeKeyFile(path: string): void {
+  const found = readPrivateFile(path);
+  if (found.kind === 'read' || !found.absent) return;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomId()}`;
+  writeFileSync(draft, writeKeyLine(newRedactionKey()), { mode: 0o600, flag: 'wx' });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
+  }
+}

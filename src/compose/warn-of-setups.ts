@@ -1,0 +1,19 @@
+import type { LoadResult } from '../catalog/loaded-module.ts';
+import { declaresSecret, referencesOfSetup } from '../domain/secret-use.ts';
+import type { Log } from '../ports/log.ts';
+import type { SecretSource } from '../ports/secret-source.ts';
+
+/** What an operator wrote into a setup and no tool will ever get: told at the start, not by a tool that is refused elsewhere. */
+export function warnOfSetups({ modules }: LoadResult, secrets: Pick<SecretSource, 'knows'>, log: Log): void {
+  for (const { declaration, setup } of modules) {
+    const { names, problem } = referencesOfSetup(setup);
+    const about = { module: declaration.id };
+    if (problem !== undefined) log.warn({ ...about, problem }, 'a reference to a secret in a setup is not understood');
+    for (const secret of names) {
+      if (!declaration.tools.some((tool) => declaresSecret(tool, secret)))
+        log.warn({ ...about, secret }, 'a setup refers to a secret that no tool of its module declares');
+      else if (!secrets.knows(secret))
+        log.warn({ ...about, secret }, 'a setup refers to a secret that no provider knows');
+    }
+  }
+}

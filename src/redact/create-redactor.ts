@@ -1,0 +1,65 @@
+import type { JsonValue } from '../domain/json.ts';
+import type { ToolDeclaration } from '../domain/tool.ts';
+import type { Redactor } from '../ports/redactor.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
+import { maskText, maskWith, type Mask } from './mask-text.ts';
+import { mayHoldSecret } from './may-hold-secret.ts';
+import { redactJson, type Masked } from './redact-json.ts';
+import type { RedactionKey } from './redaction-key.ts';
+import { secretsOfSchema } from './schema-secrets.ts';
+
+/** Longer texts are cut for display: their beginning and their end are kept, as an end that nobody sees is where things hide. */
+export const SHOWN_CHARACTERS = 1024;
+const SHOWN_TAIL = 256;
+
+export function createRedactor(key: RedactionKey): Redactor {
+  const mask = maskWith(key);
+  return {
+    arguments: (canonical, tool) => cut(redactCanonical(canonical, tool, mask)),
+    text: (text) => maskText(text, mask),
+  };
+}
+
+/** Every masked place in a call's arguments, for those who show all the rest in full. */
+export function findMasked(
+  canonical: string,
+  tool: Pick<ToolDeclaration, 'inputSchema'> | undefined,
+  key: RedactionKey,
+): Masked[] {
+  const found: Masked[] = [];
+  const value = parse(canonical);
+  if (value !== undefined) {
+    redactJson(value, secretsOfSchema(tool?.inputSchema), maskWith(key), (masked) => found.push(masked));
+  }
+  return found;
+}
+
+function redactCanonical(
+  canonical: string,
+  tool: Pick<ToolDeclaration, 'inputSchema'> | undefined,
+  mask: Mask,
+): string {
+  const schema = secretsOfSchema(tool?.inputSchema);
+  if (schema === undefined && !mayHoldSecret(canonical)) return canonical;
+  const value = parse(canonical);
+  if (value === undefined) return maskText(canonical, mask);
+  let masked = false;
+  const redacted = redactJson(value, schema, mask, () => (masked = true));
+  return masked ? canonicalJson(redacted) : canonical;
+}
+
+function parse(canonical: string): JsonValue | undefined {
+  try {
+    return JSON.parse(canonical) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+function cut(text: string): string {
+  if (text.length <= SHOWN_CHARACTERS) return text;
+  const note = ` … (${text.length} characters) … `;
+  const head = text.slice(0, SHOWN_CHARACTERS - SHOWN_TAIL - note.length);
+  // A cut may go through the middle of a character.
+  return head.replace(/[\uD800-\uDBFF]$/, '') + note + text.slice(-SHOWN_TAIL).replace(/^[\uDC00-\uDFFF]/, '');
+}

@@ -1,0 +1,140 @@
+import { SECRET_NAME } from '../domain/secret-reference.ts';
+import type { Span } from './find-credentials.ts';
+import { isPasswordKey, isSecretKey } from './secret-words.ts';
+
+const NAME = /[A-Za-z][A-Za-z0-9_-]*/g;
+const LONGEST_NAME = 128;
+/** Headers whose value goes to the end of the line, spaces and semicolons included. */
+const WHOLE_LINE = /^(?:proxy-)?authori[sz]ation$|^(?:set-)?cookie$/i;
+const SCHEME = /(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4}/iy;
+const UNQUOTED_END = /[\s"'`&;|<>]|$/g;
+const LINE_END = /[\r\n"'`]|$/g;
+
+/** `PASSWORD=x`, `password: x`, `"api_key": "x"`, `--token x`, `Authorization: Bearer x`, in commands and in any other text. */
+export function findAssignments(text: string): Span[] {
+  const spans: Span[] = [];
+  NAME.lastIndex = 0;
+  for (let found = NAME.exec(text); found !== null; found = NAME.exec(text)) {
+    const name = found[0].slice(-LONGEST_NAME);
+    if (!isSecretKey(name)) continue;
+    const end = found.index + found[0].length;
+    const value = valueAfter(text, name, end, text[found.index - 1] === '-');
+    if (value === undefined) continue;
+    if (!isHarmless(text.slice(value[0], value[1]))) spans.push(value);
+    NAME.lastIndex = Math.max(value[1], end);
+  }
+  return [...spans, ...findLogins(text)];
+}
+
+function valueAfter(text: string, name: string, end: number, isFlag: boolean): Span | undefined {
+  const at = skipSpaces(text, skipQuote(text, end));
+  const separator = text[at];
+  if (separator === '=' || separator === ':') {
+    const start = skipSpaces(text, at + (text[at + 1] === '=' || text[at + 1] === '>' ? 2 : 1));
+    // A reference to a secret, or the scheme of an address.
+    if (separator === ':' && start === at + 1 && isReference(text, name, start)) return undefined;
+    if (WHOLE_LINE.test(name)) return readLine(text, start);
+    const value = readValue(text, start);
+    return separator === ':' && !value.quoted && isProse(name, text.slice(...value.span)) ? undefined : value.span;
+  }
+  if (!isFlag || at === end || (text[end] !== ' ' && text[end] !== '\t')) return undefined;
+  return text[at] === '-' ? undefined : readValue(text, at).span;
+}
+
+function isReference(text: string, name: string, start: number): boolean {
+  if (text.startsWith('//', start)) return true;
+  if (name !== 'secret') return false;
+  const word = /[A-Za-z0-9_]*/y;
+  word.lastIndex = start;
+  return SECRET_NAME.test(word.exec(text)?.[0] ?? '');
+}
+
+/** "token: expected text" tells of a token and is none. What follows a password, or a name that nobody says, is always taken for it. */
+function isProse(name: string, value: string): boolean {
+  return /^[a-z]*$/.test(value) && /^[A-Za-z][a-z]*$/.test(name) && !isPasswordKey(name);
+}
+
+function readValue(text: string, start: number): { readonly span: Span; readonly quoted: boolean } {
+  const inner = skipQuote(text, start);
+  if (inner === start) return { span: [start, trimEnd(text, start, endAt(text, start, UNQUOTED_END))], quoted: false };
+  const opening = text.slice(start, inner);
+  return { span: [inner, closingOf(text, inner, opening)], quoted: true };
+}
+
+/** After the name of its scheme, which tells what kind of credential it is. */
+function readLine(text: string, from: number): Span {
+  const start = skipQuote(text, from);
+  SCHEME.lastIndex = start;
+  const scheme = SCHEME.exec(text)?.[0].length ?? 0;
+  return [start + scheme, trimEnd(text, start + scheme, endAt(text, start + scheme, LINE_END))];
+}
+
+function endAt(text: string, start: number, pattern: RegExp): number {
+  pattern.lastIndex = start;
+  return pattern.exec(text)?.index ?? text.length;
+}
+
+/** Brackets and points after a bare value belong to the text around it, backslashes to the quote that ended it. */
+function trimEnd(text: string, start: number, end: number): number {
+  let last = end;
+  const around = text.startsWith('${', start) ? '\\,.)]' : '\\,.)]}';
+  while (last > start && around.includes(text[last - 1]!)) last -= 1;
+  return last;
+}
+
+const MOST_SPACES = 3;
+
+function skipSpaces(text: string, start: number): number {
+  let at = start;
+  while (at < start + MOST_SPACES && (text[at] === ' ' || text[at] === '\t')) at += 1;
+  return at;
+}
+
+/** Over a quote, and the backslashes that a JSON text inside a text has before it. */
+function skipQuote(text: string, start: number): number {
+  let at = start;
+  while (at < start + 3 && text[at] === '\\') at += 1;
+  return text[at] === '"' || text[at] === "'" ? at + 1 : start;
+}
+
+/** Where the quote is closed as it was opened; without that, the end of the line. */
+function closingOf(text: string, start: number, opening: string): number {
+  const quote = opening.at(-1)!;
+  for (let at = start; at < text.length; at += 1) {
+    if (text[at] === '\n') return at;
+    if (opening.length === 1 && text[at] === '\\') at += 1;
+    else if (text[at] === quote && text.startsWith(opening, at - opening.length + 1)) return at - opening.length + 1;
+  }
+  return text.length;
+}
+
+const HARMLESS =
+  /^(?:|null|true|false|none|undefined|\*+|\[secret [^\]]*\]?|secret:[A-Z][A-Z0-9_]*|\$\(.*|%[A-Za-z_]\w*%)$/;
+/** A shell's variable, or our own reference, and nothing else. */
+const VARIABLE = /^(?:bearer |basic |token )?(?:\$\{[A-Za-z_:]\w*(?::[A-Z0-9_]+)?\}|\$[A-Za-z_]\w*)$/i;
+
+/** It says where a secret comes from, or that there is none. */
+export function isHarmless(value: string): boolean {
+  return value.length <= 256 && (HARMLESS.test(value) || VARIABLE.test(value));
+}
+
+const LOGIN = /(?<![\w-])(?:-u|--user|--proxy-user)[ =]{0,3}["']?([^\s"':]{1,64}):([^\s"']+)/g;
+const SSHPASS = /\bsshpass\s{1,3}-p\s{0,3}["']?([^\s"']+)/g;
+const MYSQL = /\b(?:mysql|mariadb)[a-z-]{0,12}\b[^|;&\n]{0,200}?\s-p([^\s"'-][^\s"']*)/g;
+const NUMBER = /^[0-9]+$/;
+
+/** `curl -u user:password` and its kin. Two numbers are a user and a group. */
+function findLogins(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const { index, 0: found, 1: user = '', 2: password = '' } of text.matchAll(LOGIN)) {
+    const end = index + found.length;
+    if (!(NUMBER.test(user) && NUMBER.test(password)) && !isHarmless(password))
+      spans.push([end - password.length, end]);
+  }
+  for (const pattern of [SSHPASS, MYSQL]) {
+    for (const { index, 0: found, 1: password = '' } of text.matchAll(pattern)) {
+      if (!isHarmless(password)) spans.push([index + found.length - password.length, index + found.length]);
+    }
+  }
+  return spans;
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../wire/canonical-json.ts';
+import { createRedactor } from './create-redactor.ts';
+import { findAssignments } from './find-assignments.ts';
+import { findCredentials } from './find-credentials.ts';
+import { maskText } from './mask-text.ts';
+import { mayHoldSecret } from './may-hold-secret.ts';
+import { newRedactionKey } from './redaction-key.ts';
+
+const redactor = createRedactor(newRedactionKey());
+
+/** Beginnings of everything that is looked for, so that a repetition of them starts a search at every place. */
+const BITS = [
+  'sk-', 'ghp_', 'eyJ', 'eyJ.', 'eyJaaaaaaaa.', '-----BEGIN PRIVATE KEY-----', '-----BEGIN ', '-----END ', '://', '://a:', '@',
+  'password', 'password=', 'password:', 'password: ', '"password":"', '\\"password\\":\\"', '--token ', '-u ', '-u a', ':', '=', ' ',
+  '\t', 'Bearer ', 'authorization: ', 'cookie: ', 'secret:', '${secret:', 'mysql ', ' -p', 'sshpass -p', '1', '12345678:AA', 'AKIA',
+  'a', 'A', '_', '-', '.', '"', "'", '\\', '\n', 'key', 'api', 'token', 'é', '😀',
+]; // prettier-ignore
+
+const hostile = fc.array(fc.constantFrom(...BITS), { minLength: 1, maxLength: 4 }).map((bits) => bits.join(''));
+
+describe('redaction of hostile text', () => {
+  // Quadratic work on so much would not end before the test does.
+  it('is done with 300,000 characters of whatever starts a search', () => {
+    fc.assert(
+      fc.property(hostile, (bit) => {
+        const text = bit.repeat(Math.ceil(300_000 / bit.length));
+        expect(maskText(text, () => '[secret]')).toBeDefined();
+        expect(maskText(`${text}!`, () => '[secret]')).toBeDefined();
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+
+  it('never skips the closer look where a scanner would find something', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...BITS, 'hunter2', 'abcdefgh12345678ijkl'), { maxLength: 12 }), (bits) => {
+        const text = bits.join('');
+        if (findCredentials(text).length + findAssignments(text).length > 0) expect(mayHoldSecret(text)).toBe(true);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('leaves arguments JSON, and a second time unchanged', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('a', 'token', 'note'), fc.jsonValue({ maxDepth: 3 })), (value) => {
+        const canonical = canonicalJson(JSON.parse(JSON.stringify(value)));
+        const once = redactor.arguments(canonical);
+        if (once.length >= 1000) return;
+        expect(() => JSON.parse(once) as unknown).not.toThrow();
+        expect(redactor.arguments(once)).toBe(once);
+      }),
+    );
+  });
+});

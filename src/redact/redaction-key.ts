@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+
+/** What masks are made with. Whoever has it can try out what a mark may stand for. */
+export interface RedactionKey {
+  /** Told in the marks of all keys but the first, so that marks of different keys are never compared. */
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+const KEY_BYTES = 32;
+const LINE = /^([A-Za-z0-9]{1,16}) ([A-Za-z0-9_-]{43,86})$/;
+
+export function newRedactionKey(id = '1'): RedactionKey {
+  return { id, bytes: randomBytes(KEY_BYTES) };
+}
+
+export function writeKeyLine({ id, bytes }: RedactionKey): string {
+  return `${id} ${Buffer.from(bytes).toString('base64url')}\n`;
+}
+
+/** The first line is the key in use; the ones below were used before. Undefined when it is no such file. */
+export function readKeyLines(text: string): readonly [RedactionKey, ...RedactionKey[]] | undefined {
+  const keys = text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, id, key] = LINE.exec(line.trimEnd()) ?? [];
+      return id === undefined || key === undefined ? undefined : { id, bytes: Buffer.from(key, 'base64url') };
+    });
+  const ids = new Set(keys.map((key) => key?.id));
+  const [first, ...rest] = keys;
+  if (first === undefined || rest.includes(undefined) || ids.size !== keys.length) return undefined;
+  return [first, ...(rest as RedactionKey[])];
+}

@@ -1,0 +1,103 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+
+/** The schemas that speak of one value, those of all branches together. */
+export interface SchemaPlace {
+  readonly isSecret: boolean;
+  member(key: string): SchemaPlace;
+  item(index: number): SchemaPlace;
+}
+
+const NOWHERE: SchemaPlace = { isSecret: false, member: () => NOWHERE, item: () => NOWHERE };
+const known = new WeakMap<JsonObject, SchemaPlace>();
+
+/**
+ * What an input schema declares secret: `x-secret: true`, `writeOnly: true` or `format: password`, at any depth and in any branch,
+ * references inside the schema followed. The same answer for the same schema; nothing to walk when it declares nothing.
+ */
+export function secretsOfSchema(schema: JsonObject | undefined): SchemaPlace | undefined {
+  if (schema === undefined) return undefined;
+  let place = known.get(schema);
+  if (place === undefined) {
+    place = declaresAny(schema, new Set()) ? new Place(schema, [schema]) : NOWHERE;
+    known.set(schema, place);
+  }
+  return place === NOWHERE ? undefined : place;
+}
+
+function isDeclared(schema: JsonObject): boolean {
+  return schema['x-secret'] === true || schema['writeOnly'] === true || schema['format'] === 'password';
+}
+
+/** Looks into everything, data included: too often only costs a closer look. */
+function declaresAny(value: JsonValue, seen: Set<object>): boolean {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return false;
+  seen.add(value);
+  if (Array.isArray(value)) return value.some((item) => declaresAny(item, seen));
+  return isDeclared(value) || Object.values(value).some((member) => declaresAny(member, seen));
+}
+
+const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
+const IN_PLACE = ['then', 'else', 'if'];
+
+class Place implements SchemaPlace {
+  readonly isSecret: boolean;
+  readonly #root: JsonObject;
+  readonly #schemas: readonly JsonObject[];
+
+  constructor(root: JsonObject, schemas: readonly (JsonValue | undefined)[]) {
+    this.#root = root;
+    this.#schemas = spread(root, schemas);
+    this.isSecret = this.#schemas.some(isDeclared);
+  }
+
+  member(key: string): SchemaPlace {
+    return this.#below((schema) => {
+      const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema;
+      if (isJsonObject(properties) && Object.hasOwn(properties, key)) return [properties[key]];
+      // Whether a pattern matches is not asked: it may be somebody's, and it can only hide more.
+      const patterned = isJsonObject(patternProperties) ? Object.values(patternProperties) : [];
+      return [...patterned, additionalProperties, unevaluatedProperties];
+    });
+  }
+
+  item(index: number): SchemaPlace {
+    return this.#below(({ prefixItems, items, additionalItems, contains, unevaluatedItems }) => {
+      const listed = Array.isArray(items) ? items[index] : items;
+      const first = Array.isArray(prefixItems) ? prefixItems[index] : undefined;
+      return [first, listed, additionalItems, contains, unevaluatedItems];
+    });
+  }
+
+  #below(step: (schema: JsonObject) => (JsonValue | undefined)[]): SchemaPlace {
+    const schemas = this.#schemas.flatMap(step).filter((schema) => isJsonObject(schema));
+    return schemas.length === 0 ? NOWHERE : new Place(this.#root, schemas);
+  }
+}
+
+/** With everything that is applied to the same value. Each schema once, so that no schema makes this long. */
+function spread(root: JsonObject, schemas: readonly (JsonValue | undefined)[]): JsonObject[] {
+  const found = new Set<JsonObject>();
+  const waiting = [...schemas];
+  for (let next = waiting.pop(); waiting.length > 0 || next !== undefined; next = waiting.pop()) {
+    if (!isJsonObject(next) || found.has(next)) continue;
+    found.add(next);
+    for (const name of IN_PLACE_LISTS) if (Array.isArray(next[name])) waiting.push(...next[name]);
+    for (const name of IN_PLACE) waiting.push(next[name]);
+    if (isJsonObject(next['dependentSchemas'])) waiting.push(...Object.values(next['dependentSchemas']));
+    if (typeof next['$ref'] === 'string') waiting.push(resolve(root, next['$ref']));
+  }
+  return [...found];
+}
+
+/** `#` and `#/$defs/name`: what a tool's schema may hold. */
+function resolve(root: JsonObject, reference: string): JsonValue | undefined {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
+  let value: JsonValue | undefined = root;
+  for (const part of reference.slice(2).split('/')) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as JsonObject)[name];
+  }
+  return value;
+}

@@ -1,0 +1,90 @@
+const WORDS: ReadonlySet<string> = new Set([
+  'pass',
+  'password',
+  'passwords',
+  'passwd',
+  'passcode',
+  'passphrase',
+  'pwd',
+  'secret',
+  'secrets',
+  'token',
+  'apikey',
+  'apikeys',
+  'auth',
+  'oauth',
+  'authorization',
+  'authorisation',
+  'credential',
+  'credentials',
+  'creds',
+  'cookie',
+  'cookies',
+  'jwt',
+  'bearer',
+]);
+/** Words written as one: `dbpassword`, `accesstoken`. */
+const ENDINGS = [
+  'password',
+  'passwd',
+  'passphrase',
+  'apikey',
+  'secretkey',
+  'privatekey',
+  'accesskey',
+  'clientsecret',
+  'accesstoken',
+  'apitoken',
+  'authtoken',
+  'bottoken',
+  'idtoken',
+  'refreshtoken',
+  'sessiontoken',
+];
+/** What makes a key a key to something. */
+const KINDS_OF_KEY: ReadonlySet<string> = new Set([
+  'access',
+  'account',
+  'api',
+  'encryption',
+  'master',
+  'private',
+  'signing',
+  'ssh',
+]);
+const KEYS: ReadonlySet<string> = new Set(['key', 'keys']);
+
+const WORD = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
+const LONGEST_KEY = 256;
+const MOST_KNOWN = 4096;
+const known = new Map<string, boolean>();
+
+/**
+ * Whether a name says that what it names is a secret, word by word: `apiKey`, `api_key` and `X-Auth-Token` do, `max_tokens`,
+ * `author` and `tokenizer` do not. Of a very long name its end counts.
+ */
+export function isSecretKey(key: string): boolean {
+  if (key.length > LONGEST_KEY) return hasSecretWord(key.slice(-LONGEST_KEY));
+  let answer = known.get(key);
+  if (answer === undefined) {
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(key, (answer = hasSecretWord(key)));
+  }
+  return answer;
+}
+
+/** Words for what people type to get in: nothing else is said in their place. */
+export function isPasswordKey(key: string): boolean {
+  return /pass(?:word|wd|code|phrase)?$|pwd$/i.test(key.slice(-LONGEST_KEY));
+}
+
+function hasSecretWord(key: string): boolean {
+  let before = '';
+  for (const [found] of key.matchAll(WORD)) {
+    const word = found.toLowerCase();
+    if (WORDS.has(word) || (KEYS.has(word) && KINDS_OF_KEY.has(before))) return true;
+    if (ENDINGS.some((ending) => word.endsWith(ending))) return true;
+    before = word;
+  }
+  return false;
+}

@@ -1,0 +1,63 @@
+/** Up to this length the engine's own search is used: it is fast, and its worst case is so many times the length of the text. */
+const LONGEST_BY_ENGINE = 256;
+
+/** A text to be found in others. Linear in the text that is looked through, even if that was made to be slow to look through. */
+export class SoughtText {
+  readonly text: string;
+  /** Of each beginning, how much of it is also its end (Knuth, Morris and Pratt). */
+  #borders: Uint32Array | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** All places in order, overlapping ones as one: `aaaa` in `aaaaaa` is one place of six. */
+  *placesIn(text: string): Generator<readonly [start: number, end: number]> {
+    let start = this.#indexIn(text, 0);
+    if (start < 0) return;
+    const period = this.text.length - this.#bordersOf().at(-1)!;
+    while (start >= 0) {
+      let end = start + this.text.length;
+      while (end < text.length && text.charCodeAt(end) === text.charCodeAt(end - period)) end += 1;
+      yield [start, end];
+      start = this.#indexIn(text, end);
+    }
+  }
+
+  /** How much of its beginning, but not all of it, the text ends with. */
+  beginningAtEndOf(text: string): number {
+    const most = Math.min(this.text.length - 1, text.length);
+    let matched = 0;
+    for (let index = text.length - most; index < text.length; index += 1)
+      matched = this.#next(matched, text.charCodeAt(index));
+    return matched;
+  }
+
+  #indexIn(text: string, from: number): number {
+    if (this.text.length <= LONGEST_BY_ENGINE) return text.indexOf(this.text, from);
+    let matched = 0;
+    for (let index = from; index < text.length; index += 1) {
+      matched = this.#next(matched, text.charCodeAt(index));
+      if (matched === this.text.length) return index - matched + 1;
+    }
+    return -1;
+  }
+
+  #next(matched: number, unit: number): number {
+    const borders = this.#bordersOf();
+    let length = matched;
+    while (length > 0 && this.text.charCodeAt(length) !== unit) length = borders[length - 1]!;
+    return this.text.charCodeAt(length) === unit ? length + 1 : length;
+  }
+
+  #bordersOf(): Uint32Array {
+    if (this.#borders !== undefined) return this.#borders;
+    const borders = new Uint32Array(this.text.length);
+    for (let index = 1, length = 0; index < this.text.length; index += 1) {
+      while (length > 0 && this.text.charCodeAt(index) !== this.text.charCodeAt(length)) length = borders[length - 1]!;
+      if (this.text.charCodeAt(index) === this.text.charCodeAt(length)) length += 1;
+      borders[index] = length;
+    }
+    return (this.#borders = borders);
+  }
+}

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { SECRET_COMMAND_DEFAULTS, type SecretCommand } from '../domain/secret-provider.ts';
+import type { ReadSecret } from '../ports/secret-source.ts';
+import { MOST_PRIVATE_BYTES } from './read-private-file.ts';
+
+const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
+
+/** Runs a program that prints a secret. Never rejects; what it prints on standard error is not kept, as it may hold the secret too. */
+export function runSecretCommand(secret: SecretCommand): Promise<ReadSecret> {
+  const { command, env = [], cwd, timeoutMs = SECRET_COMMAND_DEFAULTS.timeoutMs } = secret;
+  const [program, ...args] = command;
+  const passed = [...ENVIRONMENT, ...env].flatMap((name) => (name in process.env ? [[name, process.env[name]]] : []));
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    // A group of its own, so that what it starts ends with it.
+    const child = spawn(program, args, {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+      env: Object.fromEntries(passed) as NodeJS.ProcessEnv,
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    const end = (answer: ReadSecret): void => {
+      clearTimeout(timer);
+      killGroup(child.pid);
+      child.stdout.destroy();
+      resolve(answer);
+    };
+    const fail = (problem: string): void => end({ kind: 'problem', problem });
+    const timer = setTimeout(() => fail(`its command took more than ${timeoutMs} ms`), timeoutMs);
+    child.once('error', (error: NodeJS.ErrnoException) => fail(`its command cannot be started (${error.code})`));
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes > MOST_PRIVATE_BYTES) fail(`its command printed more than ${MOST_PRIVATE_BYTES} bytes`);
+    });
+    child.once('close', (code, signal) => {
+      if (code === 0) end({ kind: 'read', value: Buffer.concat(chunks).toString('utf8') });
+      else fail(`its command ended with ${signal === null ? `exit code ${code}` : `signal ${signal}`}`);
+    });
+  });
+}
+
+/** The first answer decides; killing a group that is gone does nothing. */
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nobody is left in it.
+  }
+}

@@ -1,0 +1,90 @@
+import { trouble } from '../domain/errors.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { fillReferences, findReferences } from '../domain/secret-reference.ts';
+import { declaresSecret, referencesOfSetup } from '../domain/secret-use.ts';
+import type { SecretSource } from '../ports/secret-source.ts';
+import type { RunEnding, RunRequest, SecretAnswer, SecretUse, ToolRunner } from '../ports/tool-runner.ts';
+import { scrubEnding } from './scrub-ending.ts';
+import { Taint } from './taint.ts';
+
+/**
+ * A runner that puts secrets in the place of references right before the tool runs, and takes them out of everything the run
+ * tells afterwards. All of it happens on the worker's side: tool code cannot get around it by saying something else.
+ */
+export function withSecrets(runner: ToolRunner, source: SecretSource): ToolRunner {
+  return {
+    run: (request) =>
+      request.secrets === undefined ? runner.run(request) : runWithSecrets(request, request.secrets, runner, source),
+    close: () => runner.close(),
+  };
+}
+
+async function runWithSecrets(
+  request: RunRequest,
+  use: SecretUse,
+  runner: ToolRunner,
+  source: SecretSource,
+): Promise<RunEnding> {
+  const startedAt = performance.now();
+  const taint = new Taint();
+  const values = new Map<string, string>();
+  for (const name of namesIn(request)) {
+    const answer = await readFor(name, request, use, source, taint);
+    if (request.signal.aborted) return { kind: 'aborted' };
+    if (answer.kind === 'refused') return { kind: 'not-run', outcome: answer.outcome };
+    values.set(name, answer.value);
+  }
+  const valueOf = (name: string): string | undefined => values.get(name);
+  const inner: RunRequest = {
+    ...guarded(request, taint),
+    arguments: fillReferences(request.arguments, valueOf) as JsonObject,
+    setup: fillReferences(request.setup, valueOf) as JsonObject,
+    timeoutMs: Math.max(1, Math.round(request.timeoutMs - (performance.now() - startedAt))),
+    onSecret: (name) => readFor(name, request, use, source, taint),
+  };
+  const ending = await runner.run(inner);
+  return taint.isEmpty ? ending : scrubEnding(ending, taint, request.tool.limits.maxResultBytes);
+}
+
+/** Of the setup, what this tool declared: the rest stays as it is written. */
+function namesIn({ arguments: args, setup, tool }: RunRequest): Set<string> {
+  const inSetup = [...referencesOfSetup(setup).names].filter((name) => declaresSecret(tool, name));
+  return new Set([...findReferences(args).names, ...inSetup]);
+}
+
+async function readFor(
+  name: string,
+  { tool, signal }: RunRequest,
+  use: SecretUse,
+  source: SecretSource,
+  taint: Taint,
+): Promise<SecretAnswer> {
+  const refused = use.refuse(name);
+  if (refused !== undefined) return { kind: 'refused', outcome: refused };
+  const read = await source.read(name, signal);
+  if (read.kind === 'problem') {
+    const outcome = trouble('SECRET_UNAVAILABLE', { tool: tool.id, secret: name, problem: read.problem });
+    return { kind: 'refused', outcome };
+  }
+  taint.add(name, read.value);
+  return { kind: 'value', value: read.value };
+}
+
+/** Everything that a run can say while it runs. What is not named here, as it came later, is scrubbed like the rest. */
+function guarded(request: RunRequest, taint: Taint): RunRequest {
+  const scrubbed = Object.entries(request).flatMap(([name, member]: [string, unknown]) => {
+    if (!/^on[A-Z]/.test(name) || typeof member !== 'function') return [];
+    const tell = member as (...given: unknown[]) => unknown;
+    return [[name, (...given: unknown[]) => tell(...given.map((one) => taint.scrub(one)))]];
+  });
+  return {
+    ...request,
+    ...(Object.fromEntries(scrubbed) as Partial<RunRequest>),
+    onProgress: ({ message, ...progress }) =>
+      request.onProgress(message === undefined ? progress : { ...progress, message: taint.scrubText(message, true) }),
+    onLog: (line) => request.onLog({ ...taint.scrub(line), message: taint.scrubText(line.message, true) }),
+    // Another tool gets the secret only if it, too, may have it: what is told to the store is a reference.
+    onNestedCall: (nested, signal) =>
+      request.onNestedCall({ ...taint.scrub(nested), arguments: taint.toReferences(nested.arguments) }, signal),
+  };
+}

@@ -1,0 +1,31 @@
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { Redactor } from '../../ports/redactor.ts';
+import type { ToolLogLine } from '../../ports/tool-runner.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+
+/** What a tool logs, and what it threw, is read by more people than its arguments. */
+export function redactLine(line: ToolLogLine, redactor: Redactor | undefined): ToolLogLine {
+  if (redactor === undefined) return line;
+  const message = redactor.text(line.message);
+  return line.data === undefined ? { ...line, message } : { ...line, message, data: redactData(line.data, redactor) };
+}
+
+function redactData(data: JsonObject, redactor: Redactor): JsonObject {
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, redactMember(name, value, redactor)]));
+}
+
+/** By its name and by its content. A long text that only holds secrets is kept long. */
+function redactMember(name: string, value: JsonValue, redactor: Redactor): JsonValue {
+  const alone = canonicalJson({ [name]: value });
+  if (typeof value === 'string' && alone.length > LONG) return redactor.text(value);
+  const shown = redactor.arguments(alone);
+  if (shown === alone) return value;
+  try {
+    return (JSON.parse(shown) as JsonObject)[name] ?? null;
+  } catch {
+    // It was cut.
+    return shown;
+  }
+}
+
+const LONG = 1000;
