@@ -18,7 +18,16 @@ const MAY_IMPORT = {
   toolkit: ['domain', 'wire'],
   catalog: ['domain', 'ports', 'wire', 'authoring'],
   stores: ['domain', 'ports', 'wire', 'config', 'observe'],
-  services: ['domain', 'ports', 'wire', 'config', 'observe'],
+  services: [
+    'domain',
+    'ports',
+    'wire',
+    'config',
+    'observe',
+    // One SQLite binding and one Redis client in the whole house.
+    'stores/embedded/database.ts',
+    'stores/redis/connection.ts',
+  ],
   runners: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'authoring'],
   worker: ['domain', 'ports', 'wire', 'gate', 'config', 'observe', 'services', 'catalog', 'stages', 'data-path.ts'],
   client: ['domain', 'ports', 'wire', 'gate/approvals', 'stages/call', 'stages/reply'],

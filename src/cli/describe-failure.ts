@@ -34,6 +34,8 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   MODULES_MISSING: EXIT.config,
   SETUP_DUPLICATE: EXIT.config,
   HOOKS_INVALID: EXIT.config,
+  SERVICES_INVALID: EXIT.config,
+  SERVICE_FAILED: EXIT.unavailable,
   CLIENT_CLOSED: EXIT.internal,
   INTERNAL: EXIT.internal,
 };

@@ -1,5 +1,6 @@
 import { entry } from './error-entry.ts';
 import { HOOK_PLANE_ERRORS } from './hook-errors.ts';
+import { SERVICE_PLANE_ERRORS } from './service-errors.ts';
 
 /** Trouble of the plane itself: thrown, for the operator. */
 export const PLANE_ERRORS = {
@@ -120,6 +121,7 @@ export const PLANE_ERRORS = {
     fix: 'Give each setup an id of its own.',
   }),
   ...HOOK_PLANE_ERRORS,
+  ...SERVICE_PLANE_ERRORS,
   CLIENT_CLOSED: entry({
     stage: 'call',
     retry: 'never',
