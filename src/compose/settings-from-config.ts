@@ -49,6 +49,7 @@ export function workerOptionsOf(
     health: health.enabled ? { host: health.host, port: health.port ?? 0 } : false,
     admission: config.admission,
     ...(hooks === undefined ? {} : { hooks }),
+    ...(config.services === undefined ? {} : { services: config.services }),
     ...webhookOptionsOf(config, webhookSecret),
   };
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { LIMITS } from '../domain/call.ts';
 import { hookList } from './hook-schema.ts';
+import { serviceGroup } from './service-schema.ts';
 import {
   addresses,
   bytes,
@@ -131,6 +132,9 @@ export const configSchema = group({
   folder: option(filePath, '.sallyport', 'Folder of the embedded store.', { flag: '--folder' }),
   redis: redis.prefault({}),
   worker: worker.prefault({}),
+  services: optional(serviceGroup, 'Settings of the shipped services, and services of your own: see services.md.', {
+    otherwise: 'conversations, knowledge and tasks, when a module needs them',
+  }),
   approvals: group({ webhook: webhook.prefault({}) }).prefault({}),
   admission: admission.prefault({}),
   policyFile: optional(

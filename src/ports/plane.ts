@@ -11,6 +11,7 @@ import type { CallEmitter, Events } from './events.ts';
 import type { GateHooks } from './gate-hooks.ts';
 import type { Log } from './log.ts';
 import type { Redactor } from './redactor.ts';
+import type { ServiceDoor } from './service-access.ts';
 import type { Store } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
 
@@ -20,6 +21,8 @@ export interface ServedTool {
   readonly runner: RunnerName;
   readonly source: ToolSource;
   readonly setup: JsonObject;
+  /** Services its module declared; absent when there are none. */
+  readonly needs?: readonly string[];
   /** Patterns the tool declared for bare strings that mean a denial. */
   readonly denialPatterns: readonly string[];
   /** Problems, each in a few words without the value; none means valid. */
@@ -50,6 +53,8 @@ export interface Plane {
   readonly hooks?: GateHooks;
   /** Absent: approvers look for themselves. */
   readonly approvals?: ApprovalNotifier;
+  /** Absent: there are none, and nothing that needs one is served. */
+  readonly services?: ServiceDoor;
   /** Absent: the audit keeps digests of arguments only. */
   readonly redactor?: Redactor;
   /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */

@@ -43,7 +43,8 @@ export async function runExample(
   };
   const onNestedCall = () => Promise.reject(new Error('examples make no nested calls'));
   const throwIfAborted = (): void => signal.throwIfAborted();
-  const host = { signal, throwIfAborted, onProgress, onLog: () => {}, onNestedCall };
+  const onServiceCall = () => Promise.reject(new Error('there are no services here'));
+  const host = { signal, throwIfAborted, onProgress, onLog: () => {}, onNestedCall, onServiceCall };
   const ending = await runTool(async () => module, tool, facts, host);
   if (ending.kind === 'returned') await mustMatch(module.tools[tool]?.output, ending.result.value);
   return ending;

@@ -1,5 +1,7 @@
 import type { CallId } from '../../domain/ids.ts';
+import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { ServiceRequest } from '../../ports/service-access.ts';
 import type { NestedCallRequest, Progress, RunEnding, RunRequest, ToolLogLine } from '../../ports/tool-runner.ts';
 import type { RunHost } from '../open-context.ts';
 import { abortError, endingAfterAbort, type AbortReason } from '../settle-abort.ts';
@@ -54,6 +56,12 @@ export class InlineRun implements RunHost, TimedRun {
 
   onNestedCall(nested: NestedCallRequest): Promise<Outcome> {
     return this.#request.onNestedCall(nested, this.signal);
+  }
+
+  onServiceCall(request: ServiceRequest): Promise<JsonValue> {
+    const { services } = this.#request;
+    if (this.#answered || services === undefined) return Promise.reject(new Error('This call has ended.'));
+    return services.call(request);
   }
 
   /** The tool has ended before anybody had to wait for it. */

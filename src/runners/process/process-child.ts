@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { importModule } from '../../authoring/import-module.ts';
+import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { RunEnding } from '../../ports/tool-runner.ts';
 import { decode } from '../../wire/message-pack.ts';
@@ -16,10 +17,16 @@ import { encodeFrame, FrameReader } from './frames.ts';
 import { CHANNEL_FD, type FromProcess, type ToProcess } from './messages.ts';
 import { serveLoadedCode } from './serve-loaded-code.ts';
 
+interface Asked<Value> {
+  readonly resolve: (value: Value) => void;
+  readonly reject: (error: Error) => void;
+}
+
 interface CurrentRun {
   readonly number: number;
   readonly controller: AbortController;
-  readonly nested: Map<number, { resolve: (outcome: Outcome) => void; reject: (error: Error) => void }>;
+  readonly nested: Map<number, Asked<Outcome>>;
+  readonly services: Map<number, Asked<JsonValue>>;
   readonly end: (ending: RunEnding) => void;
 }
 
@@ -32,6 +39,7 @@ const frames = new FrameReader();
 const PRINT_MS = 1000;
 let current: CurrentRun | undefined;
 let nestedCalls = 0;
+let serviceCalls = 0;
 
 const die = (): void => void kill(ownGroup, 'SIGKILL');
 const send = (message: FromProcess): Promise<void> =>
@@ -41,17 +49,29 @@ function receive(message: ToProcess): void {
   if (message.type === 'run') return void start(message);
   if (message.run !== current?.number) return;
   if (message.type === 'abort') return current.controller.abort(abortError(message.why));
+  if (message.type === 'service-answer' || message.type === 'service-refusal') return receiveService(message, current);
   const asked = current.nested.get(message.id);
   current.nested.delete(message.id);
   if (message.type === 'nested-answer') asked?.resolve(message.outcome);
   else asked?.reject(new Error(message.problem));
 }
 
+type ServiceMessage = Extract<ToProcess, { type: 'service-answer' | 'service-refusal' }>;
+
+function receiveService(message: ServiceMessage, { services }: CurrentRun): void {
+  const asked = services.get(message.id);
+  services.delete(message.id);
+  if (message.type === 'service-answer') return asked?.resolve(message.value);
+  const { problem, code } = message;
+  const error = new Error(problem);
+  asked?.reject(code === undefined ? error : Object.assign(error, { name: 'ServiceFailure', code }));
+}
+
 async function start(order: Extract<ToProcess, { type: 'run' }>): Promise<void> {
   const { run, tool, facts } = order;
   const controller = new AbortController();
   const ending = new Promise<RunEnding>((resolve) => {
-    current = { number: run, controller, nested: new Map(), end: resolve };
+    current = { number: run, controller, nested: new Map(), services: new Map(), end: resolve };
   });
   // Awaited: the worker may repeat a run that was never entered, so this must be out before the tool's first line.
   await send({ type: 'entered', run });
@@ -88,6 +108,13 @@ function hostOf(run: number, signal: AbortSignal): RunHost {
         nestedCalls += 1;
         current.nested.set(nestedCalls, { resolve, reject });
         void send({ type: 'nested-call', run, id: nestedCalls, request });
+      }),
+    onServiceCall: (request) =>
+      new Promise((resolve, reject) => {
+        if (current?.number !== run) return reject(new Error('This call has ended.'));
+        serviceCalls += 1;
+        current.services.set(serviceCalls, { resolve, reject });
+        void send({ type: 'service-call', run, id: serviceCalls, request });
       }),
   };
 }

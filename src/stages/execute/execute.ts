@@ -8,6 +8,7 @@ import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import { parseTrace, toTraceContext, type TraceContext } from '../../domain/trace-context.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
+import type { ServiceAccess } from '../../ports/service-access.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { startTrace } from '../../wire/trace.ts';
 import { begin } from './begin.ts';
@@ -24,7 +25,7 @@ interface AllowedCall {
   readonly arguments: JsonObject;
 }
 
-type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log'>;
+type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log' | 'services'>;
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
 export function execute(verdict: { readonly call: AllowedCall }, needs: Needs): Soon<Ending> {
@@ -37,8 +38,23 @@ export function execute(verdict: { readonly call: AllowedCall }, needs: Needs): 
 
 function run(call: AllowedCall, needs: Needs): Soon<Ending> {
   notify(call, STARTED, needs);
-  const outcome = runAndJudge(executable(call, needs), needs);
-  return outcome instanceof Promise ? outcome.then((late) => ending(call, late, needs)) : ending(call, outcome, needs);
+  const services = openServices(call, needs);
+  const outcome = runAndJudge(executable(call, needs, services), needs);
+  if (!(outcome instanceof Promise)) {
+    services?.close();
+    return ending(call, outcome, needs);
+  }
+  return outcome.then((late) => {
+    services?.close();
+    return ending(call, late, needs);
+  });
+}
+
+/** In the name of the session, whatever the arguments say. What a tool keeps of it is dead when the run has been answered. */
+function openServices({ claimed, identity, tool }: AllowedCall, { services }: Needs): ServiceAccess | undefined {
+  if (services === undefined || tool.needs === undefined) return undefined;
+  const { callId, fence, session } = claimed.delivery;
+  return services.open(tool.needs, { identity, session, callId, fence, tool: tool.declaration.id });
 }
 
 function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending> {
@@ -46,7 +62,7 @@ function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending>
   return stopped(call, 'unknown', needs);
 }
 
-function executable(call: AllowedCall, needs: Needs): ExecutableCall {
+function executable(call: AllowedCall, needs: Needs, services: ServiceAccess | undefined): ExecutableCall {
   const { claimed, envelope, tool } = call;
   const { delivery } = claimed;
   const { declaration } = tool;
@@ -71,6 +87,7 @@ function executable(call: AllowedCall, needs: Needs): ExecutableCall {
     trace,
     timeoutMs,
     signal: claimed.signal,
+    services,
     onProgress: (progress) => notify(call, { kind: 'progress', ...progress }, needs),
     onLog: (line) =>
       needs.log[line.level]({ ...line.data, callId: delivery.callId, tool: delivery.tool }, line.message),
