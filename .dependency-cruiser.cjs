@@ -22,7 +22,16 @@ const MAY_IMPORT = {
   catalog: ['domain', 'ports', 'wire', 'authoring'],
   stores: ['domain', 'ports', 'wire', 'config', 'observe'],
   audit: ['domain', 'ports', 'wire', 'stores/embedded/database.ts', 'stores/sqlite-audit'],
-  services: ['domain', 'ports', 'wire', 'config', 'observe'],
+  services: [
+    'domain',
+    'ports',
+    'wire',
+    'config',
+    'observe',
+    // One SQLite binding and one Redis client in the whole house.
+    'stores/embedded/database.ts',
+    'stores/redis/connection.ts',
+  ],
   runners: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'authoring'],
   platform: ['domain', 'ports', 'wire', 'http', 'stages/reply'],
   tasks: ['domain', 'ports', 'wire', 'authoring'],

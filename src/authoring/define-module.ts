@@ -1,5 +1,6 @@
 import type { JsonObject } from '../domain/json.ts';
 import type { Effect, RunnerName, ToolLimits, ToolPoll } from '../domain/tool.ts';
+import type { Services } from '../ports/tool-services.ts';
 import type { ToolContent } from './content-blocks.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { ToolContext } from './tool-context.ts';
@@ -7,7 +8,12 @@ import type { ToolContext } from './tool-context.ts';
 /** What `run` may return without an output schema; checked again when it is made plain. */
 export type ToolReturn = unknown;
 
-export interface ToolOptions<Input extends StandardSchema, Output extends StandardSchema, Setup> {
+export interface ToolOptions<
+  Input extends StandardSchema,
+  Output extends StandardSchema,
+  Setup,
+  Needs extends keyof Services = never,
+> {
   readonly description: string;
   readonly input: Input;
   /** Describes what `run` returns. A result that does not match is `failed`; a result that reports failure is not checked. */
@@ -30,7 +36,7 @@ export interface ToolOptions<Input extends StandardSchema, Output extends Standa
   readonly cost?: number;
   /** RE2 patterns: a bare string this tool returns that matches one is a denial. */
   readonly denials?: readonly string[];
-  run(args: OutputOf<Input>, ctx: ToolContext<Setup>): Returned<Output> | Promise<Returned<Output>>;
+  run(args: OutputOf<Input>, ctx: ToolContext<Setup, Needs>): Returned<Output> | Promise<Returned<Output>>;
 }
 
 type Returned<Output extends StandardSchema> = StandardSchema extends Output
@@ -54,11 +60,14 @@ export interface ToolDefinition {
   readonly denials?: readonly string[];
   // Each tool has its own argument type; they meet here, where only parsed values are passed.
   // oxlint-disable-next-line typescript/no-explicit-any
-  run(args: any, ctx: ToolContext<any>): unknown;
+  run(args: any, ctx: ToolContext<any, any>): unknown;
 }
 
-export type ToolMaker<Setup> = <Input extends StandardSchema, Output extends StandardSchema = StandardSchema>(
-  options: ToolOptions<Input, Output, Setup>,
+export type ToolMaker<Setup, Needs extends keyof Services = never> = <
+  Input extends StandardSchema,
+  Output extends StandardSchema = StandardSchema,
+>(
+  options: ToolOptions<Input, Output, Setup, Needs>,
 ) => ToolDefinition;
 
 export interface ModuleDefinition {
@@ -68,24 +77,32 @@ export interface ModuleDefinition {
   readonly pool?: string;
   readonly runner?: RunnerName;
   readonly setup?: StandardSchema | JsonObject;
+  /** Services its tools get as `ctx.services`. Not served where one of them is not configured. */
+  readonly needs?: readonly string[];
   readonly tools: Readonly<Record<string, ToolDefinition>>;
 }
 
-export interface ModuleOptions<Setup extends StandardSchema> extends Omit<ModuleDefinition, 'setup' | 'tools'> {
+export interface ModuleOptions<Setup extends StandardSchema, Needs extends keyof Services = never> extends Omit<
+  ModuleDefinition,
+  'setup' | 'tools' | 'needs'
+> {
   /** Configuration of one instance of this module. */
   readonly setup?: Setup;
-  /** As a function it gets a `tool` that knows the type of `ctx.setup`. */
+  readonly needs?: readonly Needs[];
+  /** As a function it gets a `tool` that knows the types of `ctx.setup` and `ctx.services`. */
   readonly tools:
     | Readonly<Record<string, ToolDefinition>>
-    | ((tool: ToolMaker<OutputOf<Setup>>) => Readonly<Record<string, ToolDefinition>>);
+    | ((tool: ToolMaker<OutputOf<Setup>, Needs>) => Readonly<Record<string, ToolDefinition>>);
 }
 
 export const tool: ToolMaker<Record<string, unknown>> = (options) => Object.freeze({ ...options }) as ToolDefinition;
 
 /** The default export of a module file. Nothing runs or is checked here; `describeModule` does that when the module is loaded. */
-export function defineModule<Setup extends StandardSchema = StandardSchema<Record<string, unknown>>>(
-  options: ModuleOptions<Setup>,
-): ModuleDefinition {
-  const tools = typeof options.tools === 'function' ? options.tools(tool as ToolMaker<OutputOf<Setup>>) : options.tools;
+export function defineModule<
+  Setup extends StandardSchema = StandardSchema<Record<string, unknown>>,
+  const Needs extends keyof Services = never,
+>(options: ModuleOptions<Setup, Needs>): ModuleDefinition {
+  const tools =
+    typeof options.tools === 'function' ? options.tools(tool as ToolMaker<OutputOf<Setup>, Needs>) : options.tools;
   return Object.freeze({ ...options, tools: Object.freeze({ ...tools }) }) as ModuleDefinition;
 }

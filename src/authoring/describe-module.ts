@@ -18,6 +18,8 @@ export interface ModuleDescription extends Omit<ModuleDeclaration, 'pool' | 'dig
   readonly pool?: string;
   readonly runner: RunnerName;
   readonly setupSchema?: JsonObject;
+  /** Services; absent when it needs none. */
+  readonly needs?: readonly string[];
   readonly denials: ReadonlyMap<ToolId, readonly string[]>;
 }
 
@@ -30,6 +32,7 @@ const MAX_DESCRIPTION_BYTES = 2048;
 const MAX_TOOLS = 1000;
 const MAX_DENIALS = 20;
 const MAX_SECRETS = 50;
+const MAX_NEEDS = 20;
 
 /**
  * Checks what a module file exports and turns it into data. Throws ModuleProblem, and only that.
@@ -69,7 +72,7 @@ function asModule(exported: unknown): ModuleDefinition {
 function describe(module: ModuleDefinition, instanceId: string | undefined): ModuleDescription {
   const id = checkName(instanceId ?? module.id, 'module id');
   const where = `Module ${id}`;
-  const { version, pool, runner = 'inline', setup } = module;
+  const { version, pool, runner = 'inline', setup, needs } = module;
   if (typeof version !== 'string' || !/^[\w.+-]{1,64}$/u.test(version)) fail(where, 'needs a "version" like "1.0.0"');
   if (!RUNNERS.includes(runner)) fail(where, `has an unknown runner; known: ${RUNNERS.join(', ')}`);
   const names = Object.keys(module.tools);
@@ -83,6 +86,7 @@ function describe(module: ModuleDefinition, instanceId: string | undefined): Mod
     ...(pool === undefined ? {} : { pool: checkName(pool, `pool of module ${id}`) }),
     runner,
     ...(setupSchema === undefined ? {} : { setupSchema }),
+    ...(needs === undefined ? {} : { needs: checkNeeds(needs, where) }),
     tools: names.map((name) => describeTool(id, name, module.tools[name])),
     denials: new Map(names.map((name) => [toolId(id, name), describeDenials(id, name, module.tools[name])])),
   };
@@ -154,6 +158,11 @@ function checkName(name: unknown, what: string): string {
   throw new ModuleProblem(
     `The ${what} ${JSON.stringify(name)?.slice(0, 80)} is not usable: letters, digits, "_" and "-", 1 to 64 of them, the first a letter or digit.`,
   );
+}
+
+function checkNeeds(needs: unknown, where: string): readonly string[] {
+  if (!Array.isArray(needs) || needs.length > MAX_NEEDS) fail(where, `may need a list of up to ${MAX_NEEDS} services`);
+  return [...new Set(needs.map((name: unknown) => checkName(name, 'service')))];
 }
 
 function checkDescription(text: unknown, where: string): string {

@@ -5,13 +5,16 @@ import type { Outcome } from '../domain/outcome.ts';
 import type { Identity } from '../domain/session.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { Progress } from '../ports/tool-runner.ts';
+import type { Services } from '../ports/tool-services.ts';
 
 /** Everything a tool gets. Least authority: no store, no configuration of the worker, no registry. */
-export interface ToolContext<Setup = Record<string, unknown>> {
+export interface ToolContext<Setup = Record<string, unknown>, Needs extends keyof Services = never> {
   /** From the session, never from the envelope. */
   readonly identity: Identity;
   /** Display name, message id, room context…: what the caller claims. */
   readonly untrusted: JsonObject;
+  /** The services the module named in `needs`. Bound to this call: to its identity, and to its end. */
+  readonly services: Readonly<Pick<Services, Needs>>;
   /** This module instance's configuration, parsed by the module's `setup` schema. */
   readonly setup: Setup;
   readonly callId: CallId;

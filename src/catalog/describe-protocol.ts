@@ -23,6 +23,7 @@ export type DescribeAnswer =
 export interface DescribedModule extends Omit<ModuleDeclaration, 'pool' | 'digest'> {
   readonly pool?: string;
   readonly runner: RunnerName;
+  readonly needs?: readonly string[];
   /** Tool id → patterns. */
   readonly denialPatterns: Readonly<Record<string, readonly string[]>>;
 }

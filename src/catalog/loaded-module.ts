@@ -10,6 +10,8 @@ export interface LoadedModule {
   /** Changes with the code, stays when a reload found it unchanged. */
   readonly generation: string;
   readonly setup: JsonObject;
+  /** Services its tools may ask for; absent when there are none. */
+  readonly needs?: readonly string[];
   /** Tool id → RE2 patterns of bare strings that mean a denial. */
   readonly denialPatterns: Readonly<Record<string, readonly string[]>>;
 }

@@ -40,6 +40,7 @@ const descriptionShape = z.object({
   version: z.string(),
   pool: name.optional(),
   runner: z.enum(RUNNERS),
+  needs: z.array(name).max(20).optional(),
   tools: z.array(toolShape),
   denialPatterns: z.record(z.string(), z.array(z.string())),
 });
@@ -76,6 +77,7 @@ export function readDescription(json: string, entry: ModuleEntry, defaultPool: s
       declaration: { ...shown, digest: moduleDigest(shown) },
       runner: entry.runner ?? parsed.data.runner,
       denialPatterns,
+      ...(parsed.data.needs === undefined ? {} : { needs: parsed.data.needs }),
     },
   };
 }

@@ -43,6 +43,8 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   AUDIT_SINK_MISSING: EXIT.config,
   AUDIT_SINK_UNAVAILABLE: EXIT.unavailable,
   AUDIT_KEYS_UNSAFE: EXIT.auth,
+  SERVICES_INVALID: EXIT.config,
+  SERVICE_FAILED: EXIT.unavailable,
   CLIENT_CLOSED: EXIT.internal,
   INTERNAL: EXIT.internal,
 };

@@ -7,6 +7,7 @@ import { inspectApprovals } from './inspect-approvals.ts';
 import { inspectAudit } from './inspect-audit.ts';
 import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
+import { inspectServices } from './inspect-services.ts';
 import type { Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
@@ -96,6 +97,7 @@ async function inspectFleet(store: Store): Promise<Check[]> {
       found: `${tools} tools of ${modules.length} modules published`,
     },
     ...inspectHooks(workers),
+    ...inspectServices(workers),
     ...broken.map(({ workerId, id, reason }): Check => ({
       name: 'module',
       state: 'bad',

@@ -32,11 +32,17 @@ export interface ModulePlace {
   readonly placement: ToolDeclaration['pinned'];
 }
 
-export async function loadServedModules(path: string, place: ModulePlace, log: Log): Promise<ServedModules> {
+/** `admit` sees what was found, and says what of it can be served. */
+export async function loadServedModules(
+  path: string,
+  place: ModulePlace,
+  log: Log,
+  admit: (found: LoadResult) => Promise<LoadResult>,
+): Promise<ServedModules> {
   const loadOptions = { pool: place.pool, known: new Map() };
   const validators = createValidatorCache();
   const first = await loadModules(path, loadOptions);
-  let loaded = onlyOfPlace(first, place);
+  let loaded = await admit(onlyOfPlace(first, place));
   await importInline(loaded, place);
   let index = createToolIndex(loaded.modules, validators);
   let served = servedBy(loaded, place);
@@ -83,7 +89,7 @@ export async function loadServedModules(path: string, place: ModulePlace, log: L
         ...loadOptions,
         current: first,
         async onReload(result) {
-          await takeOver(onlyOfPlace(result, place), store, onChange);
+          await takeOver(await admit(onlyOfPlace(result, place)), store, onChange);
         },
         onTrouble: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
       });

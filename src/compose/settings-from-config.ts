@@ -53,6 +53,7 @@ export function workerOptionsOf(
     ...(hooks === undefined ? {} : { hooks }),
     ...(config.secrets.providers === undefined ? {} : { secrets: config.secrets.providers }),
     ...(config.redaction.keyFile === undefined ? {} : { redaction: { keyFile: config.redaction.keyFile } }),
+    ...(config.services === undefined ? {} : { services: config.services }),
     ...webhookOptionsOf(config, webhookSecret),
   };
 }

@@ -37,6 +37,7 @@ import { RELEASE } from './release.ts';
 import { loadServedModules } from './served-modules.ts';
 import { startSupervisor } from './supervisor.ts';
 import { warnOfSetups } from './warn-of-setups.ts';
+import { createWorkerServices, refuseUnmetNeeds, wantedServices, watchHealth } from './worker-services.ts';
 import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
 
@@ -113,7 +114,14 @@ async function boot(
   // The last to close: what happens while the rest does is told too.
   closers.add(() => events.close());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
-  const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log);
+  const entries = options.services ?? {};
+  const services = await createWorkerServices({ entries, store: options, secret: options.serviceSecrets, log });
+  closers.add(() => services.stop());
+  const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log, async (found) => {
+    const met = refuseUnmetNeeds(found, services.known);
+    await services.start(wantedServices(entries, met.modules));
+    return met;
+  });
   const reporting = { log, onEvent: tellHookFailures(events) };
   const hooks =
     options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, reporting);
@@ -165,6 +173,7 @@ async function boot(
     ...(webhook === undefined ? {} : { approvals: webhook }),
     redactor: createRedactor(redactionKeyFor(options, options.redaction?.keyFile)),
     secrets,
+    services,
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     peersFor: (digest) => fleet.peersFor(digest),
@@ -191,6 +200,9 @@ async function boot(
     },
   );
   closers.add(() => supervisor.close());
+  supervisor.tellServices(await services.checkHealth());
+  const looking = watchHealth(services, (health) => supervisor.tellServices(health));
+  closers.add(() => looking.stop());
 
   const membership = createFleetMembership(store, {
     beat: () => ({
@@ -205,6 +217,7 @@ async function boot(
       running: inFlight.size,
       crashes,
       ...(hooks === undefined ? {} : { hooks: hooks.health() }),
+      ...(services.health.length === 0 ? {} : { services: services.health }),
     }),
     served: () => modules.served,
     ttlMs: FLEET_TTL_MS,

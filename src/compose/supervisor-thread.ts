@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { ServiceHealth } from '../domain/service.ts';
 import { serveHealth, type HealthServer, type Readiness } from '../worker/health-server.ts';
 import { supervise } from '../worker/supervise.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
@@ -14,6 +15,7 @@ const send = (message: SupervisorMessage): void => parentPort!.postMessage(messa
 const vitals = createVitalSigns(setup.vitals);
 const store = await openStore(setup.store);
 
+let services: readonly ServiceHealth[] = [];
 let beats = vitals.beats;
 let beatSeenAt = performance.now();
 const supervision = supervise(
@@ -40,7 +42,16 @@ function readiness(): Readiness {
     reasons.push(`the consumer loop has not moved for ${Math.round((now - beatSeenAt) / 1000)} s`);
   }
   if (now - supervision.storeSeenAt > STORE_SILENT_MS) reasons.push('the store does not answer');
-  const facts = { workerId: setup.settings.workerId, pool: setup.settings.pool, running: vitals.running };
+  for (const { service, state, detail = 'unknown' } of services) {
+    if (state === 'failed') reasons.push(`the service ${service} has failed: ${detail}`);
+  }
+  const states = Object.fromEntries(services.map(({ service, state }) => [service, state]));
+  const facts = {
+    workerId: setup.settings.workerId,
+    pool: setup.settings.pool,
+    running: vitals.running,
+    ...(services.length === 0 ? {} : { services: states }),
+  };
   return { ready: reasons.length === 0, reasons, facts };
 }
 
@@ -52,7 +63,10 @@ const health: HealthServer | undefined =
 send({ kind: 'ready', ...(health === undefined ? {} : { healthUrl: health.url }) });
 
 parentPort!.on('message', (order: SupervisorOrder) => {
-  if (order.kind !== 'close') return;
+  if (order.kind === 'services') {
+    services = order.health;
+    return;
+  }
   void (async () => {
     clearInterval(watcher);
     await supervision.stop();

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { planeError } from '../domain/errors.ts';
 import type { CallId } from '../domain/ids.ts';
+import type { ServiceHealth } from '../domain/service.ts';
 import type { StopOrder, SupervisorSettings } from '../worker/supervise.ts';
 import { compiledFile } from './compiled-file.ts';
 import type { StoreOptions } from './open-store.ts';
@@ -19,12 +20,16 @@ export type SupervisorMessage =
   | { readonly kind: 'trouble'; readonly problem: string }
   | { readonly kind: 'reaped'; readonly callIds: readonly CallId[]; readonly overdue: boolean };
 
-export type SupervisorOrder = { readonly kind: 'close' };
+export type SupervisorOrder =
+  | { readonly kind: 'close' }
+  | { readonly kind: 'services'; readonly health: readonly ServiceHealth[] };
 
 export interface Supervisor {
   readonly healthUrl: string | undefined;
   /** Rejects if the thread ends by itself: without it leases are not renewed, so the worker must not go on. */
   readonly failed: Promise<never>;
+  /** For `/readyz`. */
+  tellServices(health: readonly ServiceHealth[]): void;
   close(): Promise<void>;
 }
 
@@ -61,6 +66,7 @@ export async function startSupervisor(
   return {
     healthUrl,
     failed,
+    tellServices: (health) => thread.postMessage({ kind: 'services', health } satisfies SupervisorOrder),
     async close() {
       closing = true;
       thread.postMessage({ kind: 'close' } satisfies SupervisorOrder);

@@ -7,6 +7,8 @@ import type { AdmissionLimits } from '../ports/call-store.ts';
 import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { ProcessRunnerOptions } from '../runners/process/process-runner.ts';
+import type { ServiceEntries } from '../services/load-services.ts';
+import type { SecretSource } from '../services/read-secret.ts';
 import { newWorkerId } from '../wire/ids.ts';
 import type { WebhookOptions } from '../worker/approval-webhook.ts';
 import { DEFAULT_RETENTION_MS } from './defaults.ts';
@@ -30,6 +32,10 @@ export type WorkerOptions = StoreOptions & {
   readonly admission?: Partial<AdmissionLimits>;
   /** Asked before calls and told after them. They are loaded once; a restart loads them again. */
   readonly hooks?: readonly HookSource[];
+  /** Objects that tools may ask for, beside or instead of the shipped ones. */
+  readonly services?: ServiceEntries;
+  /** What references in the configuration of services stand for. */
+  readonly serviceSecrets?: SecretSource;
   /** Where approvers are told that they are asked, and how it ended. */
   readonly approvals?: { readonly webhook?: WebhookOptions };
   /** How far the audit of a lane may be behind before calls are refused. Absent: nothing is refused before a gateway says so. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { LIMITS } from '../domain/call.ts';
 import { auditSchema } from './audit-schema.ts';
 import { hookList } from './hook-schema.ts';
+import { serviceGroup } from './service-schema.ts';
 import {
   addresses,
   bytes,
@@ -143,6 +144,9 @@ export const configSchema = group({
   worker: worker.prefault({}),
   gateway: group({ health: health().prefault({}) }).prefault({}),
   audit: auditSchema.prefault({}),
+  services: optional(serviceGroup, 'Settings of the shipped services, and services of your own: see services.md.', {
+    otherwise: 'conversations, knowledge and tasks, when a module needs them',
+  }),
   approvals: group({ webhook: webhook.prefault({}) }).prefault({}),
   admission: admission.prefault({}),
   secrets: group({

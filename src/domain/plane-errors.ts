@@ -1,6 +1,7 @@
 import { entry } from './error-entry.ts';
 import { HOOK_PLANE_ERRORS } from './hook-errors.ts';
 import { STORE_PLANE_ERRORS } from './store-errors.ts';
+import { SERVICE_PLANE_ERRORS } from './service-errors.ts';
 
 /** Trouble of the plane itself: thrown, for the operator. */
 export const PLANE_ERRORS = {
@@ -119,6 +120,7 @@ export const PLANE_ERRORS = {
     say: (d: { file: string; problem: string }) => `The signing key ${d.file} cannot be used: ${d.problem}.`,
     fix: 'Make it readable by its owner only: chmod 600 FILE. A new one: sallyport audit rotate-key',
   }),
+  ...SERVICE_PLANE_ERRORS,
   CLIENT_CLOSED: entry({
     stage: 'call',
     retry: 'never',

@@ -12,6 +12,29 @@ export {
 export { jsonSchema } from '../authoring/plain-schema.ts';
 export { secret } from '../authoring/secret-schema.ts';
 export type { StandardSchema } from '../authoring/standard-schema.ts';
+export type {
+  Conversations,
+  Entity,
+  FoundEntity,
+  FoundMessage,
+  Knowledge,
+  Message,
+  Models,
+  Neighbourhood,
+  NeighbourhoodQuery,
+  NewEntity,
+  NewMessage,
+  NewRelation,
+  NewTask,
+  Relation,
+  SearchBy,
+  SearchQuery,
+  Services,
+  Task,
+  TaskChange,
+  TaskList,
+  WindowQuery,
+} from '../ports/tool-services.ts';
 export type { NestedCallOptions, SentFile, ToolContext, ToolLog, ToolSecrets } from '../authoring/tool-context.ts';
 export { denied, ToolFailure } from '../authoring/tool-failure.ts';
 export type { JsonObject, JsonValue } from '../domain/json.ts';

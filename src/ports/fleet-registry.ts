@@ -1,6 +1,7 @@
 import type { HookHealth } from '../domain/hook.ts';
 import type { WorkerId } from '../domain/ids.ts';
 import type { BrokenModule } from '../domain/module.ts';
+import type { ServiceHealth } from '../domain/service.ts';
 
 /** Who is alive and what it serves. */
 export interface FleetRegistry {
@@ -27,6 +28,8 @@ export interface WorkerBeat {
   readonly crashes: number;
   /** How its hooks are doing; absent when it has none. */
   readonly hooks?: readonly HookHealth[];
+  /** How its services are doing; absent when it has none. */
+  readonly services?: readonly ServiceHealth[];
 }
 
 export interface WorkerEntry extends WorkerBeat {

@@ -12,6 +12,7 @@ import type { GateHooks } from './gate-hooks.ts';
 import type { Log } from './log.ts';
 import type { Redactor } from './redactor.ts';
 import type { SecretSource } from './secret-source.ts';
+import type { ServiceDoor } from './service-access.ts';
 import type { Store } from './store.ts';
 import type { NestedCallRequest, StopSignal, ToolRunner, ToolSource } from './tool-runner.ts';
 
@@ -21,6 +22,8 @@ export interface ServedTool {
   readonly runner: RunnerName;
   readonly source: ToolSource;
   readonly setup: JsonObject;
+  /** Services its module declared; absent when there are none. */
+  readonly needs?: readonly string[];
   /** Patterns the tool declared for bare strings that mean a denial. */
   readonly denialPatterns: readonly string[];
   /** Problems, each in a few words without the value; none means valid. */
@@ -51,6 +54,8 @@ export interface Plane {
   readonly hooks?: GateHooks;
   /** Absent: approvers look for themselves. */
   readonly approvals?: ApprovalNotifier;
+  /** Absent: there are none, and nothing that needs one is served. */
+  readonly services?: ServiceDoor;
   /** Absent: the audit keeps digests of arguments only. */
   readonly redactor?: Redactor;
   /** Absent: there are none. Stages ask it for names only. */

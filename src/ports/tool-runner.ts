@@ -7,6 +7,7 @@ import type { Soon } from '../domain/soon.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { Fault } from '../domain/error-category.ts';
+import type { ServiceAccess } from './service-access.ts';
 
 /** Where tool code is entered. A runner never throws and never hangs: whatever the tool does, it answers with an ending. */
 export interface ToolRunner {
@@ -48,6 +49,8 @@ export interface RunRequest {
   readonly timeoutMs: number;
   /** Cancelled, lease lost or draining. The runner aborts the tool and, where it can, kills it after its grace. */
   readonly signal: StopSignal;
+  /** Absent: its module declared none. Closed by whoever asked for the run. */
+  readonly services?: Pick<ServiceAccess, 'offered' | 'call'> | undefined;
   readonly onProgress: (progress: Progress) => void;
   readonly onLog: (line: ToolLogLine) => void;
   /** A nested call: the same path, with this call as its parent. `signal` ends with the run, however that ends. */

@@ -2,15 +2,17 @@ import type { NestedCallOptions, ToolContext, ToolLog } from '../authoring/tool-
 import { ToolFailure } from '../authoring/tool-failure.ts';
 import { NO_WRITE_BACKS, type WriteBacks } from '../domain/content.ts';
 import { splitToolId, type ToolId } from '../domain/ids.ts';
-import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import type { ServiceRequest } from '../ports/service-access.ts';
 import type { NestedCallRequest, Progress, RunRequest, SecretAnswer } from '../ports/tool-runner.ts';
 import { capLog, saneLogLine } from './cap-log.ts';
 import { WriteBackCollector } from './collect-write-backs.ts';
 import { copyJson } from './copy-json.ts';
 import { limitProgress, type ProgressLimiter } from './limit-progress.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
+import { openServiceHandles } from './open-service-handles.ts';
 
 /** What a run is told; crosses into a tool's process as it is. */
 export interface RunFacts extends Pick<
@@ -19,12 +21,15 @@ export interface RunFacts extends Pick<
 > {
   readonly toolId: ToolId;
   readonly maxResultBytes: number;
+  /** Service → names of its methods. */
+  readonly services?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** What a run can reach. */
 export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
   onNestedCall(request: NestedCallRequest): Promise<Outcome>;
   onSecret(name: string): Promise<SecretAnswer>;
+  onServiceCall(request: ServiceRequest): Promise<JsonValue>;
   /** May be made when it is first read: most tools never look at it. */
   readonly signal: AbortSignal;
   /** The same question without making a signal. */
@@ -43,6 +48,7 @@ export class CallContext implements ToolContext<unknown> {
   readonly fence: number;
   readonly trace: ToolContext['trace'];
   declare readonly signal: AbortSignal;
+  declare readonly services: Readonly<Record<string, unknown>>;
   readonly timeLeftMs: ToolContext['timeLeftMs'];
   readonly progress: ToolContext['progress'];
   declare readonly log: ToolLog;
@@ -60,6 +66,7 @@ export class CallContext implements ToolContext<unknown> {
   #progress: ProgressLimiter | undefined;
   #log: ToolLog | undefined;
   #writeBacks: WriteBackCollector | undefined;
+  #services: Readonly<Record<string, unknown>> | undefined;
 
   constructor(facts: RunFacts, setup: unknown, host: RunHost) {
     this.#facts = facts;
@@ -79,10 +86,11 @@ export class CallContext implements ToolContext<unknown> {
     this.sendMessage = (message) => this.#collector().sendMessage(message);
     this.offerTool = (offer) => this.#collector().offerTool(offer);
     this.cost = (amount) => this.#collector().addCost(amount);
-    // The same three functions for every context: an accessor made anew for each would cost more than the whole rest.
+    // The same four functions for every context: an accessor made anew for each would cost more than the whole rest.
     Object.defineProperty(this, 'untrusted', CallContext.#UNTRUSTED);
     Object.defineProperty(this, 'signal', CallContext.#SIGNAL);
     Object.defineProperty(this, 'log', CallContext.#LOG);
+    Object.defineProperty(this, 'services', CallContext.#SERVICES);
     Object.freeze(this);
   }
 
@@ -94,6 +102,14 @@ export class CallContext implements ToolContext<unknown> {
   });
   static readonly #LOG = accessor(function (this: CallContext) {
     return (this.#log ??= openLog(this.#host, () => this.#open));
+  });
+
+  static readonly #SERVICES = accessor(function (this: CallContext) {
+    return (this.#services ??= openServiceHandles(this.#facts.services ?? {}, async (request) => {
+      this.#mustBeOpen();
+      this.#host.throwIfAborted();
+      return this.#host.onServiceCall(request);
+    }));
   });
 
   #report(report: Progress): void {

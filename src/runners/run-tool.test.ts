@@ -51,6 +51,7 @@ async function enter(
       throwIfAborted: () => change.signal?.throwIfAborted(),
       onProgress: (progress) => seen.progress.push(progress),
       onLog: (line) => seen.log.push(line),
+      onServiceCall: () => Promise.reject(new Error('no services')),
       onNestedCall: (request) => (seen.nested.push(request), Promise.resolve(answered)),
       onSecret: (name) => Promise.resolve({ kind: 'value', value: `value of ${name}` }),
     },

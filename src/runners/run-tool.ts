@@ -10,7 +10,7 @@ import { CallContext, type RunFacts, type RunHost } from './open-context.ts';
 import { endingOfReturned } from './plain-result.ts';
 
 export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): RunFacts {
-  const { tool, callId, fence, identity, untrusted, setup, trace } = request;
+  const { tool, callId, fence, identity, untrusted, setup, trace, services } = request;
   return {
     toolId: tool.id,
     maxResultBytes: tool.limits.maxResultBytes,
@@ -22,6 +22,7 @@ export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): Run
     setup,
     timeoutMs,
     trace,
+    ...(services === undefined ? {} : { services: services.offered }),
   };
 }
 

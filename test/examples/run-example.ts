@@ -44,7 +44,8 @@ export async function runExample(
   const onNestedCall = () => Promise.reject(new Error('examples make no nested calls'));
   const throwIfAborted = (): void => signal.throwIfAborted();
   const onSecret = () => Promise.reject(new Error('examples get their secrets in their setup'));
-  const host = { signal, throwIfAborted, onProgress, onLog: () => {}, onNestedCall, onSecret };
+  const onServiceCall = () => Promise.reject(new Error('there are no services here'));
+  const host = { signal, throwIfAborted, onProgress, onLog: () => {}, onNestedCall, onSecret, onServiceCall };
   const ending = await runTool(async () => module, tool, facts, host);
   if (ending.kind === 'returned') await mustMatch(module.tools[tool]?.output, ending.result.value);
   return ending;

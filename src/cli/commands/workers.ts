@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { describeTrouble } from '../../compose/inspect-hooks.ts';
+import { describeServiceTrouble } from '../../compose/inspect-services.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { withStore } from '../with-store.ts';
@@ -28,11 +29,15 @@ export function workersCommand(): Command {
             worker.modules.map(({ id }) => id).join(' '),
           ]),
         );
-        for (const { workerId, broken, hooks = [] } of workers) {
+        for (const { workerId, broken, hooks = [], services = [] } of workers) {
           for (const { id, reason } of broken) terminal.warn(`${workerId} could not load ${id}: ${reason}`);
           for (const health of hooks) {
             const trouble = describeTrouble(health);
             if (trouble !== undefined) terminal.warn(`${workerId}: ${trouble.found}`);
+          }
+          for (const health of services) {
+            const trouble = describeServiceTrouble(health);
+            if (trouble !== undefined) terminal.warn(`${workerId}: ${trouble}`);
           }
         }
       }),

@@ -1,5 +1,7 @@
 import type { CallId } from '../../domain/ids.ts';
+import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { ServiceRequest } from '../../ports/service-access.ts';
 import type {
   NestedCallRequest,
   Progress,
@@ -66,6 +68,12 @@ export class InlineRun implements RunHost, TimedRun {
 
   onSecret(name: string): Promise<SecretAnswer> {
     return answerSecret(this.#request, name);
+  }
+
+  onServiceCall(request: ServiceRequest): Promise<JsonValue> {
+    const { services } = this.#request;
+    if (this.#answered || services === undefined) return Promise.reject(new Error('This call has ended.'));
+    return services.call(request);
   }
 
   /** The tool has ended before anybody had to wait for it. */

@@ -1,4 +1,6 @@
+import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { ServiceRequest } from '../../ports/service-access.ts';
 import type { NestedCallRequest, Progress, RunEnding, SecretAnswer, ToolLogLine } from '../../ports/tool-runner.ts';
 import type { RunFacts } from '../open-context.ts';
 import type { AbortReason } from '../settle-abort.ts';
@@ -22,7 +24,16 @@ export type ToProcess =
   | { readonly type: 'abort'; readonly run: number; readonly why: AbortReason }
   | { readonly type: 'nested-answer'; readonly run: number; readonly id: number; readonly outcome: Outcome }
   | { readonly type: 'secret-answer'; readonly run: number; readonly id: number; readonly answer: SecretAnswer }
-  | { readonly type: 'nested-refusal'; readonly run: number; readonly id: number; readonly problem: string };
+  | { readonly type: 'nested-refusal'; readonly run: number; readonly id: number; readonly problem: string }
+  | { readonly type: 'service-answer'; readonly run: number; readonly id: number; readonly value: JsonValue }
+  | {
+      readonly type: 'service-refusal';
+      readonly run: number;
+      readonly id: number;
+      /** Absent: not what a service said, but a request that could not be made. */
+      readonly code?: string;
+      readonly problem: string;
+    };
 
 /** Process to worker. `entered` is written before any code of the tool runs: without it nothing has happened. */
 export type FromProcess =
@@ -31,6 +42,7 @@ export type FromProcess =
   | { readonly type: 'log'; readonly run: number; readonly line: ToolLogLine }
   | { readonly type: 'nested-call'; readonly run: number; readonly id: number; readonly request: NestedCallRequest }
   | { readonly type: 'secret-wanted'; readonly run: number; readonly id: number; readonly name: string }
+  | { readonly type: 'service-call'; readonly run: number; readonly id: number; readonly request: ServiceRequest }
   | { readonly type: 'ending'; readonly run: number; readonly ending: RunEnding }
   /** Something went wrong outside of any run; do not use this process again. */
   | { readonly type: 'worn'; readonly run: number; readonly cause: string };

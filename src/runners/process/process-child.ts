@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { importModule } from '../../authoring/import-module.ts';
+import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { RunEnding, SecretAnswer } from '../../ports/tool-runner.ts';
 import { decode } from '../../wire/message-pack.ts';
@@ -16,11 +17,16 @@ import { encodeFrame, FrameReader } from './frames.ts';
 import { CHANNEL_FD, type FromProcess, type ToProcess } from './messages.ts';
 import { serveLoadedCode } from './serve-loaded-code.ts';
 
+interface Asked {
+  readonly resolve: (answer: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
 interface CurrentRun {
   readonly number: number;
   readonly controller: AbortController;
   /** What it asked the worker, by number. The kind of answer is the worker's to keep. */
-  readonly asked: Map<number, { resolve: (answer: never) => void; reject: (error: Error) => void }>;
+  readonly asked: Map<number, Asked>;
   readonly end: (ending: RunEnding) => void;
 }
 
@@ -46,7 +52,15 @@ function receive(message: ToProcess): void {
   current.asked.delete(message.id);
   if (message.type === 'nested-answer') asked?.resolve(message.outcome as never);
   else if (message.type === 'secret-answer') asked?.resolve(message.answer as never);
+  else if (message.type === 'service-answer') asked?.resolve(message.value as never);
+  else if (message.type === 'service-refusal') asked?.reject(serviceFailure(message));
   else asked?.reject(new Error(message.problem));
+}
+
+/** Without a code it is not what a service said, but a request that could not be made. */
+function serviceFailure({ problem, code }: Extract<ToProcess, { type: 'service-refusal' }>): Error {
+  const error = new Error(problem);
+  return code === undefined ? error : Object.assign(error, { name: 'ServiceFailure', code });
 }
 
 async function start(order: Extract<ToProcess, { type: 'run' }>): Promise<void> {
@@ -86,6 +100,7 @@ function hostOf(run: number, signal: AbortSignal): RunHost {
     onLog: (line) => void send({ type: 'log', run, line }),
     onNestedCall: (request) => ask<Outcome>(run, (id) => ({ type: 'nested-call', run, id, request })),
     onSecret: (name) => ask<SecretAnswer>(run, (id) => ({ type: 'secret-wanted', run, id, name })),
+    onServiceCall: (request) => ask<JsonValue>(run, (id) => ({ type: 'service-call', run, id, request })),
   };
 }
 

@@ -5,6 +5,7 @@ import { answerSecret } from '../answer-secret.ts';
 import { capLog, MAX_LOG_BYTES, saneLogLine } from '../cap-log.ts';
 import { limitProgress } from '../limit-progress.ts';
 import { nestedRequest } from '../open-context.ts';
+import { serviceRequest } from '../open-service-handles.ts';
 import { factsOf } from '../run-tool.ts';
 import { endingAfterAbort, type AbortReason } from '../settle-abort.ts';
 import type { LoadedCode } from './code-format.ts';
@@ -98,6 +99,8 @@ class ProcessRun implements ProcessUser {
         return void this.#onNestedCall(message['id'], message['request']);
       case 'secret-wanted':
         return void this.#onSecretWanted(message['id'], message['name']);
+      case 'service-call':
+        return void this.#onServiceCall(message['id'], message['request']);
       case 'ending':
         return this.#onEnding(message['ending']);
       default:
@@ -146,6 +149,24 @@ class ProcessRun implements ProcessUser {
       return this.#target.condemn('protocol: a secret without a name');
     const answer = await answerSecret(request, name);
     if (!this.#finished) this.#target.send({ type: 'secret-answer', run, id, answer });
+  }
+
+  /** What it asks for is checked as if a stranger had sent it: the tool shares its process. */
+  async #onServiceCall(id: unknown, asked: unknown): Promise<void> {
+    const { request, run } = this.#order;
+    if (typeof id !== 'number') return this.#target.condemn('protocol: a service call without a number');
+    try {
+      if (this.#stoppedFor !== undefined) throw new Error('This call is being stopped.');
+      if (request.services === undefined) throw new Error('This tool has no services.');
+      const { service, method, args } = (asked ?? {}) as Record<string, unknown>;
+      const value = await request.services.call(serviceRequest(service, method, args));
+      if (!this.#finished) this.#target.send({ type: 'service-answer', run, id, value });
+    } catch (error) {
+      const { name, code } = error as { name?: unknown; code?: unknown };
+      const said = name === 'ServiceFailure' && typeof code === 'string' ? { code } : {};
+      const problem = error instanceof Error ? error.message : 'The request failed.';
+      if (!this.#finished) this.#target.send({ type: 'service-refusal', run, id, problem, ...said });
+    }
   }
 
   /** Asks first, kills after the grace, and answers a moment later even if the system has not buried the process yet. */

@@ -11,6 +11,7 @@ import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import { parseTrace, toTraceContext, type TraceContext } from '../../domain/trace-context.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
+import type { ServiceAccess } from '../../ports/service-access.ts';
 import type { SecretUse } from '../../ports/tool-runner.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { startTrace } from '../../wire/trace.ts';
@@ -29,7 +30,7 @@ interface AllowedCall {
   readonly arguments: JsonObject;
 }
 
-type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log' | 'secrets' | 'redactor'>;
+type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log' | 'secrets' | 'redactor' | 'services'>;
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
 export function execute(
@@ -57,10 +58,25 @@ export function execute(
 
 function run(call: AllowedCall, canonical: string, needs: Needs): Soon<Ending> {
   notify(call, STARTED, needs);
+  const services = openServices(call, needs);
   const use = secretUse(call, canonical, needs);
-  const order = executable(call, needs);
+  const order = executable(call, needs, services);
   const outcome = runAndJudge(use === undefined ? order : { ...order, secrets: use }, needs);
-  return outcome instanceof Promise ? outcome.then((late) => ending(call, late, needs)) : ending(call, outcome, needs);
+  if (!(outcome instanceof Promise)) {
+    services?.close();
+    return ending(call, outcome, needs);
+  }
+  return outcome.then((late) => {
+    services?.close();
+    return ending(call, late, needs);
+  });
+}
+
+/** In the name of the session, whatever the arguments say. What a tool keeps of it is dead when the run has been answered. */
+function openServices({ claimed, identity, tool }: AllowedCall, { services }: Needs): ServiceAccess | undefined {
+  if (services === undefined || tool.needs === undefined) return undefined;
+  const { callId, fence, session } = claimed.delivery;
+  return services.open(tool.needs, { identity, session, callId, fence, tool: tool.declaration.id });
 }
 
 function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending> {
@@ -80,7 +96,7 @@ function secretUse(call: AllowedCall, canonical: string, needs: Needs): SecretUs
   return { refuse: (name) => refuseSecret(name, user) };
 }
 
-function executable(call: AllowedCall, needs: Needs): ExecutableCall {
+function executable(call: AllowedCall, needs: Needs, services: ServiceAccess | undefined): ExecutableCall {
   const { claimed, envelope, tool } = call;
   const { delivery } = claimed;
   const { declaration } = tool;
@@ -105,6 +121,7 @@ function executable(call: AllowedCall, needs: Needs): ExecutableCall {
     trace,
     timeoutMs,
     signal: claimed.signal,
+    services,
     onProgress: (progress) => notify(call, { kind: 'progress', ...progress }, needs),
     onLog: (line) => {
       const { level, message, data } = redactLine(line, needs.redactor);

@@ -1,0 +1,70 @@
+import type { LoadedModule, LoadResult } from '../catalog/loaded-module.ts';
+import type { ServiceHealth } from '../domain/service.ts';
+import type { Log } from '../ports/log.ts';
+import { loadServices, type ServiceEntries } from '../services/load-services.ts';
+import { readSecret, type SecretSource } from '../services/read-secret.ts';
+import { createServiceRegistry, type ServiceRegistry } from '../services/registry.ts';
+import { openEmbeddedScopes } from '../services/storage/embedded/open-embedded.ts';
+import { openRedisScopes } from '../services/storage/redis/open-redis.ts';
+import type { ScopedStore } from '../services/storage/scoped-store.ts';
+import type { StoreOptions } from './open-store.ts';
+
+const DEFAULT_FOLDER = '.sallyport';
+const HEALTH_EVERY_MS = 5000;
+
+export interface WorkerServicesOptions {
+  readonly entries: ServiceEntries;
+  readonly store: StoreOptions;
+  readonly secret?: SecretSource | undefined;
+  readonly log: Log;
+}
+
+/** Nothing is started yet: modules say what they need first. */
+export async function createWorkerServices(options: WorkerServicesOptions): Promise<ServiceRegistry> {
+  const { entries, store, secret = readSecret, log } = options;
+  const services = await loadServices(entries);
+  return createServiceRegistry({ services, openStorage: () => openScopes(store), secret, log });
+}
+
+function openScopes(options: StoreOptions): Promise<ScopedStore> {
+  if (options.store === 'redis') return openRedisScopes(options.redis);
+  return openEmbeddedScopes(options.folder ?? DEFAULT_FOLDER);
+}
+
+/** A module that needs what is not there is not served, and says so; the others are. */
+export function refuseUnmetNeeds({ modules, broken }: LoadResult, known: readonly string[]): LoadResult {
+  const missing = (module: LoadedModule): string | undefined => module.needs?.find((name) => !known.includes(name));
+  const refused = modules.flatMap((module) => {
+    const name = missing(module);
+    if (name === undefined) return [];
+    const reason = `It needs the service "${name}", which is not configured; there are: ${known.join(', ') || 'none'}.`;
+    return [{ id: module.declaration.id, file: module.file, reason }];
+  });
+  return refused.length === 0
+    ? { modules, broken }
+    : { modules: modules.filter((module) => missing(module) === undefined), broken: [...broken, ...refused] };
+}
+
+/** Those that are configured, and those that a module to be served needs. */
+export function wantedServices(entries: ServiceEntries, modules: readonly LoadedModule[]): Set<string> {
+  const configured = Object.keys(entries).filter((name) => entries[name]?.enabled !== false);
+  return new Set([...configured, ...modules.flatMap(({ needs = [] }) => needs)]);
+}
+
+/** Looks after them every few seconds; `onHealth` hears of each look. */
+export function watchHealth(
+  registry: ServiceRegistry,
+  onHealth: (health: readonly ServiceHealth[]) => void,
+): { stop(): Promise<void> } {
+  let looking: Promise<void> = Promise.resolve();
+  const look = async (): Promise<void> => onHealth(await registry.checkHealth());
+  const timer = setInterval(() => {
+    looking = looking.then(look);
+  }, HEALTH_EVERY_MS);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}

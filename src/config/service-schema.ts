@@ -1,0 +1,48 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { NAME_PATTERN } from '../domain/ids.ts';
+import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import type { Kind } from './option.ts';
+
+const MOST_SERVICES = 100;
+
+const MEMBERS = {
+  module: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,4096}$/u, 'expected a path')
+    .exactOptional(),
+  config: z.custom<JsonObject>(isJsonObject, 'expected a group').exactOptional(),
+  enabled: z.boolean('expected true or false').exactOptional(),
+};
+
+const entry = z.strictObject(MEMBERS, 'expected a group with module, config or enabled');
+const entries = z
+  .record(
+    z.string().regex(NAME_PATTERN, 'expected a name: letters, digits, _ and -'),
+    entry,
+    'expected a group of services',
+  )
+  .refine((given) => Object.keys(given).length <= MOST_SERVICES, `expected at most ${MOST_SERVICES} services`);
+
+/** In text: the same group as JSON. What `config` may hold is each service's own business. */
+export const serviceGroup: Kind<typeof entries> = {
+  schema: entries,
+  expects: 'a group of services: { NAME: { module, config, enabled } }',
+  members: Object.keys(MEMBERS),
+  read(text) {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      return undefined;
+    }
+  },
+  place(value, folder) {
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, placeService(item, folder)]));
+  },
+};
+
+function placeService(item: unknown, folder: string): unknown {
+  if (!isJsonObject(item) || typeof item['module'] !== 'string') return item;
+  return { ...item, module: resolve(folder, item['module']) };
+}

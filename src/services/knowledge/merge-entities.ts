@@ -1,0 +1,74 @@
+import type { Entity, Relation } from '../../ports/tool-services.ts';
+import { ServiceFailure } from '../service-failure.ts';
+import { busy } from '../storage/change-document.ts';
+import type { Batch, ScopedStore } from '../storage/scoped-store.ts';
+import { ENTITIES, entityPut, toEntity, unknownEntity } from './entities.ts';
+import { RELATIONS, relationId, relationPut, toRelation } from './relations.ts';
+
+/** Changed in one step; an entity with more has to be taken apart first. */
+const MOST_RELATIONS = 2000;
+const MOST_TRIES = 20;
+const MOST_CHARACTERS = 64 * 1024;
+
+/** Its relations go with it: they are read, and nothing of the scope may change until they are written. */
+async function changeWithRelations<Result>(
+  store: ScopedStore,
+  scope: string,
+  id: string,
+  change: (relations: readonly Relation[]) => Promise<{ readonly batch: Batch; readonly result: Result } | undefined>,
+): Promise<Result | undefined> {
+  for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
+    const scopeVersion = await store.scopeVersion(scope);
+    const found = await store.list(scope, RELATIONS, { label: id, limit: MOST_RELATIONS + 1 });
+    if (found.length > MOST_RELATIONS) {
+      throw new ServiceFailure('KNOWLEDGE_FULL', `Entity ${id} has more than ${MOST_RELATIONS} relations.`);
+    }
+    const changed = await change(found.map(toRelation));
+    if (changed === undefined) return undefined;
+    const answer = await store.commit(scope, { ...changed.batch, scopeVersion });
+    if (answer.kind === 'committed') return changed.result;
+  }
+  throw busy();
+}
+
+export async function deleteEntity(store: ScopedStore, scope: string, id: string): Promise<boolean> {
+  const deleted = await changeWithRelations(store, scope, id, async (relations) => {
+    const [found] = await store.read(scope, ENTITIES, [id]);
+    if (found === undefined) return undefined;
+    const deletes = [{ collection: ENTITIES, id }, ...relations.map(deletionOf)];
+    return { batch: { deletes }, result: true };
+  });
+  return deleted ?? false;
+}
+
+export async function mergeEntities(store: ScopedStore, scope: string, from: string, into: string): Promise<Entity> {
+  const merged = await changeWithRelations(store, scope, from, async (relations) => {
+    const [lost, kept] = await store.read(scope, ENTITIES, [from, into]);
+    if (lost === undefined || kept === undefined) throw unknownEntity(lost === undefined ? from : into);
+    const [old, entity] = [toEntity(lost), toEntity(kept)];
+    const { id, ...body } = entity;
+    const texts = [entity.text, old.text].filter((text) => text !== '');
+    const next = {
+      ...body,
+      text: [...new Set(texts)].join('\n').slice(0, MOST_CHARACTERS),
+      facts: { ...old.facts, ...entity.facts },
+    };
+    const moved = relations
+      .map((relation) => ({
+        ...relation,
+        from: relation.from === from ? into : relation.from,
+        to: relation.to === from ? into : relation.to,
+      }))
+      // What related the two would relate it to itself.
+      .filter((relation) => relation.from !== relation.to);
+    const puts = [entityPut(id, next), ...moved.map((relation) => relationPut(relation))];
+    const deletes = [{ collection: ENTITIES, id: from }, ...relations.map(deletionOf)];
+    return { batch: { deletes, puts }, result: { id, ...next } };
+  });
+  if (merged === undefined) throw unknownEntity(from);
+  return merged;
+}
+
+function deletionOf(relation: Relation): { readonly collection: string; readonly id: string } {
+  return { collection: RELATIONS, id: relationId(relation) };
+}

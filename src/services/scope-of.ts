@@ -1,0 +1,22 @@
+import type { Identity } from '../domain/session.ts';
+import { sha256 } from '../wire/digest.ts';
+
+export const SCOPES = ['subject', 'channel', 'tenant'] as const;
+export type ScopeKind = (typeof SCOPES)[number];
+
+const DIGEST_CHARACTERS = 40;
+
+/**
+ * Whose documents a call may see, as a name for the store. Only what the session says goes into it. A session without a channel has
+ * its subject's own: there must be no channel that all such sessions share.
+ */
+export function scopeOf(service: string, kind: ScopeKind, identity: Identity): string {
+  return `${service}-${sha256(JSON.stringify(ownerOf(kind, identity))).slice(0, DIGEST_CHARACTERS)}`;
+}
+
+function ownerOf(kind: ScopeKind, identity: Identity): readonly string[] {
+  const { tenant, subject, channel, space = '', platform = '' } = identity;
+  if (kind === 'tenant') return ['tenant', tenant];
+  if (kind === 'channel' && channel !== undefined) return ['channel', tenant, platform, space, channel];
+  return ['subject', tenant, subject];
+}

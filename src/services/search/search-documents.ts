@@ -1,0 +1,70 @@
+import { ServiceFailure } from '../service-failure.ts';
+import type { ScopedStore, StoredVector } from '../storage/scoped-store.ts';
+import type { Embedder } from './embedder.ts';
+import { mergeRanked, rankByWords, round, type Ranked } from './rank.ts';
+import { MOST_QUERY_TERMS, termsOf } from './terms.ts';
+import { isOfModel, packVector, similarity } from './vector.ts';
+
+/** Of one scope, the newest: older documents are found by their words only. */
+export const SEARCHED_VECTORS = 4000;
+const SEARCHED_POSTINGS = 1000;
+/** Vectors are made when somebody first looks for meaning; so many by one search, the rest by the next ones. */
+export const EMBEDDED_PER_SEARCH = 256;
+
+export const SEARCH_MODES = ['words', 'meaning', 'both'] as const;
+export type SearchMode = (typeof SEARCH_MODES)[number];
+
+export interface SearchRequest {
+  readonly scope: string;
+  readonly collection: string;
+  readonly text: string;
+  readonly by: SearchMode;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+  /** What is embedded of a document. */
+  readonly textOf: (body: string) => string;
+}
+
+/** Ids by score. `meaning` needs an embedder. */
+export async function searchDocuments(
+  store: ScopedStore,
+  embedder: Embedder | undefined,
+  request: SearchRequest,
+): Promise<Ranked[]> {
+  const byWords = request.by === 'meaning' ? [] : await searchWords(store, request);
+  if (request.by === 'words') return byWords;
+  if (embedder === undefined) {
+    throw new ServiceFailure('SERVICE_NO_MODEL', 'Search by meaning is not set up here; search by words instead.');
+  }
+  return mergeRanked([byWords, await searchMeaning(store, embedder, request)], request.limit);
+}
+
+async function searchWords(store: ScopedStore, { scope, collection, text, limit }: SearchRequest): Promise<Ranked[]> {
+  const terms = termsOf(text, MOST_QUERY_TERMS);
+  if (terms.length === 0) return [];
+  return rankByWords(await store.postings(scope, collection, terms, SEARCHED_POSTINGS), limit);
+}
+
+async function searchMeaning(store: ScopedStore, embedder: Embedder, request: SearchRequest): Promise<Ranked[]> {
+  const { scope, collection, text, limit, signal } = request;
+  const { model } = embedder;
+  const stored = await store.vectors(scope, collection, SEARCHED_VECTORS);
+  const isMissing = ({ vector }: StoredVector): boolean => vector === undefined || !isOfModel(model, vector);
+  const missing = stored.filter(isMissing).slice(0, EMBEDDED_PER_SEARCH);
+  const documents = await store.read(
+    scope,
+    collection,
+    missing.map(({ id }) => id),
+  );
+  // As they are now; what has gone meanwhile is left out.
+  const toEmbed = documents.filter((document) => document !== undefined);
+  const texts = [text, ...toEmbed.map(({ body }) => request.textOf(body))];
+  const [asked, ...made] = (await embedder.embed(texts, signal)).map((vector) => packVector(model, vector));
+  const fresh = toEmbed.map(({ id, version }, index) => ({ id, version, vector: made[index]! }));
+  if (fresh.length > 0) await store.keepVectors(scope, collection, fresh);
+  const known = [...fresh, ...stored.filter((one) => !isMissing(one))];
+  return known
+    .map(({ id, vector }) => ({ id, score: round(Math.max(0, similarity(asked!, vector!))) }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, limit);
+}

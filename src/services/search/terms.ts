@@ -1,0 +1,32 @@
+const WORD = /[\p{L}\p{N}]+/gu;
+/** Scripts that are written without spaces: their words are found by pairs of characters. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+const LONGEST_WORD = 40;
+/** Of one document: a longer text is found by its first words. */
+export const MOST_TERMS = 400;
+/** Of one question. */
+export const MOST_QUERY_TERMS = 16;
+
+/**
+ * The distinct words of a text, folded: case and accents do not matter. Both stores index these very words, so both find the same.
+ */
+export function termsOf(text: string, most: number = MOST_TERMS): string[] {
+  const folded = text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .toLowerCase();
+  const terms = new Set<string>();
+  for (const [word] of folded.matchAll(WORD)) {
+    for (const term of UNSPACED.test(word) ? pairsOf(word) : [word.slice(0, LONGEST_WORD)]) {
+      terms.add(term);
+      if (terms.size >= most) return [...terms];
+    }
+  }
+  return [...terms];
+}
+
+function pairsOf(word: string): string[] {
+  const characters = Array.from(word);
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+}

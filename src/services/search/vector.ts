@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+
+/** The direction of a vector in one byte per dimension: a quarter of the size, and near enough for ranking. */
+const LARGEST = 127;
+const TAG_BYTES = 8;
+
+/** Vectors of different models cannot be compared: each carries which one made it. */
+export function packVector(model: string, vector: readonly number[]): Uint8Array {
+  const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const packed = new Uint8Array(TAG_BYTES + vector.length);
+  packed.set(tagOf(model));
+  const directions = new Int8Array(packed.buffer, TAG_BYTES);
+  for (const [index, value] of vector.entries()) {
+    directions[index] = largest === 0 ? 0 : Math.round((value / largest) * LARGEST);
+  }
+  return packed;
+}
+
+export function isOfModel(model: string, packed: Uint8Array): boolean {
+  return Buffer.compare(packed.subarray(0, TAG_BYTES), tagOf(model)) === 0;
+}
+
+/** Cosine of the angle between two vectors of one model; 0 when they have not the same dimensions. */
+export function similarity(one: Uint8Array, other: Uint8Array): number {
+  const [a, b] = [directionsOf(one), directionsOf(other)];
+  if (a.length !== b.length) return 0;
+  let [product, squaresOfA, squaresOfB] = [0, 0, 0];
+  for (let index = 0; index < a.length; index += 1) {
+    const [x, y] = [a[index]!, b[index]!];
+    product += x * y;
+    squaresOfA += x * x;
+    squaresOfB += y * y;
+  }
+  return squaresOfA === 0 || squaresOfB === 0 ? 0 : product / Math.sqrt(squaresOfA * squaresOfB);
+}
+
+function directionsOf(packed: Uint8Array): Int8Array {
+  return new Int8Array(packed.buffer, packed.byteOffset + TAG_BYTES, packed.byteLength - TAG_BYTES);
+}
+
+const tags = new Map<string, Buffer>();
+
+function tagOf(model: string): Buffer {
+  let tag = tags.get(model);
+  if (tag === undefined) {
+    tag = hash('sha256', model, 'buffer').subarray(0, TAG_BYTES);
+    tags.set(model, tag);
+  }
+  return tag;
+}

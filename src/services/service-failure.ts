@@ -1,0 +1,27 @@
+const CODE_PATTERN = /^[A-Z][A-Z0-9_]{0,63}$/;
+const MOST_CHARACTERS = 500;
+
+/**
+ * What a service tells a tool: the sentence may be shown to the model, so it holds nothing of the inside. Anything else that a
+ * service throws goes to the operator's log, and the tool hears only that it failed.
+ */
+export class ServiceFailure extends Error {
+  override readonly name = 'ServiceFailure';
+  readonly code: string;
+
+  constructor(code: string, message: string, cause?: unknown) {
+    super(message.slice(0, MOST_CHARACTERS), cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+/** Not `instanceof`: an operator's service may load another copy of this package. */
+export function readServiceFailure(thrown: unknown): { code: string; message: string } | undefined {
+  const { name, code, message } = (
+    typeof thrown === 'object' && thrown !== null ? thrown : {}
+  ) as Partial<ServiceFailure>;
+  if (name !== 'ServiceFailure' || typeof code !== 'string' || !CODE_PATTERN.test(code)) return undefined;
+  return typeof message === 'string' && message !== ''
+    ? { code, message: message.slice(0, MOST_CHARACTERS) }
+    : undefined;
+}

@@ -1,0 +1,8 @@
+import { openEmbeddedScopes } from '../../src/services/storage/embedded/open-embedded.ts';
+import { temporaryFolder } from '../support/process.ts';
+import { describeServicesContract } from './contract.ts';
+
+describeServicesContract('the embedded store', async () => {
+  const folder = temporaryFolder('sallyport services');
+  return { open: () => openEmbeddedScopes(folder.path), destroy: async () => folder.remove() };
+});
