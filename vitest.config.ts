@@ -20,6 +20,8 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts'],
           maxWorkers: 2,
+          // No test waits for time to pass; a busy machine must not fail one that counts many cases.
+          testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },

@@ -279,6 +279,7 @@ describe('the context of a run', () => {
           'secrets',
           'sendFile',
           'sendMessage',
+          'services',
           'setup',
           'signal',
           'timeLeftMs',
