@@ -3,6 +3,7 @@ import { prepareScene, type CreateBackend, type Scene } from './scene.ts';
 import { describeAccept } from './topics/accept.ts';
 import { describeAdmission } from './topics/admission.ts';
 import { describeAttempts } from './topics/attempts.ts';
+import { describeKeptAttempts } from './topics/attempts-kept.ts';
 import { describeCallbacks } from './topics/approvals-callback.ts';
 import { describeDeciding } from './topics/approvals-decide.ts';
 import { describeApprovalEnds } from './topics/approvals-end.ts';
@@ -41,6 +42,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   recover: describeRecover,
   start: describeStart,
   attempts: describeAttempts,
+  'attempts kept': describeKeptAttempts,
   settle: describeSettle,
   cancel: describeCancel,
   'approvals asked': describeAsking,

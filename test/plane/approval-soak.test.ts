@@ -4,6 +4,7 @@ import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { judgeSoak } from './support/approval-soak/judge-soak.ts';
 import {
+  lostDecisions,
   planCalls,
   race,
   sendCalls,
@@ -16,18 +17,23 @@ import {
 import { APPROVERS, CONCURRENCY, stageSoak, WORKERS, type SoakPlane } from './support/approval-soak/soak-plane.ts';
 import { BACKENDS } from './support/stage-plane.ts';
 
-/** The full soak, `npm run soak:approvals`, asks for more. */
+/** The full soak, `npm run soak:approvals`, asks for more calls and more crashes. */
 const ASKED_FOR = process.env['SALLYPORT_SOAK_CALLS'];
-const CALLS = Number(ASKED_FOR ?? 60);
+const IS_FULL = ASKED_FOR !== undefined;
+const CALLS = Number(ASKED_FOR ?? 40);
 const CHUNKS = 12;
 /** Of these pieces of the decisions: what is killed as soon as the first of their answers is here. */
 const CRASHES = new Map<number, Parameters<SoakPlane['crash']>[0]>([
-  [2, 'everything'],
   [4, 'store'],
-  [6, 'workers'],
-  [8, 'approvers'],
   // The last one: decided calls wait for workers, or run.
   [CHUNKS - 1, 'everything'],
+  ...(IS_FULL
+    ? ([
+        [2, 'everything'],
+        [6, 'workers'],
+        [8, 'approvers'],
+      ] as const)
+    : []),
 ]);
 const CRASHES_OF_WORKERS = [...CRASHES.values()].filter((what) => what !== 'approvers').length;
 const MIB = 1024 * 1024;
@@ -84,95 +90,92 @@ async function keptMb(plane: SoakPlane): Promise<number> {
   return kept.reduce((sum, bytes) => sum + bytes, 0) / MIB;
 }
 
-// One run of many did not end, and it is not known why: not among the tests of every change until it is.
-describe.skipIf(ASKED_FOR === undefined).each(BACKENDS)(
-  `${CALLS} calls that people are asked about on %s`,
-  (backend) => {
-    let plane: SoakPlane;
-    beforeAll(async () => {
-      plane = await stageSoak(backend);
-    }, TIMEOUT_MS);
-    afterAll(async () => {
-      await plane.stop();
-      failOnLeaks();
-    });
+describe.each(BACKENDS)(`${CALLS} calls that people are asked about on %s`, (backend) => {
+  let plane: SoakPlane;
+  beforeAll(async () => {
+    plane = await stageSoak(backend);
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await plane.stop();
+    failOnLeaks();
+  });
 
-    async function park(name: string): Promise<[SoakCall[], Map<string, Approval>]> {
-      const calls = await planCalls(plane, name, CALLS);
-      await sendCalls(plane, calls);
-      return [calls, await untilParked(plane, calls)];
-    }
+  async function park(name: string): Promise<[SoakCall[], Map<string, Approval>]> {
+    const calls = await planCalls(plane, name, CALLS);
+    await sendCalls(plane, calls);
+    return [calls, await untilParked(plane, calls)];
+  }
 
-    it(
-      'cost the workers no slot and no memory, neither while they wait nor afterwards',
-      async () => {
-        const kept: number[] = [];
-        for (const round of ['warm', 'measured']) {
-          const [calls, approvals] = await park(round);
-          if (round === 'measured') kept.push(await keptMb(plane));
-          await expectFreeSlots(plane);
-          await decideAll(plane, calls, approvals, new Map());
-          await untilAllEnded(plane);
-          kept.push(await keptMb(plane));
-        }
-        const [before, parked, after] = kept.map((each) => each.toFixed(1));
-        console.log(
-          `${backend}: ${WORKERS} workers keep ${before} MiB, with ${CALLS} parked ${parked}, after them ${after}`,
-        );
-        for (const each of kept) expect(each - kept[0]!).toBeLessThan(MOST_GROWN_MB);
-      },
-      TIMEOUT_MS,
-    );
-
-    it(
-      'have one decision each through kill -9 of every process, and run once as approved or not at all',
-      async () => {
-        const calls = await planCalls(plane, 'soak', CALLS);
-        const already = plane.ran().length;
-        const sending = sendCalls(plane, calls.slice(0, CALLS / 2));
-        await plane.crash('everything');
-        await Promise.all([sending, sendCalls(plane, calls.slice(CALLS / 2))]);
-        await untilParked(plane, calls);
-        await plane.crash('everything');
-        const approvals = await untilParked(plane, calls);
+  it(
+    'cost the workers no slot and no memory, neither while they wait nor afterwards',
+    async () => {
+      const kept: number[] = [];
+      for (const round of ['warm', 'measured']) {
+        const [calls, approvals] = await park(round);
+        if (round === 'measured') kept.push(await keptMb(plane));
         await expectFreeSlots(plane);
-        expect(plane.ran()).toHaveLength(already);
-
-        const races = await decideAll(plane, calls, approvals);
+        await decideAll(plane, calls, approvals, new Map());
         await untilAllEnded(plane);
-        await expectNothingToDecide(calls);
-        const { wrong, tally } = await judgeSoak(plane, calls, races);
-        console.log(`${backend}: ${JSON.stringify(tally)}`);
-        expect(wrong).toEqual([]);
-        expect(tally.allowed + tally.denied + tally.expired).toBe(CALLS);
-        expect(Math.min(tally.allowed, tally.denied, tally.expired)).toBeGreaterThan(0);
-        expect(tally.indeterminate).toBeLessThanOrEqual(CRASHES_OF_WORKERS * WORKERS * CONCURRENCY);
-      },
-      TIMEOUT_MS,
-    );
+        kept.push(await keptMb(plane));
+      }
+      const [before, parked, after] = kept.map((each) => each.toFixed(1));
+      console.log(
+        `${backend}: ${WORKERS} workers keep ${before} MiB, with ${CALLS} parked ${parked}, after them ${after}`,
+      );
+      for (const each of kept) expect(each - kept[0]!).toBeLessThan(MOST_GROWN_MB);
+    },
+    TIMEOUT_MS,
+  );
 
-    /** Whoever says yes now is late, also to what expired. */
-    async function expectNothingToDecide(calls: readonly SoakCall[]): Promise<void> {
-      expect(await plane.store.matchApprovals({ prefix: '', limit: 10 })).toEqual([]);
-      const expired = await plane.store.listApprovals({ state: 'expired', limit: 10_000 });
-      const expiring = calls.filter(({ args }) => args.fate === 'expire').map(({ callId }) => callId);
-      const late = expired.filter(({ question }) => expiring.includes(question.callId));
-      expect(late).toHaveLength(expiring.length);
-      const answers = await Promise.all(
-        late.flatMap(({ question }) =>
-          APPROVERS.map((name) =>
-            plane.approvers[name].ask<DecideAnswer>({
-              kind: 'decide',
-              approver: { kind: 'operator', name },
-              approval: question.id,
-              decision: { decision: 'allow-once', binding: question.binding },
-            }),
-          ),
+  it(
+    'have one decision each through kill -9 of every process, and run once as approved or not at all',
+    async () => {
+      const calls = await planCalls(plane, 'soak', CALLS);
+      const already = plane.ran().length;
+      const sending = sendCalls(plane, calls.slice(0, CALLS / 2));
+      await plane.crash('everything');
+      await Promise.all([sending, sendCalls(plane, calls.slice(CALLS / 2))]);
+      await untilParked(plane, calls);
+      await plane.crash('everything');
+      const approvals = await untilParked(plane, calls);
+      await expectFreeSlots(plane);
+      expect(plane.ran()).toHaveLength(already);
+
+      const races = await decideAll(plane, calls, approvals);
+      expect(await lostDecisions(plane, races)).toEqual([]);
+      await untilAllEnded(plane);
+      await expectNothingToDecide(calls);
+      const { wrong, tally } = await judgeSoak(plane, calls, races);
+      console.log(`${backend}: ${JSON.stringify(tally)}`);
+      expect(wrong).toEqual([]);
+      expect(tally.allowed + tally.denied + tally.expired).toBe(CALLS);
+      expect(Math.min(tally.allowed, tally.denied, tally.expired)).toBeGreaterThan(0);
+      expect(tally.indeterminate).toBeLessThanOrEqual(CRASHES_OF_WORKERS * WORKERS * CONCURRENCY);
+    },
+    TIMEOUT_MS,
+  );
+
+  /** Whoever says yes now is late, also to what expired. */
+  async function expectNothingToDecide(calls: readonly SoakCall[]): Promise<void> {
+    expect(await plane.store.matchApprovals({ prefix: '', limit: 10 })).toEqual([]);
+    const expired = await plane.store.listApprovals({ state: 'expired', limit: 10_000 });
+    const expiring = calls.filter(({ args }) => args.fate === 'expire').map(({ callId }) => callId);
+    const late = expired.filter(({ question }) => expiring.includes(question.callId));
+    expect(late).toHaveLength(expiring.length);
+    const answers = await Promise.all(
+      late.flatMap(({ question }) =>
+        APPROVERS.map((name) =>
+          plane.approvers[name].ask<DecideAnswer>({
+            kind: 'decide',
+            approver: { kind: 'operator', name },
+            approval: question.id,
+            decision: { decision: 'allow-once', binding: question.binding },
+          }),
         ),
-      );
-      expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
-        new Set(['{"kind":"already-decided","state":"expired"}']),
-      );
-    }
-  },
-);
+      ),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set(['{"kind":"already-decided","state":"expired"}']),
+    );
+  }
+});

@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
-import { HISTORY_LENGTH, type Attempt, type AttemptEnding } from '../../../src/domain/attempt.ts';
+import { HISTORY_LENGTH, type AttemptEnding } from '../../../src/domain/attempt.ts';
 import { toolId } from '../../../src/domain/ids.ts';
 import type { Delivery, SettledAttempt } from '../../../src/ports/call-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import { shortSignature, toolTag } from '../../../src/wire/history.ts';
 import { newRunId } from '../../../src/wire/ids.ts';
-import { decodeHistory } from '../../support/decode-history.ts';
+import { args, attemptOne, historyOf, RESULT, settled } from '../attempt-fixtures.ts';
 import {
   acceptMany,
   acceptOne,
@@ -13,43 +12,15 @@ import {
   cancelRequest,
   claimMany,
   claimOne,
-  encodedOutcome,
   holdOne,
   openSession,
   ownedBy,
   ROOMY,
-  settleRequest,
   TOOL,
-  type CallOverrides,
   type TestSession,
 } from '../fixtures.ts';
 import { reclaimOne } from '../observe.ts';
 import type { Scene } from '../scene.ts';
-
-const RESULT = 'r3sult__';
-
-function settled(delivery: Delivery, ending: SettledAttempt['ending'], more: Partial<SettledAttempt> = {}) {
-  const { session, run } = delivery;
-  const attempt = { session, run, ending, result: RESULT, ...more };
-  return settleRequest(delivery, encodedOutcome('ok'), { attempt });
-}
-
-async function attemptOne(
-  store: Store,
-  session: TestSession,
-  ending: SettledAttempt['ending'] = 'ok',
-  overrides: CallOverrides = {},
-): Promise<Delivery> {
-  const delivery = await holdOne(store, session, overrides);
-  expect(await store.settleCall(settled(delivery, ending))).toBe('settled');
-  return delivery;
-}
-
-function historyOf({ history, runState }: Delivery): Attempt[] | undefined {
-  return history === undefined ? undefined : decodeHistory(history, runState.sequence);
-}
-
-const args = (value: number): CallOverrides => ({ arguments: `{"n":${value}}` });
 
 export function describeAttempts(scene: Scene): void {
   it('attempts of a run are counted, those of a tool beside them', async () => {

@@ -84,6 +84,14 @@ async function describe(plane: SoakPlane, callIds: readonly string[]): Promise<s
   return `${callIds.length} calls, such as\n${shown.join('\n')}\nqueues ${inspect(await plane.store.queueState())}`;
 }
 
+/** What the store has told an approver is decided, and now says is not: it has lost what it had answered. */
+export async function lostDecisions(plane: SoakPlane, races: readonly Race[]): Promise<string[]> {
+  const pending = await plane.store.listApprovals({ state: 'pending', limit: MOST_LISTED });
+  const open = new Set(pending.map(({ question }) => question.id));
+  const lost = races.filter(({ approval }) => open.has(approval.question.id));
+  return lost.map(({ call, answers }) => `${call.key}: pending again after ${JSON.stringify(answers)}`);
+}
+
 /** Nothing is queued, held or parked any more. */
 export async function untilAllEnded(plane: SoakPlane): Promise<void> {
   await eventually(

@@ -68,7 +68,8 @@ export interface SoakPlane {
 
 export async function stageSoak(backend: BackendName): Promise<SoakPlane> {
   const folder = temporaryFolder('sallyport-soak');
-  const redis = backend === 'redis' ? await startRedis() : undefined;
+  // With `everysec` Redis answers before it has written while an fsync is under way, and kill -9 takes what it had answered along.
+  const redis = backend === 'redis' ? await startRedis({ appendfsync: 'always' }) : undefined;
   const options: StoreOptions =
     redis === undefined
       ? { store: 'embedded', folder: join(folder.path, 'store'), mode: 'connect' }

@@ -1,0 +1,67 @@
+import { expect } from 'vitest';
+import type { Attempt } from '../../src/domain/attempt.ts';
+import type { Delivery, SettledAttempt, SettleRequest } from '../../src/ports/call-store.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { decodeHistory } from '../support/decode-history.ts';
+import {
+  acceptOne,
+  claimMany,
+  encodedOutcome,
+  holdOne,
+  settleRequest,
+  type CallOverrides,
+  type TestSession,
+} from './fixtures.ts';
+
+export const RESULT = 'r3sult__';
+
+/** Some arguments, different for each number. */
+export const args = (value: number): CallOverrides => ({ arguments: `{"n":${value}}` });
+
+export function settled(
+  delivery: Delivery,
+  ending: SettledAttempt['ending'],
+  more: Partial<SettledAttempt> = {},
+): SettleRequest {
+  const { session, run } = delivery;
+  const attempt = { session, run, ending, result: RESULT, ...more };
+  return settleRequest(delivery, encodedOutcome('ok'), { attempt });
+}
+
+export async function attemptOne(
+  store: Store,
+  session: TestSession,
+  ending: SettledAttempt['ending'] = 'ok',
+  overrides: CallOverrides = {},
+): Promise<Delivery> {
+  const delivery = await holdOne(store, session, overrides);
+  expect(await store.settleCall(settled(delivery, ending))).toBe('settled');
+  return delivery;
+}
+
+/** All of them accepted at the same moment; in the order in which the run counts them. */
+export async function holdAll(
+  store: Store,
+  session: TestSession,
+  calls: readonly CallOverrides[],
+): Promise<readonly Delivery[]> {
+  await Promise.all(calls.map((overrides) => acceptOne(store, session, overrides)));
+  const deliveries = await claimMany(store, { lane: session.lane });
+  expect(deliveries).toHaveLength(calls.length);
+  return deliveries.toSorted((one, other) => one.runState.sequence - other.runState.sequence);
+}
+
+export async function attemptAll(
+  store: Store,
+  session: TestSession,
+  calls: readonly CallOverrides[],
+  ending: SettledAttempt['ending'] = 'ok',
+): Promise<readonly Delivery[]> {
+  const deliveries = await holdAll(store, session, calls);
+  await Promise.all(deliveries.map((delivery) => store.settleCall(settled(delivery, ending))));
+  return deliveries;
+}
+
+export function historyOf({ history, runState }: Delivery): Attempt[] | undefined {
+  return history === undefined ? undefined : decodeHistory(history, runState.sequence);
+}
