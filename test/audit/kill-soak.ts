@@ -86,17 +86,20 @@ async function makeCalls(plane: StagedPlane, calls: number, onKill: (kill: numbe
   const ended: Ended[] = [];
   let [next, kills] = [0, 0];
   let killing: Promise<void> = Promise.resolve();
+  let failure: unknown;
   async function call(): Promise<void> {
-    while (next < calls) {
+    while (next < calls && failure === undefined) {
       const number = next++;
       const tool = TOOLS[number % TOOLS.length]!;
       const answer = await plane.client.call(session, tool, argumentsOf(tool, number, plane), { deadlineMs: 60_000 });
       ended.push(await endOf(plane, session, tool, answer));
-      if (ended.length % KILL_EVERY === 0) killing = killing.then(() => onKill(++kills));
+      if (ended.length % KILL_EVERY !== 0) continue;
+      killing = killing.then(() => onKill(++kills)).catch((error: unknown) => void (failure ??= error));
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, call));
   await killing;
+  if (failure !== undefined) throw failure;
   expect(kills).toBeGreaterThan(0);
   return ended;
 }
