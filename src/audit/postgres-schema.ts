@@ -1,4 +1,4 @@
-import { Pool, type PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 
 /** Raised with every change of the tables. */
 const SCHEMA_VERSION = 1;

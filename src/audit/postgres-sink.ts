@@ -29,8 +29,7 @@ interface LaneRow {
 
 export async function openPostgresSink({ url, password, schema }: PostgresOptions): Promise<AuditSink> {
   const pool = new Pool({
-    connectionString: url,
-    ...(password === undefined ? {} : { password }),
+    connectionString: withPassword(url, password),
     max: MOST_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -96,6 +95,14 @@ export async function openPostgresSink({ url, password, schema }: PostgresOption
       ),
     close: () => pool.end(),
   };
+}
+
+/** Beside an address the client would ignore it. */
+function withPassword(url: string, password: string | undefined): string {
+  if (password === undefined) return url;
+  const address = new URL(url);
+  address.password = encodeURIComponent(password);
+  return address.href;
 }
 
 const ERASE = `

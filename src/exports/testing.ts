@@ -1,5 +1,6 @@
 /** For tests and operators' scripts: the store itself, with everything it can do. */
 export { openStore, type StoreOptions } from '../compose/open-store.ts';
+export { startGateway, type GatewayOptions, type RunningGateway } from '../compose/start-gateway.ts';
 export type { Attempt } from '../domain/attempt.ts';
 export type { Catalog } from '../domain/catalog.ts';
 export { normaliseSelection, type SelectionInput } from '../domain/selection.ts';

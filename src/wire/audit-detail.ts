@@ -1,5 +1,6 @@
 import { AUDIT_LIMITS, type AuditFacts, type AuditPayload } from '../domain/audit-record.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import { takeBytes } from './byte-slab.ts';
 import { decodeAll, encode } from './message-pack.ts';
 
 type Shape = 'text' | 'number' | 'texts';
@@ -78,13 +79,15 @@ const ARGUMENTS_HEAD = Buffer.concat([Buffer.from([0x81, 0xa9]), Buffer.from('ar
 /** `fixed` with one more map behind it, `{ arguments }`. Written by hand: it is made for every call. */
 export function withArguments(fixed: Uint8Array, redacted: string): Uint8Array {
   const text = cutBytes(redacted, AUDIT_LIMITS.argumentsBytes);
+  const length = Buffer.byteLength(text);
   const at = fixed.length + ARGUMENTS_HEAD.length;
-  const bytes = Buffer.allocUnsafe(at + 2 + text.length * 3);
+  const bytes = takeBytes(at + 2 + length);
   bytes.set(fixed, 0);
   bytes.set(ARGUMENTS_HEAD, fixed.length);
-  const written = bytes.write(text, at + 2);
-  bytes.writeUInt16BE(written, at);
-  return bytes.subarray(0, at + 2 + written);
+  bytes[at] = length >>> 8;
+  bytes[at + 1] = length & 0xff;
+  bytes.write(text, at + 2, length === text.length ? 'latin1' : 'utf8');
+  return bytes;
 }
 
 /** As much of the text as fits into so many bytes of UTF-8, never a part of a character. */

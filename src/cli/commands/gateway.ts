@@ -36,6 +36,12 @@ async function serve(context: CommandContext): Promise<void> {
     log,
   });
   const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });
+  const drain = async (): Promise<void> => {
+    await following?.close();
+    await gateway.drain();
+  };
+  // Before it says that it runs: whoever reads that may stop it at once.
+  const stopped = runUntilStopped({ failed: gateway.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
   const { gatewayId, lanes, healthUrl } = gateway;
   if (terminal.json) terminal.printJson({ gatewayId, pid: process.pid, lanes, healthUrl });
   else {
@@ -46,10 +52,6 @@ async function serve(context: CommandContext): Promise<void> {
     terminal.print(`Gateway ${gatewayId} ${work}, process ${process.pid}`);
     if (healthUrl !== undefined) terminal.print(`Health: ${healthUrl}/readyz`);
   }
-  const drain = async (): Promise<void> => {
-    await following?.close();
-    await gateway.drain();
-  };
-  await runUntilStopped({ failed: gateway.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
+  await stopped;
   log.info({}, 'drained');
 }

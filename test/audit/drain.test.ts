@@ -1,0 +1,311 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { drainLane, type LaneDrain } from '../../src/audit/drain-lane.ts';
+import { openPostgresSink } from '../../src/audit/postgres-sink.ts';
+import { verifyTrail } from '../../src/audit/verify-trail.ts';
+import { startGateway, type GatewayOptions } from '../../src/compose/start-gateway.ts';
+import type { AuditBounds, AuditSink } from '../../src/ports/audit-store.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
+import { parseRecord } from '../../src/wire/audit-record.ts';
+import { randomId } from '../../src/wire/ids.ts';
+import {
+  acceptMany,
+  acceptRequest,
+  claimMany,
+  detail,
+  holdOne,
+  openSession,
+  settleRequest,
+  startRequest,
+  type TestSession,
+} from '../contract/fixtures.ts';
+import { storeTimePasses } from '../contract/observe.ts';
+import { eventually, temporaryFolder } from '../support/process.ts';
+import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
+import { failOnLeaks } from '../support/reaper.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { SILENT_LOG } from '../support/sample-call.ts';
+
+const FAR: AuditBounds = {
+  privileged: { records: 1e9, lateMs: 1e9 },
+  everything: { records: 1e9, lateMs: 1e9 },
+};
+
+let redis: RedisServer;
+let postgres: PostgresServer;
+beforeAll(async () => {
+  redis = await startRedis();
+  postgres = await startPostgres();
+});
+afterAll(async () => {
+  await postgres.stop();
+  await redis.stop();
+  failOnLeaks();
+});
+
+let store: Store;
+let sink: AuditSink;
+let session: TestSession;
+let name: string;
+let schema: string;
+beforeEach(async () => {
+  name = `t${randomId()}`;
+  schema = `t${process.hrtime.bigint()}`;
+  store = await openRedisStore({ url: redis.url, name });
+  sink = await openPostgresSink({ url: postgres.url, schema });
+  session = await openSession(store);
+});
+afterEach(async () => {
+  await sink.close();
+  await store.close();
+});
+
+const auditKey = () => `{${name}:0}:audit`;
+const lengthOfLane = async () => Number(await redis.cli('XLEN', auditKey()));
+
+async function settleSome(count: number): Promise<void> {
+  await acceptMany(store, session, count);
+  let left = count;
+  while (left > 0) {
+    const deliveries = await claimMany(store, { lane: 0 });
+    await Promise.all(deliveries.map((delivery) => store.settleCall(settleRequest(delivery))));
+    left -= deliveries.length;
+  }
+}
+
+const drainer = (label: string, parts: { leaseMs?: number; store?: Store; bounds?: AuditBounds } = {}): LaneDrain =>
+  drainLane(
+    0,
+    { drainer: label, leaseMs: parts.leaseMs ?? 60_000, bounds: parts.bounds ?? FAR },
+    { store: parts.store ?? store, sink, log: SILENT_LOG },
+  );
+
+async function drainAll(lane: LaneDrain): Promise<number> {
+  let total = 0;
+  for (let taken = await lane.round(); taken > 0; taken = await lane.round()) total += taken;
+  return total;
+}
+
+describe('the drain of a lane', () => {
+  it('moves every record into the chain once and leaves nothing in the lane', async () => {
+    await settleSome(1300);
+    expect(await lengthOfLane()).toBeGreaterThan(10);
+    const lane = drainer('one');
+    expect(await drainAll(lane)).toBe(1300);
+    expect(await lengthOfLane()).toBe(0);
+    expect(lane.state).toEqual({ lane: 0, backlog: 0 });
+    await settleSome(3);
+    expect(await drainAll(lane)).toBe(3);
+    expect(await verifyTrail(sink, new Map())).toMatchObject({ records: 1303 });
+    expect((await verifyTrail(sink, new Map())).problem).toBeUndefined();
+    expect(await store.auditState({ lane: 0 })).toMatchObject({ sequence: 1303, drained: 1303, drainer: 'one' });
+  });
+
+  it('deletes an entry only when the sink has all its records', async () => {
+    await settleSome(8);
+    const claim = await store.claimAudit({ lane: 0, drainer: 'x', leaseMs: 60_000 });
+    const fence = claim.kind === 'claimed' ? claim.fence : 0;
+    const before = await store.readAudit({ lane: 0, fromSequence: 1, limit: 100 });
+    for (const through of [1, 3, 5]) {
+      await store.drainAudit({ lane: 0, drainer: 'x', fence, through, leaseMs: 60_000, bounds: FAR });
+      const left = await store.readAudit({ lane: 0, fromSequence: through + 1, limit: 100 });
+      expect(left.map(({ sequence }) => sequence)).toEqual(before.slice(through).map(({ sequence }) => sequence));
+    }
+    await store.drainAudit({ lane: 0, drainer: 'x', fence, through: 8, leaseMs: 60_000, bounds: FAR });
+    expect(await lengthOfLane()).toBe(0);
+  });
+
+  it('is one process’s at a time; the next one gets it when the first is silent, and fences it in sink and lane', async () => {
+    await settleSome(4);
+    const slow = drainer('slow', { leaseMs: 300 });
+    expect(await slow.round()).toBe(4);
+    const next = drainer('next', { leaseMs: 60_000 });
+    expect(await next.round()).toBe(0);
+    expect(next.state.heldBy).toBe('slow');
+    await settleSome(4);
+    await storeTimePasses(store, 310);
+    expect(await next.round()).toBe(4);
+    expect(await slow.round()).toBe(0);
+    expect(slow.state.heldBy).toBe('next');
+    const stale = { lane: 0, drainer: 'slow', fence: 1, through: 8, leaseMs: 1000, bounds: FAR };
+    expect(await store.drainAudit(stale)).toBe('fenced');
+    expect(await store.alarmAudit({ ...stale, problem: 'x' })).toBe('fenced');
+  });
+
+  it('a drainer that was fenced while it read commits nothing', async () => {
+    await settleSome(4);
+    const stalled: Store = {
+      ...store,
+      readAudit: async (request) => {
+        const entries = await store.readAudit(request);
+        await storeTimePasses(store, 60);
+        expect(await drainer('fast').round()).toBe(4);
+        return entries;
+      },
+    };
+    expect(await drainer('stalled', { leaseMs: 50, store: stalled }).round()).toBe(0);
+    expect((await verifyTrail(sink, new Map())).records).toBe(4);
+  });
+
+  it('ended between sink and lane goes on from the sink’s head: nothing is lost, nothing is there twice', async () => {
+    await settleSome(4);
+    const broken: Store = { ...store, drainAudit: () => Promise.reject(new Error('killed')) };
+    const dying = drainer('dying', { leaseMs: 1, store: broken });
+    await dying.round();
+    expect(dying.state.problem).toBe('killed');
+    expect(await lengthOfLane()).toBeGreaterThan(0);
+    await settleSome(2);
+    await storeTimePasses(store, 2);
+    expect(await drainAll(drainer('next'))).toBe(2);
+    expect(await lengthOfLane()).toBe(0);
+    expect((await verifyTrail(sink, new Map())).records).toBe(6);
+  });
+
+  it('stops at a gap, says so, and deletes nothing behind it', async () => {
+    for (let count = 0; count < 5; count += 1) await settleSome(1);
+    await redis.cli('XDEL', auditKey(), '3-0');
+    const lane = drainer('one');
+    await drainAll(lane);
+    expect(lane.state).toMatchObject({ backlog: 3, alarm: 'record 3 is missing; the lane goes on with 4' });
+    expect(await store.auditState({ lane: 0 })).toMatchObject({ alarm: lane.state.alarm, drained: 0 });
+    await settleSome(1);
+    expect(await lane.round()).toBe(0);
+    expect((await store.readAudit({ lane: 0, fromSequence: 1, limit: 9 })).map(({ sequence }) => sequence)).toEqual([
+      1, 2, 4, 5, 6,
+    ]);
+    expect((await verifyTrail(sink, new Map())).records).toBe(2);
+  });
+
+  it.each([
+    [
+      'the whole lane was deleted',
+      async () => void (await redis.cli('DEL', auditKey())),
+      'record 3 is missing; the lane has counted 4',
+    ],
+    [
+      'the store holds older data',
+      async () => void (await redis.cli('HSET', `{${name}:0}:meta`, 'auditSequence', '1')),
+      'the lane has counted 1 records and the sink has 2: the store holds older data',
+    ],
+  ])('alarms when %s', async (_what, damage, alarm) => {
+    await settleSome(1);
+    await settleSome(1);
+    const lane = drainer('one');
+    await drainAll(lane);
+    if (alarm.includes('record 3')) await settleSome(2);
+    await damage();
+    await lane.round();
+    expect(lane.state.alarm).toBe(alarm);
+  });
+});
+
+describe('a lane that is late', () => {
+  const bounds = (privileged: object, everything: object): AuditBounds => ({
+    privileged: { ...FAR.privileged, ...privileged },
+    everything: { ...FAR.everything, ...everything },
+  });
+  const admits = async () => (await store.acceptCall(acceptRequest(session))).kind;
+  const refuses = async () => (await store.auditState({ lane: 0 })).refuses;
+
+  it('refuses privileged calls first, then all, by the records that wait, and takes them again when they are drained', async () => {
+    const lane = drainer('one', { bounds: bounds({ records: 3 }, { records: 5 }) });
+    await lane.round();
+    const privileged = await holdOne(store, session);
+    await settleSome(3);
+    expect(await refuses()).toBe('privileged');
+    const intent = startRequest(privileged, { intent: detail('rm') });
+    expect(await store.startCall(intent)).toEqual({ kind: 'audit-late' });
+    expect(await store.startCall(startRequest(await holdOne(store, session)))).toMatchObject({ kind: 'started' });
+    await settleSome(2);
+    expect(await refuses()).toBe('everything');
+    expect(await store.acceptCall(acceptRequest(session))).toMatchObject({ kind: 'overloaded', what: 'audit' });
+    // What was accepted before still ends.
+    expect(await store.settleCall(settleRequest(privileged))).toBe('settled');
+    expect(await drainAll(lane)).toBe(6);
+    expect(await refuses()).toBe('nothing');
+    expect(await admits()).toBe('accepted');
+    const [again] = await claimMany(store, { lane: 0 });
+    expect(await store.startCall(startRequest(again!, { intent: detail('rm') }))).toMatchObject({ kind: 'started' });
+  });
+
+  it('refuses by time too, and has bounds before anybody has drained it', async () => {
+    expect(await refuses()).toBe('nothing');
+    await store.boundAudit({ lane: 0, bounds: bounds({ lateMs: 50 }, { lateMs: 200 }) });
+    await eventually(async () => (await refuses()) === 'privileged', { what: 'privileged calls refused', everyMs: 5 });
+    await eventually(async () => (await refuses()) === 'everything', { what: 'all calls refused', everyMs: 5 });
+    expect(await admits()).toBe('overloaded');
+    await drainer('one').round();
+    expect(await admits()).toBe('accepted');
+    await store.boundAudit({ lane: 0, bounds: bounds({ lateMs: 0 }, { lateMs: 0 }) });
+    expect(await admits()).toBe('accepted');
+  });
+});
+
+describe('a gateway', () => {
+  it('drains all lanes, turns red while its sink is down, loses nothing, and signs at its end', async () => {
+    const folder = temporaryFolder();
+    const many = `m${randomId()}`;
+    const fleet = await openRedisStore({ url: redis.url, name: many, lanes: 3 });
+    const sessions = await Promise.all([0, 1, 2].map((lane) => openSession(fleet, { lane })));
+    const settle = async (): Promise<void> => {
+      for (const each of sessions) await fleet.settleCall(settleRequest(await holdOne(fleet, each)));
+    };
+    const options: GatewayOptions = {
+      store: 'redis',
+      redis: { url: redis.url, name: many },
+      log: SILENT_LOG,
+      audit: {
+        sink: { kind: 'postgres', url: postgres.url, schema },
+        keys: join(folder.path, 'keys'),
+        signEveryMs: 60_000,
+        retention: {},
+        bounds: FAR,
+      },
+    };
+    const gateway = await startGateway(options);
+    expect(gateway.lanes).toBe(3);
+    const ready = async () => (await fetch(`${gateway.healthUrl}/readyz`)).status;
+    const records = async () => (await sink.auditHeads()).reduce((sum, { sequence }) => sum + sequence, 0);
+    await settle();
+    await eventually(async () => (await records()) === 3, { timeoutMs: 20_000, what: 'three records in the sink' });
+    expect(await ready()).toBe(200);
+    await postgres.crash();
+    await settle();
+    await eventually(async () => (await ready()) === 503, { timeoutMs: 20_000, what: 'a red light' });
+    await postgres.restart();
+    await eventually(async () => (await records()) === 6, { timeoutMs: 30_000, what: 'what waited' });
+    await eventually(async () => (await ready()) === 200, { timeoutMs: 20_000, what: 'a green light' });
+    await settle();
+    await gateway.drain();
+    expect(await records()).toBe(9);
+    const { text } = (await sink.listStatements({ from: 0, limit: 9 })).at(-1)!;
+    expect(JSON.parse(text)).toMatchObject({
+      kind: 'heads',
+      heads: [{ sequence: 3 }, { sequence: 3 }, { sequence: 3 }],
+    });
+    for (const lane of [0, 1, 2]) expect((await fleet.auditState({ lane })).drainer).toBeUndefined();
+    const [one] = await sink.queryTrail({ filter: {}, limit: 1 });
+    expect(parseRecord(one!.text)).toMatchObject({ event: 'call.settled', tenant: 'acme' });
+    await fleet.close();
+    folder.remove();
+  });
+
+  it('does not start without its sink, and has nothing to drain where the store keeps its audit itself', async () => {
+    const folder = temporaryFolder();
+    const audit = { keys: join(folder.path, 'keys'), signEveryMs: 60_000, retention: {}, bounds: FAR };
+    const sinkAway = { kind: 'postgres' as const, url: 'postgres://x@127.0.0.1:1/x', schema };
+    const away = startGateway({ store: 'redis', redis: { url: redis.url, name }, audit: { ...audit, sink: sinkAway } });
+    await expect(away).rejects.toMatchObject({ code: 'AUDIT_SINK_UNAVAILABLE' });
+    const gateway = await startGateway({
+      store: 'embedded',
+      folder: join(folder.path, 'store'),
+      audit,
+      log: SILENT_LOG,
+    });
+    expect(gateway.lanes).toBe(0);
+    expect((await fetch(`${gateway.healthUrl}/readyz`)).status).toBe(200);
+    await gateway.drain();
+    folder.remove();
+  });
+});
