@@ -46,7 +46,8 @@ it.runIf(process.env['MAKE_OLD_STORES'] !== undefined)('the old stores are made'
   await redis.close();
   rmSync(join(OLD_STORES, REDIS), { recursive: true, force: true });
   const copy = { folder: join(OLD_STORES, REDIS), pauseMs: 4000, ...quiet };
-  await backupStore({ store: 'redis', redis: { url: server.url } }, copy);
+  const made = await backupStore({ store: 'redis', redis: { url: server.url } }, copy);
+  expect(made).toMatchObject({ lanes: [{ liveCalls: 3 }] });
   await server.stop();
 });
 
