@@ -57,12 +57,20 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
         ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
         : { name: 'policy', state: 'ok', found: `version ${version}` },
       ...(await inspectFleet(store)),
-      await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined),
-      ...(await inspectAudit(store, config.audit.sink !== undefined)),
+      await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined).catch(notAllowed('approvals')),
+      ...(await inspectAudit(store, config.audit.sink !== undefined).catch((error: unknown) => [notAllowed('audit')(error)])),
     ];
   } finally {
     await store.close();
   }
+}
+
+/** A user who only watches may not see everything: arguments stand in questions. */
+function notAllowed(name: string): (error: unknown) => Check {
+  return (error) => {
+    if (!(error instanceof PlaneError) || !error.message.includes('NOPERM')) throw error;
+    return { name, state: 'warn', found: 'unknown: this user may not look at it' };
+  };
 }
 
 async function inspectFleet(store: Store): Promise<Check[]> {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from '../cli/run-cli.ts';
@@ -49,5 +48,3 @@ export async function startAclServer(): Promise<AclServer> {
     },
   };
 }
-
-export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -4,7 +4,7 @@ import { planeError } from '../../domain/errors.ts';
 import { STORE_METHODS, type Store, type StoreMethod } from '../../ports/store.ts';
 import { readPlaneAddress, storeFile } from './ownership.ts';
 import { StoreClient } from './store-client.ts';
-import { COPY_METHOD } from './store-peer.ts';
+import { COPY_METHOD } from './rpc.ts';
 import { openSocketLink, openThreadLink, type LinkEvents, type StoreLink } from './store-link.ts';
 
 export interface EmbeddedStoreOptions {

@@ -7,6 +7,9 @@ import { PLANE_ERRORS } from '../../domain/plane-errors.ts';
 /** Both sides must speak the same one; it changes with every change of frames, requests or answers. */
 export const PROTOCOL_VERSION = 2;
 
+/** Not of the port: only the owner can copy the file it has locked. */
+export const COPY_METHOD = 'copyStoreFile';
+
 /** `[id, method, argument]` */
 export type RequestMessage = readonly [id: number, method: string, argument: unknown];
 /** `[id, 1, value]` or `[id, 0, error]` */

@@ -8,10 +8,10 @@ import {
   rebuildError,
   type AnswerMessage,
   type CarriedError,
+  type COPY_METHOD,
   type RequestMessage,
 } from './rpc.ts';
 import type { LinkEvents, StoreLink } from './store-link.ts';
-import type { COPY_METHOD } from './store-peer.ts';
 
 const LOOK_EVERY_MS = 1_000;
 const TRY_AGAIN_MS = 25;

@@ -2,11 +2,9 @@ import { planeError } from '../../domain/errors.ts';
 import { STORE_METHODS, type StoreMethod } from '../../ports/store.ts';
 import { toPlaneError } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { carryError, decodeFrame, encodeFrame, type AnswerMessage, type RequestMessage } from './rpc.ts';
+import { carryError, COPY_METHOD, decodeFrame, encodeFrame, type AnswerMessage, type RequestMessage } from './rpc.ts';
 
 const METHODS: ReadonlySet<string> = new Set(STORE_METHODS);
-/** Not of the port: only the owner can copy the file it has locked. */
-export const COPY_METHOD = 'copyStoreFile';
 
 /** One client as the store thread sees it. Answers that become ready together leave in one frame. */
 export class StorePeer {

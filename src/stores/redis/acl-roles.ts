@@ -117,7 +117,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     reads: ['policy'],
   },
   gateway: {
-    sentence: '`sallyport gateway`: what clients may, for others; drains the audit',
+    sentence: 'the gateway: what clients may, for others; drains the audit',
     functions: [...CALLING, ...DECIDING, 'register_worker'],
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall'],
     lanes: 'write',

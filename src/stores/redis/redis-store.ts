@@ -65,7 +65,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
 
 export function createStore(context: RedisContext): Store {
   const watch: LaneWatch = createLaneWatch((lane, seen, found) =>
-    condemnStore(context.command, context.deployment.incarnation, context.incarnation, {
+    condemnStore((...command) => context.command(...command), context.deployment.incarnation, context.incarnation, {
       kind: 'older',
       lane,
       seen,

@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { failOnLeaks } from '../support/reaper.ts';
+import type { WatchedProcess } from '../support/watched-process.ts';
+import { planeFolder, type PlaneFolder } from './plane-folder.ts';
+
+let redis: RedisServer;
+let plane: PlaneFolder;
+let worker: WatchedProcess | undefined;
+const QUICK = { SALLYPORT_WORKER_LEASE_MS: '1500' };
+
+beforeEach(async () => {
+  redis = await startRedis();
+  const env = { SALLYPORT_STORE: 'redis', SALLYPORT_REDIS_URL: redis.url, SALLYPORT_REDIS_CREATE: 'false' };
+  plane = planeFolder([], env);
+  writeFileSync(plane.file('open.json'), '{"permissions":{"*":{"allow":["*"]}}}');
+  await plane.cli('store', 'adopt', '--yes');
+  await plane.cli('policy', 'set', 'open.json');
+  worker = await plane.start('worker', [], QUICK);
+});
+afterEach(async () => {
+  await worker?.stop(10_000);
+  plane.remove();
+  await redis.stop();
+  failOnLeaks();
+});
+
+async function untilStopped(): Promise<string> {
+  expect(await worker!.exited).toStrictEqual({ code: 69, signal: null });
+  return worker!.stderr;
+}
+
+const tryToStart = (): Promise<string> =>
+  plane.start('worker', [], QUICK).then(async (started) => `started: ${(await started.stop()).code}`, String);
+
+describe('I26: workers stop when the data is not theirs any more, and an operator leads them out', () => {
+  it('after FLUSHALL a worker names the command; nobody makes a new store by starting; adopt does', async () => {
+    await redis.cli('FLUSHALL');
+    expect(await untilStopped()).toContain('sallyport store adopt');
+    expect(await tryToStart()).toContain('Nothing is stored under the name sallyport');
+    expect((await plane.cli('policy', 'set', 'open.json')).stderr).toContain(
+      'Nothing is stored under the name sallyport',
+    );
+    expect(await redis.cli('DBSIZE')).toBe('0');
+    const adopted = await plane.cli('store', 'adopt', '--yes');
+    expect(adopted).toMatchObject({ code: 0 });
+    expect(adopted.stdout).toContain('all of it is lost');
+    expect((await plane.cli('policy', 'set', 'open.json')).code).toBe(0);
+    worker = await plane.start('worker', [], QUICK);
+    expect(await plane.call('basic.echo', { text: 'x' })).toMatchObject({ code: 0 });
+  });
+
+  it('older data stops those who knew newer, and then everybody, until it is adopted', async () => {
+    await plane.call('basic.echo', { text: 'a' });
+    await redis.cli('SAVE');
+    const sequence = Number(await redis.cli('HGET', '{sallyport:0}:meta', 'auditSequence'));
+    await plane.call('basic.echo', { text: 'b' });
+    await plane.call('basic.echo', { text: 'c' });
+    // What is in the RDB file takes the place of what came after it, under a worker that goes on.
+    await redis.cli('DEBUG', 'RELOAD', 'NOSAVE');
+    expect(Number(await redis.cli('HGET', '{sallyport:0}:meta', 'auditSequence'))).toBe(sequence);
+    expect(await untilStopped()).toContain('sallyport store adopt');
+    // A new process has seen nothing; it is told.
+    const refused = await tryToStart();
+    expect(refused).toMatch(
+      new RegExp(`a worker had seen audit sequence \\d+ in lane 0, and it went back to ${sequence}\\.`),
+    );
+    expect((await plane.cli('doctor')).stdout).toContain('sallyport store adopt');
+    const adopted = await plane.cli('store', 'adopt', '--yes');
+    expect(adopted.stdout).toContain(`it went back to ${sequence}`);
+    worker = await plane.start('worker', [], QUICK);
+    expect(await plane.call('basic.echo', { text: 'd' })).toMatchObject({ code: 0 });
+  });
+
+  it('a lane that is gone is not made anew by whoever starts next', async () => {
+    await worker!.stop(10_000);
+    await redis.cli('DEL', '{sallyport:0}:meta');
+    expect(await tryToStart()).toContain('now none in lane 0');
+    const adopted = await plane.cli('store', 'adopt', '--yes');
+    expect(adopted.stdout).toContain('lane 0 of 1 is gone with everything in it');
+    worker = await plane.start('worker', [], QUICK);
+    expect(await plane.call('basic.echo', { text: 'x' })).toMatchObject({ code: 0 });
+  });
+
+  it('adopting a store that is whole stops the processes that use it, and says so before', async () => {
+    const adopted = await plane.cli('store', 'adopt', '--yes');
+    expect(adopted.stdout).toContain('stops every process that uses the store now');
+    expect(await untilStopped()).toContain('sallyport store adopt');
+    worker = await plane.start('worker', [], QUICK);
+    expect(await plane.call('basic.echo', { text: 'x' })).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import type { AskRequest } from '../../src/ports/approval-store.ts';
+import type { Store } from '../../src/ports/store.ts';
+import {
+  acceptOne,
+  acceptRequest,
+  allow,
+  askAbout,
+  claimMany,
+  claimOne,
+  encodedOutcome,
+  openSession,
+  settleRequest,
+  startRequest,
+  type TestSession,
+  POOL,
+} from '../contract/fixtures.ts';
+import { newWorkerId } from '../../src/wire/ids.ts';
+
+/**
+ * Stores as an earlier release left them, with calls in every state. Made by that release's own code and never again: run
+ * `MAKE_OLD_STORES=1 npx vitest run --project integration test/deploy/upgrade.test.ts` before the schema or the functions change, under
+ * a new name.
+ */
+export const OLD_STORES = fileURLToPath(new URL('../fixtures/stores/', import.meta.url));
+
+export interface OldStoreFacts {
+  readonly session: TestSession;
+  readonly settled: string;
+  readonly running: string;
+  readonly queued: string;
+  readonly asked: AskRequest;
+}
+
+/** Nothing in it may end by itself before the year 2100. */
+export const CENTURY_MS = 100 * 365 * 24 * 3_600_000;
+
+export async function fillOldStore(store: Store): Promise<OldStoreFacts> {
+  const session = await openSession(store, { subject: 'ada', lifetimeMs: CENTURY_MS, idleMs: CENTURY_MS });
+  const long = { deadlineMs: CENTURY_MS };
+  const policy = { permissions: { '*': { allow: ['*'], deny: [] } }, roles: {} };
+  await store.writePolicy({ expectedVersion: 0, policy: policy as never });
+  const settled = await acceptOne(store, session, { ...long, key: 'settled' });
+  const done = settleRequest(await claimOne(store), encodedOutcome('ok', 'kept'), { retentionMs: CENTURY_MS });
+  expect(await store.settleCall(done)).toBe('settled');
+  const running = await acceptOne(store, session, { ...long, key: 'running' });
+  expect(await store.startCall(startRequest(await claimOne(store)))).toMatchObject({ kind: 'started' });
+  await acceptOne(store, session, { ...long, key: 'parked' });
+  const asked = await askAbout(store, await claimOne(store));
+  const queued = await acceptOne(store, session, { ...long, key: 'queued' });
+  return { session, settled, running, queued, asked };
+}
+
+export function keepFacts(name: string, facts: OldStoreFacts): void {
+  writeFileSync(join(OLD_STORES, `${name}.json`), `${JSON.stringify(facts, undefined, 2)}\n`);
+}
+
+/** Everything that stood in the store goes on as if nothing had happened. */
+export async function finishOldStore(store: Store, facts: OldStoreFacts): Promise<void> {
+  const { session, settled, running, queued, asked } = facts;
+  expect(await store.readPolicy()).toMatchObject({ version: 1 });
+  expect(await store.acceptCall(acceptRequest(session, { key: 'settled' }))).toMatchObject({ kind: 'replayed' });
+  expect(await store.readCall(settled as never)).toMatchObject({ state: 'settled' });
+
+  const waiting = await claimOne(store);
+  expect(waiting.callId).toBe(queued);
+  expect(await store.settleCall(settleRequest(waiting))).toBe('settled');
+
+  const request = { lane: 0, pool: POOL, workerId: newWorkerId(), limit: 10, leaseMs: 1 };
+  const { deliveries } = await store.reclaimCalls(request);
+  expect(deliveries).toMatchObject([{ callId: running, recovered: { starts: 1, wasRunning: true, effect: 'unsafe' } }]);
+  expect(await store.startCall(startRequest(deliveries[0]!))).toStrictEqual({ kind: 'may-have-run' });
+  expect(await store.settleCall(settleRequest(deliveries[0]!))).toBe('settled');
+
+  await allow(store, asked);
+  const [resumed] = await claimMany(store);
+  expect(resumed).toMatchObject({ callId: asked.question.callId, resumedWith: { approval: asked.question.id } });
+  expect(await store.settleCall(settleRequest(resumed!))).toBe('settled');
+  expect(await store.listCalls({ limit: 10 })).toStrictEqual([]);
+  await acceptOne(store, session, { key: 'new' });
+}

@@ -1,0 +1,159 @@
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { adoptStore, inspectAdoptionOf } from '../../src/compose/adopt-store.ts';
+import { backupStore, restoreStore } from '../../src/compose/backup-store.ts';
+import { Database } from '../../src/stores/embedded/database.ts';
+import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
+import { SCHEMA_VERSION, schemaVersionOf } from '../../src/stores/embedded/schema.ts';
+import { composeLibrary, readFunctions } from '../../src/stores/redis/function-library.ts';
+import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
+import { acceptOne, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';
+import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { CENTURY_MS, fillOldStore, finishOldStore, keepFacts, OLD_STORES, type OldStoreFacts } from './old-store.ts';
+
+const quiet = { onProgress: () => undefined };
+const factsOf = (name: string): OldStoreFacts =>
+  JSON.parse(readFileSync(join(OLD_STORES, `${name}.json`), 'utf8')) as OldStoreFacts;
+
+let folder: TemporaryFolder;
+beforeEach(() => void (folder = temporaryFolder('sallyport-upgrade')));
+afterEach(() => folder.remove());
+
+const EMBEDDED = 'embedded-schema-6';
+const REDIS = 'redis-schema-1';
+
+it.runIf(process.env['MAKE_OLD_STORES'] !== undefined)('the old stores are made', async () => {
+  const file = join(OLD_STORES, `${EMBEDDED}.sqlite`);
+  const embedded = await openEmbeddedStore({ folder: folder.path });
+  keepFacts(EMBEDDED, await fillOldStore(embedded));
+  // A question lasts for days at most; this one has to last longer.
+  const late = Date.now() + CENTURY_MS;
+  rmSync(file, { force: true });
+  await embedded.close();
+  const database = new Database(join(folder.path, 'store.sqlite'), 0);
+  database.run('UPDATE approval SET expiresAt = ?', late);
+  database.close();
+  copyFileSync(join(folder.path, 'store.sqlite'), file);
+  const server = await startRedis();
+  const redis = await openRedisStore({ url: server.url });
+  const facts = await fillOldStore(redis);
+  keepFacts(REDIS, facts);
+  const { id } = facts.asked.question;
+  await server.cli('HSET', `{sallyport:0}:approval:${id}`, 'expiresAt', String(late));
+  await server.cli('ZADD', '{sallyport:0}:approvals:pending', String(late), id);
+  await redis.close();
+  rmSync(join(OLD_STORES, REDIS), { recursive: true, force: true });
+  const copy = { folder: join(OLD_STORES, REDIS), pauseMs: 4000, ...quiet };
+  const made = await backupStore({ store: 'redis', redis: { url: server.url } }, copy);
+  expect(made).toMatchObject({ lanes: [{ liveCalls: 3 }] });
+  await server.stop();
+});
+
+describe('an embedded store of an earlier release', () => {
+  const place = (): string => join(folder.path, 'store.sqlite');
+  beforeEach(() => copyFileSync(join(OLD_STORES, `${EMBEDDED}.sqlite`), place()));
+
+  /** Takes back what later versions added, as the release before them left it. */
+  function takeBack(sql: string, version: number): void {
+    const database = new Database(place(), 0);
+    database.execute(`${sql}; PRAGMA user_version = ${version};`);
+    database.close();
+  }
+  const look = <Row>(sql: string): Row[] => {
+    const database = new Database(place(), 0);
+    try {
+      return database.all<Row>(sql);
+    } finally {
+      database.close();
+    }
+  };
+
+  it.each([
+    ['schema 6', undefined],
+    ['schema 5', 'DROP TABLE delegate'],
+  ])('%s goes on with its queued, running and parked calls', async (name, sql) => {
+    if (sql !== undefined) takeBack(sql, Number(name.slice(-1)));
+    const store = await openEmbeddedStore({ folder: folder.path });
+    await finishOldStore(store, factsOf(EMBEDDED));
+    await store.close();
+    const database = new Database(place(), 0);
+    expect(schemaVersionOf(database)).toBe(SCHEMA_VERSION);
+    database.close();
+  });
+
+  it('is left as it was when one step of the upgrade fails', async () => {
+    // Schema 4 with a table in the way of the step from 5 to 6: the step from 4 to 5 must not stay either.
+    const taken = ['DROP TABLE approval', 'DROP TABLE grant'];
+    for (const column of ['approval', 'grantId']) {
+      taken.push(`ALTER TABLE call DROP COLUMN ${column}`, `ALTER TABLE audit DROP COLUMN ${column}`);
+    }
+    takeBack(taken.join('; '), 4);
+    await expect(openEmbeddedStore({ folder: folder.path })).rejects.toThrow(/delegate already exists/);
+    expect(look("SELECT name FROM sqlite_schema WHERE name = 'approval'")).toStrictEqual([]);
+    expect(look('PRAGMA user_version')).toEqual([{ user_version: 4 }]);
+  });
+
+  it('of a later one is refused and left as it was', async () => {
+    takeBack('SELECT 1', SCHEMA_VERSION + 1);
+    const before = readFileSync(place());
+    await expect(openEmbeddedStore({ folder: folder.path })).rejects.toMatchObject({ code: 'STORE_VERSION' });
+    expect(readFileSync(place()).equals(before)).toBe(true);
+  });
+});
+
+describe('a Redis store of an earlier release', () => {
+  let server: RedisServer;
+  beforeEach(async () => void (server = await startRedis()));
+  afterEach(() => server.stop());
+  const options = () => ({ store: 'redis' as const, redis: { url: server.url } });
+  const build = (): Promise<string> => server.cli('FCALL_RO', 'sp1_library', '0');
+  const library = composeLibrary(readFunctions());
+  const asRevision = (revision: number): string =>
+    library.replace(/return '\d+ ([0-9a-f]+)' end/, `return '${revision} $1' end`);
+
+  it('goes on with its queued, running and parked calls', async () => {
+    expect(existsSync(join(OLD_STORES, REDIS))).toBe(true);
+    await restoreStore(options(), { folder: join(OLD_STORES, REDIS), ...quiet });
+    await adoptStore(options(), await inspectAdoptionOf(options()), { rerun: true, retentionMs: 1000 });
+    const store = await openRedisStore({ url: server.url });
+    await finishOldStore(store, factsOf(REDIS));
+    await store.close();
+  });
+
+  it('keeps the functions of another version beside ours, and both work on the same calls', async () => {
+    const older = library.replaceAll('sp1_', 'sp0_').replace('name=sallyport_1', 'name=sallyport_0');
+    await server.cli('FUNCTION', 'LOAD', older);
+    const store = await openRedisStore({ url: server.url });
+    const session = await openSession(store);
+    await acceptOne(store, session);
+    const delivery = await claimOne(store);
+    const incarnation = await server.cli('HGET', '{sallyport}:incarnation', 'id');
+    expect(await server.cli('FCALL_RO', 'sp0_lane_state', '1', '{sallyport:0}:meta', incarnation)).toContain('LANE');
+    expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
+    expect(await server.cli('FUNCTION', 'LIST')).toMatch(/sallyport_0[\s\S]*sallyport_1|sallyport_1[\s\S]*sallyport_0/);
+    await store.close();
+  });
+
+  it('gets the newer functions of the same version, and a release that starts late does not take them back', async () => {
+    await server.cli('FUNCTION', 'LOAD', asRevision(0));
+    await (await openRedisStore({ url: server.url })).close();
+    const ours = await build();
+    expect(ours.startsWith('0 ')).toBe(false);
+    await server.cli('FUNCTION', 'LOAD', 'REPLACE', asRevision(99));
+    await (await openRedisStore({ url: server.url })).close();
+    expect(await build()).toBe(ours.replace(/^\d+/, '99'));
+  });
+
+  it('of a later schema is refused: opened, saved, restored and adopted alike', async () => {
+    await (await openRedisStore({ url: server.url })).close();
+    await server.cli('HSET', '{sallyport}:incarnation', 'schema', '99');
+    const refusal = { code: 'STORE_VERSION' };
+    await expect(openRedisStore({ url: server.url })).rejects.toMatchObject(refusal);
+    await expect(
+      backupStore(options(), { folder: join(folder.path, 'x'), pauseMs: 1000, ...quiet }),
+    ).rejects.toMatchObject(refusal);
+    await expect(inspectAdoptionOf(options())).rejects.toMatchObject(refusal);
+  });
+});
