@@ -216,6 +216,16 @@ describe('a wrapped tool', () => {
     expect(() => wrapped.execute(input())).toThrow(/^Wrong arguments for odd: they cannot be checked/);
   });
 
+  it('sees what stands in its input twice as two, and no circle in it', async () => {
+    const seen: unknown[] = [];
+    const gate = createGate({ hooks: [before((event) => void seen.push(event.arguments))] });
+    const wrapped = gate.wrapTool({ name: 'odd', execute: (input: unknown) => input });
+    const shared = { x: 1 };
+    const apart = { one: { x: 1 }, other: [{ x: 1 }] };
+    expect(wrapped.execute({ one: shared, other: [shared] })).toStrictEqual(apart);
+    expect(seen).toStrictEqual([apart]);
+  });
+
   it('that no check is for is entered as it is, with whatever input, and its result is its own', () => {
     const hooks = [
       defineHooks({
