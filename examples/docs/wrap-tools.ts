@@ -132,3 +132,13 @@ export async function withFiles(): Promise<Gate> {
   // #endregion
   return checked;
 }
+
+export function watching(hooks: readonly HookPlugin[]): Gate {
+  // #region events
+  const watched = createGate({
+    hooks,
+    onEvent: { kinds: ['loop.*', 'approval.*'], listener: (event) => console.log(event) },
+  });
+  // #endregion
+  return watched;
+}

@@ -181,6 +181,12 @@ describe('client approvals', () => {
     expect(await waiting).toMatchObject({ state: 'denied', resolution: 'deny' });
   });
 
+  it('wait after the decision gets it at once', async () => {
+    const question = await ask();
+    await approvals.decide(RITA, question.id, { decision: 'allow-once', binding: question.binding });
+    expect(await approvals.wait(RITA, question.id, { waitMs: 600_000 })).toMatchObject({ resolution: 'allow-once' });
+  });
+
   it('wait hears of an expiry too', async () => {
     const question = await ask({ timeoutMs: 1000 });
     const waiting = approvals.wait(RITA, question.id, { waitMs: 600_000 });

@@ -1,17 +1,28 @@
 import { readToolFailure } from '../authoring/tool-failure.ts';
 import { buildGate, type Gate, type GateOptions } from '../gate/wrap/create-gate.ts';
+import { createEventBus } from '../observe/event-bus.ts';
+import type { Events } from '../ports/events.ts';
 import { judgeResult } from '../stages/execute/judge-result.ts';
 import { readGatePolicy } from './read-gate-policy.ts';
 import { parserOf } from './read-tool-schema.ts';
+import { tellHookFailures } from './tell-hook-failures.ts';
 
 /** The gate as a library, for agents that run tools in their own process. */
 export function createGate(options: GateOptions = {}): Gate {
+  const events = options.onEvent === undefined ? undefined : listen(options.onEvent, options.log);
   return buildGate(options, {
     policy: readGatePolicy(options),
+    ...(events === undefined ? {} : { events, onHookFailed: tellHookFailures(events) }),
     parserOf,
     judge: {
       returned: (value) => judgeResult({ value }, []),
       thrown: readToolFailure,
     },
   });
+}
+
+function listen(listener: NonNullable<GateOptions['onEvent']>, log: GateOptions['log']): Events {
+  const events = createEventBus({ onTrouble: (problem, error) => log?.warn({ error }, problem) });
+  events.subscribe(listener);
+  return events;
 }

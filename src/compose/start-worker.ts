@@ -2,12 +2,10 @@ import { hostname } from 'node:os';
 import type { LoadResult } from '../catalog/loaded-module.ts';
 import { sourcesOf } from '../catalog/module-sources.ts';
 import { LIMITS } from '../domain/call.ts';
-import { errorOfThrown } from '../domain/classify-thrown.ts';
-import type { HookFailed } from '../domain/hook.ts';
-import { nestedPool, type CallId, type ToolId, type WorkerId } from '../domain/ids.ts';
+import { nestedPool, type WorkerId } from '../domain/ids.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { createLog } from '../observe/log.ts';
-import type { Events, EventSource } from '../ports/events.ts';
+import type { EventSource } from '../ports/events.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
@@ -38,6 +36,7 @@ import { loadServedModules } from './served-modules.ts';
 import { startSupervisor } from './supervisor.ts';
 import { warnOfSetups } from './warn-of-setups.ts';
 import { createWorkerServices, refuseUnmetNeeds, wantedServices, watchHealth } from './worker-services.ts';
+import { tellHookFailures } from './tell-hook-failures.ts';
 import { loadWorkerHooks } from './worker-hooks.ts';
 import { workerSettings, type WorkerOptions } from './worker-settings.ts';
 
@@ -88,15 +87,6 @@ export async function bootWorker(
     await closers.closeAll();
     throw error;
   }
-}
-
-/** Told with the tool and the call; what was thrown only by its category. */
-function tellHookFailures(events: Events): (failed: HookFailed, cause: unknown) => void {
-  return ({ hook, how, durationMs, tool, callId }, cause) => {
-    if (!events.wants('hook.failed')) return;
-    const shared = { tool: tool as ToolId, callId: callId as CallId };
-    events.emit('hook.failed', { hook, how, durationMs, error: errorOfThrown(cause), stage: 'gate' }, shared);
-  };
 }
 
 async function boot(
@@ -236,7 +226,7 @@ async function boot(
     await consumer.stopNested();
   });
   const callbacks = callbacksOf(plane, settings.leaseMs);
-  closers.add(async () => callbacks?.stop());
+  closers.add(() => callbacks.stop());
   vitals.state = 'serving';
   const heartbeat = setInterval(() => {
     membership.announce().catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
@@ -248,7 +238,7 @@ async function boot(
     vitals.state = 'draining';
     // First of all: what is delivered from now on goes to others.
     const stopped = consumer.stop();
-    const told = callbacks?.stop();
+    const told = callbacks.stop();
     await watch?.close();
     await membership.announce().catch(() => undefined);
     await stopped;
@@ -284,10 +274,8 @@ async function boot(
   };
 }
 
-/** Only where somebody wants to hear how questions end: looking for it costs the store something. */
-function callbacksOf(plane: Plane, leaseMs: number): ApprovalCallbacks | undefined {
+function callbacksOf(plane: Plane, leaseMs: number): ApprovalCallbacks {
   const deadlineMs = plane.hooks?.deadlineMs('approval_resolved');
-  if (deadlineMs === undefined && plane.approvals === undefined) return undefined;
   return runApprovalCallbacks({ leaseMs: leaseMs + (deadlineMs ?? 0) }, plane);
 }
 

@@ -2,6 +2,7 @@
 export { createGate } from '../compose/create-gate.ts';
 export type { ApprovalDecision, Asker, Resolution, Severity } from '../domain/approval.ts';
 export type { ArgumentChange } from '../domain/argument-change.ts';
+export type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../domain/diagnostic-event.ts';
 export { PlaneError } from '../domain/errors.ts';
 export type {
   AfterToolCall,
@@ -39,3 +40,4 @@ export type { Gate, GateOptions, WrapAllOptions, WrapOptions } from '../gate/wra
 export { GateBlocked } from '../gate/wrap/gate-blocked.ts';
 export type { GateAnswer, GateApprover, GatePolicy, GateQuestion, GateReceipt } from '../gate/wrap/gate-parts.ts';
 export { isWrapped } from '../gate/wrap/wrap-tool.ts';
+export type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';

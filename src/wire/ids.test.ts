@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callIdFor, newSessionId, randomId } from './ids.ts';
+import { callIdFor, newApprovalId, newGrantId, newSessionId, randomId } from './ids.ts';
 
 describe('randomId', () => {
   it('gives keys that are all different and their own digests', () => {
@@ -22,5 +22,19 @@ describe('callIdFor', () => {
 
   it.each(['', 'x', '0.short.BBBBBBBBBBBBBBBBBBBBBB'])('is nothing for a session that is none: %j', (session) => {
     expect(callIdFor(session as never, 'k')).toBeUndefined();
+  });
+});
+
+describe('newApprovalId', () => {
+  it('is of the lane and scope of its call, with 128 bits that nobody can guess, as is the grant that comes of it', () => {
+    const callId = callIdFor(newSessionId('t', 's', 4), 'my key')!;
+    const scope = callId.slice(0, callId.lastIndexOf('.') + 1);
+    const ids = new Set(Array.from({ length: 1000 }, () => newApprovalId(callId)));
+    expect(ids.size).toBe(1000);
+    for (const id of ids) {
+      expect(id.startsWith(scope)).toBe(true);
+      expect(id.slice(scope.length)).toMatch(/^[\w-]{22}$/);
+      expect(newGrantId(id).startsWith(scope)).toBe(true);
+    }
   });
 });

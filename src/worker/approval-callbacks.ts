@@ -21,6 +21,8 @@ const MOST_AT_ONCE = 16;
 export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, needs: Needs): ApprovalCallbacks {
   const { store, workerId, log } = needs;
   const stopping = new AbortController();
+  const isForHooks = needs.hooks?.deadlineMs('approval_resolved') !== undefined || needs.approvals !== undefined;
+  const isWanted = (): boolean => isForHooks || needs.events.wants('approval.resolved');
 
   async function follow(lane: number): Promise<void> {
     // Kept until there is an answer: if that was lost on its way, the same approvals come again.
@@ -28,8 +30,11 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
     while (!stopping.signal.aborted) {
       let claimed: Approval[] = [];
       try {
-        claimed = await store.claimCallbacks({ lane, workerId, claimId, limit: MOST_AT_ONCE, leaseMs });
-        claimId = randomId();
+        // Looking for them costs the store something, and listeners come and go.
+        if (isWanted()) {
+          claimed = await store.claimCallbacks({ lane, workerId, claimId, limit: MOST_AT_ONCE, leaseMs });
+          claimId = randomId();
+        }
       } catch (error) {
         log.warn({ error }, 'resolved approvals could not be read; trying again');
       }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inspectApprovals } from '../../src/compose/inspect-approvals.ts';
-import type { Approval } from '../../src/domain/approval.ts';
+import { RESOLUTIONS, type Approval, type ApprovalDecision, type Resolution } from '../../src/domain/approval.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import type { AskOptions } from '../../src/domain/rule.ts';
 import type { DiagnosticEvent } from '../../src/exports/client.ts';
@@ -22,13 +22,15 @@ const asking = (...asks: AskOptions[]): Policy => ({
 describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => {
   let plane: StagedPlane;
   let worker: RunningWorker;
+  let stopListening: () => void;
   const told: DiagnosticEvent[] = [];
+  const onEvent = { kinds: ['approval.*' as const], listener: (event: DiagnosticEvent) => void told.push(event) };
   const { lines, log } = recordingNeeds();
   beforeAll(async () => {
     plane = await stagePlane(backend);
     writeFileSync(plane.effectFile, '');
-    const onEvent = { kinds: ['approval.*' as const], listener: (event: DiagnosticEvent) => void told.push(event) };
-    worker = await startWorker({ ...plane.storeOptions, modules: BASIC_MODULES, health: false, log, onEvent });
+    worker = await startWorker({ ...plane.storeOptions, modules: BASIC_MODULES, health: false, log });
+    stopListening = worker.events.subscribe(onEvent);
   });
   beforeEach(() => {
     told.splice(0);
@@ -55,7 +57,7 @@ describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => 
     )) as [Approval];
     return approval;
   }
-  const decide = ({ question: { id, binding } }: Approval, decision: 'allow-once' | 'deny') =>
+  const decide = ({ question: { id, binding } }: Approval, decision: ApprovalDecision) =>
     plane.client.approvals.decide(OPERATOR, id, { decision, binding });
   const inspect = async (isWebhookSet = false) =>
     inspectApprovals(plane.store, (await plane.store.readPolicy()).policy, isWebhookSet);
@@ -109,7 +111,7 @@ describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => 
       outcome: { kind: 'denied', executed: 'no', error: { code: 'APPROVAL_NO_ROUTE' } },
     });
     expect(await plane.client.approvals.list(OPERATOR, { state: 'pending' })).toStrictEqual([]);
-    expect(told).toStrictEqual([]);
+    expect(told.filter(({ kind }) => kind === 'approval.requested')).toStrictEqual([]);
     expect(lines[0]).toMatchObject({
       level: 'warn',
       message: 'nobody is asked: those who ask offer no yes in common',
@@ -117,17 +119,45 @@ describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => 
     });
   });
 
-  it('have their answer told once, by the worker that goes on with the call', async () => {
+  const ENDINGS: Readonly<Record<Resolution, (asked: Approval) => Promise<unknown>>> = {
+    'allow-once': (asked) => decide(asked, 'allow-once'),
+    // The next question is to be asked, too.
+    'allow-always': async (asked) => {
+      const answer = await decide(asked, 'allow-always');
+      if (answer.kind === 'decided') await plane.client.grants.revoke(OPERATOR, answer.grant!);
+    },
+    deny: (asked) => decide(asked, 'deny'),
+    timeout: () => Promise.resolve(),
+    cancelled: ({ question }) => plane.client.revokeSession(question.session),
+  };
+  it.each(RESOLUTIONS)('are told to listeners once when they end, without hook and webhook: %s', async (resolution) => {
+    const timeoutMs = resolution === 'timeout' ? 1000 : 600_000;
+    await plane.setPolicy(asking({ approvers: ['rita'], timeoutMs }));
+    const approval = await ask();
+    const { id, callId } = approval.question;
+    await ENDINGS[resolution](approval);
+    await eventually(async () => (await plane.store.readApproval(id))?.callback === 'done', { timeoutMs: 20_000 });
+    if (resolution.startsWith('allow')) {
+      await eventually(() => plane.effects().some((line) => line.includes(callId)), { timeoutMs: 20_000 });
+    }
+    // Those before it may be told of meanwhile.
+    const own = (): DiagnosticEvent[] => told.filter((event) => 'approvalId' in event && event.approvalId === id);
+    await eventually(() => own().length >= 2, { timeoutMs: 20_000 });
+    expect(own()).toMatchObject([
+      { kind: 'approval.requested', timeoutMs },
+      { kind: 'approval.resolved', resolution, callId, stage: 'gate' },
+    ]);
+  });
+
+  it('have no callback while nobody listens, and a yes is told by the worker that goes on with the call', async () => {
+    stopListening();
     await plane.setPolicy(asking({ approvers: ['rita'] }));
     const approval = await ask();
     const { id, callId } = approval.question;
+    stopListening = worker.events.subscribe(onEvent);
     await decide(approval, 'allow-once');
-    await eventually(() => plane.effects().some((line) => line.includes(callId)), { timeoutMs: 20_000 });
-    await eventually(() => told.length >= 2, { timeoutMs: 20_000 });
-    expect(told).toMatchObject([
-      { kind: 'approval.requested', approvalId: id },
-      { kind: 'approval.resolved', approvalId: id, resolution: 'allow-once', callId, stage: 'gate' },
-    ]);
+    await eventually(() => told.length >= 1, { timeoutMs: 20_000 });
+    expect(told).toMatchObject([{ kind: 'approval.resolved', approvalId: id, resolution: 'allow-once', callId }]);
     expect((await plane.store.readApproval(id))?.callback).toBe('none');
   });
 });

@@ -57,6 +57,11 @@ describe('mergeAsks', () => {
     expect(decisionsOf([])).toEqual(['deny']);
   });
 
+  it('offers nothing twice, in one order', () => {
+    const decisions = ['deny', 'allow-once', 'deny', 'allow-once'] as const;
+    expect(merge(rule('a', { decisions }), rule('b', { decisions })).decisions).toEqual(['allow-once', 'deny']);
+  });
+
   it('offers no yes for always when a grant would not answer everybody who asks', () => {
     expect(merge(rule('a'), rule('b', {}, { kind: 'hook', grantable: false })).decisions).toEqual([
       'allow-once',

@@ -29,7 +29,7 @@ describe('the signature of a call', () => {
 
   test('has eight characters, also for 20,000 of arguments', () => {
     expect(signature('a.b', { text: 'x'.repeat(20_000) })).toMatch(SHAPE);
-    expect(signature('a.b', {})).toMatch(SHAPE);
+    for (const value of [{}, 'text', 5, null, [], true]) expect(signature('a.b', value)).toMatch(SHAPE);
   });
 });
 

@@ -1,4 +1,6 @@
+import type { ApprovalId } from '../../domain/approval.ts';
 import { deepFreeze } from '../../domain/deep-freeze.ts';
+import { elapsedMs } from '../../domain/elapsed.ts';
 import type { Ask } from '../../domain/hook.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -10,6 +12,7 @@ import { mergeAsks } from '../approvals/merge-asks.ts';
 import { askApprover, type AskedEnding } from './ask-approver.ts';
 import type { GatedCall, GateParts, GateQuestion } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
+import { tellEvent } from './tell-event.ts';
 
 /** Asks a person about the arguments that would run. Undefined is a yes; whatever else becomes of the question ends the call. */
 export async function approve(
@@ -17,21 +20,33 @@ export async function approve(
   asks: readonly [Ask, ...Ask[]],
   canonical: string,
   open: OpenAttempt,
-  { approver, policy, hooks, log }: GateParts,
+  parts: GateParts,
 ): Promise<Outcome | undefined> {
+  const { approver, policy, hooks, log } = parts;
   const { tool } = call;
   const reason = deniedAtOnce(policy, call.identity, open.history, open.attempt.raw);
   if (reason !== undefined) return endingOutcome('immediate-decision', { tool: tool.id, reason });
 
+  const askedAt = performance.now();
   const question = writeQuestion(call, asks, canonical, policy.approvers ?? []);
   const asked: AskedEnding =
     approver === undefined
       ? { approvalId: '', ending: 'no-route' }
-      : await askApprover(approver, question, call.signal, log);
+      : await askApprover(approver, question, call.signal, {
+          log,
+          onAsked: (id) => tellAsked(call, id, question, parts),
+        });
   const { approvalId, ending, facts } = asked;
   const { callId, session, run, identity } = call;
   const { askers, binding } = question;
   const { resolution } = APPROVAL_ENDINGS[ending];
+  if (approvalId !== '') {
+    tellEvent('approval.resolved', call, parts, () => ({
+      approvalId: approvalId as ApprovalId,
+      resolution,
+      durationMs: elapsedMs(askedAt),
+    }));
+  }
   // Nobody waits for them: whatever a callback does, the answer stands.
   void hooks.resolved(tool, {
     approvalId,
@@ -45,6 +60,10 @@ export async function approve(
     binding,
   });
   return endingOutcome(ending, { tool: tool.id, ...facts });
+}
+
+function tellAsked(call: GatedCall, id: string, { severity, timeoutMs }: GateQuestion, parts: GateParts): void {
+  tellEvent('approval.requested', call, parts, () => ({ approvalId: id as ApprovalId, severity, timeoutMs }));
 }
 
 function writeQuestion(

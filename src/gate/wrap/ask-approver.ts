@@ -17,7 +17,7 @@ export async function askApprover(
   approver: GateApprover,
   question: GateQuestion,
   stop: StopSignal | undefined,
-  log: Log,
+  { log, onAsked }: { readonly log: Log; readonly onAsked: (approvalId: string) => void },
 ): Promise<AskedEnding> {
   let approvalId = '';
   try {
@@ -27,6 +27,7 @@ export async function askApprover(
     const { id, ...answer } = (receipt ?? {}) as { id?: unknown; decision?: unknown };
     if (typeof id !== 'string' || id === '') return { approvalId, ending: 'no-id' };
     approvalId = id;
+    onAsked(id);
     if (answer.decision === null) return { approvalId, ending: 'no-route' };
     if (answer.decision !== undefined) return judge(answer, question, id);
     return await waitFor(approver, question, id, stop);

@@ -2,6 +2,7 @@ import type { HookedTool, HookFailed, HookHealth } from '../../domain/hook.ts';
 import { settingsFor } from '../../domain/loop-settings.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
+import type { DiagnosticListener, DiagnosticSubscription, Events } from '../../ports/events.ts';
 import type { Log } from '../../ports/log.ts';
 import { newRunId, randomId } from '../../wire/ids.ts';
 import type { HookPlugin } from '../hooks/define-hooks.ts';
@@ -33,8 +34,8 @@ export interface GateOptions {
   /** With them hooks and rules for tools that are not there are refused, as a worker and `policy check` do. */
   readonly tools?: readonly (Pick<HookedTool, 'id'> & Partial<HookedTool>)[];
   readonly log?: Log;
-  /** `cause` is for its category only. */
-  readonly onEvent?: (event: HookFailed, cause: unknown) => void;
+  /** Hears what a worker would tell: loops, approvals, blocked and failed calls, hooks that fail. Never a value of a call. */
+  readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
   /** Puts the advice of loop detection into a result, instead of what is done without it. */
   readonly addAdvice?: (result: unknown, advice: string) => unknown;
 }
@@ -73,15 +74,19 @@ export interface GateBindings {
   readonly policy: Policy;
   readonly parserOf: (tool: object) => ParseInput;
   readonly judge: ResultJudge;
+  /** Where somebody listens. */
+  readonly events?: Events;
+  /** `cause` is for its category only. */
+  readonly onHookFailed?: (event: HookFailed, cause: unknown) => void;
 }
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
   const set = toHookSet(options);
-  const { approver, log = SILENT, onEvent } = options;
-  const { policy, judge } = bindings;
-  const hooks = createGateHooks(set, { log, ...(onEvent === undefined ? {} : { onEvent }) });
+  const { approver, log = SILENT } = options;
+  const { policy, judge, events, onHookFailed } = bindings;
+  const hooks = createGateHooks(set, { log, ...(onHookFailed === undefined ? {} : { onEvent: onHookFailed }) });
   const identity = { tenant: 'default', subject: 'local', agent: 'local', ...options.identity };
   const session = options.session ?? randomId();
   const settings = settingsFor(policy.loops, identity.agent);
@@ -104,6 +109,7 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
       log,
       judge,
       ...(approver === undefined ? {} : { approver }),
+      ...(events === undefined ? {} : { events }),
       frame: { session, run: newRunId(), identity, memory: createRunMemory(ended) },
     };
     const thisRun = {};

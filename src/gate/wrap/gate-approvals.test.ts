@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { approving, asking, before, plugin, refusalOf, wrapEcho } from '../../../test/support/gate-tools.ts';
 import { deferred } from '../../../test/support/sample-call.ts';
@@ -36,6 +37,20 @@ describe('approval of a gate', () => {
     await refusalOf(wrapEcho({ hooks: [plugin(asking())], approver: approving('deny', asked) })({ x: 3 }));
     expect(asked[2]!.binding).not.toBe(asked[0]!.binding);
   });
+
+  it.each(['allow-once', 'allow-always'] as const)(
+    'that is answered with %s runs the call, and says so',
+    async (yes) => {
+      const resolved = deferred<{ resolution: string }>();
+      const telling = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
+      const hooks = [plugin(asking({ grantable: true }), telling as never)];
+      const { signal } = new AbortController();
+      const run = wrapEcho({ hooks, approver: approving(yes) });
+      expect(await run({ x: 1 }, { abortSignal: signal })).toStrictEqual({ x: 1 });
+      expect(await resolved.promise).toMatchObject({ resolution: yes });
+      expect(getEventListeners(signal, 'abort')).toStrictEqual([]);
+    },
+  );
 
   it('is not asked for when a hook blocks', async () => {
     const approver: GateApprover = { request: () => expect.fail('asked'), wait: noWait };

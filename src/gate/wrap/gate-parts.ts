@@ -7,6 +7,7 @@ import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
 import type { GateHooks, HookedCall } from '../../ports/gate-hooks.ts';
+import type { Events } from '../../ports/events.ts';
 import type { Log } from '../../ports/log.ts';
 import type { MergedAsk } from '../approvals/merge-asks.ts';
 
@@ -34,6 +35,8 @@ export interface GateParts {
   readonly loops: LoopSettings | undefined;
   readonly approver?: GateApprover;
   readonly log: Log;
+  /** Absent where nobody listens. */
+  readonly events?: Events;
 }
 
 /** Whoever asks people. Two steps: a question has an id before anybody waits for its answer. */

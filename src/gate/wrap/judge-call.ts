@@ -15,6 +15,7 @@ import { approve } from './approve.ts';
 import type { Refusal } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
+import { tellLoop } from './tell-event.ts';
 
 /** The call with the arguments as they are by now. */
 export interface JudgedCall {
@@ -41,6 +42,7 @@ export function judgeCall(
 ): Soon<CallVerdict> {
   const judged: JudgedCall = { arguments: call.arguments, canonical: call.canonical, changedBy: NO_CHANGES };
   const loop = judgeLoop(call, open, parts);
+  tellLoop(call, loop, parts);
   if (loop.kind === 'block') return { kind: 'refused', refusal: blockedByLoop(loop), ...judged };
   const ruled = judgeRules(call, judged.arguments, parts);
   if ('refusal' in ruled) return { kind: 'refused', ...ruled, ...judged };
@@ -59,6 +61,7 @@ export function judgeCall(
 /** What cannot be checked is refused, and counts for loop detection like every attempt. */
 export function refuseUnchecked(call: GatedCall, open: OpenAttempt, problem: string, parts: GateParts): CallVerdict {
   const loop = judgeLoop(call, open, parts);
+  tellLoop(call, loop, parts);
   const refusal: Refusal =
     loop.kind === 'block'
       ? blockedByLoop(loop)
@@ -84,6 +87,7 @@ function judgeEffective(
   if (judged.canonical !== call.canonical) {
     open.rewrite(judged.canonical);
     const again = judgeLoop(call, open, parts);
+    if (again.kind === 'block' || loop.kind !== 'warn') tellLoop(call, again, parts);
     if (again.kind === 'block') return { kind: 'refused', refusal: blockedByLoop(again), ...judged };
     if (loop.kind !== 'warn') loop = again;
     // What runs is what rules are about: their first word was about arguments that nobody will see.

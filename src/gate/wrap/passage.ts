@@ -8,6 +8,7 @@ import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { CallVerdict, JudgedCall } from './judge-call.ts';
 import { isReadable, outcomeOfResult, outcomeOfThrown, type ResultJudge } from './outcome-of.ts';
 import type { OpenAttempt, RunMemory } from './run-memory.ts';
+import { tellBlocked, tellEnded, tellStarted } from './tell-event.ts';
 
 /** Whose calls they are. */
 export interface RunFrame {
@@ -44,6 +45,7 @@ export function refuse(
 ): unknown {
   const { call } = passage;
   const refusal: Refusal = verdict.kind === 'refused' ? verdict.refusal : { outcome: trouble('CALL_CANCELLED', {}) };
+  tellBlocked(call, refusal, needs);
   tell(() => refusal.outcome, verdict, passage, needs);
   const reason: unknown = call.signal?.reason;
   // Whoever stopped the call knows its own error best.
@@ -58,11 +60,14 @@ export function createFinish(
 ): Finish {
   const { call, advise } = passage;
   const { advice } = verdict;
+  const enteredAt = performance.now();
+  tellStarted(call, verdict.canonical, needs);
   let ended = false;
   const end = (outcome: () => Outcome, value?: unknown): void => {
     if (ended) return;
     ended = true;
-    tell(outcome, verdict, passage, needs, value);
+    const known = tell(outcome, verdict, passage, needs, value);
+    if (known !== undefined) tellEnded(call, known, enteredAt, needs);
   };
   return {
     returned(value) {
@@ -82,15 +87,17 @@ function tell(
   { call, open, startedAt }: Passage,
   { hooks, log }: PassageNeeds,
   value?: unknown,
-): void {
+): Outcome | undefined {
   const { canonical: _canonical, signal: _signal, ...facts } = call;
   try {
     const outcome = outcomeOf();
     open.end(endedAttempt(outcome, call.tool, isReadable(value, outcome)));
     const durationMs = performance.now() - startedAt;
     hooks.after({ ...facts, arguments: judged.arguments, changedBy: judged.changedBy, outcome, durationMs });
+    return outcome;
   } catch (error) {
     // A failure to record an outcome never changes the result.
     log.error({ tool: call.tool.id, callId: call.callId, error }, 'an outcome was not recorded');
+    return undefined;
   }
 }

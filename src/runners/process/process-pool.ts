@@ -41,6 +41,8 @@ export class ProcessPool {
   #idle: IdleProcess[] = [];
   readonly #waiters: Waiter[] = [];
   #started = 0;
+  /** Places of processes whose run waits for a call of its own. */
+  #lent = 0;
   #closed = false;
   #watch: NodeJS.Timeout | undefined;
 
@@ -78,13 +80,20 @@ export class ProcessPool {
   giveBack(process: ToolProcess): void {
     const key = this.#keys.get(process);
     if (key === undefined) return;
-    if (this.#closed || this.#isUsedUp(process)) {
+    if (this.#closed || this.#isUsedUp(process) || this.#keys.size > this.#places) {
       void process.retire();
     } else {
       const timer = setTimeout(() => this.#dismiss(process), this.#options.idleMs).unref();
       this.#idle.push({ process, key, timer });
     }
     this.#serve();
+  }
+
+  /** While a run waits for another one, that one gets its place: with every place taken, both would wait for ever. */
+  lend(): () => void {
+    this.#lent += 1;
+    this.#serve();
+    return () => void (this.#lent -= 1);
   }
 
   async close(): Promise<void> {
@@ -94,6 +103,10 @@ export class ProcessPool {
     for (const { timer } of this.#idle) clearTimeout(timer);
     this.#idle = [];
     await Promise.all([...this.#keys.keys()].map((process) => process.retire()));
+  }
+
+  get #places(): number {
+    return this.#options.maxProcesses + this.#lent;
   }
 
   #serve(): void {
@@ -111,7 +124,7 @@ export class ProcessPool {
       clearTimeout(found.timer);
       return { kind: 'taken', process: found.process };
     }
-    if (this.#keys.size < this.#options.maxProcesses) return this.#start(key);
+    if (this.#keys.size < this.#places) return this.#start(key);
     // The place of a process that has been idle longest; it is free when that process is gone.
     const oldest = this.#idle[0];
     if (oldest !== undefined) this.#dismiss(oldest.process);

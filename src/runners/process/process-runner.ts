@@ -103,11 +103,28 @@ export class ProcessRunner implements ToolRunner {
       const isNew = lease.process.runs === 0;
       const code = isNew ? await changedSources(this.#sourcesOf(request.source)) : undefined;
       const timeoutMs = Math.max(1, Math.round(endsAt - performance.now()));
-      const order = { request, run, timeoutMs, abortGraceMs: this.#abortGraceMs, code };
+      const lending = { ...request, onNestedCall: this.#lendWhile(request.onNestedCall) };
+      const order = { request: lending, run, timeoutMs, abortGraceMs: this.#abortGraceMs, code };
       return await runInProcess(lease.process, order);
     } finally {
       this.#pool.giveBack(lease.process);
     }
+  }
+
+  /** However many calls a run makes at once, it has one place to lend. */
+  #lendWhile(call: RunRequest['onNestedCall']): RunRequest['onNestedCall'] {
+    let waiting = 0;
+    let takeBack = (): void => undefined;
+    return async (...given) => {
+      waiting += 1;
+      if (waiting === 1) takeBack = this.#pool.lend();
+      try {
+        return await call(...given);
+      } finally {
+        waiting -= 1;
+        if (waiting === 0) takeBack();
+      }
+    };
   }
 }
 

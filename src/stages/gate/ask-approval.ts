@@ -116,7 +116,7 @@ function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedB
 
 /** Undefined when the store has trouble: what cannot be asked is denied. */
 async function register(
-  { claimed: { delivery }, tool }: GatedCall,
+  { claimed: { delivery, events }, tool }: GatedCall,
   question: ApprovalQuestion,
   timeoutMs: number,
   { store, hooks, log, approvals }: Needs,
@@ -132,8 +132,11 @@ async function register(
       question,
       timeoutMs,
       mayHaveRun: mayHaveRun(delivery, tool.declaration.effect),
-      // Also for the notifier: only by its callback does a worker hear how every question ended.
-      callback: approvals !== undefined || (hooks?.listens('approval_resolved', tool.declaration) ?? false),
+      // Also for the notifier and for listeners: only by its callback does a worker hear how every question ended.
+      callback:
+        approvals !== undefined ||
+        events?.wants('approval.resolved') === true ||
+        (hooks?.listens('approval_resolved', tool.declaration) ?? false),
       audit: encode({ binding: question.binding, askers: question.askers.map(({ kind, id }) => `${kind} ${id}`) }),
     });
   } catch (error) {

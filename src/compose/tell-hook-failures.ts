@@ -1,0 +1,13 @@
+import { errorOfThrown } from '../domain/classify-thrown.ts';
+import type { HookFailed } from '../domain/hook.ts';
+import type { CallId, ToolId } from '../domain/ids.ts';
+import type { Events } from '../ports/events.ts';
+
+/** Told with the tool and the call; what was thrown only by its category. */
+export function tellHookFailures(events: Events): (failed: HookFailed, cause: unknown) => void {
+  return ({ hook, how, durationMs, tool, callId }, cause) => {
+    if (!events.wants('hook.failed')) return;
+    const shared = { tool: tool as ToolId, callId: callId as CallId };
+    events.emit('hook.failed', { hook, how, durationMs, error: errorOfThrown(cause), stage: 'gate' }, shared);
+  };
+}
