@@ -1,4 +1,5 @@
-import type { RunEnding } from '../ports/tool-runner.ts';
+import type { WriteBacks } from '../domain/content.ts';
+import type { RunEnding, ToolResult } from '../ports/tool-runner.ts';
 import { encode } from '../wire/message-pack.ts';
 import type { Taint } from './taint.ts';
 
@@ -9,8 +10,8 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
   const cut = (text: string): string => taint.scrubText(text, true);
   switch (ending.kind) {
     case 'returned': {
-      const result = taint.scrub(ending.result);
-      const writeBacks = taint.scrub(ending.writeBacks);
+      const result = scrubResult(ending.result, taint);
+      const writeBacks = scrubWriteBacks(ending.writeBacks, taint);
       const isSame = result === ending.result && writeBacks === ending.writeBacks;
       return isSame ? ending : withinLimit({ ...ending, result, writeBacks }, maxBytes);
     }
@@ -18,7 +19,7 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
       const { code, ...rest } = ending;
       const kept = code !== undefined && cut(code) === code ? { code } : {};
       return withinLimit(
-        { ...rest, ...kept, message: cut(ending.message), writeBacks: taint.scrub(ending.writeBacks) },
+        { ...rest, ...kept, message: cut(ending.message), writeBacks: scrubWriteBacks(ending.writeBacks, taint) },
         maxBytes,
       );
     }
@@ -38,6 +39,23 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
     case 'not-run':
       return ending;
   }
+}
+
+function scrubResult(result: ToolResult, taint: Taint): ToolResult {
+  const scrubbed = taint.scrub(result);
+  if (scrubbed.content?.some(({ kind }) => kind === 'file') !== true) return scrubbed;
+  const content = scrubbed.content.map((block) => (block.kind === 'file' ? scrubName(block, taint) : block));
+  return { ...scrubbed, content };
+}
+
+function scrubWriteBacks(writeBacks: WriteBacks, taint: Taint): WriteBacks {
+  const scrubbed = taint.scrub(writeBacks);
+  if (scrubbed.files.length === 0) return scrubbed;
+  return { ...scrubbed, files: scrubbed.files.map((file) => scrubName(file, taint)) };
+}
+
+function scrubName<File extends { readonly name: string }>(file: File, taint: Taint): File {
+  return { ...file, name: taint.scrubFileName(file.name) };
 }
 
 /** Marks can be longer than what they stand for. */

@@ -95,6 +95,13 @@ describe('a tainted call', () => {
     expect(taint.scrubText('failed: hunter2-hun')).toBe('failed: hunter2-hun');
   });
 
+  it('scrubs what the name of a file keeps of one', () => {
+    const taint = tainted(['KEY', 'path/to/hunter2-hunter2'], ['LONG', 'long-'.repeat(60)]);
+    expect(taint.scrubFileName('hunter2-hunter2.txt')).toBe('[secret KEY].txt');
+    expect(taint.scrubFileName('report.txt')).toBe('report.txt');
+    expect(taint.scrubFileName(`${'long-'.repeat(39)}.txt`)).toBe('[secret LONG].txt');
+  });
+
   it('turns secrets into references for other calls, and other forms of them into marks', () => {
     const taint = tainted(['KEY', 'hunter2-hunter2']);
     const base64 = Buffer.from('hunter2-hunter2').toString('base64');

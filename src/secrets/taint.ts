@@ -28,6 +28,19 @@ export class Taint {
     return this.#walk(value, (text) => this.scrubText(text)) as Value;
   }
 
+  /** A file's name was made of the last part of a path, and cut before its ending. */
+  scrubFileName(name: string): string {
+    const ending = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? '';
+    const stem = this.scrubText(name.slice(0, name.length - ending.length), true);
+    const part = this.#secrets.find(({ forms }) =>
+      forms.some(({ sought }) => {
+        const last = lastPart(sought.text);
+        return last.length >= LEAST_PART && last.length < sought.text.length && stem.includes(last);
+      }),
+    );
+    return part === undefined ? stem + ending : markOf(part.name) + ending;
+  }
+
   /** For what goes to another call: a secret that stands there as it is becomes a reference again, so that it is asked for again. */
   toReferences(value: JsonObject): JsonObject {
     return this.#walk(value, (text) => {
@@ -105,6 +118,12 @@ export class Taint {
     ]);
     return this.#inBytes;
   }
+}
+
+const LEAST_PART = 8;
+
+function lastPart(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).trim();
 }
 
 function inBytes(bytes: Buffer): SoughtText {
