@@ -277,6 +277,7 @@ describe('the context of a run', () => {
           'progress',
           'sendFile',
           'sendMessage',
+          'services',
           'setup',
           'signal',
           'timeLeftMs',

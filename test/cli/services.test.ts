@@ -66,6 +66,13 @@ describe('services of the configuration', () => {
     expect([code, stderr]).toEqual([78, expect.stringContaining('modul')]);
   });
 
+  it('config show tells what is configured, but not with what', async () => {
+    configure({ ledger: { module: './ledger.mjs', config: { password: 'hunter2' } } });
+    const { code, stdout } = await folder.cli('config', 'show');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('"password":"***"')]);
+    expect(stdout).not.toContain('hunter2');
+  });
+
   it('doctor and workers tell how services are doing', async () => {
     configure({
       conversations: {},

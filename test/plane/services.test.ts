@@ -7,6 +7,7 @@ import type { SessionHandle } from '../../src/exports/client.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import type { Message } from '../../src/ports/tool-services.ts';
+import { startEmbeddingsServer } from '../services/support/embeddings-server.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, outcomeOf, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';
 
@@ -229,6 +230,35 @@ describe.each(BACKENDS)('services of a worker of its own on %s', (backend) => {
       'stopped accounts',
       'stopped ledger',
     ]);
+  });
+
+  it('a model gives search by meaning, also over restarts of the worker', async () => {
+    const server = await startEmbeddingsServer();
+    try {
+      const models = { config: { baseUrl: server.baseUrl, model: 'topics', key: 'env:TEST_MODEL_KEY' } };
+      const start = () =>
+        plane.startWorker({
+          modules: manifestOf(plane, { file: join(EXAMPLES, 'memory/index.js') }),
+          services: { models },
+        });
+      process.env['TEST_MODEL_KEY'] = 'sk-test-of-plane';
+      const worker = await start();
+      const session = await open();
+      for (const text of ['the kitten sleeps', 'the railway is late']) await call(session, 'memory.note', { text });
+      const best = async (query: string): Promise<unknown> => {
+        const { structured } = await call(session, 'memory.search', { query, by: 'meaning', limit: 1 });
+        return (structured as { messages: { text: string }[] }).messages[0]?.text;
+      };
+      expect(await best('any cat?')).toBe('the kitten sleeps');
+      await worker.process.stop();
+      await start();
+      expect(await best('a train')).toBe('the railway is late');
+      expect(server.asked.map(({ body }) => body.input.length)).toEqual([3, 1]);
+      expect(server.asked[0]!.headers.authorization).toBe('Bearer sk-test-of-plane');
+    } finally {
+      delete process.env['TEST_MODEL_KEY'];
+      await server.stop();
+    }
   });
 
   it('the example modules remember, recall and keep a to-do list', async () => {
