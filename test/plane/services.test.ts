@@ -261,6 +261,22 @@ describe.each(BACKENDS)('services of a worker of its own on %s', (backend) => {
     }
   });
 
+  it('the service of the page counts for each subject', async () => {
+    const built = (name: string): string => join(EXAMPLES, '../docs/services', name);
+    await plane.startWorker({
+      modules: manifestOf(plane, { file: built('visits.js') }),
+      services: { counters: { module: built('counters.js'), config: { most: 5 } } },
+    });
+    const [ann, bob] = [await open(), await open({ subject: 'bob' })];
+    const count = async (session: SessionHandle): Promise<unknown> =>
+      (await call(session, 'visits.count', { page: 'home' })).structured;
+    expect([await count(ann), await count(ann), await count(bob)]).toEqual([
+      { visits: 1 },
+      { visits: 2 },
+      { visits: 1 },
+    ]);
+  });
+
   it('the example modules remember, recall and keep a to-do list', async () => {
     const modules = manifestOf(
       plane,
