@@ -6,7 +6,7 @@ const sourceOf = (path: string): string => fileURLToPath(new URL(`./src/exports/
 // The package's own name means its sources, so that a test and an example it imports share one set of classes.
 const alias = [
   { find: /^sallyport$/, replacement: sourceOf('worker.ts') },
-  { find: /^sallyport\/(client|tool|toolkit|gate|mcp|testing|web)$/, replacement: sourceOf('$1.ts') },
+  { find: /^sallyport\/(client|tool|service|toolkit|gate|mcp|testing|web)$/, replacement: sourceOf('$1.ts') },
 ];
 
 export default defineConfig({

@@ -16,6 +16,8 @@ export interface OptionFacts {
   readonly isPath?: boolean;
   /** For values with paths in them: relative to the folder of the file that names them, or to the working directory. */
   readonly place?: (value: unknown, folder: string) => unknown;
+  /** For values that may hold secrets somewhere: what may be printed of them. */
+  readonly show?: (value: unknown) => unknown;
   /** For lists of groups: the keys of one. Problems inside are then told in the schema's own words. */
   readonly members?: readonly string[];
   /** A running process takes a new value without a restart. */
@@ -27,7 +29,7 @@ type MoreFacts = Pick<OptionFacts, 'flag' | 'otherwise' | 'secret' | 'live'>;
 /** A type of option: how it is checked, how it is read from text, and how it is named. */
 export interface Kind<Schema extends z.ZodType> extends Pick<
   OptionFacts,
-  'expects' | 'read' | 'isPath' | 'place' | 'members'
+  'expects' | 'read' | 'isPath' | 'place' | 'show' | 'members'
 > {
   readonly schema: Schema;
 }

@@ -36,11 +36,22 @@ export const serviceGroup: Kind<typeof entries> = {
       return undefined;
     }
   },
+  // What a service is told is its own business, a password among it.
+  show(value) {
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, showService(item)]));
+  },
   place(value, folder) {
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, placeService(item, folder)]));
   },
 };
+
+function showService(item: unknown): unknown {
+  if (!isJsonObject(item) || !isJsonObject(item['config'])) return item;
+  const config = Object.fromEntries(Object.keys(item['config']).map((name) => [name, '***']));
+  return { ...item, config };
+}
 
 function placeService(item: unknown, folder: string): unknown {
   if (!isJsonObject(item) || typeof item['module'] !== 'string') return item;

@@ -17,7 +17,7 @@ export function showConfig({ config, sources }: LoadedConfig): ShownOption[] {
     const value = row.path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], config);
     return {
       option: row.path,
-      value: row.secret === true && value !== undefined ? '***' : withoutPassword(value),
+      value: row.secret === true && value !== undefined ? '***' : withoutPassword(row.show?.(value) ?? value),
       ...(value === undefined && row.otherwise !== undefined ? { otherwise: row.otherwise } : {}),
       source: sources.get(row.path)!,
     };

@@ -8,6 +8,7 @@ import { openAccess } from './open-access.ts';
 import { orderServices } from './order-services.ts';
 import type { SecretSource } from './read-secret.ts';
 import type { ScopedStore } from './storage/scoped-store.ts';
+import { storeOfService } from './storage/store-of-service.ts';
 
 export interface ConfiguredService {
   readonly definition: ServiceDefinition;
@@ -60,7 +61,7 @@ export function createServiceRegistry(parts: RegistryParts): ServiceRegistry {
       services,
       log,
       secret: parts.secret,
-      storage: () => (storage ??= parts.openStorage()),
+      storage: async () => storeOfService(name, await (storage ??= parts.openStorage())),
     };
     const starting = Promise.resolve().then(() => definition.start(context));
     const started = await within(starting, START_MS, `it was not ready within ${START_MS / 1000} s`).catch(

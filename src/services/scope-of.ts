@@ -10,8 +10,8 @@ const DIGEST_CHARACTERS = 40;
  * Whose documents a call may see, as a name for the store. Only what the session says goes into it. A session without a channel has
  * its subject's own: there must be no channel that all such sessions share.
  */
-export function scopeOf(service: string, kind: ScopeKind, identity: Identity): string {
-  return `${service}-${sha256(JSON.stringify(ownerOf(kind, identity))).slice(0, DIGEST_CHARACTERS)}`;
+export function scopeOf(kind: ScopeKind, identity: Identity): string {
+  return `${kind}-${sha256(JSON.stringify(ownerOf(kind, identity))).slice(0, DIGEST_CHARACTERS)}`;
 }
 
 function ownerOf(kind: ScopeKind, identity: Identity): readonly string[] {

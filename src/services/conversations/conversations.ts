@@ -68,7 +68,7 @@ interface Settings {
 }
 
 function openConversation(call: ServiceCall, { store, embedder, maxMessages, maxAgeMs }: Settings): Conversations {
-  const scope = scopeOf('conversations', 'channel', call.identity);
+  const scope = scopeOf('channel', call.identity);
   const by = call.identity.subject;
 
   async function append(given: NewMessage): Promise<Message> {

@@ -56,7 +56,7 @@ export const knowledge = defineService({
     const embedder = services['models'] as Embedder | undefined;
     return {
       open: (call) => {
-        const place = { store, scope: scopeOf('knowledge', scope, call.identity), ...limits };
+        const place = { store, scope: scopeOf(scope, call.identity), ...limits };
         return openKnowledge(call, place, embedder) as unknown as ServiceHandle;
       },
       health: () => storageHealth(store),

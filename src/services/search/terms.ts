@@ -2,6 +2,7 @@ const WORD = /[\p{L}\p{N}]+/gu;
 /** Scripts that are written without spaces: their words are found by pairs of characters. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const LONGEST_WORD = 40;
+const MOST_CHARACTERS = 16 * 1024;
 /** Of one document: a longer text is found by its first words. */
 export const MOST_TERMS = 400;
 /** Of one question. */
@@ -12,12 +13,13 @@ export const MOST_QUERY_TERMS = 16;
  */
 export function termsOf(text: string, most: number = MOST_TERMS): string[] {
   const folded = text
+    .slice(0, MOST_CHARACTERS)
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')
     .toLowerCase();
   const terms = new Set<string>();
   for (const [word] of folded.matchAll(WORD)) {
-    for (const term of UNSPACED.test(word) ? pairsOf(word) : [word.slice(0, LONGEST_WORD)]) {
+    for (const term of UNSPACED.test(word) ? pairsOf(word) : [cut(word)]) {
       terms.add(term);
       if (terms.size >= most) return [...terms];
     }
@@ -25,8 +27,16 @@ export function termsOf(text: string, most: number = MOST_TERMS): string[] {
   return [...terms];
 }
 
-function pairsOf(word: string): string[] {
-  const characters = Array.from(word);
-  if (characters.length === 1) return characters;
-  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+/** Between characters, never inside of one. */
+function cut(word: string): string {
+  return word.length <= LONGEST_WORD ? word : Array.from(word).slice(0, LONGEST_WORD).join('');
+}
+
+function* pairsOf(word: string): Generator<string> {
+  let before: string | undefined;
+  for (const character of word) {
+    if (before !== undefined) yield `${before}${character}`;
+    else if (character.length === word.length) yield character;
+    before = character;
+  }
 }

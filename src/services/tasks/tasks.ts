@@ -52,7 +52,7 @@ export const tasks = defineService({
 });
 
 function openTasks(call: ServiceCall, store: ScopedStore, maxTasks: number): TaskList {
-  const scope = scopeOf('tasks', 'subject', call.identity);
+  const scope = scopeOf('subject', call.identity);
 
   async function update(given: TaskChange): Promise<Task> {
     const { id: taskId, ...change } = parseArgument(taskChange, given, 'tasks.update');
