@@ -11,7 +11,17 @@ export {
 } from '../authoring/define-module.ts';
 export { jsonSchema } from '../authoring/plain-schema.ts';
 export type { StandardSchema } from '../authoring/standard-schema.ts';
-export type { NestedCallOptions, SentFile, ToolContext, ToolLog } from '../authoring/tool-context.ts';
+export type {
+  EffectOptions,
+  NestedCallOptions,
+  PlatformProxy,
+  RawOptions,
+  SentEffect,
+  SentFile,
+  SentMessage,
+  ToolContext,
+  ToolLog,
+} from '../authoring/tool-context.ts';
 export { denied, ToolFailure } from '../authoring/tool-failure.ts';
 export type { JsonObject, JsonValue } from '../domain/json.ts';
 export type { Outcome } from '../domain/outcome.ts';

@@ -6,6 +6,7 @@ import type { Soon } from '../domain/soon.ts';
 import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { ApprovalNotifier } from './approval-notifier.ts';
+import type { EffectSource } from './call-effects.ts';
 import type { Delivery, LaneState } from './call-store.ts';
 import type { CallEmitter, Events } from './events.ts';
 import type { GateHooks } from './gate-hooks.ts';
@@ -50,6 +51,8 @@ export interface Plane {
   readonly hooks?: GateHooks;
   /** Absent: approvers look for themselves. */
   readonly approvals?: ApprovalNotifier;
+  /** Absent: there are no platforms here. */
+  readonly effects?: EffectSource;
   /** Absent: the audit keeps digests of arguments only. */
   readonly redactor?: Redactor;
   /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */

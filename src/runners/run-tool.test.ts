@@ -273,6 +273,7 @@ describe('the context of a run', () => {
           'identity',
           'log',
           'offerTool',
+          'platform',
           'progress',
           'sendFile',
           'sendMessage',

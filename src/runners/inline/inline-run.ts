@@ -1,6 +1,15 @@
 import type { CallId } from '../../domain/ids.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { NestedCallRequest, Progress, RunEnding, RunRequest, ToolLogLine } from '../../ports/tool-runner.ts';
+import type {
+  NestedCallRequest,
+  PlatformReply,
+  PlatformRequest,
+  Progress,
+  RunEnding,
+  RunRequest,
+  ToolLogLine,
+} from '../../ports/tool-runner.ts';
+import { NO_PLATFORM } from '../call-platform.ts';
 import type { RunHost } from '../open-context.ts';
 import { abortError, endingAfterAbort, type AbortReason } from '../settle-abort.ts';
 import type { DeadlineWatch, TimedRun } from './deadline-watch.ts';
@@ -54,6 +63,10 @@ export class InlineRun implements RunHost, TimedRun {
 
   onNestedCall(nested: NestedCallRequest): Promise<Outcome> {
     return this.#request.onNestedCall(nested, this.signal);
+  }
+
+  onPlatform(asked: PlatformRequest): Promise<PlatformReply> {
+    return this.#request.onPlatform?.(asked, this.signal) ?? Promise.resolve(NO_PLATFORM);
   }
 
   /** The tool has ended before anybody had to wait for it. */

@@ -1,5 +1,12 @@
 import type { Outcome } from '../../domain/outcome.ts';
-import type { NestedCallRequest, Progress, RunEnding, ToolLogLine } from '../../ports/tool-runner.ts';
+import type {
+  NestedCallRequest,
+  PlatformReply,
+  PlatformRequest,
+  Progress,
+  RunEnding,
+  ToolLogLine,
+} from '../../ports/tool-runner.ts';
 import type { RunFacts } from '../open-context.ts';
 import type { AbortReason } from '../settle-abort.ts';
 import type { LoadedCode } from './code-format.ts';
@@ -21,7 +28,8 @@ export type ToProcess =
     }
   | { readonly type: 'abort'; readonly run: number; readonly why: AbortReason }
   | { readonly type: 'nested-answer'; readonly run: number; readonly id: number; readonly outcome: Outcome }
-  | { readonly type: 'nested-refusal'; readonly run: number; readonly id: number; readonly problem: string };
+  | { readonly type: 'nested-refusal'; readonly run: number; readonly id: number; readonly problem: string }
+  | { readonly type: 'platform-answer'; readonly run: number; readonly id: number; readonly reply: PlatformReply };
 
 /** Process to worker. `entered` is written before any code of the tool runs: without it nothing has happened. */
 export type FromProcess =
@@ -29,6 +37,7 @@ export type FromProcess =
   | { readonly type: 'progress'; readonly run: number; readonly progress: Progress }
   | { readonly type: 'log'; readonly run: number; readonly line: ToolLogLine }
   | { readonly type: 'nested-call'; readonly run: number; readonly id: number; readonly request: NestedCallRequest }
+  | { readonly type: 'platform'; readonly run: number; readonly id: number; readonly request: PlatformRequest }
   | { readonly type: 'ending'; readonly run: number; readonly ending: RunEnding }
   /** Something went wrong outside of any run; do not use this process again. */
   | { readonly type: 'worn'; readonly run: number; readonly cause: string };

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { importModule } from '../../authoring/import-module.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { RunEnding } from '../../ports/tool-runner.ts';
+import type { PlatformReply, RunEnding } from '../../ports/tool-runner.ts';
 import { decode } from '../../wire/message-pack.ts';
 import { describeThrown } from '../describe-thrown.ts';
 import type { RunHost } from '../open-context.ts';
@@ -20,6 +20,7 @@ interface CurrentRun {
   readonly number: number;
   readonly controller: AbortController;
   readonly nested: Map<number, { resolve: (outcome: Outcome) => void; reject: (error: Error) => void }>;
+  readonly platform: Map<number, (reply: PlatformReply) => void>;
   readonly end: (ending: RunEnding) => void;
 }
 
@@ -32,6 +33,7 @@ const frames = new FrameReader();
 const PRINT_MS = 1000;
 let current: CurrentRun | undefined;
 let nestedCalls = 0;
+let platformRequests = 0;
 
 const die = (): void => void kill(ownGroup, 'SIGKILL');
 const send = (message: FromProcess): Promise<void> =>
@@ -41,6 +43,10 @@ function receive(message: ToProcess): void {
   if (message.type === 'run') return void start(message);
   if (message.run !== current?.number) return;
   if (message.type === 'abort') return current.controller.abort(abortError(message.why));
+  if (message.type === 'platform-answer') {
+    current.platform.get(message.id)?.(message.reply);
+    return void current.platform.delete(message.id);
+  }
   const asked = current.nested.get(message.id);
   current.nested.delete(message.id);
   if (message.type === 'nested-answer') asked?.resolve(message.outcome);
@@ -51,7 +57,7 @@ async function start(order: Extract<ToProcess, { type: 'run' }>): Promise<void> 
   const { run, tool, facts } = order;
   const controller = new AbortController();
   const ending = new Promise<RunEnding>((resolve) => {
-    current = { number: run, controller, nested: new Map(), end: resolve };
+    current = { number: run, controller, nested: new Map(), platform: new Map(), end: resolve };
   });
   // Awaited: the worker may repeat a run that was never entered, so this must be out before the tool's first line.
   await send({ type: 'entered', run });
@@ -88,6 +94,13 @@ function hostOf(run: number, signal: AbortSignal): RunHost {
         nestedCalls += 1;
         current.nested.set(nestedCalls, { resolve, reject });
         void send({ type: 'nested-call', run, id: nestedCalls, request });
+      }),
+    onPlatform: (request) =>
+      new Promise((resolve, reject) => {
+        if (current?.number !== run) return reject(new Error('This call has ended.'));
+        platformRequests += 1;
+        current.platform.set(platformRequests, resolve);
+        void send({ type: 'platform', run, id: platformRequests, request });
       }),
   };
 }

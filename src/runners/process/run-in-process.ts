@@ -3,6 +3,7 @@ import { LIMITS } from '../../domain/call.ts';
 import type { RunEnding, RunRequest, ToolLogLine } from '../../ports/tool-runner.ts';
 import { capLog, MAX_LOG_BYTES, saneLogLine } from '../cap-log.ts';
 import { limitProgress } from '../limit-progress.ts';
+import { NO_PLATFORM, platformRequest, refusalOf } from '../call-platform.ts';
 import { nestedRequest } from '../open-context.ts';
 import { factsOf } from '../run-tool.ts';
 import { endingAfterAbort, type AbortReason } from '../settle-abort.ts';
@@ -27,6 +28,7 @@ export type ProcessRunEnding = RunEnding | { readonly kind: 'never-entered'; rea
 const MAX_FRAMES = 20_000;
 const MAX_SIDE_BYTES = 64 * 1024 * 1024;
 const MAX_OPEN_NESTED_CALLS = 64;
+const MAX_OPEN_EFFECTS = 1000;
 const AFTER_KILL_MS = 1000;
 
 export function runInProcess(target: ToolProcess, order: ProcessRunOrder): Promise<ProcessRunEnding> {
@@ -48,6 +50,7 @@ class ProcessRun implements ProcessUser {
   #frames = 0;
   #sideBytes = 0;
   #openNestedCalls = 0;
+  #openEffects = 0;
   /** Ends with the run, so that nested calls do. */
   readonly #ended = new AbortController();
 
@@ -95,6 +98,8 @@ class ProcessRun implements ProcessUser {
         );
       case 'nested-call':
         return void this.#onNestedCall(message['id'], message['request']);
+      case 'platform':
+        return void this.#onPlatform(message['id'], message['request']);
       case 'ending':
         return this.#onEnding(message['ending']);
       default:
@@ -134,6 +139,26 @@ class ProcessRun implements ProcessUser {
       if (!this.#finished) this.#target.send({ type: 'nested-refusal', run, id, problem });
     } finally {
       this.#openNestedCalls -= 1;
+    }
+  }
+
+  /** What comes from the tool's process is read anew: its shape is the tool's claim. */
+  async #onPlatform(id: unknown, asked: unknown): Promise<void> {
+    const { request, run } = this.#order;
+    if (typeof id !== 'number') return this.#target.condemn('protocol: an effect without a number');
+    this.#openEffects += 1;
+    if (this.#openEffects > MAX_OPEN_EFFECTS) return this.#target.condemn('protocol: too many effects at a time');
+    try {
+      // Not awaited before it is handed on: effects are numbered in the order in which they came.
+      const reply = await (request.onPlatform?.(
+        platformRequest(asked, request.tool.limits.maxResultBytes),
+        this.#ended.signal,
+      ) ?? NO_PLATFORM);
+      if (!this.#finished) this.#target.send({ type: 'platform-answer', run, id, reply });
+    } catch (error) {
+      if (!this.#finished) this.#target.send({ type: 'platform-answer', run, id, reply: refusalOf(error) });
+    } finally {
+      this.#openEffects -= 1;
     }
   }
 

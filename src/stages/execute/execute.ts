@@ -7,6 +7,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import { parseTrace, toTraceContext, type TraceContext } from '../../domain/trace-context.ts';
+import type { CallEffects } from '../../ports/call-effects.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { startTrace } from '../../wire/trace.ts';
@@ -24,7 +25,7 @@ interface AllowedCall {
   readonly arguments: JsonObject;
 }
 
-type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log'>;
+type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log' | 'effects'>;
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
 export function execute(verdict: { readonly call: AllowedCall }, needs: Needs): Soon<Ending> {
@@ -37,8 +38,38 @@ export function execute(verdict: { readonly call: AllowedCall }, needs: Needs): 
 
 function run(call: AllowedCall, needs: Needs): Soon<Ending> {
   notify(call, STARTED, needs);
-  const outcome = runAndJudge(executable(call, needs), needs);
-  return outcome instanceof Promise ? outcome.then((late) => ending(call, late, needs)) : ending(call, outcome, needs);
+  const effects = effectsOf(call, needs);
+  const outcome = runAndJudge(executable(call, needs, effects), needs);
+  const end = (late: Outcome): Soon<Ending> => {
+    const opened = effects?.opened;
+    if (opened === undefined) return ending(call, late, needs);
+    // What the tool sent without waiting for it is published before its call is settled: afterwards it would be refused.
+    return opened.published().then(() => ending(call, late, needs));
+  };
+  return outcome instanceof Promise ? outcome.then(end) : end(outcome);
+}
+
+/** Opened by the first effect: most calls have none. */
+interface LazyEffects {
+  opened: CallEffects | undefined;
+  readonly onPlatform: NonNullable<ExecutableCall['onPlatform']>;
+}
+
+function effectsOf({ claimed, identity, tool }: AllowedCall, { effects }: Needs): LazyEffects | undefined {
+  if (effects === undefined) return undefined;
+  const timeoutMs = timeoutOf(claimed, tool);
+  const lazy: LazyEffects = {
+    opened: undefined,
+    onPlatform: (request, signal) => {
+      lazy.opened ??= effects.open({ delivery: claimed.delivery, identity, timeoutMs });
+      return lazy.opened.perform(request, signal);
+    },
+  };
+  return lazy;
+}
+
+function timeoutOf({ delivery, now }: AllowedCall['claimed'], { declaration }: ServedTool): number {
+  return Math.max(1, Math.round(Math.min(declaration.limits.timeoutMs, delivery.deadline - now)));
 }
 
 function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending> {
@@ -46,12 +77,11 @@ function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending>
   return stopped(call, 'unknown', needs);
 }
 
-function executable(call: AllowedCall, needs: Needs): ExecutableCall {
+function executable(call: AllowedCall, needs: Needs, effects: LazyEffects | undefined): ExecutableCall {
   const { claimed, envelope, tool } = call;
   const { delivery } = claimed;
   const { declaration } = tool;
-  const timeLeftMs = Math.min(declaration.limits.timeoutMs, delivery.deadline - claimed.now);
-  const timeoutMs = Math.max(1, Math.round(timeLeftMs));
+  const timeoutMs = timeoutOf(claimed, tool);
   const startedAt = performance.now();
   const trace = traceOf(call);
   return {
@@ -78,6 +108,7 @@ function executable(call: AllowedCall, needs: Needs): ExecutableCall {
       const leftMs = Math.round(timeoutMs - (performance.now() - startedAt));
       return needs.nested(delivery, { depth: envelope.depth + 1, timeLeftMs: leftMs, signal, trace }, request);
     },
+    onPlatform: effects?.onPlatform,
     onJudged: claimed.events === undefined ? undefined : tellStarted(call, claimed.events),
   };
 }
