@@ -2,6 +2,7 @@ import type { Config } from '../config/config-schema.ts';
 import type { Log } from '../ports/log.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
 import type { StoreOptions } from './open-store.ts';
+import { platformSettingsOf } from './start-outbound.ts';
 import type { WorkerOptions } from './start-worker.ts';
 
 /** What the configuration does not hold: the content of a password file, and how this process uses the store. */
@@ -49,6 +50,7 @@ export function workerOptionsOf(
     health: health.enabled ? { host: health.host, port: health.port ?? 0 } : false,
     admission: config.admission,
     ...(hooks === undefined ? {} : { hooks }),
+    outbound: platformSettingsOf(config),
     ...webhookOptionsOf(config, webhookSecret),
   };
 }

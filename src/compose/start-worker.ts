@@ -8,6 +8,8 @@ import { nestedPool, type CallId, type ToolId, type WorkerId } from '../domain/i
 import { createEventBus } from '../observe/event-bus.ts';
 import { createLog } from '../observe/log.ts';
 import type { Events, EventSource } from '../ports/events.ts';
+import { createWorkerEffects } from '../platform/call-effects.ts';
+import { DEFAULT_EFFECT_LIMITS } from '../platform/platform-settings.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
@@ -142,6 +144,9 @@ async function boot(
     process: new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf }),
   };
   closers.add(() => runners.process.close());
+  const effects =
+    options.outbound && createWorkerEffects(store, { ...DEFAULT_EFFECT_LIMITS, ...options.outbound }, log);
+  closers.add(async () => effects?.close());
   const fleet = createFleetView(store, { workerId, pool });
   let crashes = 0;
 
@@ -154,6 +159,7 @@ async function boot(
     events,
     ...(hooks === undefined ? {} : { hooks }),
     ...(webhook === undefined ? {} : { approvals: webhook }),
+    ...(effects === undefined ? {} : { effects }),
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     peersFor: (digest) => fleet.peersFor(digest),

@@ -4,6 +4,7 @@ import type { HookSource } from '../gate/hooks/load-hooks.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
+import type { PlatformSettings } from '../platform/platform-settings.ts';
 import type { ProcessRunnerOptions } from '../runners/process/process-runner.ts';
 import { newWorkerId } from '../wire/ids.ts';
 import type { WebhookOptions } from '../worker/approval-webhook.ts';
@@ -30,6 +31,8 @@ export type WorkerOptions = StoreOptions & {
   readonly hooks?: readonly HookSource[];
   /** Where approvers are told that they are asked, and how it ended. */
   readonly approvals?: { readonly webhook?: WebhookOptions };
+  /** Where tools may send, and how much. The gateway's side delivers it. Absent: nowhere. */
+  readonly outbound?: Pick<PlatformSettings, 'platforms'> & Partial<PlatformSettings>;
   readonly processes?: ProcessRunnerOptions;
   readonly log?: Log;
   /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { LIMITS } from '../domain/call.ts';
 import { hookList } from './hook-schema.ts';
+import { platformGroup } from './platform-schema.ts';
 import {
   addresses,
   bytes,
@@ -123,6 +124,14 @@ const admission = group({
   subjectBacklog: option(wholeNumber(0, 10_000_000), 20_000, "One subject's calls that wait behind them."),
 });
 
+const effects = group({
+  perCall: option(wholeNumber(0, 10_000), 100, 'What one call may do on its platform: messages, files, operations.'),
+  bytesPerCall: option(bytes(0, 64 * MIB), 8 * MIB, 'Their size together.'),
+  queuedBytes: option(bytes(1, 1024 * MIB), 64 * MIB, 'Size of what waits to go out, per lane of the store.'),
+  keptBytes: option(bytes(0, 1024 * MIB), 32 * MIB, 'Size of kept messages and of failed ones, per lane.'),
+  retentionMs: option(milliseconds(1, 365 * DAY), DAY, 'How long what went out, or failed, is remembered.'),
+});
+
 /** Every option of the plane: type, default, unit and one sentence. `docs/config.md` is generated from it. */
 export const configSchema = group({
   store: option(oneOf('embedded', 'redis'), 'embedded', 'Where everything durable is: one SQLite file, or Redis.', {
@@ -132,6 +141,10 @@ export const configSchema = group({
   redis: redis.prefault({}),
   worker: worker.prefault({}),
   approvals: group({ webhook: webhook.prefault({}) }).prefault({}),
+  platforms: optional(platformGroup, 'Where sessions can be, and how messages get there: see platform.md.', {
+    otherwise: 'none; tools cannot send',
+  }),
+  effects: effects.prefault({}),
   admission: admission.prefault({}),
   policyFile: optional(
     filePath,
