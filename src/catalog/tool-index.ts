@@ -45,6 +45,7 @@ function serve(module: LoadedModule, declaration: ToolDeclaration, validators: V
     runner: module.runner,
     source: sourceOf(module, id),
     setup: module.setup,
+    ...(module.builtIn === undefined ? {} : { builtIn: module.builtIn }),
     denialPatterns: module.denialPatterns[id] ?? [],
     validateInput: (value: unknown) => validators.validatorOf(inputKey, inputSchema)(value),
     ...(outputSchema === undefined

@@ -30,13 +30,15 @@ export interface ModulePlace {
   readonly pool: string;
   /** `caller`: the pinned tools, of whatever pool their modules are. Absent: all others. */
   readonly placement: ToolDeclaration['pinned'];
+  /** Modules of the plane itself, served beside the others. */
+  readonly builtIn?: readonly LoadedModule[];
 }
 
 export async function loadServedModules(path: string, place: ModulePlace, log: Log): Promise<ServedModules> {
   const loadOptions = { pool: place.pool, known: new Map() };
   const validators = createValidatorCache();
   const first = await loadModules(path, loadOptions);
-  let loaded = onlyOfPlace(first, place);
+  let loaded = withBuiltIn(onlyOfPlace(first, place), place, log);
   await importInline(loaded, place);
   let index = createToolIndex(loaded.modules, validators);
   let served = servedBy(loaded, place);
@@ -83,7 +85,7 @@ export async function loadServedModules(path: string, place: ModulePlace, log: L
         ...loadOptions,
         current: first,
         async onReload(result) {
-          await takeOver(onlyOfPlace(result, place), store, onChange);
+          await takeOver(withBuiltIn(onlyOfPlace(result, place), place, log), store, onChange);
         },
         onTrouble: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
       });
@@ -100,6 +102,16 @@ function onlyOfPlace({ modules, broken }: LoadResult, { pool, placement }: Modul
   return { modules: modules.filter(isHere), broken };
 }
 
+/** A module of the operator's own with such a name is served instead. */
+function withBuiltIn({ modules, broken }: LoadResult, { builtIn = [] }: ModulePlace, log: Log): LoadResult {
+  const own = new Set(modules.map(({ declaration }) => declaration.id));
+  const added = builtIn.filter(({ declaration: { id } }) => {
+    if (own.has(id)) log.warn({ module: id }, 'the built-in module is not served: another one has its name');
+    return !own.has(id);
+  });
+  return { modules: [...modules, ...added], broken };
+}
+
 function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): ServedModules['served'] {
   const tools = modules.flatMap(({ declaration }) => declaration.tools).filter(({ pinned }) => pinned === placement);
   return {
@@ -112,7 +124,8 @@ function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): 
 /** Imported before they are served: a first call does not pay for it, and a module that is kept needs its file no more. */
 async function importInline({ modules }: LoadResult, { placement }: ModulePlace): Promise<void> {
   const inline = modules.filter(
-    ({ runner, declaration }) => runner === 'inline' && declaration.tools.some(({ pinned }) => pinned === placement),
+    ({ runner, builtIn, declaration }) =>
+      runner === 'inline' && builtIn === undefined && declaration.tools.some(({ pinned }) => pinned === placement),
   );
   await Promise.all(inline.map(({ file, generation }) => importModule({ file, generation })));
 }

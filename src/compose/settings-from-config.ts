@@ -50,6 +50,7 @@ export function workerOptionsOf(
     health: health.enabled ? { host: health.host, port: health.port ?? 0 } : false,
     admission: config.admission,
     ...(hooks === undefined ? {} : { hooks }),
+    tasks: config.worker.tasks,
     outbound: platformSettingsOf(config),
     ...webhookOptionsOf(config, webhookSecret),
   };

@@ -15,6 +15,7 @@ import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
 import { runApprovalCallbacks, type ApprovalCallbacks } from '../worker/approval-callbacks.ts';
 import { createApprovalWebhook } from '../worker/approval-webhook.ts';
+import { createTasksModule } from '../tasks/tasks-module.ts';
 import { consume } from '../worker/consume.ts';
 import { endLeftCalls } from '../worker/end-left-calls.ts';
 import { createFleetView } from '../worker/fleet-view.ts';
@@ -110,7 +111,11 @@ async function boot(
   // The last to close: what happens while the rest does is told too.
   closers.add(() => events.close());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
-  const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log);
+  const tasks =
+    options.tasks === true && place === undefined
+      ? [createTasksModule(named.pool, { store: () => store, retentionMs: named.retentionMs })]
+      : [];
+  const modules = await loadServedModules(options.modules, { pool: named.pool, placement, builtIn: tasks }, log);
   const reporting = { log, onEvent: tellHookFailures(events) };
   const hooks =
     options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, reporting);

@@ -33,6 +33,8 @@ export type WorkerOptions = StoreOptions & {
   readonly approvals?: { readonly webhook?: WebhookOptions };
   /** Where tools may send, and how much. The gateway's side delivers it. Absent: nowhere. */
   readonly outbound?: Pick<PlatformSettings, 'platforms'> & Partial<PlatformSettings>;
+  /** Serve the built-in module `tasks` in this pool: agents check, await and cancel their own long calls with it. */
+  readonly tasks?: boolean;
   readonly processes?: ProcessRunnerOptions;
   readonly log?: Log;
   /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */

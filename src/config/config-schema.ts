@@ -95,6 +95,11 @@ const worker = group({
       otherwise: 'none',
     },
   ),
+  tasks: option(
+    yesOrNo,
+    false,
+    'Serve the built-in module tasks: agents check, await and cancel their own long calls. In one pool only.',
+  ),
   watch: optional(yesOrNo, 'Load modules again when their files change.', {
     flag: '--watch',
     otherwise: 'true in dev, false in worker',

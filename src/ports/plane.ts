@@ -21,6 +21,8 @@ export interface ServedTool {
   readonly runner: RunnerName;
   readonly source: ToolSource;
   readonly setup: JsonObject;
+  /** Of the plane itself: runs it, whatever `runner` says. */
+  readonly builtIn?: ToolRunner;
   /** Patterns the tool declared for bare strings that mean a denial. */
   readonly denialPatterns: readonly string[];
   /** Problems, each in a few words without the value; none means valid. */

@@ -89,6 +89,7 @@ function executable(call: AllowedCall, needs: Needs, effects: LazyEffects | unde
     source: tool.source,
     setup: tool.setup,
     runner: tool.runner,
+    builtIn: tool.builtIn,
     denials: tool.denialPatterns,
     validateOutput: tool.validateOutput,
     callId: delivery.callId,
