@@ -34,7 +34,7 @@ const MAY_IMPORT = {
   ],
   runners: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'authoring'],
   platform: ['domain', 'ports', 'wire', 'http', 'stages/reply'],
-  tasks: ['domain', 'ports', 'wire', 'authoring'],
+  tasks: ['domain', 'ports', 'wire', 'authoring', 'catalog', 'stages/call'],
   worker: [
     'domain',
     'ports',

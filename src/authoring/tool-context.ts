@@ -1,6 +1,6 @@
 import type { InjectedTool, RichMessage } from '../domain/content.ts';
 import type { CallId } from '../domain/ids.ts';
-import type { JsonObject } from '../domain/json.ts';
+import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Identity } from '../domain/session.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
@@ -32,6 +32,8 @@ export interface ToolContext<Setup = Record<string, unknown>, Needs extends keyo
   readonly log: ToolLog;
   /** Calls another tool through the same path: identity, permission, gate and audit apply. */
   call(tool: string, args: JsonObject, options?: NestedCallOptions): Promise<Outcome>;
+  /** The platform the session is on: messages, files, raw operations. Tools never hold its credentials. */
+  readonly platform: PlatformProxy;
   /** Hands over a file beside the answer. Throws ToolFailure for what is no regular file, or too large. */
   sendFile(file: SentFile): void;
   sendMessage(message: RichMessage): void;
@@ -64,3 +66,47 @@ export type SentFile = { readonly name?: string; readonly mediaType?: string } &
   /** A regular file of the machine the tool runs on; links are not followed. */
   | { readonly path: string }
 );
+
+/**
+ * What a tool can do where its session is. Each effect has a key, the call's id and its number in the call: if the call is run again, the
+ * same effects in the same order are the same effects, and go out once. Sent in order; refused once the call belongs to another worker.
+ * All throw ToolFailure when it is refused or has failed for good.
+ */
+export interface PlatformProxy {
+  send(message: string | SentMessage, options?: EffectOptions & { readonly replyTo?: string }): Promise<SentEffect>;
+  edit(messageId: string, message: string | SentMessage, options?: EffectOptions): Promise<SentEffect>;
+  react(messageId: string, reaction: string, options?: EffectOptions): Promise<SentEffect>;
+  sendFile(file: SentFile, options?: EffectOptions & { readonly text?: string }): Promise<SentEffect>;
+  /** A raw operation of the platform, answered by its adapter. Never done again once it was answered. */
+  call(operation: string, args?: JsonObject, options?: RawOptions): Promise<JsonValue>;
+}
+
+export interface SentMessage {
+  readonly text: string;
+  /** Cards, embeds, buttons; an adapter that does not know the format shows the text. */
+  readonly rich?: RichMessage;
+}
+
+export interface EffectOptions {
+  /** Another channel or platform than the session's; refused unless the operator allows it. */
+  readonly channel?: string;
+  readonly platform?: string;
+  /** Names the effect instead of its number, for tools that may send in another order when they are run again. */
+  readonly key?: string;
+  /** How long to wait for the delivery; then the answer is `queued`. Default: 10 s. 0: do not wait. */
+  readonly waitMs?: number;
+}
+
+export interface RawOptions {
+  readonly platform?: string;
+  readonly key?: string;
+  /** Default: 30 s, and never longer than the call has. */
+  readonly deadlineMs?: number;
+}
+
+export interface SentEffect {
+  readonly state: 'delivered' | 'queued';
+  readonly key: string;
+  /** The platform's own, once it was delivered and if the platform has one. */
+  readonly messageId?: string;
+}

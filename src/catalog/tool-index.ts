@@ -46,6 +46,7 @@ function serve(module: LoadedModule, declaration: ToolDeclaration, validators: V
     source: sourceOf(module, id),
     setup: module.setup,
     ...(module.needs === undefined ? {} : { needs: module.needs }),
+    ...(module.builtIn === undefined ? {} : { builtIn: module.builtIn }),
     denialPatterns: module.denialPatterns[id] ?? [],
     validateInput: (value: unknown) => validators.validatorOf(inputKey, inputSchema)(value),
     ...(outputSchema === undefined

@@ -29,6 +29,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   STORE_FULL: EXIT.unavailable,
   STORE_FAILED: EXIT.unavailable,
   CALL_UNKNOWN: EXIT.notOk,
+  REDIRECT_NOWHERE: EXIT.notOk,
   CALL_NOT_INDETERMINATE: EXIT.notOk,
   APPROVAL_UNKNOWN: EXIT.notOk,
   APPROVAL_INVALID: EXIT.usage,

@@ -30,6 +30,9 @@ import { explainCommand } from './commands/explain.ts';
 import { gatewayCommand } from './commands/gateway.ts';
 import { grantsListCommand } from './commands/grants-list.ts';
 import { grantsRevokeCommand } from './commands/grants-revoke.ts';
+import { messagesListCommand } from './commands/messages-list.ts';
+import { messagesRetryCommand } from './commands/messages-retry.ts';
+import { messagesShowCommand } from './commands/messages-show.ts';
 import { pauseCommand } from './commands/pause.ts';
 import { policyCheckCommand } from './commands/policy-check.ts';
 import { policySetCommand } from './commands/policy-set.ts';
@@ -80,6 +83,13 @@ export function createProgram(): Command {
     approvalsDecideCommand(),
   ]);
   addGroup(program, 'grants', 'Remembered answers to them', [grantsListCommand(), grantsRevokeCommand()]);
+  addGroup(
+    program,
+    'messages',
+    'What tools sent to platforms, and what could not be sent',
+    [messagesShowCommand(), messagesRetryCommand()],
+    messagesListCommand(),
+  );
   addGroup(program, 'catalog', 'What is published', [catalogShowCommand()], catalogListCommand());
   addGroup(program, 'sessions', 'Who calls are made for', [
     sessionsOpenCommand(),

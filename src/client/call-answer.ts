@@ -3,6 +3,7 @@ import type { CallEvent } from '../domain/call-event.ts';
 import type { CallId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import type { RedirectTarget } from './redirect.ts';
 
 /** How a call stands. `refused` was never accepted and left no trace; `pending` goes on and can be asked for by its id. */
 export type CallAnswer =
@@ -18,6 +19,11 @@ export interface CallOptions {
   readonly deadlineMs?: number;
   /** How long to wait here before the answer is `pending`. Default: the tool's own. */
   readonly waitMs?: number;
+  /**
+   * If nobody got the outcome within `waitMs`, because it took longer or because this process is gone, it is sent to this channel:
+   * `{}` means where the session is. It is written down before the waiting starts.
+   */
+  readonly redirect?: RedirectTarget;
   /** Aborting cancels the call. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: CallEvent) => void;

@@ -11,6 +11,10 @@ import { decodeOutcome } from '../wire/outcome.ts';
 import type { CallAnswer, CallOptions } from './call-answer.ts';
 import type { KnownSession } from './known-sessions.ts';
 import type { Line, Patience, Patient } from './patience.ts';
+import type { Redirects, RedirectTarget } from './redirect.ts';
+
+/** Between the end of a wait and the redirect that follows it. */
+const CALL_OFF_MS = 2000;
 
 /** What is asked for, however many tries it takes. The key is minted by the first. */
 export interface CallWish {
@@ -30,6 +34,7 @@ export interface CallHome {
   readonly replies: ReplyReader;
   readonly patience: Patience;
   cancel(session: KnownSession, callId: CallId): void;
+  readonly redirects: Redirects;
   /** The tool is not what the caller was shown: gives the answer of another try, or this one. */
   tryAgain(wish: CallWish, stale: CallAnswer): Promise<CallAnswer>;
 }
@@ -46,6 +51,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
   #early: Uint8Array | undefined = undefined;
   #failure: { readonly error: unknown } | undefined = undefined;
   #onAbort: (() => void) | undefined = undefined;
+  #redirecting: Promise<unknown> | undefined = undefined;
   waitsUntil = 0;
   line: Line | undefined = undefined;
   before: Patient | undefined = undefined;
@@ -97,8 +103,17 @@ export class CallInFlight extends ReplyWaiter implements Patient {
     if (options.onEvent !== undefined) this.#tell({ kind: 'queued', callId });
     if (this.#failure !== undefined) return this.#giveUp(this.#failure.error);
     if (options.signal !== undefined) this.#heed(options.signal, callId);
+    const waitMs = options.waitMs ?? tool.tool.limits.waitMs;
+    if (options.redirect !== undefined) this.#redirect(options.redirect, callId, waitMs);
     if (this.#early !== undefined) this.settled(this.#early);
-    else this.#home.patience.start(this, options.waitMs ?? tool.tool.limits.waitMs);
+    else this.#home.patience.start(this, waitMs);
+  }
+
+  /** Before anybody waits, so that it holds when this process dies; a little later than the wait, so that who is here can call it off. */
+  #redirect(target: RedirectTarget, callId: CallId, waitMs: number): void {
+    const { redirects } = this.#home;
+    this.#redirecting = redirects.redirect(this.#wish.session, callId, target, waitMs + CALL_OFF_MS);
+    this.#redirecting.catch((error: unknown) => this.#giveUp(error));
   }
 
   #heed(signal: AbortSignal, callId: CallId): void {
@@ -115,7 +130,12 @@ export class CallInFlight extends ReplyWaiter implements Patient {
       if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'settled', callId });
       const decoded = decodeOutcome(outcome);
       this.#wish.events?.replied(decoded);
-      this.#end({ kind: 'settled', callId, outcome: decoded });
+      if (this.#redirecting === undefined) return this.#end({ kind: 'settled', callId, outcome: decoded });
+      // Whoever reads this has it: it is not sent to the channel as well.
+      this.#redirecting
+        .then(() => this.#home.redirects.drop(callId))
+        .catch(() => undefined)
+        .finally(() => this.#end({ kind: 'settled', callId, outcome: decoded }));
     } catch (error) {
       this.#giveUp(error);
     }
@@ -134,7 +154,12 @@ export class CallInFlight extends ReplyWaiter implements Patient {
     const callId = this.callId!;
     this.#leave();
     if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'pending', callId });
-    this.#end({ kind: 'pending', callId });
+    if (this.#redirecting === undefined) return this.#end({ kind: 'pending', callId });
+    // Said to be redirected only when that is written down; if it was not, the redirect has told why.
+    void this.#redirecting.then(
+      () => this.#end({ kind: 'pending', callId }),
+      () => undefined,
+    );
   }
 
   #leave(): void {

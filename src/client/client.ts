@@ -18,17 +18,18 @@ import { decodeOutcome } from '../wire/outcome.ts';
 import { createApprovals, type Approvals } from './approvals.ts';
 import type { CallAnswer, CallOptions } from './call-answer.ts';
 import { CallInFlight, type CallHome, type CallWish } from './call-in-flight.ts';
-import { cancelRequest } from './cancel-request.ts';
+import { cancelRequest } from '../stages/call/cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createKnownSessions, headOf, type Caller } from './known-sessions.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 import { createPatience } from './patience.ts';
+import { createRedirects, type RedirectTarget } from './redirect.ts';
 import { sentTrace } from './sent-trace.ts';
 import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from './session-toolkits.ts';
 import { watchToolkit } from './watch-toolkit.ts';
 
-export type { CallAnswer, CallOptions };
+export type { CallAnswer, CallOptions, RedirectTarget };
 
 export interface Client {
   openSession(options: OpenSessionOptions): Promise<SessionHandle>;
@@ -60,6 +61,8 @@ export interface Client {
   /** Waits for the outcome of a call, from any process. */
   wait(session: Caller, callId: string, options?: { waitMs?: number; signal?: AbortSignal }): Promise<CallAnswer>;
   cancel(session: Caller, callId: string): Promise<CancelAnswer>;
+  /** Has the outcome sent to a channel, as a message, once there is one. By default to where the session is. `sent`: it was before. */
+  redirect(session: Caller, callId: string, target?: RedirectTarget): Promise<'redirected' | 'sent'>;
   /** Questions to people about calls. */
   readonly approvals: Approvals;
   /** Remembered answers to them. */
@@ -97,10 +100,18 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     replies,
     patience,
     cancel: (session, callId) => void cancel(session, callId).catch(() => undefined),
+    redirects: createRedirects(store),
     tryAgain,
   };
 
   function call(session: Caller, tool: string, args: JsonObject, options: CallOptions = {}): Promise<CallAnswer> {
+    if (options.redirect === undefined) return callNow(session, tool, args, options);
+    // Before anything is accepted: a call whose outcome has nowhere to go is the caller's mistake.
+    const checking = home.redirects.check(knownSession(session), options.redirect);
+    return checking.then(() => callNow(session, tool, args, options));
+  }
+
+  function callNow(session: Caller, tool: string, args: JsonObject, options: CallOptions): Promise<CallAnswer> {
     const known = catalog.known(tool);
     if (known === undefined) return findAndTry(session, tool, args, options, options.key, 0);
     return tryCall(session, known, args, options, options.key, 0);
@@ -239,6 +250,8 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
       watchToolkit(store, () => toolkit(session), { listener, signal: closing.signal }),
     result,
     cancel,
+    redirect: async (session, asked, target = {}) =>
+      home.redirects.redirect(knownSession(session), ownCallId(session, asked), target, 0),
     approvals: createApprovals(store, settings),
     grants: createGrants(store),
     async wait(session, asked, options = {}) {

@@ -58,7 +58,9 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
         : { name: 'policy', state: 'ok', found: `version ${version}` },
       ...(await inspectFleet(store)),
       await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined).catch(notAllowed('approvals')),
-      ...(await inspectAudit(store, config.audit.sink !== undefined).catch((error: unknown) => [notAllowed('audit')(error)])),
+      ...(await inspectAudit(store, config.audit.sink !== undefined).catch((error: unknown) => [
+        notAllowed('audit')(error),
+      ])),
     ];
   } finally {
     await store.close();

@@ -10,6 +10,7 @@ import { auditOptionsOf } from './audit-options.ts';
 import { careForTrail } from './care-for-trail.ts';
 import { changePolicy } from './change-policy.ts';
 import { openStore } from './open-store.ts';
+import { startOutbound } from './start-outbound.ts';
 import { storeOptionsOf, workerOptionsOf } from './settings-from-config.ts';
 import { startWorker, type RunningWorker } from './start-worker.ts';
 
@@ -19,6 +20,8 @@ export interface DevOptions {
   readonly policyFile: PolicyFile | undefined;
   /** Of the file that holds it. */
   readonly webhookSecret?: string | undefined;
+  /** Of platforms, by their names. */
+  readonly platformSecrets?: Readonly<Record<string, string>>;
   readonly log: Log;
 }
 
@@ -35,9 +38,15 @@ export interface RunningDev {
 /** One person's own plane: every tool is open, except privileged ones, which need to be named. */
 const OPEN_POLICY: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: {} };
 
+/** So that a tool can send something without any configuration: `sallyport messages list` shows it. */
+const OWN_PLATFORM: NonNullable<Config['platforms']> = {
+  console: { adapter: 'console', channels: 'session', deliverWithinMs: 24 * 60 * 60 * 1000 },
+};
+
 /** The embedded plane in one process: it owns the store, runs the tools, and loads modules again when they change. */
 export async function runDev(options: DevOptions): Promise<RunningDev> {
-  const { config, modules, policyFile, webhookSecret, log } = options;
+  const { modules, policyFile, webhookSecret, platformSecrets = {}, log } = options;
+  const config = { ...options.config, platforms: options.config.platforms ?? OWN_PLATFORM };
   const own = storeOptionsOf(config, { mode: 'own' });
   const watch = config.worker.watch ?? true;
   const worker = await startWorker(workerOptionsOf(config, own, { modules, watch, log }, webhookSecret));
@@ -54,6 +63,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       });
     };
     const care = careForTrail(store, store, auditOptionsOf(config), log);
+    const outbound = startOutbound({ store, config, secrets: platformSecrets, log });
     const policy = policyFile === undefined ? await openNewStore(store) : await applyPolicy(policyFile);
     return {
       worker,
@@ -61,6 +71,8 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       socket: readPlaneAddress(config.folder)?.socket ?? '',
       applyPolicy,
       async drain() {
+        // First: the worker owns the store, and takes it along. What waits goes out at the next start.
+        await outbound?.stop();
         await care.stop();
         await store.close();
         await worker.drain();

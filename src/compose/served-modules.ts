@@ -30,6 +30,8 @@ export interface ModulePlace {
   readonly pool: string;
   /** `caller`: the pinned tools, of whatever pool their modules are. Absent: all others. */
   readonly placement: ToolDeclaration['pinned'];
+  /** Modules of the plane itself, served beside the others. */
+  readonly builtIn?: readonly LoadedModule[];
 }
 
 /** `admit` sees what was found, and says what of it can be served. */
@@ -42,7 +44,7 @@ export async function loadServedModules(
   const loadOptions = { pool: place.pool, known: new Map() };
   const validators = createValidatorCache();
   const first = await loadModules(path, loadOptions);
-  let loaded = await admit(onlyOfPlace(first, place));
+  let loaded = await admit(withBuiltIn(onlyOfPlace(first, place), place, log));
   await importInline(loaded, place);
   let index = createToolIndex(loaded.modules, validators);
   let served = servedBy(loaded, place);
@@ -89,7 +91,7 @@ export async function loadServedModules(
         ...loadOptions,
         current: first,
         async onReload(result) {
-          await takeOver(await admit(onlyOfPlace(result, place)), store, onChange);
+          await takeOver(await admit(withBuiltIn(onlyOfPlace(result, place), place, log)), store, onChange);
         },
         onTrouble: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
       });
@@ -106,6 +108,16 @@ function onlyOfPlace({ modules, broken }: LoadResult, { pool, placement }: Modul
   return { modules: modules.filter(isHere), broken };
 }
 
+/** A module of the operator's own with such a name is served instead. */
+function withBuiltIn({ modules, broken }: LoadResult, { builtIn = [] }: ModulePlace, log: Log): LoadResult {
+  const own = new Set(modules.map(({ declaration }) => declaration.id));
+  const added = builtIn.filter(({ declaration: { id } }) => {
+    if (own.has(id)) log.warn({ module: id }, 'the built-in module is not served: another one has its name');
+    return !own.has(id);
+  });
+  return { modules: [...modules, ...added], broken };
+}
+
 function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): ServedModules['served'] {
   const tools = modules.flatMap(({ declaration }) => declaration.tools).filter(({ pinned }) => pinned === placement);
   return {
@@ -118,7 +130,8 @@ function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): 
 /** Imported before they are served: a first call does not pay for it, and a module that is kept needs its file no more. */
 async function importInline({ modules }: LoadResult, { placement }: ModulePlace): Promise<void> {
   const inline = modules.filter(
-    ({ runner, declaration }) => runner === 'inline' && declaration.tools.some(({ pinned }) => pinned === placement),
+    ({ runner, builtIn, declaration }) =>
+      runner === 'inline' && builtIn === undefined && declaration.tools.some(({ pinned }) => pinned === placement),
   );
   await Promise.all(inline.map(({ file, generation }) => importModule({ file, generation })));
 }

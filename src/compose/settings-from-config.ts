@@ -3,6 +3,7 @@ import type { Log } from '../ports/log.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
 import { auditBoundsOf } from './audit-options.ts';
 import type { StoreOptions } from './open-store.ts';
+import { platformSettingsOf } from './start-outbound.ts';
 import type { WorkerOptions } from './start-worker.ts';
 
 /** What the configuration does not hold: the content of a password file, and how this process uses the store. */
@@ -54,6 +55,8 @@ export function workerOptionsOf(
     ...(config.secrets.providers === undefined ? {} : { secrets: config.secrets.providers }),
     ...(config.redaction.keyFile === undefined ? {} : { redaction: { keyFile: config.redaction.keyFile } }),
     ...(config.services === undefined ? {} : { services: config.services }),
+    tasks: config.worker.tasks,
+    outbound: platformSettingsOf(config),
     ...webhookOptionsOf(config, webhookSecret),
   };
 }

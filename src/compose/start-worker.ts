@@ -6,6 +6,8 @@ import { nestedPool, type WorkerId } from '../domain/ids.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { createLog } from '../observe/log.ts';
 import type { EventSource } from '../ports/events.ts';
+import { createWorkerEffects } from '../platform/call-effects.ts';
+import { DEFAULT_EFFECT_LIMITS } from '../platform/platform-settings.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
@@ -14,6 +16,7 @@ import { createSecretSource } from '../secrets/create-secret-source.ts';
 import { withSecrets } from '../secrets/run-with-secrets.ts';
 import { runApprovalCallbacks, type ApprovalCallbacks } from '../worker/approval-callbacks.ts';
 import { createApprovalWebhook } from '../worker/approval-webhook.ts';
+import { createTasksModule } from '../tasks/tasks-module.ts';
 import { consume } from '../worker/consume.ts';
 import { endLeftCalls } from '../worker/end-left-calls.ts';
 import { createFleetView } from '../worker/fleet-view.ts';
@@ -104,14 +107,23 @@ async function boot(
   // The last to close: what happens while the rest does is told too.
   closers.add(() => events.close());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
+  const tasks =
+    options.tasks === true && place === undefined
+      ? [createTasksModule(named.pool, { store: () => store, retentionMs: named.retentionMs })]
+      : [];
   const entries = options.services ?? {};
   const services = await createWorkerServices({ entries, store: options, secret: options.serviceSecrets, log });
   closers.add(() => services.stop());
-  const modules = await loadServedModules(options.modules, { pool: named.pool, placement }, log, async (found) => {
-    const met = refuseUnmetNeeds(found, services.known);
-    await services.start(wantedServices(entries, met.modules));
-    return met;
-  });
+  const modules = await loadServedModules(
+    options.modules,
+    { pool: named.pool, placement, builtIn: tasks },
+    log,
+    async (found) => {
+      const met = refuseUnmetNeeds(found, services.known);
+      await services.start(wantedServices(entries, met.modules));
+      return met;
+    },
+  );
   const reporting = { log, onEvent: tellHookFailures(events) };
   const hooks =
     options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, reporting);
@@ -149,6 +161,9 @@ async function boot(
     process: withSecrets(new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf }), secrets),
   };
   closers.add(() => runners.process.close());
+  const effects =
+    options.outbound && createWorkerEffects(store, { ...DEFAULT_EFFECT_LIMITS, ...options.outbound }, log);
+  closers.add(async () => effects?.close());
   const fleet = createFleetView(store, { workerId, pool });
   let crashes = 0;
 
@@ -164,6 +179,7 @@ async function boot(
     redactor: createRedactor(redactionKeyFor(options, options.redaction?.keyFile)),
     secrets,
     services,
+    ...(effects === undefined ? {} : { effects }),
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     peersFor: (digest) => fleet.peersFor(digest),

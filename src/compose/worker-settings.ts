@@ -6,6 +6,7 @@ import type { AuditBounds } from '../ports/audit-store.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
+import type { PlatformSettings } from '../platform/platform-settings.ts';
 import type { ProcessRunnerOptions } from '../runners/process/process-runner.ts';
 import type { ServiceEntries } from '../services/load-services.ts';
 import type { SecretSource } from '../services/read-secret.ts';
@@ -44,6 +45,10 @@ export type WorkerOptions = StoreOptions & {
   readonly secrets?: readonly SecretProvider[];
   /** The key of the marks in place of secrets. Absent: one beside the embedded store; on Redis, one of this process alone. */
   readonly redaction?: { readonly keyFile?: string };
+  /** Where tools may send, and how much. The gateway's side delivers it. Absent: nowhere. */
+  readonly outbound?: Pick<PlatformSettings, 'platforms'> & Partial<PlatformSettings>;
+  /** Serve the built-in module `tasks` in this pool: agents check, await and cancel their own long calls with it. */
+  readonly tasks?: boolean;
   readonly processes?: ProcessRunnerOptions;
   readonly log?: Log;
   /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */

@@ -3,6 +3,7 @@ import { LIMITS } from '../domain/call.ts';
 import { auditSchema } from './audit-schema.ts';
 import { hookList } from './hook-schema.ts';
 import { serviceGroup } from './service-schema.ts';
+import { platformGroup } from './platform-schema.ts';
 import {
   addresses,
   bytes,
@@ -105,6 +106,11 @@ const worker = group({
       otherwise: 'none',
     },
   ),
+  tasks: option(
+    yesOrNo,
+    false,
+    'Serve the built-in module tasks: agents check, await and cancel their own long calls. In one pool only.',
+  ),
   watch: optional(yesOrNo, 'Load modules again when their files change.', {
     flag: '--watch',
     otherwise: 'true in dev, false in worker',
@@ -134,6 +140,14 @@ const admission = group({
   subjectBacklog: option(wholeNumber(0, 10_000_000), 20_000, "One subject's calls that wait behind them."),
 });
 
+const effects = group({
+  perCall: option(wholeNumber(0, 10_000), 100, 'What one call may do on its platform: messages, files, operations.'),
+  bytesPerCall: option(bytes(0, 64 * MIB), 8 * MIB, 'Their size together.'),
+  queuedBytes: option(bytes(1, 1024 * MIB), 64 * MIB, 'Size of what waits to go out, per lane of the store.'),
+  keptBytes: option(bytes(0, 1024 * MIB), 32 * MIB, 'Size of kept messages and of failed ones, per lane.'),
+  retentionMs: option(milliseconds(1, 365 * DAY), DAY, 'How long what went out, or failed, is remembered.'),
+});
+
 /** Every option of the plane: type, default, unit and one sentence. `docs/config.md` is generated from it. */
 export const configSchema = group({
   store: option(oneOf('embedded', 'redis'), 'embedded', 'Where everything durable is: one SQLite file, or Redis.', {
@@ -148,6 +162,10 @@ export const configSchema = group({
     otherwise: 'conversations, knowledge and tasks, when a module needs them',
   }),
   approvals: group({ webhook: webhook.prefault({}) }).prefault({}),
+  platforms: optional(platformGroup, 'Where sessions can be, and how messages get there: see platform.md.', {
+    otherwise: 'none; tools cannot send',
+  }),
+  effects: effects.prefault({}),
   admission: admission.prefault({}),
   secrets: group({
     providers: optional(secretProviders, 'Where the secrets come from that tools may be given: see secrets.md.', {

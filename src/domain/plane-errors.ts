@@ -41,6 +41,13 @@ export const PLANE_ERRORS = {
     retry: 'never',
     say: (d: { callId: string }) => `There is no call ${d.callId}, or it is not yours, or its retention has ended.`,
   }),
+  REDIRECT_NOWHERE: entry({
+    stage: 'reply',
+    retry: 'never',
+    say: (d: { problem: string }) =>
+      `The outcome cannot be redirected: the session has no ${d.problem}, and none was named.`,
+    fix: 'Open the session with platform and channel, or name them in the redirect.',
+  }),
   CALL_NOT_INDETERMINATE: entry({
     stage: 'operate',
     retry: 'never',

@@ -1,7 +1,7 @@
 export { connect, type ConnectOptions } from '../compose/connect.ts';
 export type { Approvals } from '../client/approvals.ts';
 export type { Approver } from '../client/approver.ts';
-export type { CallAnswer, CallOptions, Client } from '../client/client.ts';
+export type { CallAnswer, CallOptions, Client, RedirectTarget } from '../client/client.ts';
 export type { Decision } from '../client/decide-request.ts';
 export type { Grants } from '../client/grants.ts';
 export type { OpenSessionOptions } from '../client/open-session.ts';
@@ -26,6 +26,7 @@ export type { AgentInput, AgentsInput, DeclaredAgents } from '../domain/declared
 export { PlaneError } from '../domain/errors.ts';
 export type { ModuleDeclaration } from '../domain/module.ts';
 export type { GrantWish } from '../gate/approvals/grants.ts';
+export { pendingText } from '../domain/pending-text.ts';
 export { renderQuestion, type Redact, type RenderedQuestion } from '../gate/approvals/render-question.ts';
 export type { Executed, Outcome, OutcomeError, OutcomeKind } from '../domain/outcome.ts';
 export type { AgentDeclaration, SelectionInput } from '../domain/selection.ts';

@@ -35,7 +35,18 @@ export type {
   TaskList,
   WindowQuery,
 } from '../ports/tool-services.ts';
-export type { NestedCallOptions, SentFile, ToolContext, ToolLog, ToolSecrets } from '../authoring/tool-context.ts';
+export type {
+  EffectOptions,
+  NestedCallOptions,
+  PlatformProxy,
+  RawOptions,
+  SentEffect,
+  SentFile,
+  SentMessage,
+  ToolContext,
+  ToolLog,
+  ToolSecrets,
+} from '../authoring/tool-context.ts';
 export { denied, ToolFailure } from '../authoring/tool-failure.ts';
 export type { JsonObject, JsonValue } from '../domain/json.ts';
 export type { Outcome } from '../domain/outcome.ts';

@@ -6,6 +6,7 @@ import type { Soon } from '../domain/soon.ts';
 import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { ApprovalNotifier } from './approval-notifier.ts';
+import type { EffectSource } from './call-effects.ts';
 import type { Delivery, LaneState } from './call-store.ts';
 import type { CallEmitter, Events } from './events.ts';
 import type { GateHooks } from './gate-hooks.ts';
@@ -24,6 +25,8 @@ export interface ServedTool {
   readonly setup: JsonObject;
   /** Services its module declared; absent when there are none. */
   readonly needs?: readonly string[];
+  /** Of the plane itself: runs it, whatever `runner` says. */
+  readonly builtIn?: ToolRunner;
   /** Patterns the tool declared for bare strings that mean a denial. */
   readonly denialPatterns: readonly string[];
   /** Problems, each in a few words without the value; none means valid. */
@@ -56,6 +59,8 @@ export interface Plane {
   readonly approvals?: ApprovalNotifier;
   /** Absent: there are none, and nothing that needs one is served. */
   readonly services?: ServiceDoor;
+  /** Absent: there are no platforms here. */
+  readonly effects?: EffectSource;
   /** Absent: the audit keeps digests of arguments only. */
   readonly redactor?: Redactor;
   /** Absent: there are none. Stages ask it for names only. */

@@ -1,6 +1,7 @@
 import type { ContentBlock, WriteBacks } from '../domain/content.ts';
 import type { CallId, RunId, SessionId, ToolId } from '../domain/ids.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
+import type { EffectAnswer, EffectBody, EffectKey } from '../domain/platform-effect.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Identity } from '../domain/session.ts';
 import type { Soon } from '../domain/soon.ts';
@@ -59,6 +60,8 @@ export interface RunRequest {
   readonly secrets?: SecretUse;
   /** The tool asks for a secret by name. Absent: it may have none. */
   readonly onSecret?: (name: string) => Promise<SecretAnswer>;
+  /** What the tool does on its platform. Numbered in the order of these calls, and never rejected. Absent: there is no platform here. */
+  readonly onPlatform?: ((request: PlatformRequest, signal: AbortSignal) => Promise<PlatformReply>) | undefined;
 }
 
 export interface SecretUse {
@@ -88,6 +91,23 @@ export interface NestedCallRequest {
   readonly key?: string;
   readonly deadlineMs?: number;
 }
+
+export interface PlatformRequest {
+  readonly body: Exclude<EffectBody, { readonly kind: 'result' }>;
+  /** Where else than the session is; refused unless the operator allows it. */
+  readonly platform?: string;
+  readonly channel?: string;
+  /** Names the effect within its call, instead of its number. */
+  readonly key?: string;
+  /** How long to wait for the delivery; of a raw operation, its deadline. */
+  readonly waitMs?: number;
+}
+
+export type PlatformReply =
+  | { readonly kind: 'delivered'; readonly key: EffectKey; readonly answer: EffectAnswer }
+  /** It will go out, or fail visibly; nobody waited that long. */
+  | { readonly kind: 'queued'; readonly key: EffectKey }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /** What the tool's code did, before it is judged. */
 export type RunEnding =

@@ -1,4 +1,4 @@
-import type { NestedCallOptions, ToolContext, ToolLog } from '../authoring/tool-context.ts';
+import type { NestedCallOptions, PlatformProxy, ToolContext, ToolLog } from '../authoring/tool-context.ts';
 import { ToolFailure } from '../authoring/tool-failure.ts';
 import { NO_WRITE_BACKS, type WriteBacks } from '../domain/content.ts';
 import { splitToolId, type ToolId } from '../domain/ids.ts';
@@ -6,7 +6,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts
 import { LIMITS } from '../domain/call.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { ServiceRequest } from '../ports/service-access.ts';
-import type { NestedCallRequest, Progress, RunRequest, SecretAnswer } from '../ports/tool-runner.ts';
+import type {
+  NestedCallRequest,
+  PlatformReply,
+  PlatformRequest,
+  Progress,
+  RunRequest,
+  SecretAnswer,
+} from '../ports/tool-runner.ts';
+import { openPlatform } from './call-platform.ts';
 import { capLog, saneLogLine } from './cap-log.ts';
 import { WriteBackCollector } from './collect-write-backs.ts';
 import { copyJson } from './copy-json.ts';
@@ -30,6 +38,7 @@ export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
   onNestedCall(request: NestedCallRequest): Promise<Outcome>;
   onSecret(name: string): Promise<SecretAnswer>;
   onServiceCall(request: ServiceRequest): Promise<JsonValue>;
+  onPlatform?(request: PlatformRequest): Promise<PlatformReply>;
   /** May be made when it is first read: most tools never look at it. */
   readonly signal: AbortSignal;
   /** The same question without making a signal. */
@@ -52,6 +61,7 @@ export class CallContext implements ToolContext<unknown> {
   readonly timeLeftMs: ToolContext['timeLeftMs'];
   readonly progress: ToolContext['progress'];
   declare readonly log: ToolLog;
+  declare readonly platform: PlatformProxy;
   readonly call: ToolContext['call'];
   readonly secrets: ToolContext['secrets'];
   readonly sendFile: ToolContext['sendFile'];
@@ -65,6 +75,7 @@ export class CallContext implements ToolContext<unknown> {
   #untrusted: JsonObject | undefined;
   #progress: ProgressLimiter | undefined;
   #log: ToolLog | undefined;
+  #platform: PlatformProxy | undefined;
   #writeBacks: WriteBackCollector | undefined;
   #services: Readonly<Record<string, unknown>> | undefined;
 
@@ -86,11 +97,12 @@ export class CallContext implements ToolContext<unknown> {
     this.sendMessage = (message) => this.#collector().sendMessage(message);
     this.offerTool = (offer) => this.#collector().offerTool(offer);
     this.cost = (amount) => this.#collector().addCost(amount);
-    // The same four functions for every context: an accessor made anew for each would cost more than the whole rest.
+    // The same functions for every context: an accessor made anew for each would cost more than the whole rest.
     Object.defineProperty(this, 'untrusted', CallContext.#UNTRUSTED);
     Object.defineProperty(this, 'signal', CallContext.#SIGNAL);
     Object.defineProperty(this, 'log', CallContext.#LOG);
     Object.defineProperty(this, 'services', CallContext.#SERVICES);
+    Object.defineProperty(this, 'platform', CallContext.#PLATFORM);
     Object.freeze(this);
   }
 
@@ -102,6 +114,9 @@ export class CallContext implements ToolContext<unknown> {
   });
   static readonly #LOG = accessor(function (this: CallContext) {
     return (this.#log ??= openLog(this.#host, () => this.#open));
+  });
+  static readonly #PLATFORM = accessor(function (this: CallContext) {
+    return (this.#platform ??= openPlatform(this.#host, this.#facts.maxResultBytes, () => this.#mustBeOpen()));
   });
 
   static readonly #SERVICES = accessor(function (this: CallContext) {

@@ -275,6 +275,7 @@ describe('the context of a run', () => {
           'identity',
           'log',
           'offerTool',
+          'platform',
           'progress',
           'secrets',
           'sendFile',

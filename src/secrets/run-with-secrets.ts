@@ -80,6 +80,10 @@ function guarded(request: RunRequest, taint: Taint): RunRequest {
   return {
     ...request,
     ...(Object.fromEntries(scrubbed) as Partial<RunRequest>),
+    services: request.services && {
+      offered: request.services.offered,
+      call: (asked) => request.services!.call(taint.scrub(asked)),
+    },
     onProgress: ({ message, ...progress }) =>
       request.onProgress(message === undefined ? progress : { ...progress, message: taint.scrubText(message, true) }),
     onLog: (line) => request.onLog({ ...taint.scrub(line), message: taint.scrubText(line.message, true) }),

@@ -35,7 +35,11 @@ export function publishRequest(
 ): PublishEffectRequest {
   const { callId, pool, workerId, entryId, fence } = delivery;
   return {
-    ...{ callId, pool, workerId, entryId, fence },
+    callId,
+    pool,
+    workerId,
+    entryId,
+    fence,
     key: effectKey(callId, name),
     kind: 'send',
     platform: PLATFORM,

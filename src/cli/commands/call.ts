@@ -24,6 +24,8 @@ interface CallFlags {
   readonly subject?: string;
   readonly agent?: string;
   readonly tenant?: string;
+  readonly platform?: string;
+  readonly channel?: string;
   readonly key?: string;
   readonly deadline?: number;
   readonly wait?: number;
@@ -42,6 +44,8 @@ export function callCommand(): Command {
     .addOption(new SingleOption('--subject <name>', 'who the call is made for (default: local)'))
     .addOption(new SingleOption('--agent <name>', 'the agent that calls (default: cli)'))
     .addOption(new SingleOption('--tenant <name>', 'the tenant of the subject (default: default)'))
+    .addOption(new SingleOption('--platform <name>', 'the platform the session is on, such as console in dev'))
+    .addOption(new SingleOption('--channel <name>', 'its channel there: what tools send goes to it'))
     .addOption(
       new SingleOption('--session-file <path>', 'call with this session instead, as `sessions open --out` wrote it'),
     )
@@ -96,6 +100,8 @@ function openSession(client: Client, flags: CallFlags): Promise<KnownSession> {
     subject: flags.subject ?? 'local',
     agent: flags.agent ?? 'cli',
     ...(flags.tenant === undefined ? {} : { tenant: flags.tenant }),
+    ...(flags.platform === undefined ? {} : { platform: flags.platform }),
+    ...(flags.channel === undefined ? {} : { channel: flags.channel }),
     lifetimeMs: Math.max(SESSION_MS, (flags.deadline ?? 0) + SESSION_MS),
   });
 }

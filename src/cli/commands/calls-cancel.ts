@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { cancelRequest } from '../../client/cancel-request.ts';
+import { cancelRequest } from '../../stages/call/cancel-request.ts';
 import { planeError } from '../../domain/errors.ts';
 import { action } from '../command-context.ts';
 import { EXIT } from '../exit-codes.ts';

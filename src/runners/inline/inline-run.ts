@@ -4,6 +4,8 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { ServiceRequest } from '../../ports/service-access.ts';
 import type {
   NestedCallRequest,
+  PlatformReply,
+  PlatformRequest,
   Progress,
   RunEnding,
   RunRequest,
@@ -11,6 +13,7 @@ import type {
   ToolLogLine,
 } from '../../ports/tool-runner.ts';
 import { answerSecret } from '../answer-secret.ts';
+import { NO_PLATFORM } from '../call-platform.ts';
 import type { RunHost } from '../open-context.ts';
 import { abortError, endingAfterAbort, type AbortReason } from '../settle-abort.ts';
 import type { DeadlineWatch, TimedRun } from './deadline-watch.ts';
@@ -74,6 +77,10 @@ export class InlineRun implements RunHost, TimedRun {
     const { services } = this.#request;
     if (this.#answered || services === undefined) return Promise.reject(new Error('This call has ended.'));
     return services.call(request);
+  }
+
+  onPlatform(asked: PlatformRequest): Promise<PlatformReply> {
+    return this.#request.onPlatform?.(asked, this.signal) ?? Promise.resolve(NO_PLATFORM);
   }
 
   /** The tool has ended before anybody had to wait for it. */

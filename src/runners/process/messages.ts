@@ -1,7 +1,15 @@
 import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { ServiceRequest } from '../../ports/service-access.ts';
-import type { NestedCallRequest, Progress, RunEnding, SecretAnswer, ToolLogLine } from '../../ports/tool-runner.ts';
+import type {
+  NestedCallRequest,
+  PlatformReply,
+  PlatformRequest,
+  Progress,
+  RunEnding,
+  SecretAnswer,
+  ToolLogLine,
+} from '../../ports/tool-runner.ts';
 import type { RunFacts } from '../open-context.ts';
 import type { AbortReason } from '../settle-abort.ts';
 import type { LoadedCode } from './code-format.ts';
@@ -33,7 +41,8 @@ export type ToProcess =
       /** Absent: not what a service said, but a request that could not be made. */
       readonly code?: string;
       readonly problem: string;
-    };
+    }
+  | { readonly type: 'platform-answer'; readonly run: number; readonly id: number; readonly reply: PlatformReply };
 
 /** Process to worker. `entered` is written before any code of the tool runs: without it nothing has happened. */
 export type FromProcess =
@@ -43,6 +52,7 @@ export type FromProcess =
   | { readonly type: 'nested-call'; readonly run: number; readonly id: number; readonly request: NestedCallRequest }
   | { readonly type: 'secret-wanted'; readonly run: number; readonly id: number; readonly name: string }
   | { readonly type: 'service-call'; readonly run: number; readonly id: number; readonly request: ServiceRequest }
+  | { readonly type: 'platform'; readonly run: number; readonly id: number; readonly request: PlatformRequest }
   | { readonly type: 'ending'; readonly run: number; readonly ending: RunEnding }
   /** Something went wrong outside of any run; do not use this process again. */
   | { readonly type: 'worn'; readonly run: number; readonly cause: string };

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { importModule } from '../../authoring/import-module.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { RunEnding, SecretAnswer } from '../../ports/tool-runner.ts';
+import type { PlatformReply, RunEnding, SecretAnswer } from '../../ports/tool-runner.ts';
 import { decode } from '../../wire/message-pack.ts';
 import { describeThrown } from '../describe-thrown.ts';
 import type { RunHost } from '../open-context.ts';
@@ -54,6 +54,7 @@ function receive(message: ToProcess): void {
   else if (message.type === 'secret-answer') asked?.resolve(message.answer as never);
   else if (message.type === 'service-answer') asked?.resolve(message.value as never);
   else if (message.type === 'service-refusal') asked?.reject(serviceFailure(message));
+  else if (message.type === 'platform-answer') asked?.resolve(message.reply as never);
   else asked?.reject(new Error(message.problem));
 }
 
@@ -101,6 +102,7 @@ function hostOf(run: number, signal: AbortSignal): RunHost {
     onNestedCall: (request) => ask<Outcome>(run, (id) => ({ type: 'nested-call', run, id, request })),
     onSecret: (name) => ask<SecretAnswer>(run, (id) => ({ type: 'secret-wanted', run, id, name })),
     onServiceCall: (request) => ask<JsonValue>(run, (id) => ({ type: 'service-call', run, id, request })),
+    onPlatform: (request) => ask<PlatformReply>(run, (id) => ({ type: 'platform', run, id, request })),
   };
 }
 

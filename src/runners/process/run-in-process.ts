@@ -4,6 +4,7 @@ import type { RunEnding, RunRequest, ToolLogLine } from '../../ports/tool-runner
 import { answerSecret } from '../answer-secret.ts';
 import { capLog, MAX_LOG_BYTES, saneLogLine } from '../cap-log.ts';
 import { limitProgress } from '../limit-progress.ts';
+import { NO_PLATFORM, platformRequest, refusalOf } from '../call-platform.ts';
 import { nestedRequest } from '../open-context.ts';
 import { serviceRequest } from '../open-service-handles.ts';
 import { factsOf } from '../run-tool.ts';
@@ -29,6 +30,7 @@ export type ProcessRunEnding = RunEnding | { readonly kind: 'never-entered'; rea
 const MAX_FRAMES = 20_000;
 const MAX_SIDE_BYTES = 64 * 1024 * 1024;
 const MAX_OPEN_NESTED_CALLS = 64;
+const MAX_OPEN_EFFECTS = 1000;
 const AFTER_KILL_MS = 1000;
 
 export function runInProcess(target: ToolProcess, order: ProcessRunOrder): Promise<ProcessRunEnding> {
@@ -50,6 +52,7 @@ class ProcessRun implements ProcessUser {
   #frames = 0;
   #sideBytes = 0;
   #openNestedCalls = 0;
+  #openEffects = 0;
   /** Ends with the run, so that nested calls do. */
   readonly #ended = new AbortController();
 
@@ -101,6 +104,8 @@ class ProcessRun implements ProcessUser {
         return void this.#onSecretWanted(message['id'], message['name']);
       case 'service-call':
         return void this.#onServiceCall(message['id'], message['request']);
+      case 'platform':
+        return void this.#onPlatform(message['id'], message['request']);
       case 'ending':
         return this.#onEnding(message['ending']);
       default:
@@ -166,6 +171,26 @@ class ProcessRun implements ProcessUser {
       const said = name === 'ServiceFailure' && typeof code === 'string' ? { code } : {};
       const problem = error instanceof Error ? error.message : 'The request failed.';
       if (!this.#finished) this.#target.send({ type: 'service-refusal', run, id, problem, ...said });
+    }
+  }
+
+  /** What comes from the tool's process is read anew: its shape is the tool's claim. */
+  async #onPlatform(id: unknown, asked: unknown): Promise<void> {
+    const { request, run } = this.#order;
+    if (typeof id !== 'number') return this.#target.condemn('protocol: an effect without a number');
+    this.#openEffects += 1;
+    if (this.#openEffects > MAX_OPEN_EFFECTS) return this.#target.condemn('protocol: too many effects at a time');
+    try {
+      // Not awaited before it is handed on: effects are numbered in the order in which they came.
+      const reply = await (request.onPlatform?.(
+        platformRequest(asked, request.tool.limits.maxResultBytes),
+        this.#ended.signal,
+      ) ?? NO_PLATFORM);
+      if (!this.#finished) this.#target.send({ type: 'platform-answer', run, id, reply });
+    } catch (error) {
+      if (!this.#finished) this.#target.send({ type: 'platform-answer', run, id, reply: refusalOf(error) });
+    } finally {
+      this.#openEffects -= 1;
     }
   }
 

@@ -1,36 +1,24 @@
 import type { CallEvent } from '../../domain/call-event.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
-import type { Envelope } from '../../domain/call.ts';
 import { trouble } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { Policy } from '../../domain/policy.ts';
-import { SECRET_WORD } from '../../domain/secret-reference.ts';
-import { refuseSecret, refuseSecrets, type SecretUser } from '../../domain/secret-use.ts';
-import type { Identity } from '../../domain/session.ts';
+import { refuseSecrets } from '../../domain/secret-use.ts';
 import type { Soon } from '../../domain/soon.ts';
 import { parseTrace, toTraceContext, type TraceContext } from '../../domain/trace-context.ts';
-import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
+import type { Plane } from '../../ports/plane.ts';
 import type { ServiceAccess } from '../../ports/service-access.ts';
-import type { SecretUse } from '../../ports/tool-runner.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { startTrace } from '../../wire/trace.ts';
+import type { AllowedCall } from './allowed-call.ts';
 import { begin } from './begin.ts';
+import { effectsOf, openServices, secretUse, secretUser, timeoutOf, type LazyEffects } from './given-to-call.ts';
 import { redactLine } from './redact-line.ts';
 import { runAndJudge, type ExecutableCall } from './run-and-judge.ts';
 import { tellStarted } from './tell-started.ts';
 
 const STARTED: CallEvent = Object.freeze({ kind: 'started' });
 
-interface AllowedCall {
-  readonly claimed: DeliveredCall & { readonly now: number; readonly policy: Policy; readonly policyVersion?: number };
-  readonly envelope: Envelope;
-  readonly identity: Identity;
-  readonly tool: ServedTool;
-  readonly arguments: JsonObject;
-}
-
-type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log' | 'secrets' | 'redactor' | 'services'>;
+type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log' | 'secrets' | 'redactor' | 'services' | 'effects'>;
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
 export function execute(
@@ -59,24 +47,18 @@ export function execute(
 function run(call: AllowedCall, canonical: string, needs: Needs): Soon<Ending> {
   notify(call, STARTED, needs);
   const services = openServices(call, needs);
+  const effects = effectsOf(call, needs);
   const use = secretUse(call, canonical, needs);
-  const order = executable(call, needs, services);
+  const order = executable(call, needs, services, effects);
   const outcome = runAndJudge(use === undefined ? order : { ...order, secrets: use }, needs);
-  if (!(outcome instanceof Promise)) {
+  const end = (late: Outcome): Soon<Ending> => {
     services?.close();
-    return ending(call, outcome, needs);
-  }
-  return outcome.then((late) => {
-    services?.close();
-    return ending(call, late, needs);
-  });
-}
-
-/** In the name of the session, whatever the arguments say. What a tool keeps of it is dead when the run has been answered. */
-function openServices({ claimed, identity, tool }: AllowedCall, { services }: Needs): ServiceAccess | undefined {
-  if (services === undefined || tool.needs === undefined) return undefined;
-  const { callId, fence, session } = claimed.delivery;
-  return services.open(tool.needs, { identity, session, callId, fence, tool: tool.declaration.id });
+    const opened = effects?.opened;
+    if (opened === undefined) return ending(call, late, needs);
+    // What the tool sent without waiting for it is published before its call is settled: afterwards it would be refused.
+    return opened.published().then(() => ending(call, late, needs));
+  };
+  return outcome instanceof Promise ? outcome.then(end) : end(outcome);
 }
 
 function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending> {
@@ -84,24 +66,16 @@ function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending>
   return stopped(call, 'unknown', needs);
 }
 
-function secretUser({ tool, identity, claimed }: AllowedCall, { secrets }: Needs): SecretUser {
-  const knows = (name: string): boolean => secrets?.knows(name) === true;
-  return { tool: tool.declaration, policy: claimed.policy, identity, knows };
-}
-
-/** Most calls have nothing to do with secrets. */
-function secretUse(call: AllowedCall, canonical: string, needs: Needs): SecretUse | undefined {
-  if (call.tool.declaration.secrets === undefined && !canonical.includes(SECRET_WORD)) return undefined;
-  const user = secretUser(call, needs);
-  return { refuse: (name) => refuseSecret(name, user) };
-}
-
-function executable(call: AllowedCall, needs: Needs, services: ServiceAccess | undefined): ExecutableCall {
+function executable(
+  call: AllowedCall,
+  needs: Needs,
+  services: ServiceAccess | undefined,
+  effects: LazyEffects | undefined,
+): ExecutableCall {
   const { claimed, envelope, tool } = call;
   const { delivery } = claimed;
   const { declaration } = tool;
-  const timeLeftMs = Math.min(declaration.limits.timeoutMs, delivery.deadline - claimed.now);
-  const timeoutMs = Math.max(1, Math.round(timeLeftMs));
+  const timeoutMs = timeoutOf(claimed, tool);
   const startedAt = performance.now();
   const trace = traceOf(call);
   return {
@@ -109,6 +83,7 @@ function executable(call: AllowedCall, needs: Needs, services: ServiceAccess | u
     source: tool.source,
     setup: tool.setup,
     runner: tool.runner,
+    builtIn: tool.builtIn,
     denials: tool.denialPatterns,
     validateOutput: tool.validateOutput,
     callId: delivery.callId,
@@ -131,6 +106,7 @@ function executable(call: AllowedCall, needs: Needs, services: ServiceAccess | u
       const leftMs = Math.round(timeoutMs - (performance.now() - startedAt));
       return needs.nested(delivery, { depth: envelope.depth + 1, timeLeftMs: leftMs, signal, trace }, request);
     },
+    onPlatform: effects?.onPlatform,
     onJudged: claimed.events === undefined ? undefined : tellStarted(call, claimed.events),
   };
 }

@@ -8,6 +8,7 @@ import { endingToOutcome } from './ending-to-outcome.ts';
 /** A call that was identified and let through, with everything its run needs. */
 export interface ExecutableCall extends RunRequest {
   readonly runner: RunnerName;
+  readonly builtIn?: ToolRunner | undefined;
   /** Present when the tool declares an output schema. */
   readonly validateOutput?: ((value: JsonValue) => readonly string[]) | undefined;
   readonly denials: readonly string[];
@@ -21,7 +22,7 @@ export interface ExecuteNeeds {
 
 /** Runs the tool and judges what it did. The cause of an exception goes to the call's log, never into the outcome. */
 export function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): Soon<Outcome> {
-  const ending = needs.runners[call.runner].run(call);
+  const ending = (call.builtIn ?? needs.runners[call.runner]).run(call);
   return ending instanceof Promise ? ending.then((late) => judge(late, call)) : judge(ending, call);
 }
 

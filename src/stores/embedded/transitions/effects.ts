@@ -22,7 +22,15 @@ export function publishEffect(transaction: Transaction, request: PublishEffectRe
   const origin = JSON.stringify(request.origin);
   const deliverMs = Math.ceil(request.deliverWithinMs);
   insertEffect(transaction, {
-    ...{ key, callId, kind, platform, channel, origin, body, deliverMs, waiter },
+    key,
+    callId,
+    kind,
+    platform,
+    channel,
+    origin,
+    body,
+    deliverMs,
+    waiter,
     callEndsAt: call.deadline,
   });
   return { kind: 'published' };

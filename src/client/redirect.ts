@@ -1,0 +1,72 @@
+import { planeError } from '../domain/errors.ts';
+import type { CallId } from '../domain/ids.ts';
+import type { EffectOrigin } from '../domain/platform-effect.ts';
+import type { Store } from '../ports/store.ts';
+import type { KnownSession } from './known-sessions.ts';
+
+/** Where the outcome of a call goes. Without anything: to where the session is. Other channels need the operator's leave. */
+export interface RedirectTarget {
+  readonly platform?: string;
+  readonly channel?: string;
+}
+
+export interface Redirects {
+  /** Throws REDIRECT_NOWHERE for what cannot be redirected anywhere. */
+  check(session: KnownSession, target: RedirectTarget): Promise<void>;
+  /** From `afterMs` on, unless it is dropped before. */
+  redirect(
+    session: KnownSession,
+    callId: CallId,
+    target: RedirectTarget,
+    afterMs: number,
+  ): Promise<'redirected' | 'sent'>;
+  drop(callId: CallId): Promise<void>;
+}
+
+const DELIVER_WITHIN_MS = 24 * 60 * 60 * 1000;
+
+export function createRedirects(store: Pick<Store, 'readSession' | 'redirectCall' | 'dropRedirect'>): Redirects {
+  async function resolve(session: KnownSession, target: RedirectTarget) {
+    const origin = await originOf(session, store);
+    const platform = target.platform ?? origin.homePlatform;
+    const channel = target.channel ?? (platform === origin.homePlatform ? origin.homeChannel : undefined);
+    if (platform !== undefined && channel !== undefined) return { platform, channel, origin };
+    throw planeError('REDIRECT_NOWHERE', { problem: platform === undefined ? 'platform' : 'channel' });
+  }
+
+  return {
+    async check(session, target) {
+      await resolve(session, target);
+    },
+    async redirect(session, callId, target, afterMs) {
+      const answer = await store.redirectCall({
+        ...(await resolve(session, target)),
+        callId,
+        session: { id: session.id, tokenDigest: session.proof.tokenDigest },
+        afterMs,
+        deliverWithinMs: DELIVER_WITHIN_MS,
+      });
+      if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
+      return answer;
+    },
+    async drop(callId) {
+      await store.dropRedirect(callId);
+    },
+  };
+}
+
+/** As the session's record says: what the caller claims counts for nothing. */
+async function originOf({ id }: KnownSession, store: Pick<Store, 'readSession'>): Promise<EffectOrigin> {
+  const found = await store.readSession(id);
+  if (found === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
+  const { tenant, subject, agent, space, platform, channel } = found.identity;
+  return {
+    tenant,
+    subject,
+    agent,
+    session: id,
+    ...(space === undefined ? {} : { space }),
+    ...(platform === undefined ? {} : { homePlatform: platform }),
+    ...(channel === undefined ? {} : { homeChannel: channel }),
+  };
+}

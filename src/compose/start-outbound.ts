@@ -1,0 +1,66 @@
+import type { Config } from '../config/config-schema.ts';
+import type { PlatformConfig } from '../config/platform-schema.ts';
+import { planeError } from '../domain/errors.ts';
+import { createConsoleAdapter } from '../platform/adapters/console-adapter.ts';
+import { createWebhookAdapter } from '../platform/adapters/webhook-adapter.ts';
+import type { ServedPlatform } from '../platform/deliver-effect.ts';
+import type { PlatformSettings } from '../platform/platform-settings.ts';
+import { runOutbound, type RunningOutbound } from '../platform/run-outbound.ts';
+import type { Log } from '../ports/log.ts';
+import type { PlatformAdapter } from '../ports/platform-adapter.ts';
+import type { Store } from '../ports/store.ts';
+
+export type { RunningOutbound } from '../platform/run-outbound.ts';
+
+export interface OutboundOptions {
+  readonly store: Store;
+  readonly config: Pick<Config, 'platforms' | 'effects'>;
+  /** Platform → the secret it is configured with, read by whoever may read it. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+const DEFAULT_ATTEMPTS = 10;
+
+/** Delivers what tools do on platforms. Runs in `sallyport gateway` and in `sallyport dev`; undefined when no platform is configured. */
+export function startOutbound({ store, config, secrets, log }: OutboundOptions): RunningOutbound | undefined {
+  const entries = Object.entries(config.platforms ?? {});
+  if (entries.length === 0) return undefined;
+  const platforms = Object.fromEntries(
+    entries.map(([name, given]): [string, ServedPlatform] => {
+      const { channels, attempts = DEFAULT_ATTEMPTS } = given;
+      return [name, { adapter: createAdapter(name, given, store, secrets[name]), channels, attempts }];
+    }),
+  );
+  const { retentionMs, keptBytes } = config.effects;
+  return runOutbound({ platforms, retentionMs, maxKeptBytes: keptBytes }, { store, log });
+}
+
+function createAdapter(name: string, given: PlatformConfig, store: Store, secret: string | undefined): PlatformAdapter {
+  if (given.adapter === 'console') return createConsoleAdapter(name, store);
+  const { url, allow, timeoutMs } = given;
+  if (url === undefined || secret === undefined) {
+    throw planeError('CONFIG_INVALID', { problems: [`platforms.${name}: its url or its secret is missing`] });
+  }
+  return createWebhookAdapter(name, {
+    url,
+    secret,
+    ...(allow === undefined ? {} : { allow }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+}
+
+/** What the workers need to know; no secrets among it. */
+export function platformSettingsOf({
+  platforms = {},
+  effects,
+}: Pick<Config, 'platforms' | 'effects'>): PlatformSettings {
+  return {
+    platforms: Object.fromEntries(
+      Object.entries(platforms).map(([name, { channels, deliverWithinMs }]) => [name, { channels, deliverWithinMs }]),
+    ),
+    effectsPerCall: effects.perCall,
+    bytesPerCall: effects.bytesPerCall,
+    maxQueuedBytes: effects.queuedBytes,
+  };
+}

@@ -1,0 +1,33 @@
+import type { ContentBlock } from '../domain/content.ts';
+import type { Outcome } from '../domain/outcome.ts';
+
+const MOST_CHARACTERS = 16_000;
+
+/** What a person reads of an outcome that was redirected to a channel. */
+export function outcomeText(tool: string, outcome: Outcome): string {
+  const parts = outcome.content.map(textOf).filter((text) => text !== '');
+  if (parts.length === 0 && outcome.structured !== undefined) parts.push(JSON.stringify(outcome.structured));
+  const files = outcome.writeBacks?.files ?? [];
+  if (files.length > 0) parts.push(`Files: ${files.map(({ name }) => name).join(', ')}`);
+  const head = outcome.kind === 'ok' ? `${tool} has finished.` : `${tool} ended: ${outcome.kind}.`;
+  return cut([head, ...parts].join('\n'));
+}
+
+function textOf(block: ContentBlock): string {
+  switch (block.kind) {
+    case 'text':
+      return block.text;
+    case 'structured':
+      return JSON.stringify(block.value);
+    case 'file':
+      return `[file ${block.name}]`;
+    default:
+      return `[${block.kind}]`;
+  }
+}
+
+/** Never through the middle of a character. */
+function cut(text: string): string {
+  if (text.length <= MOST_CHARACTERS) return text;
+  return `${text.slice(0, MOST_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

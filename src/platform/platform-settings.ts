@@ -1,0 +1,37 @@
+import type { EffectLimits, EffectOrigin } from '../domain/platform-effect.ts';
+
+/** Where a tool may send besides its session's own channel: nowhere, anywhere, or to channels of this list (`team-*` for all that start so). */
+export type AllowedChannels = 'session' | 'any' | readonly string[];
+
+/** What a worker knows of a platform: that it exists, and where its tools may send. */
+export interface KnownPlatform {
+  readonly channels: AllowedChannels;
+  /** A message that could not be delivered for so long has failed. */
+  readonly deliverWithinMs: number;
+}
+
+export interface PlatformSettings extends EffectLimits {
+  readonly platforms: Readonly<Record<string, KnownPlatform>>;
+  /** Bytes that may wait in one lane of the store. */
+  readonly maxQueuedBytes: number;
+}
+
+export const DEFAULT_EFFECT_LIMITS = Object.freeze({
+  effectsPerCall: 100,
+  bytesPerCall: 8 * 1024 * 1024,
+  maxQueuedBytes: 64 * 1024 * 1024,
+});
+
+/** Checked by the worker, so that the tool hears of it, and again by the gateway's side, which holds the credentials. */
+export function maySendTo(
+  target: { platform: string; channel: string },
+  origin: EffectOrigin,
+  channels: AllowedChannels,
+): boolean {
+  if (target.platform === origin.homePlatform && target.channel === origin.homeChannel) return true;
+  if (channels === 'session') return false;
+  if (channels === 'any') return true;
+  return channels.some((allowed) =>
+    allowed.endsWith('*') ? target.channel.startsWith(allowed.slice(0, -1)) : target.channel === allowed,
+  );
+}

@@ -1,0 +1,14 @@
+import type { Envelope } from '../../domain/call.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Policy } from '../../domain/policy.ts';
+import type { Identity } from '../../domain/session.ts';
+import type { DeliveredCall, ServedTool } from '../../ports/plane.ts';
+
+/** A call that the gate let through, as this stage sees it. */
+export interface AllowedCall {
+  readonly claimed: DeliveredCall & { readonly now: number; readonly policy: Policy; readonly policyVersion?: number };
+  readonly envelope: Envelope;
+  readonly identity: Identity;
+  readonly tool: ServedTool;
+  readonly arguments: JsonObject;
+}

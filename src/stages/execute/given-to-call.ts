@@ -1,0 +1,56 @@
+import { refuseSecret, type SecretUser } from '../../domain/secret-use.ts';
+import { SECRET_WORD } from '../../domain/secret-reference.ts';
+import type { CallEffects } from '../../ports/call-effects.ts';
+import type { Plane, ServedTool } from '../../ports/plane.ts';
+import type { ServiceAccess } from '../../ports/service-access.ts';
+import type { SecretUse } from '../../ports/tool-runner.ts';
+import type { AllowedCall } from './allowed-call.ts';
+import type { ExecutableCall } from './run-and-judge.ts';
+
+/** In the name of the session, whatever the arguments say. What a tool keeps of it is dead when the run has been answered. */
+export function openServices(
+  { claimed, identity, tool }: AllowedCall,
+  { services }: Pick<Plane, 'services'>,
+): ServiceAccess | undefined {
+  if (services === undefined || tool.needs === undefined) return undefined;
+  const { callId, fence, session } = claimed.delivery;
+  return services.open(tool.needs, { identity, session, callId, fence, tool: tool.declaration.id });
+}
+
+/** Opened by the first effect: most calls have none. */
+export interface LazyEffects {
+  opened: CallEffects | undefined;
+  readonly onPlatform: NonNullable<ExecutableCall['onPlatform']>;
+}
+
+export function effectsOf(
+  { claimed, identity, tool }: AllowedCall,
+  { effects }: Pick<Plane, 'effects'>,
+): LazyEffects | undefined {
+  if (effects === undefined) return undefined;
+  const timeoutMs = timeoutOf(claimed, tool);
+  const lazy: LazyEffects = {
+    opened: undefined,
+    onPlatform: (request, signal) => {
+      lazy.opened ??= effects.open({ delivery: claimed.delivery, identity, timeoutMs });
+      return lazy.opened.perform(request, signal);
+    },
+  };
+  return lazy;
+}
+
+export function timeoutOf({ delivery, now }: AllowedCall['claimed'], { declaration }: ServedTool): number {
+  return Math.max(1, Math.round(Math.min(declaration.limits.timeoutMs, delivery.deadline - now)));
+}
+
+export function secretUser({ tool, identity, claimed }: AllowedCall, { secrets }: Pick<Plane, 'secrets'>): SecretUser {
+  const knows = (name: string): boolean => secrets?.knows(name) === true;
+  return { tool: tool.declaration, policy: claimed.policy, identity, knows };
+}
+
+/** Most calls have nothing to do with secrets. */
+export function secretUse(call: AllowedCall, canonical: string, needs: Pick<Plane, 'secrets'>): SecretUse | undefined {
+  if (call.tool.declaration.secrets === undefined && !canonical.includes(SECRET_WORD)) return undefined;
+  const user = secretUser(call, needs);
+  return { refuse: (name) => refuseSecret(name, user) };
+}

@@ -1,0 +1,144 @@
+import type { CallRecord } from '../domain/call.ts';
+import { NO_WRITE_BACKS, type ContentBlock } from '../domain/content.ts';
+import { parseScopedId, type CallId } from '../domain/ids.ts';
+import type { JsonValue } from '../domain/json.ts';
+import type { Identity } from '../domain/session.ts';
+import type { Store } from '../ports/store.ts';
+import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../ports/tool-runner.ts';
+import { cancelRequest } from '../stages/call/cancel-request.ts';
+import { decodeOutcome } from '../wire/outcome.ts';
+
+export interface TaskNeeds {
+  readonly store: () => Pick<Store, 'readCall' | 'cancelCall' | 'listOwnCalls'>;
+  readonly retentionMs: number;
+}
+
+const MOST_LISTED = 50;
+/** Live calls of a subject that are looked through: those of its other agents are left out afterwards. */
+const MOST_LOOKED_AT = 1000;
+const POLL_FIRST_MS = 25;
+const POLL_MOST_MS = 500;
+
+/** Runs the tools of `tasks`. A call that is not of the same subject and agent is answered as one that is not there. */
+export class TaskRunner implements ToolRunner {
+  readonly #needs: TaskNeeds;
+
+  constructor(needs: TaskNeeds) {
+    this.#needs = needs;
+  }
+
+  async run(request: RunRequest): Promise<RunEnding> {
+    try {
+      return await this.#run(request);
+    } catch (error) {
+      return { kind: 'threw', type: 'PlaneError', cause: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  #run(request: RunRequest): Promise<RunEnding> {
+    switch (request.source.tool) {
+      case 'check':
+        return this.#wait(request, 0);
+      case 'wait':
+        return this.#wait(request, Number(request.arguments['seconds'] ?? 20) * 1000);
+      case 'cancel':
+        return this.#cancel(request);
+      default:
+        return this.#list(request);
+    }
+  }
+
+  async #wait(request: RunRequest, waitMs: number): Promise<RunEnding> {
+    const giveUpAt = performance.now() + waitMs;
+    for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MOST_MS)) {
+      const found = await this.#find(request);
+      if (found === undefined) return UNKNOWN;
+      const leftMs = giveUpAt - performance.now();
+      if (found.outcome !== undefined || leftMs <= 0) return describe(found);
+      if (request.signal.aborted) return { kind: 'aborted' };
+      await pause(Math.min(pauseMs, leftMs), request.signal);
+    }
+  }
+
+  async #cancel(request: RunRequest): Promise<RunEnding> {
+    const found = await this.#find(request);
+    if (found === undefined) return UNKNOWN;
+    const { callId } = found;
+    const answer = await this.#needs.store().cancelCall(cancelRequest(callId, this.#needs.retentionMs, 'agent'));
+    if (answer === 'unknown') return UNKNOWN;
+    const state = { cancelled: 'cancelled', cancelling: 'being cancelled', settled: 'finished before' }[answer];
+    return returned({ call: callId, state });
+  }
+
+  async #list({ session, identity, callId: own }: RunRequest): Promise<RunEnding> {
+    const scoped = parseScopedId(session);
+    if (scoped === undefined) return returned({ calls: [] });
+    const { lane, scope } = scoped;
+    const found = await this.#needs.store().listOwnCalls({ lane, scope, limit: MOST_LOOKED_AT });
+    const calls = found
+      .filter((call) => isOwn(call, identity) && call.callId !== own)
+      .slice(0, MOST_LISTED)
+      .map((call) => ({ call: call.callId, tool: call.tool, state: stateOf(call), acceptedAt: call.acceptedAt }));
+    return returned({ calls });
+  }
+
+  /** The call itself would wait for its own end. */
+  async #find({ arguments: args, identity, session, callId: own }: RunRequest): Promise<CallRecord | undefined> {
+    const asked = String(args['call']);
+    const [scoped, mine] = [parseScopedId(asked), parseScopedId(session)];
+    if (scoped === undefined || scoped.scope !== mine?.scope || scoped.lane !== mine.lane || asked === own)
+      return undefined;
+    const found = await this.#needs.store().readCall(asked as CallId);
+    return found !== undefined && isOwn(found, identity) ? found : undefined;
+  }
+}
+
+function isOwn({ identity }: CallRecord, { tenant, subject, agent }: Identity): boolean {
+  return identity.tenant === tenant && identity.subject === subject && identity.agent === agent;
+}
+
+const UNKNOWN: RunEnding = Object.freeze({
+  kind: 'refused',
+  how: 'failed',
+  message: 'There is no such call of yours. It may be too old: results are kept for a limited time.',
+  code: 'TASK_UNKNOWN',
+  writeBacks: NO_WRITE_BACKS,
+});
+
+function stateOf({ state, cancelRequested }: CallRecord): string {
+  if (state === 'parked') return 'waiting for approval';
+  if (state === 'settled') return 'finished';
+  return cancelRequested ? 'being cancelled' : state === 'queued' ? 'queued or running' : 'running';
+}
+
+/** What the call itself would have shown, files and messages included. How it ended is said in a word that is not taken for this one's end. */
+function describe(found: CallRecord): RunEnding {
+  const { callId: call, tool } = found;
+  if (found.outcome === undefined) return returned({ call, tool, state: stateOf(found) });
+  const { kind: outcome, content, structured, writeBacks } = decodeOutcome(found.outcome);
+  const value = { call, tool, state: 'finished', outcome, ...(structured === undefined ? {} : { value: structured }) };
+  const handedOver = writeBacks === undefined ? NO_WRITE_BACKS : { ...writeBacks, injectedTools: [] };
+  return { ...returned(value, content), writeBacks: handedOver };
+}
+
+function returned(value: JsonValue, content?: readonly ContentBlock[]): Extract<RunEnding, { kind: 'returned' }> {
+  return {
+    kind: 'returned',
+    result: { value, ...(content === undefined ? {} : { content }) },
+    writeBacks: NO_WRITE_BACKS,
+  };
+}
+
+function pause(ms: number, signal: StopSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    signal.addEventListener('abort', over, { once: true });
+  });
+}

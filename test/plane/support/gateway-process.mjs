@@ -1,0 +1,15 @@
+// The gateway's side as a process of its own. GATEWAY holds its options as JSON.
+import { createWebhookAdapter } from '../../../dist/platform/adapters/webhook-adapter.js';
+import { runOutbound } from '../../../dist/platform/run-outbound.js';
+import { openStore } from '../../../dist/exports/testing.js';
+
+const { store: storeOptions, url, secret, allow, leaseMs } = JSON.parse(process.env.GATEWAY);
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const adapter = createWebhookAdapter('chat', { url, secret, allow });
+const platforms = { chat: { adapter, channels: ['team-*'], attempts: 10 } };
+// An attempt may take half of the lease: longer than the test needs to kill it.
+runOutbound(
+  { platforms, retentionMs: 86_400_000, maxKeptBytes: 1024 * 1024, leaseMs },
+  { store: await openStore(storeOptions), log },
+);
+console.log('ready');
