@@ -12,9 +12,12 @@ import { careForTrail } from './care-for-trail.ts';
 import { createClosers } from './closers.ts';
 import { openSink } from './open-sink.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { startOutbound, type OutboundOptions } from './start-outbound.ts';
 
 export type GatewayOptions = StoreOptions & {
   readonly audit: AuditOptions;
+  /** Delivers what tools do on the platforms that are configured. Absent: it leaves that to others. */
+  readonly outbound?: Pick<OutboundOptions, 'config' | 'secrets'>;
   /** How long a gateway that is silent keeps its lanes. */
   readonly leaseMs?: number;
   readonly health?: { readonly host?: string; readonly port: number } | false;
@@ -62,6 +65,8 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
   // In this order at the end: what was drained last is signed too.
   if (care !== undefined) closers.add(() => care.stop());
   if (drains !== undefined) closers.add(() => drains.stop());
+  const outbound = options.outbound && startOutbound({ ...options.outbound, store, log });
+  if (outbound !== undefined) closers.add(() => outbound.stop());
 
   let state: 'serving' | 'draining' = 'serving';
   const facts = { gatewayId, pid: process.pid };

@@ -33,6 +33,7 @@ import { createClosers } from './closers.ts';
 import { DEFAULT_ADMISSION } from './defaults.ts';
 import { createFleetMembership } from './fleet-membership.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { serviceSecrets } from './service-secrets.ts';
 import { redactionKeyFor } from './redaction-key-for.ts';
 import { RELEASE } from './release.ts';
 import { loadServedModules } from './served-modules.ts';
@@ -111,8 +112,9 @@ async function boot(
     options.tasks === true && place === undefined
       ? [createTasksModule(named.pool, { store: () => store, retentionMs: named.retentionMs })]
       : [];
+  const secrets = createSecretSource(options.secrets ?? []);
   const entries = options.services ?? {};
-  const services = await createWorkerServices({ entries, store: options, secret: options.serviceSecrets, log });
+  const services = await createWorkerServices({ entries, store: options, secret: serviceSecrets(secrets), log });
   closers.add(() => services.stop());
   const modules = await loadServedModules(
     options.modules,
@@ -154,7 +156,6 @@ async function boot(
     events,
     pinned: place && { poolOf: (tool) => (modules.serves(tool) ? place.pool : undefined) },
   });
-  const secrets = createSecretSource(options.secrets ?? []);
   warnOfSetups(modules.loaded, secrets, log);
   const runners = {
     inline: withSecrets(new InlineRunner(), secrets),

@@ -9,7 +9,6 @@ import type { Log } from '../ports/log.ts';
 import type { PlatformSettings } from '../platform/platform-settings.ts';
 import type { ProcessRunnerOptions } from '../runners/process/process-runner.ts';
 import type { ServiceEntries } from '../services/load-services.ts';
-import type { SecretSource } from '../services/read-secret.ts';
 import { newWorkerId } from '../wire/ids.ts';
 import type { WebhookOptions } from '../worker/approval-webhook.ts';
 import { DEFAULT_RETENTION_MS } from './defaults.ts';
@@ -35,8 +34,6 @@ export type WorkerOptions = StoreOptions & {
   readonly hooks?: readonly HookSource[];
   /** Objects that tools may ask for, beside or instead of the shipped ones. */
   readonly services?: ServiceEntries;
-  /** What references in the configuration of services stand for. */
-  readonly serviceSecrets?: SecretSource;
   /** Where approvers are told that they are asked, and how it ended. */
   readonly approvals?: { readonly webhook?: WebhookOptions };
   /** How far the audit of a lane may be behind before calls are refused. Absent: nothing is refused before a gateway says so. */

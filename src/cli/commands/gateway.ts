@@ -8,6 +8,7 @@ import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { followConfig } from '../follow-config.ts';
 import { createLevelledLog } from '../levelled-log.ts';
+import { platformSecretsOf } from '../platform-secrets.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
 import { passwordOf } from '../with-store.ts';
@@ -15,7 +16,7 @@ import { auditPasswordOf } from '../with-trail.ts';
 
 export function gatewayCommand(): Command {
   return new Command('gateway')
-    .description('Keep the audit of a store: drain, chain and sign its records, until SIGTERM')
+    .description('Keep the audit of a store (drain, chain and sign its records) and deliver what tools send, until SIGTERM')
     .addOption(new ConfigOption('gateway.health.port'))
     .action(action(serve));
 }
@@ -32,6 +33,7 @@ async function serve(context: CommandContext): Promise<void> {
   const gateway = await startGateway({
     ...storeOptionsOf(config, { password: passwordOf(config) }),
     audit,
+    outbound: { config, secrets: platformSecretsOf(config) },
     health: enabled ? { host, port } : false,
     log,
   });

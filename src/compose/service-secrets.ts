@@ -1,0 +1,17 @@
+import { planeError } from '../domain/errors.ts';
+import type { SecretSource } from '../ports/secret-source.ts';
+import { readSecret } from '../services/read-secret.ts';
+
+const REFERENCE = 'secret:';
+
+/** What references in the configuration of services stand for: the plane's own secrets, and what `readSecret` knows beside them. */
+export function serviceSecrets(secrets: SecretSource): typeof readSecret {
+  return async (reference) => {
+    if (!reference.startsWith(REFERENCE)) return readSecret(reference);
+    const name = reference.slice(REFERENCE.length);
+    const { signal } = new AbortController();
+    const found = await secrets.read(name, signal);
+    if (found.kind === 'read') return found.value;
+    throw planeError('SERVICES_INVALID', { problems: [`the secret ${name} cannot be read: ${found.problem}`] });
+  };
+}
