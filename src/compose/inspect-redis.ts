@@ -66,7 +66,7 @@ async function inspectDurability(connection: Connection, cli: string): Promise<C
       name: 'durability',
       state: 'ok',
       found:
-        'AOF everysec: kill -9 loses nothing; power loss can lose the last second, and an unsafe tool can start twice',
+        'AOF everysec: power loss, or kill -9 of Redis during an fsync, can lose the last two seconds, and an unsafe tool can start twice',
     });
   } else {
     checks.push({
