@@ -203,7 +203,7 @@ describe('loops when everything is killed', () => {
   afterEach(() => close());
 
   it('on redis go on where they were: workers and Redis come back and know the run', async () => {
-    const plane = await stagePlane('redis');
+    const plane = await stagePlane('redis', 'always');
     close = () => plane.stop();
     await plane.setPolicy(DEFAULT_LOOPS);
     const session = await plane.openSession();

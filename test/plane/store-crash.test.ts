@@ -7,7 +7,7 @@ const CALLS = 300;
 describe('redis-server killed under load', () => {
   let plane: StagedPlane;
   beforeEach(async () => {
-    plane = await stagePlane('redis');
+    plane = await stagePlane('redis', 'always');
   });
   afterEach(() => plane.stop());
 

@@ -61,7 +61,7 @@ async function runAll(store: Store, session: TestSession): Promise<Delivery[]> {
 }
 
 it(`${CALLS} parked calls survive kill -9 of Redis: one decision each, and what was allowed runs once, as it was asked about`, async () => {
-  const server = await startRedis();
+  const server = await startRedis({ appendfsync: 'always' });
   const open = () => openRedisStore({ url: server.url, patienceMs: 30_000 });
   const stores: readonly [Store, Store] = [await open(), await open()];
   const [store] = stores;

@@ -57,9 +57,13 @@ export interface StagedPlane {
   stop(): Promise<void>;
 }
 
-export async function stagePlane(backend: BackendName): Promise<StagedPlane> {
+/** `always` where Redis itself is killed: with `everysec` it may lose what it has answered; see docs/failure.md. */
+export async function stagePlane(
+  backend: BackendName,
+  appendfsync: 'always' | 'everysec' = 'everysec',
+): Promise<StagedPlane> {
   const folder: TemporaryFolder = temporaryFolder('sallyport-plane');
-  const redis = backend === 'redis' ? await startRedis() : undefined;
+  const redis = backend === 'redis' ? await startRedis({ appendfsync }) : undefined;
   const storeOptions: StoreOptions =
     redis === undefined
       ? { store: 'embedded', folder: join(folder.path, 'store') }
