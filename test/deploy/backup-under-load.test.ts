@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { adoptStore, inspectAdoptionOf } from '../../src/compose/adopt-store.ts';
 import { backupStore, restoreStore } from '../../src/compose/backup-store.ts';
 import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
@@ -14,6 +14,9 @@ import {
 } from '../contract/fixtures.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { startRedis } from '../support/redis-server.ts';
+
+// Each starts a dozen processes one after the other.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 let folder: TemporaryFolder;
 beforeEach(() => void (folder = temporaryFolder('sallyport-load')));
