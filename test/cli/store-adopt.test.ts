@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 import { planeFolder, type PlaneFolder } from './plane-folder.ts';
+
+// Each starts a dozen processes one after the other.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 let redis: RedisServer;
 let plane: PlaneFolder;

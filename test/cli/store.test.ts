@@ -1,10 +1,13 @@
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 import { planeFolder, type PlaneFolder } from './plane-folder.ts';
+
+// Each starts a dozen processes one after the other.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 /** One store and the place that its copy is brought back to. */
 interface Stage {

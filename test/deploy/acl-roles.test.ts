@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connect } from '../../src/compose/connect.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import type { Role } from '../../src/stores/redis/acl-roles.ts';
@@ -8,6 +8,9 @@ import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 import { startAclServer, type AclServer } from './acl-server.ts';
+
+// Each starts a dozen processes one after the other.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 let server: AclServer;
 let worker: WatchedProcess | undefined;
