@@ -1,7 +1,9 @@
 import { createClient, type Client } from '../client/client.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import { createEventBus } from '../observe/event-bus.ts';
+import { createRefusalLog } from '../observe/refusal-log.ts';
 import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
+import type { Log } from '../ports/log.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
@@ -12,6 +14,8 @@ export type ConnectOptions = StoreOptions & {
   readonly retentionMs?: number;
   /** What `servePinned` of this process gave: calls of its tools come to it. */
   readonly pinned?: PinnedRoute;
+  /** Is told, rate-limited, what was refused before it was accepted: no call comes of it, so no audit knows it. */
+  readonly log?: Pick<Log, 'warn'>;
   /** Hears the diagnostic events of this client; more can listen with `client.events`. */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
 };
@@ -29,10 +33,33 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   });
   return {
     ...client,
+    ...tellRefusals(client, options.log),
     async declareAgents(agents) {
       // The checks are large, and most callers declare nothing.
       const { declareAgents } = await import('./declare-agents.ts');
       return declareAgents(store, agents);
+    },
+  };
+}
+
+/** Without a log the client's own functions stay as they are. */
+function tellRefusals(
+  client: Pick<Client, 'call' | 'close'>,
+  log: ConnectOptions['log'],
+): Partial<Pick<Client, 'call' | 'close'>> {
+  if (log === undefined) return {};
+  const refusals = createRefusalLog(log);
+  return {
+    async call(session, tool, args, options) {
+      const answer = await client.call(session, tool, args, options);
+      if (answer.kind === 'refused') {
+        refusals.note({ session: String(session.id), tool: String(tool), outcome: answer.outcome });
+      }
+      return answer;
+    },
+    async close() {
+      refusals.close();
+      await client.close();
     },
   };
 }

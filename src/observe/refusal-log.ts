@@ -1,0 +1,74 @@
+import type { Outcome } from '../domain/outcome.ts';
+import type { Log } from '../ports/log.ts';
+
+export interface Refusal {
+  readonly session: string;
+  readonly tool: string;
+  readonly outcome: Outcome;
+}
+
+export interface RefusalLog {
+  note(refusal: Refusal): void;
+  /** Says how many were not written. */
+  close(): void;
+}
+
+export interface RefusalRate {
+  /** Lines of one code that may come at once … */
+  readonly burst: number;
+  /** … and after that, one in so many milliseconds. */
+  readonly everyMs: number;
+}
+
+const DEFAULT_RATE: RefusalRate = { burst: 20, everyMs: 1000 };
+/** Names are the caller's own words. */
+const LONGEST = 100;
+
+interface Bucket {
+  tokens: number;
+  filledAt: number;
+  suppressed: number;
+}
+
+/**
+ * What was refused before it was accepted: there is no call, so it is in no audit. A flood of refusals must not become a flood of lines,
+ * so each code has a rate; how many were left out is told with the next line, and at the end.
+ */
+export function createRefusalLog(
+  log: Pick<Log, 'warn'>,
+  { burst, everyMs }: RefusalRate = DEFAULT_RATE,
+  now: () => number = () => performance.now(),
+): RefusalLog {
+  const buckets = new Map<string, Bucket>();
+
+  function bucketOf(code: string): Bucket {
+    let bucket = buckets.get(code);
+    if (bucket === undefined) buckets.set(code, (bucket = { tokens: burst, filledAt: now(), suppressed: 0 }));
+    const passed = Math.floor((now() - bucket.filledAt) / everyMs);
+    bucket.filledAt += passed * everyMs;
+    bucket.tokens = Math.min(burst, bucket.tokens + passed);
+    return bucket;
+  }
+
+  return {
+    note({ session, tool, outcome }) {
+      const code = outcome.error?.code ?? outcome.kind;
+      const bucket = bucketOf(code);
+      if (bucket.tokens < 1) {
+        bucket.suppressed += 1;
+        return;
+      }
+      bucket.tokens -= 1;
+      const more = bucket.suppressed === 0 ? {} : { suppressed: bucket.suppressed };
+      bucket.suppressed = 0;
+      const facts = { session: session.slice(0, LONGEST), tool: tool.slice(0, LONGEST), outcome: outcome.kind, code };
+      log.warn({ stage: 'call', ...facts, ...more }, 'refused before it was accepted');
+    },
+    close() {
+      for (const [code, { suppressed }] of buckets) {
+        if (suppressed > 0) log.warn({ stage: 'call', code, suppressed }, 'refused before they were accepted');
+      }
+      buckets.clear();
+    },
+  };
+}
