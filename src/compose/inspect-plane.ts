@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
+import type { Policy } from '../domain/policy.ts';
 import type { Store } from '../ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { inspectApprovals } from './inspect-approvals.ts';
 import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
+import { inspectRules } from './inspect-rules.ts';
 import type { Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
@@ -54,12 +56,18 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
       version === 0
         ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
         : { name: 'policy', state: 'ok', found: `version ${version}` },
+      ...(await inspectPolicyRules(store, policy)),
       ...(await inspectFleet(store)),
       await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined),
     ];
   } finally {
     await store.close();
   }
+}
+
+async function inspectPolicyRules(store: Store, policy: Policy): Promise<Check[]> {
+  const broken = (await store.listWorkers()).flatMap((worker) => worker.broken.map(({ id }) => id));
+  return inspectRules(policy, await store.readCatalog(), broken);
 }
 
 async function inspectFleet(store: Store): Promise<Check[]> {
