@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
+import type { Policy } from '../domain/policy.ts';
 import type { Store } from '../ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { inspectApprovals } from './inspect-approvals.ts';
@@ -8,6 +9,7 @@ import { inspectAudit } from './inspect-audit.ts';
 import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
 import { inspectServices } from './inspect-services.ts';
+import { inspectRules } from './inspect-rules.ts';
 import type { Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
@@ -56,6 +58,7 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
       version === 0
         ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
         : { name: 'policy', state: 'ok', found: `version ${version}` },
+      ...(await inspectPolicyRules(store, policy)),
       ...(await inspectFleet(store)),
       await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined).catch(notAllowed('approvals')),
       ...(await inspectAudit(store, config.audit.sink !== undefined).catch((error: unknown) => [
@@ -73,6 +76,11 @@ function notAllowed(name: string): (error: unknown) => Check {
     if (!(error instanceof PlaneError) || !error.message.includes('NOPERM')) throw error;
     return { name, state: 'warn', found: 'unknown: this user may not look at it' };
   };
+}
+
+async function inspectPolicyRules(store: Store, policy: Policy): Promise<Check[]> {
+  const broken = (await store.listWorkers()).flatMap((worker) => worker.broken.map(({ id }) => id));
+  return inspectRules(policy, await store.readCatalog(), broken);
 }
 
 async function inspectFleet(store: Store): Promise<Check[]> {

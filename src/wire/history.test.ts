@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Attempt, RunHistory } from '../domain/attempt.ts';
-import { codeOf, encodeHistory, openHistory, tagCode } from './history.ts';
+import { AttemptRing, codeOf, encodeHistory, openHistory, tagCode } from './history.ts';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
@@ -68,4 +68,21 @@ test('openHistory leaves out what it cannot read', () => {
   bytes[24] = 0;
   expect(timesOf(openHistory(bytes, Infinity))).toEqual([2000]);
   expect(openHistory(bytes.subarray(0, 40), Infinity).length).toBe(0);
+});
+
+test('AttemptRing keeps the 128 newest as they are now, and gives those before an attempt', () => {
+  const ring = new AttemptRing();
+  for (let sequence = 1; sequence <= 300; sequence += 1) ring.put(attempt(sequence, { ending: 'open' }));
+  expect(timesOf(ring.before(301))).toEqual(Array.from({ length: 128 }, (_, index) => (173 + index) * 1000));
+  ring.put(attempt(290));
+  expect(ring.before(301).ending(290 - 173)).toBe('ok');
+  expect(timesOf(ring.before(291)).at(-1)).toBe(290_000);
+});
+
+test('AttemptRing lets an old one that ends late touch no newer one', () => {
+  const ring = new AttemptRing();
+  for (let sequence = 1; sequence <= 130; sequence += 1) ring.put(attempt(sequence));
+  ring.put(attempt(1, { ending: 'failed' }));
+  expect(timesOf(ring.before(131))).toHaveLength(128);
+  expect(timesOf(ring.before(131))[0]).toBe(3000);
 });

@@ -148,19 +148,41 @@ export const NO_HISTORY: RunHistory = openHistory(new Uint8Array(0), 0);
 export function encodeHistory(attempts: readonly Attempt[]): Uint8Array {
   const history = new Uint8Array(attempts.length * SIZE);
   const view = new DataView(history.buffer);
-  for (const [index, { sequence, at, tool, raw, ending, result, effective }] of attempts.entries()) {
-    const start = index * SIZE;
-    view.setUint32(start, sequence, true);
-    view.setFloat64(start + TIME_AT, at, true);
-    writeLetters(history, start + TOOL_AT, tool, TOOL_TAG_LENGTH);
-    writeLetters(history, start + RAW_AT, raw, SIGNATURE_LENGTH);
-    writeLetters(history, start + ENDING_AT, LETTER_OF_ENDING[ending], 1);
-    writeLetters(history, start + RESULT_AT, result ?? NOTHING, SIGNATURE_LENGTH);
-    writeLetters(history, start + EFFECTIVE_AT, effective ?? NOTHING, SIGNATURE_LENGTH);
-  }
+  for (const [index, attempt] of attempts.entries()) writeAttempt(view, index * SIZE, attempt);
   return history;
 }
 
-function writeLetters(bytes: Uint8Array, from: number, text: string, length: number): void {
-  for (let index = 0; index < length; index += 1) bytes[from + index] = text.charCodeAt(index);
+/** Beside a whole history the attempt that asks for it. */
+const RING_PLACES = HISTORY_LENGTH + 1;
+
+/** The newest attempts of a run that is remembered in this process, each in a place of its own until a newer one needs it. */
+export class AttemptRing {
+  readonly #bytes = new Uint8Array(RING_PLACES * SIZE);
+  readonly #view = new DataView(this.#bytes.buffer);
+
+  /** As it is now; nothing when its place has gone to a newer one. */
+  put(attempt: Attempt): void {
+    const start = (attempt.sequence % RING_PLACES) * SIZE;
+    if (this.#view.getUint32(start, true) <= attempt.sequence) writeAttempt(this.#view, start, attempt);
+  }
+
+  /** To be looked at before anything else is put: it is not a copy. */
+  before(sequence: number): RunHistory {
+    return openHistory(this.#bytes, sequence);
+  }
+}
+
+function writeAttempt(view: DataView, start: number, attempt: Attempt): void {
+  const { sequence, at, tool, raw, ending, result, effective } = attempt;
+  view.setUint32(start, sequence, true);
+  view.setFloat64(start + TIME_AT, at, true);
+  writeLetters(view, start + TOOL_AT, tool, TOOL_TAG_LENGTH);
+  writeLetters(view, start + RAW_AT, raw, SIGNATURE_LENGTH);
+  writeLetters(view, start + ENDING_AT, LETTER_OF_ENDING[ending], 1);
+  writeLetters(view, start + RESULT_AT, result ?? NOTHING, SIGNATURE_LENGTH);
+  writeLetters(view, start + EFFECTIVE_AT, effective ?? NOTHING, SIGNATURE_LENGTH);
+}
+
+function writeLetters(view: DataView, from: number, text: string, length: number): void {
+  for (let index = 0; index < length; index += 1) view.setUint8(from + index, text.charCodeAt(index));
 }

@@ -108,6 +108,19 @@ describe('sallyport policy, with rules', () => {
     expect(await rulesNow()).toStrictEqual([]);
   });
 
+  it('tells of rules whose agent is gone: when it is removed, and in doctor from then on', async () => {
+    const everything = '{ selection: [{ module: "*", tools: all }] }';
+    await plane.cli('policy', 'set', write(`agents: { main: ${everything}, robot: ${everything} }`, 'a.yaml'));
+    await plane.cli('policy', 'set', write(changed('tools: [basic.echo]', 'agents: [robot]'), 'named.yaml'));
+    expect((await plane.cli('doctor')).stdout).toContain('2 rules, compared with');
+    const removed = await plane.cli('agents', 'remove', 'robot');
+    expect(removed.code).toBe(0);
+    expect(removed.stderr).toContain('rule "no-secrets": no agent robot is declared');
+    const { stdout } = await plane.cli('doctor');
+    expect(stdout).toContain('rule "no-secrets": no agent robot is declared');
+    await plane.cli('policy', 'set', write('agents: null', 'a.yaml'));
+  });
+
   it('show prints rules that can be set again', async () => {
     const shown = await plane.cli('policy', 'show');
     write(shown.stdout, 'again.json');

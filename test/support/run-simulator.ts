@@ -9,8 +9,7 @@ import { costOfCall, endOfAttempt } from '../../src/gate/loop/end-of-attempt.ts'
 import { factsOfBlock, type LoopBlock, type LoopVerdict } from '../../src/gate/loop/loop-verdict.ts';
 import { canonicalJson } from '../../src/wire/canonical-json.ts';
 import { bodyDigest } from '../../src/wire/digest.ts';
-import { toolTag } from '../../src/wire/history.ts';
-import { pack } from './decode-history.ts';
+import { encodeHistory, NO_HISTORY, openHistory, toolTag } from '../../src/wire/history.ts';
 
 export type SimulatedTool = { readonly id: string } & Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'>;
 
@@ -92,7 +91,7 @@ export function simulateRun(pattern: (index: number) => SimulatedCall, options: 
     const toolSequence = (perTool.get(tool.id) ?? 0) + 1;
     perTool.set(tool.id, toolSequence);
     const attempt = { sequence, tool: toolTag(tool.id), raw: signature(tool.id, call.arguments), at: now };
-    const history = pack(attach(run, attempt.raw, sequence) ? run.ring : []);
+    const history = attach(run, attempt.raw, sequence) ? openHistory(encodeHistory(run.ring), sequence) : NO_HISTORY;
     if (history.length > 0) carried += 1;
     remember(run, { ...attempt, ending: 'open' });
     const state = { sequence, toolSequence, startedAt, cost, endedRuns: options.endedRuns ?? 0 };

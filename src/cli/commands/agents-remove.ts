@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { changePolicy } from '../../compose/change-policy.ts';
 import { NO_AGENT_LEFT } from '../../compose/declare-agents.ts';
+import { findRuleProblems } from '../../config/rule-problems.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import { action } from '../command-context.ts';
 import { checkAgentName, findAgent } from '../read-agent.ts';
 import { withStore } from '../with-store.ts';
@@ -22,7 +24,9 @@ export function agentsRemoveCommand(): Command {
           const left = Object.keys(policy.agents ?? {}).length;
           // Not the same as no selecting: taking the last one away must not open everything to everybody.
           if (left === 0) terminal.warn(NO_AGENT_LEFT);
-          if (terminal.json) return terminal.printJson({ version, name, left });
+          const doubts = findRuleProblems(policy, undefined, nearNames).map(({ text }) => text);
+          for (const doubt of doubts) terminal.warn(doubt);
+          if (terminal.json) return terminal.printJson({ version, name, left, warnings: doubts });
           terminal.print(`Agent ${name} is gone with policy version ${version}; ${left} left.`);
         });
       }),

@@ -244,11 +244,10 @@ describe('a history that travels only with some calls', () => {
   });
 
   test('needs more than repeated signatures and three failures in a row', () => {
-    const missed = LOOPS.filter(
-      (row) =>
-        resultOf(row, { attach: ATTACH.repeatedOrFailing }).escaped > 0 ||
-        resultOf(row, { attach: ATTACH.repeatedOrFailing }).blocked === 0,
-    );
+    const missed = LOOPS.filter((row) => {
+      const { escaped, blocked } = resultOf(row, { attach: ATTACH.repeatedOrFailing });
+      return escaped > 0 || blocked === 0;
+    });
     expect(missed.map(({ name }) => name)).toStrictEqual([
       'a hook makes the same arguments of different ones',
       'the same failure with other arguments, and new work in between',

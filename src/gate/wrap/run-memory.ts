@@ -1,6 +1,6 @@
-import { HISTORY_LENGTH, type Attempt, type RunHistory, type RunState } from '../../domain/attempt.ts';
+import type { Attempt, RunHistory, RunState } from '../../domain/attempt.ts';
 import { bodyDigest } from '../../wire/digest.ts';
-import { encodeHistory, openHistory, shortSignature, toolTag } from '../../wire/history.ts';
+import { AttemptRing, shortSignature, toolTag } from '../../wire/history.ts';
 
 /** What the runs of one gate know of each other. */
 export interface SessionMemory {
@@ -15,7 +15,7 @@ export interface RunMemory {
 
 export interface OpenAttempt {
   readonly attempt: Attempt;
-  /** As it was before this attempt. */
+  /** Of the attempts before this one, as they are now. */
   readonly history: RunHistory;
   readonly state: RunState;
   /** The arguments were changed on the way. */
@@ -36,7 +36,7 @@ export function createRunMemory(session: SessionMemory, now: () => number = Date
   const startedAt = now();
   const { endedRuns } = session;
   let isOver = false;
-  let history: Attempt[] = [];
+  const attempts = new AttemptRing();
   let sequence = 0;
   let cost = 0;
   const callsOf = new Map<string, number>();
@@ -48,16 +48,9 @@ export function createRunMemory(session: SessionMemory, now: () => number = Date
     return calls;
   }
 
-  /** A new list each time: whoever holds an older one sees no changes. */
-  function replace(before: Attempt, after: Attempt): Attempt {
-    history = history.map((one) => (one === before ? after : one));
-    return after;
-  }
-
   return {
     begin(tool, canonical) {
       sequence += 1;
-      const before = history;
       const state = { sequence, toolSequence: count(tool), startedAt, cost, endedRuns };
       const raw = signature(tool, canonical);
       let current: Attempt = {
@@ -67,24 +60,27 @@ export function createRunMemory(session: SessionMemory, now: () => number = Date
         at: now(),
         ending: 'open',
       };
-      history = [...before.slice(1 - HISTORY_LENGTH), current];
-      let packed: RunHistory | undefined;
+      attempts.put(current);
+      const change = (changes: Partial<Attempt>): void => {
+        current = { ...current, ...changes };
+        attempts.put(current);
+      };
       return {
         get attempt() {
           return current;
         },
         get history() {
-          return (packed ??= openHistory(encodeHistory(before), current.sequence));
+          return attempts.before(current.sequence);
         },
         state,
         rewrite(changed) {
-          current = replace(current, { ...current, effective: signature(tool, changed) });
+          change({ effective: signature(tool, changed) });
         },
         end({ cost: spent, endsRun, ...ending }) {
           cost += spent;
           if (endsRun && !isOver) session.endedRuns += 1;
           isOver ||= endsRun;
-          current = replace(current, { ...current, ...ending });
+          change(ending);
         },
       };
     },

@@ -1,0 +1,32 @@
+import { findRuleProblems } from '../config/rule-problems.ts';
+import type { Catalog } from '../domain/catalog.ts';
+import { nearNames } from '../domain/near-names.ts';
+import type { Policy } from '../domain/policy.ts';
+import type { Check } from './check.ts';
+
+/**
+ * Whether the rules in force still mean something. They were compared when they were set, with what was published and declared then:
+ * tools come later and go, and so do agents. `broken`: modules that could not be loaded, of which nobody knows what they have.
+ */
+export function inspectRules(
+  policy: Policy,
+  { modules }: Pick<Catalog, 'modules'>,
+  broken: readonly string[],
+): Check[] {
+  const count = policy.rules?.length ?? 0;
+  if (count === 0) return [];
+  const tools = modules.flatMap((module) => module.tools);
+  const isPublished = tools.length > 0;
+  const problems = findRuleProblems(policy, isPublished ? { tools, broken } : undefined, nearNames);
+  const found = `${count} ${count === 1 ? 'rule' : 'rules'}`;
+  const summary: Check = isPublished
+    ? { name: 'rules', state: 'ok', found: `${found}, compared with ${tools.length} published tools` }
+    : {
+        name: 'rules',
+        state: 'warn',
+        found: `${found}, compared with no tool: none is published`,
+        fix: 'Start a worker, then look again.',
+      };
+  const fix = 'sallyport policy set FILE, with the rule as it is meant or without it';
+  return [summary, ...problems.map(({ text }): Check => ({ name: 'rule', state: 'warn', found: text, fix }))];
+}
