@@ -76,7 +76,7 @@ function secretUser({ tool, identity, claimed }: AllowedCall, { secrets }: Needs
 function secretUse(call: AllowedCall, canonical: string, needs: Needs): SecretUse | undefined {
   if (call.tool.declaration.secrets === undefined && !canonical.includes(SECRET_WORD)) return undefined;
   const user = secretUser(call, needs);
-  return { refuse: (name) => refuseSecret(name, user) };
+  return { refuse: (name, place) => refuseSecret(name, place, user) };
 }
 
 function executable(call: AllowedCall, needs: Needs): ExecutableCall {
