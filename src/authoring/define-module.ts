@@ -25,7 +25,7 @@ export interface ToolOptions<
   /** Starts in accept order, one at a time per subject. */
   readonly serial?: boolean;
   readonly pinned?: 'caller';
-  /** Names of secrets it may be given, as `secret:NAME` in its arguments and its setup or by `ctx.secrets.get`; `PREFIX_*` for several. */
+  /** Names of secrets it may be given, as `secret:NAME` in its arguments and its setup or by `ctx.secrets.get`; `PREFIX_*` for several. `own:NAME` keeps it out of arguments. */
   readonly secrets?: readonly string[];
   readonly limits?: Partial<ToolLimits>;
   /** Made to be asked again and again: not faster than `everyMs`, it is never taken for a loop. */

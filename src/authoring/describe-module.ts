@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { NAME_PATTERN, toolId, type ToolId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ModuleDeclaration } from '../domain/module.ts';
-import { SECRET_PATTERN } from '../domain/secret-reference.ts';
+import { SECRET_DECLARATION } from '../domain/secret-reference.ts';
 import { EFFECTS, RUNNERS, type Effect, type RunnerName, type ToolDeclaration } from '../domain/tool.ts';
 import { moduleDigest, toolDigest } from '../wire/digest.ts';
 import { findSchemaProblem, isObjectSchema } from './check-schema.ts';
@@ -178,7 +178,9 @@ function checkDescription(text: unknown, where: string): string {
 function checkSecrets(secrets: unknown, where: string): readonly string[] {
   if (!Array.isArray(secrets) || secrets.length === 0 || secrets.length > MAX_SECRETS)
     return fail(where, `may have a list of 1 to ${MAX_SECRETS} names as "secrets"`);
-  const wrong = (secrets as readonly unknown[]).find((name) => typeof name !== 'string' || !SECRET_PATTERN.test(name));
+  const wrong = (secrets as readonly unknown[]).find(
+    (name) => typeof name !== 'string' || !SECRET_DECLARATION.test(name),
+  );
   if (wrong !== undefined || secrets.includes(undefined))
     fail(
       where,

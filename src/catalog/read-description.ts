@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MOST_COST } from '../domain/content.ts';
 import { NAME_PATTERN, splitToolId, type ToolId } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
-import { SECRET_PATTERN } from '../domain/secret-reference.ts';
+import { SECRET_DECLARATION } from '../domain/secret-reference.ts';
 import { EFFECTS, RUNNERS, type ToolDeclaration } from '../domain/tool.ts';
 import { moduleDigest, toolDigest } from '../wire/digest.ts';
 import type { LoadedModule } from './loaded-module.ts';
@@ -22,7 +22,7 @@ const toolShape = z.object({
   privileged: z.boolean(),
   serial: z.boolean(),
   pinned: z.literal('caller').optional(),
-  secrets: z.array(z.string().regex(SECRET_PATTERN)).optional(),
+  secrets: z.array(z.string().regex(SECRET_DECLARATION)).optional(),
   limits: z.object({
     timeoutMs: count,
     maxAttempts: count,

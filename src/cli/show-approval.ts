@@ -12,6 +12,7 @@ import {
 import { findMasked } from '../redact/create-redactor.ts';
 import type { RedactionKey } from '../redact/redaction-key.ts';
 import type { Store } from '../ports/store.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
 import { toVisibleJsonString } from '../wire/escape-text.ts';
 import { showDuration } from './duration.ts';
 import type { Terminal } from './terminal.ts';
@@ -36,14 +37,19 @@ export async function approvalRenderer(
   };
 }
 
-/** A whole value is shown as its mark, which no text can pass for, as texts have quotes. */
+/** A whole value is shown as its mark and its size, without quotes, so that no text can pass for one. */
 function maskedIn(canonical: string, tool: { readonly inputSchema: JsonObject }, key: RedactionKey): Redact {
-  const shown = new Map(
+  const masked = new Map(
     findMasked(canonical, tool, key)
       .filter(({ kind }) => kind !== 'key')
-      .map((masked) => [masked.pointer, masked.kind === 'value' ? masked.shown : toVisibleJsonString(masked.shown)]),
+      .map((one) => [one.pointer, one]),
   );
-  return (pointer) => shown.get(pointer) ?? false;
+  return (pointer, value) => {
+    const found = masked.get(pointer);
+    if (found === undefined) return false;
+    if (found.kind === 'text') return toVisibleJsonString(found.shown);
+    return `${found.shown.slice(0, -1)}, ${Buffer.byteLength(canonicalJson(value))} bytes]`;
+  };
 }
 
 export interface ShownApproval {

@@ -6,6 +6,22 @@ export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** A name, or all names with a beginning: `MAIL_*`. */
 export const SECRET_PATTERN = /^[A-Z][A-Z0-9_]{0,62}(?:[A-Z0-9_]|\*)?$/;
 
+/**
+ * What a tool declares: a pattern of names that its arguments, its setup and its own code may use. With `own:` before it, only setup and
+ * code: what a caller writes can then not send the secret elsewhere.
+ */
+export const SECRET_DECLARATION = new RegExp(`^(?:own:)?${SECRET_PATTERN.source.slice(1)}`);
+const OWN = 'own:';
+
+/** Where a secret is asked for: in what the caller sent, or by the tool itself. */
+export type SecretPlace = 'arguments' | 'own';
+
+export function declarationMatches(declaration: string, name: string, place: SecretPlace): boolean {
+  const isOwn = declaration.startsWith(OWN);
+  if (isOwn && place === 'arguments') return false;
+  return secretMatches(isOwn ? declaration.slice(OWN.length) : declaration, name);
+}
+
 export function secretMatches(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 }

@@ -14,7 +14,8 @@ function user(more: Partial<SecretUser> & { readonly secrets?: Policy['secrets']
     ...more,
   };
 }
-const codeFor = (name: string, asked: SecretUser): string | undefined => refuseSecret(name, asked)?.error?.code;
+const codeFor = (name: string, asked: SecretUser): string | undefined =>
+  refuseSecret(name, 'arguments', asked)?.error?.code;
 
 describe('a secret', () => {
   it('may be used by a tool that declares it for an agent that is named', () => {
@@ -37,11 +38,26 @@ describe('a secret', () => {
   it('needs to be open to everybody an agent acts for', () => {
     const identity = { tenant: 'default', subject: 'ann', agent: 'main', delegators: ['chief', 'boss'] };
     const secrets = { main: ['TOKEN'], chief: ['TOKEN'] };
-    expect(refuseSecret('TOKEN', user({ identity, secrets }))).toMatchObject({
+    expect(refuseSecret('TOKEN', 'arguments', user({ identity, secrets }))).toMatchObject({
       kind: 'denied',
       error: { code: 'SECRET_DENIED', facts: { agent: 'boss' } },
     });
-    expect(refuseSecret('TOKEN', user({ identity, secrets: { ...secrets, boss: ['*'] } }))).toBeUndefined();
+    expect(
+      refuseSecret('TOKEN', 'arguments', user({ identity, secrets: { ...secrets, boss: ['*'] } })),
+    ).toBeUndefined();
+  });
+
+  it('that a tool declares as its own is not for its arguments', () => {
+    const asked = user({ tool: { id: ID, secrets: ['own:TOKEN', 'own:MAIL_*'] } });
+    expect(['TOKEN', 'MAIL_HOME'].map((name) => refuseSecret(name, 'own', asked))).toStrictEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(codeFor('TOKEN', asked)).toBe('SECRET_UNDECLARED');
+    expect(codeFor('MAIL_HOME', asked)).toBe('SECRET_UNDECLARED');
+    const given = { canonical: '{"a":"secret:TOKEN"}', arguments: { a: 'secret:TOKEN' }, setup: { b: 'secret:TOKEN' } };
+    expect(refuseSecrets(asked, given)?.error?.code).toBe('SECRET_UNDECLARED');
+    expect(refuseSecrets(asked, { ...given, canonical: '{}', arguments: {} })).toBeUndefined();
   });
 
   it('of the setup is looked at where the tool declares it', () => {

@@ -2,7 +2,14 @@ import { trouble } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { Outcome } from './outcome.ts';
 import type { Policy } from './policy.ts';
-import { findReferences, SECRET_WORD, secretMatches, type FoundReferences } from './secret-reference.ts';
+import {
+  declarationMatches,
+  findReferences,
+  SECRET_WORD,
+  secretMatches,
+  type FoundReferences,
+  type SecretPlace,
+} from './secret-reference.ts';
 import type { Identity } from './session.ts';
 import type { ToolDeclaration } from './tool.ts';
 
@@ -16,16 +23,24 @@ export interface SecretUser {
 }
 
 /** Why the call may not use this secret; undefined when it may. Who may not use it does not learn whether it is there. */
-export function refuseSecret(name: string, { tool, policy, identity, knows }: SecretUser): Outcome | undefined {
+export function refuseSecret(
+  name: string,
+  place: SecretPlace,
+  { tool, policy, identity, knows }: SecretUser,
+): Outcome | undefined {
   const about = { tool: tool.id, secret: name };
-  if (!declaresSecret(tool, name)) return trouble('SECRET_UNDECLARED', about);
+  if (!declaresSecret(tool, name, place)) return trouble('SECRET_UNDECLARED', about);
   const closed = closedTo(policy, identity, name);
   if (closed !== undefined) return trouble('SECRET_DENIED', { ...about, agent: closed });
   return knows(name) ? undefined : trouble('SECRET_UNKNOWN', about);
 }
 
-export function declaresSecret({ secrets }: Pick<ToolDeclaration, 'secrets'>, name: string): boolean {
-  return secrets?.some((pattern) => secretMatches(pattern, name)) === true;
+export function declaresSecret(
+  { secrets }: Pick<ToolDeclaration, 'secrets'>,
+  name: string,
+  place: SecretPlace,
+): boolean {
+  return secrets?.some((declaration) => declarationMatches(declaration, name, place)) === true;
 }
 
 /** The agent that may not use it: this one, or one that it acts for. */
@@ -56,9 +71,13 @@ export function refuseSecrets(user: SecretUser, given: GivenSecrets): Outcome | 
   if (inArguments?.problem !== undefined) {
     return trouble('SECRET_REFERENCE_INVALID', { tool: user.tool.id, problem: inArguments.problem });
   }
-  const names = [...(inArguments?.names ?? []), ...[...inSetup].filter((name) => declaresSecret(user.tool, name))];
+  const own = [...inSetup].filter((name) => declaresSecret(user.tool, name, 'own'));
+  return firstRefusal(inArguments?.names ?? [], 'arguments', user) ?? firstRefusal(own, 'own', user);
+}
+
+function firstRefusal(names: Iterable<string>, place: SecretPlace, user: SecretUser): Outcome | undefined {
   for (const name of names) {
-    const refused = refuseSecret(name, user);
+    const refused = refuseSecret(name, place, user);
     if (refused !== undefined) return refused;
   }
   return undefined;

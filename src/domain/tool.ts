@@ -25,7 +25,7 @@ export interface ToolDeclaration {
   readonly serial: boolean;
   /** Runs in the caller's process, never on a fleet worker. */
   readonly pinned?: 'caller';
-  /** Secrets it may be given: names, or `PREFIX_*`. Absent: none. */
+  /** Secrets it may be given: names, or `PREFIX_*`; with `own:` before it, not by its arguments. Absent: none. */
   readonly secrets?: readonly string[];
   readonly limits: ToolLimits;
   /** Made to be asked again and again. Not faster than this, it is never taken for a loop. */

@@ -46,8 +46,12 @@ export async function checkTarget(url: URL, rules: WebRules): Promise<readonly A
 }
 
 function isAllowed(url: URL, allow: readonly string[]): boolean {
+  return allow.includes(hostAndPort(url));
+}
+
+export function hostAndPort(url: URL): string {
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
-  return allow.includes(`${url.hostname}:${port}`);
+  return `${url.hostname}:${port}`;
 }
 
 async function resolveName(host: string, resolve: NonNullable<WebRules['resolve']>): Promise<readonly Address[]> {

@@ -3,6 +3,7 @@ import type { CallId, RunId, SessionId, ToolId } from '../domain/ids.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { EffectAnswer, EffectBody, EffectKey } from '../domain/platform-effect.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import type { SecretPlace } from '../domain/secret-reference.ts';
 import type { Identity } from '../domain/session.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
@@ -66,7 +67,7 @@ export interface RunRequest {
 
 export interface SecretUse {
   /** Why this call may not use the secret of that name; undefined when it may. */
-  refuse(name: string): Outcome | undefined;
+  refuse(name: string, place: SecretPlace): Outcome | undefined;
 }
 
 export type SecretAnswer =

@@ -1,3 +1,4 @@
+import { viewsOf, withoutBreaks, type View } from './decoded-view.ts';
 import { LEAST_ANYWHERE, type SecretForm } from './secret-forms.ts';
 
 /** A secret of a call, and every way in which it may come back. */
@@ -22,64 +23,47 @@ const LETTER = /[\p{L}\p{N}]/u;
 /** Where secrets stand in a text, in order, those that meet made one. With `mayBeCut`, also the beginning of one at its end. */
 export function findSecrets(text: string, secrets: readonly TaintedSecret[], mayBeCut: boolean): FoundSecret[] {
   const found: FoundSecret[] = [];
-  let bare: BareText | undefined;
-  for (const { name, value, forms } of secrets) {
-    const alone = value.length < LEAST_ANYWHERE;
-    for (const form of forms) {
-      const raw = form.sought.text === value;
-      for (const [start, end] of form.sought.placesIn(text)) {
-        if (!alone || standsAlone(text, start, end)) found.push({ start, end, name, raw });
-      }
-      if (form.breaks && !alone) {
-        bare ??= withoutBreaks(text);
-        for (const [start, end] of bare.isSame ? [] : form.sought.placesIn(bare.text)) {
-          found.push({ start: bare.placeOf(start), end: bare.placeOf(end - 1) + 1, name, raw: false });
-        }
-      }
-      const cut = mayBeCut && !alone ? form.sought.beginningAtEndOf(text) : 0;
-      if (cut >= LEAST_CUT) found.push({ start: text.length - cut, end: text.length, name, raw: false });
+  for (const [index, view] of viewsOf(text).entries()) {
+    const isPlain = index === 0;
+    const oneLine = isPlain ? withoutBreaks(view) : undefined;
+    for (const secret of secrets) {
+      findIn(view, secret, mayBeCut, isPlain, found);
+      if (oneLine !== undefined) findInOneLine(oneLine, secret, found);
     }
   }
   return join(found);
 }
 
+function findIn(view: View, secret: TaintedSecret, mayBeCut: boolean, isPlain: boolean, found: FoundSecret[]): void {
+  const { name, value, forms } = secret;
+  const { text } = view;
+  const alone = value.length < LEAST_ANYWHERE;
+  for (const { sought } of forms) {
+    for (const [start, end] of sought.placesIn(text)) {
+      if (alone && !standsAlone(text, start, end)) continue;
+      found.push({ ...placeIn(view, start, end), name, raw: isPlain && sought.text === value });
+    }
+    const cut = mayBeCut && !alone ? sought.beginningAtEndOf(text) : 0;
+    if (cut >= LEAST_CUT) found.push({ ...placeIn(view, text.length - cut, text.length), name, raw: false });
+  }
+}
+
+function findInOneLine(view: View, { name, value, forms }: TaintedSecret, found: FoundSecret[]): void {
+  if (value.length < LEAST_ANYWHERE) return;
+  for (const { sought, breaks } of forms) {
+    for (const [start, end] of breaks ? sought.placesIn(view.text) : []) {
+      found.push({ ...placeIn(view, start, end), name, raw: false });
+    }
+  }
+}
+
+function placeIn(view: View, start: number, end: number): { readonly start: number; readonly end: number } {
+  return { start: view.startOf(start), end: view.endOf(end - 1) };
+}
+
 function standsAlone(text: string, start: number, end: number): boolean {
   const isLetter = (character: string | undefined): boolean => character !== undefined && LETTER.test(character);
   return !isLetter(text[start - 1]) && !isLetter(text[end]);
-}
-
-interface BareText {
-  readonly text: string;
-  readonly isSame: boolean;
-  placeOf(index: number): number;
-}
-
-const BREAK = /(?:\\[rn]|[\r\n])[ \t]*/g;
-
-function withoutBreaks(text: string): BareText {
-  const starts: number[] = [];
-  const removed: number[] = [];
-  let total = 0;
-  const bare = text.replaceAll(BREAK, (found, index: number) => {
-    starts.push(index - total);
-    total += found.length;
-    removed.push(total);
-    return '';
-  });
-  return {
-    text: bare,
-    isSame: total === 0,
-    placeOf(index) {
-      // The last break at or before it.
-      let [low, high] = [0, starts.length];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (starts[middle]! <= index) low = middle + 1;
-        else high = middle;
-      }
-      return index + (low === 0 ? 0 : removed[low - 1]!);
-    },
-  };
 }
 
 function join(found: FoundSecret[]): FoundSecret[] {

@@ -1,6 +1,6 @@
 import { trouble } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { fillReferences, findReferences } from '../domain/secret-reference.ts';
+import { fillReferences, findReferences, type SecretPlace } from '../domain/secret-reference.ts';
 import { declaresSecret, referencesOfSetup } from '../domain/secret-use.ts';
 import type { SecretSource } from '../ports/secret-source.ts';
 import type { RunEnding, RunRequest, SecretAnswer, SecretUse, ToolRunner } from '../ports/tool-runner.ts';
@@ -28,8 +28,8 @@ async function runWithSecrets(
   const startedAt = performance.now();
   const taint = new Taint();
   const values = new Map<string, string>();
-  for (const name of namesIn(request)) {
-    const answer = await readFor(name, request, use, source, taint);
+  for (const [name, place] of namesIn(request)) {
+    const answer = await readFor(name, place, request, use, source, taint);
     if (request.signal.aborted) return { kind: 'aborted' };
     if (answer.kind === 'refused') return { kind: 'not-run', outcome: answer.outcome };
     values.set(name, answer.value);
@@ -40,26 +40,28 @@ async function runWithSecrets(
     arguments: fillReferences(request.arguments, valueOf) as JsonObject,
     setup: fillReferences(request.setup, valueOf) as JsonObject,
     timeoutMs: Math.max(1, Math.round(request.timeoutMs - (performance.now() - startedAt))),
-    onSecret: (name) => readFor(name, request, use, source, taint),
+    onSecret: (name) => readFor(name, 'own', request, use, source, taint),
   };
   const ending = await runner.run(inner);
   return taint.isEmpty ? ending : scrubEnding(ending, taint, request.tool.limits.maxResultBytes);
 }
 
-/** Of the setup, what this tool declared: the rest stays as it is written. */
-function namesIn({ arguments: args, setup, tool }: RunRequest): Set<string> {
-  const inSetup = [...referencesOfSetup(setup).names].filter((name) => declaresSecret(tool, name));
-  return new Set([...findReferences(args).names, ...inSetup]);
+/** Of the setup, what this tool declared: the rest stays as it is written. Each is asked for once. */
+function namesIn({ arguments: args, setup, tool }: RunRequest): Map<string, SecretPlace> {
+  const inSetup = [...referencesOfSetup(setup).names].filter((name) => declaresSecret(tool, name, 'own'));
+  const given = [...findReferences(args).names].map((name) => [name, 'arguments'] as const);
+  return new Map<string, SecretPlace>([...inSetup.map((name) => [name, 'own'] as const), ...given]);
 }
 
 async function readFor(
   name: string,
+  place: SecretPlace,
   { tool, signal }: RunRequest,
   use: SecretUse,
   source: SecretSource,
   taint: Taint,
 ): Promise<SecretAnswer> {
-  const refused = use.refuse(name);
+  const refused = use.refuse(name, place);
   if (refused !== undefined) return { kind: 'refused', outcome: refused };
   const read = await source.read(name, signal);
   if (read.kind === 'problem') {

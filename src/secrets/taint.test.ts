@@ -22,6 +22,9 @@ const escapesOf = (value: string): Record<string, string> => ({
   'json in json': JSON.stringify({ a: JSON.stringify({ b: value }) }),
   'ascii json': JSON.stringify(value).replaceAll('ä', '\\u00e4'),
   'html-safe json': JSON.stringify(value).replaceAll('ä', '\\u00e4').replaceAll('&', '\\u0026').replaceAll('<', '\\u003c').replaceAll('>', '\\u003e'),
+  'html': value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&#34;').replaceAll("'", '&#x27;'),
+  'base64 in an address': encodeURIComponent(Buffer.from(`${value}???`).toString('base64')),
+  'every byte escaped': Array.from(Buffer.from(value), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
   hex: Buffer.from(value).toString('hex'),
 }); // prettier-ignore
 
@@ -121,13 +124,14 @@ describe('a tainted call', () => {
       fc.property(secret, fc.string(), fc.string(), fc.nat(30), (value, before, after, which) => {
         const escapes = Object.values(escapesOf(value));
         const escaped = escapes[which % escapes.length]!;
-        const scrubbed = tainted(['NAME', value]).scrubText(before + escaped + after);
+        // Half an escape before it would change what it means.
+        const scrubbed = tainted(['NAME', value]).scrubText(before.replaceAll(/[%\\&]/g, '') + escaped + after);
         // A text around it may hold the same letters by chance only if it held them before.
         const left = scrubbed.replaceAll('[secret NAME]', '\u0000');
         for (const form of [value, encodeURIComponent(value)]) expect(left).not.toContain(form);
         expect(scrubbed).toContain('[secret NAME]');
       }),
-      { numRuns: 500 },
+      { numRuns: 1000 },
     );
   }, 60_000);
 

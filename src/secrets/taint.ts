@@ -1,7 +1,7 @@
 import type { JsonObject } from '../domain/json.ts';
 import { findSecrets, type FoundSecret, type TaintedSecret } from './find-forms.ts';
-import { SoughtText } from './find-text.ts';
-import { formsOf, LEAST_ANYWHERE } from './secret-forms.ts';
+import type { SoughtText } from './find-text.ts';
+import { byteFormsOf, formsOf } from './secret-forms.ts';
 
 /** The secrets that one call was given, and how to keep them inside it. */
 export class Taint {
@@ -112,10 +112,7 @@ export class Taint {
   }
 
   #soughtInBytes(): readonly SoughtText[] {
-    this.#inBytes ??= this.#secrets.flatMap(({ value, forms }) => [
-      ...(value.length < LEAST_ANYWHERE ? [] : forms.map(({ sought }) => inBytes(Buffer.from(sought.text)))),
-      inBytes(Buffer.from(value, 'utf16le')),
-    ]);
+    this.#inBytes ??= this.#secrets.flatMap(({ value }) => byteFormsOf(value));
     return this.#inBytes;
   }
 }
@@ -124,10 +121,6 @@ const LEAST_PART = 8;
 
 function lastPart(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).trim();
-}
-
-function inBytes(bytes: Buffer): SoughtText {
-  return new SoughtText(bytes.toString('latin1'));
 }
 
 /** Says which one it was: the model can act on that. */

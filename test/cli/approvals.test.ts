@@ -75,19 +75,28 @@ describe('sallyport approvals', () => {
     await decide(question, 'deny', '--digest', question.binding);
   });
 
-  it('show hides what the tool’s own schema calls a secret', async () => {
+  it('show hides what is a secret by the tool’s own schema, by its name or by its shape', async () => {
     const published = samplePublished({
       id: 'files.write' as never,
       inputSchema: { type: 'object', properties: { key: { type: 'string', writeOnly: true } } },
     });
     const { sequence } = await store.readCatalog();
     await store.writeCatalog({ expectedSequence: sequence, digest: 'd', modules: [published.module] });
-    const question = await ask({ arguments: '{"key":"hush-hush","path":"seen"}' });
+    const args = {
+      api_key: 'hush-hush',
+      command: 'curl -u ann:hush-hush x',
+      key: 'hush-hush',
+      path: 'seen',
+      token: 'secret:X',
+    };
+    const question = await ask({ arguments: JSON.stringify(args) });
     for (const flags of [[], ['--json']]) {
       const { stdout } = await plane.cli('approvals', 'show', question.id, ...flags);
       expect(stdout).not.toContain('hush-hush');
-      expect(stdout).toContain('[redacted, 11 bytes]');
+      expect(stdout).toMatch(/key\\?": \[secret [0-9a-f]{8}, 11 bytes\]/);
+      expect(stdout).toMatch(/curl -u ann:\[secret [0-9a-f]{8}\] x/);
       expect(stdout).toContain('seen');
+      expect(stdout).toContain('secret:X');
     }
     await decide(question, 'deny', '--digest', question.binding);
   });

@@ -267,3 +267,19 @@ describe('web.send', () => {
     expect(site.requests).toEqual([]);
   });
 });
+
+describe('web authorization', () => {
+  const told: Answer = (request, response) =>
+    void response.writeHead(200, { 'content-type': 'text/plain' }).end(request.headers.authorization ?? 'none');
+
+  test('goes to the host of the setup alone, whatever the call says, and not over a redirect', async () => {
+    answers['/told'] = told;
+    answers['/away'] = redirect(302, `http://${other.host}/told`);
+    const setup = { authorization: { [site.host]: 'Bearer of-the-setup' } };
+    const headers = { Authorization: 'Bearer of-the-model' };
+    expect(await fetchPage('/told', { headers }, setup)).toMatchObject({ text: 'Bearer of-the-setup' });
+    expect(await fetchPage('/away', {}, setup)).toMatchObject({ text: 'none' });
+    const elsewhere = { authorization: { [other.host]: 'Bearer of-the-setup' } };
+    expect(await fetchPage('/told', {}, elsewhere)).toMatchObject({ text: 'none' });
+  });
+});

@@ -52,5 +52,5 @@ export function secretUser({ tool, identity, claimed }: AllowedCall, { secrets }
 export function secretUse(call: AllowedCall, canonical: string, needs: Pick<Plane, 'secrets'>): SecretUse | undefined {
   if (call.tool.declaration.secrets === undefined && !canonical.includes(SECRET_WORD)) return undefined;
   const user = secretUser(call, needs);
-  return { refuse: (name) => refuseSecret(name, user) };
+  return { refuse: (name, place) => refuseSecret(name, place, user) };
 }

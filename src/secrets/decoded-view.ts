@@ -1,0 +1,132 @@
+/** A text as somebody reads it who undoes one kind of escaping, and where each of its characters stands in the text as it is. */
+export interface View {
+  readonly text: string;
+  /** Where the character begins, and where it ends. */
+  startOf(index: number): number;
+  endOf(index: number): number;
+}
+
+interface Escaping {
+  readonly pattern: RegExp;
+  /** The characters that it stands for, each with the length of its own part. */
+  readonly decode: (escape: string) => readonly (readonly [character: string, length: number])[];
+}
+
+const JSON_ESCAPE: Escaping = {
+  pattern: /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt'])/g,
+  decode: (escape) => [[decodeJson(escape), escape.length]],
+};
+const PERCENT: Escaping = { pattern: /(?:%[0-9a-fA-F]{2})+/g, decode: decodePercent };
+const FORM: Escaping = {
+  pattern: /(?:%[0-9a-fA-F]{2})+|\+/g,
+  decode: (escape) => (escape === '+' ? [[' ', 1]] : decodePercent(escape)),
+};
+const HTML: Escaping = {
+  pattern: /&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});/g,
+  decode: (escape) => [[decodeEntity(escape), escape.length]],
+};
+const LINE_BREAK: Escaping = { pattern: /(?:\\[rn]|[\r\n])[ \t]*/g, decode: () => [] };
+
+/** The text itself, and as it reads without escapes that are in it. None of these takes more than one look at the text. */
+export function viewsOf(text: string): View[] {
+  const views: View[] = [{ text, startOf: (index) => index, endOf: (index) => index + 1 }];
+  const add = (view: View, escaping: Escaping): void => {
+    const decoded = decode(view, escaping);
+    if (decoded !== undefined) views.push(decoded);
+  };
+  const [plain] = views as [View];
+  if (text.includes('\\')) add(plain, JSON_ESCAPE);
+  // JSON in a text of JSON.
+  const inner = views[1];
+  if (inner?.text.includes('\\') === true) add(inner, JSON_ESCAPE);
+  if (text.includes('%')) add(plain, PERCENT);
+  if (text.includes('+')) add(plain, FORM);
+  if (text.includes('&')) add(plain, HTML);
+  return views;
+}
+
+/** As one line; undefined when it is one. */
+export function withoutBreaks(view: View): View | undefined {
+  return decode(view, LINE_BREAK);
+}
+
+/** Undefined when there was nothing to decode. Only what was decoded is remembered; between it, one character is one. */
+function decode(from: View, { pattern, decode: toCharacters }: Escaping): View | undefined {
+  const [places, sources, lengths]: [number[], number[], number[]] = [[0], [0], [1]];
+  const parts: string[] = [];
+  let [length, at] = [0, 0];
+  const mark = (source: number, unit: number): void => {
+    places.push(length);
+    sources.push(source);
+    lengths.push(unit);
+  };
+  for (const { 0: escape, index } of from.text.matchAll(pattern)) {
+    parts.push(from.text.slice(at, index));
+    length += index - at;
+    let source = index;
+    for (const [character, unit] of toCharacters(escape)) {
+      for (let half = 0; half < character.length; half += 1) {
+        mark(source, unit);
+        length += 1;
+      }
+      parts.push(character);
+      source += unit;
+    }
+    at = index + escape.length;
+    mark(at, 1);
+  }
+  if (at === 0) return undefined;
+  parts.push(from.text.slice(at));
+  const partOf = (index: number): number => lastAtMost(places, index);
+  const sourceOf = (index: number): number => {
+    const part = partOf(index);
+    return lengths[part] === 1 ? sources[part]! + index - places[part]! : sources[part]!;
+  };
+  return {
+    text: parts.join(''),
+    startOf: (index) => from.startOf(sourceOf(index)),
+    endOf: (index) => from.endOf(sourceOf(index) + lengths[partOf(index)]! - 1),
+  };
+}
+
+/** The last of the ascending numbers that is not above; of equal ones the last. */
+function lastAtMost(numbers: readonly number[], most: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! <= most) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+function decodeJson(escape: string): string {
+  const letter = escape[1]!;
+  return letter === 'u' ? String.fromCharCode(Number.parseInt(escape.slice(2), 16)) : (SHORT_ESCAPES[letter] ?? letter);
+}
+
+/** UTF-8, three characters of the text for each byte. */
+function decodePercent(escape: string): (readonly [string, number])[] {
+  const decoded = Buffer.from(escape.replaceAll('%', ''), 'hex').toString('utf8');
+  return Array.from(decoded, (character) => [
+    character,
+    (character === '\uFFFD' ? 1 : Buffer.byteLength(character)) * 3,
+  ]);
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&apos;': "'",
+};
+
+function decodeEntity(entity: string): string {
+  const named = NAMED[entity];
+  if (named !== undefined) return named;
+  const code = /^&#x/i.test(entity) ? Number.parseInt(entity.slice(3), 16) : Number.parseInt(entity.slice(2), 10);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : entity;
+}
