@@ -11,8 +11,8 @@ export interface ServiceDoor {
 export interface ServiceAccess {
   /** Service → names of its methods. */
   readonly offered: Readonly<Record<string, readonly string[]>>;
-  /** Rejects with a ServiceProblem-like error for whatever goes wrong; never hangs longer than the deadline of one request. */
-  call(request: ServiceRequest): Promise<JsonValue>;
+  /** Rejects with a ServiceFailure for whatever goes wrong, and within the deadline of one request. */
+  readonly call: (request: ServiceRequest) => Promise<JsonValue>;
   /** Nothing is answered any more; what is under way is aborted. */
   close(): void;
 }

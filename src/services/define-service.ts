@@ -45,7 +45,7 @@ export interface ServiceCall extends ServiceCaller {
   /** Aborted when the request's time is up or the call ends. */
   readonly signal: AbortSignal;
   /** A new one each time, and the same ones again when the call is run again. */
-  nextKey(): string;
+  readonly nextKey: () => string;
 }
 
 // Each method checks what it is given: JSON of an unknown shape.

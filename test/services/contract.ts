@@ -20,6 +20,10 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
 export function describeServicesContract(name: string, createBackend: () => Promise<Backend>): void {
   describe(`services on ${name}`, () => {
     const scene = prepareScene(createBackend);
-    for (const [topic, register] of Object.entries(TOPICS)) describe(topic, () => register(scene));
+    for (const [topic, register] of Object.entries(TOPICS)) {
+      describe(`${topic}`, () => {
+        register(scene);
+      });
+    }
   });
 }

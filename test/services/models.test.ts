@@ -166,6 +166,6 @@ describe('the models service', () => {
       (error: unknown) => error as Error,
     );
     expect(refused).toMatchObject({ code: 'SERVICES_INVALID', message: expect.stringContaining(problem) });
-    expect(String(refused)).not.toContain('in-the-clear');
+    expect((refused as Error).message).not.toContain('in-the-clear');
   });
 });

@@ -55,8 +55,8 @@ export const newTenant = (): string => `tenant-${randomUUID()}`;
 
 export interface Staged {
   /** What a call of this identity gets. */
-  as(identity: Partial<Identity>, callId?: string): Services;
-  access(identity: Partial<Identity>, callId?: string): ServiceAccess;
+  readonly as: (identity: Partial<Identity>, callId?: string) => Services;
+  readonly access: (identity: Partial<Identity>, callId?: string) => ServiceAccess;
   readonly registry: ServiceRegistry;
 }
 

@@ -35,7 +35,7 @@ export function describeIsolation(scene: Scene): void {
           await knowledge.put({ name: mark, text: 'secret' });
           await tasks.create({ title: mark });
         }
-        for (const { who, tenant } of writers) {
+        for (const [index, { who, tenant }] of writers.entries()) {
           const { conversations, knowledge, tasks } = as({ ...definedOf(who), tenant });
           const marksOf = (isMine: (other: Anybody) => boolean): string[] =>
             writers.flatMap((one) => (one.tenant === tenant && isMine(one.who) ? [one.mark] : [])).sort();
@@ -46,6 +46,10 @@ export function describeIsolation(scene: Scene): void {
           const found = await conversations.search({ text: 'secret', limit: 50 });
           expect(found.map(({ text }) => text).sort()).toEqual(said);
           expect((await conversations.window()).map(({ text }) => text).sort()).toEqual(said);
+          // Not even by number: somebody else's word must not lead to a document of one's own.
+          const foreign = writers[(index + 1) % writers.length]!.mark;
+          const led = (await conversations.search({ text: foreign })).map(({ text }) => text);
+          expect(led).toEqual(said.filter((text) => text === `secret ${foreign}`));
           const known = await knowledge.search({ text: 'secret', limit: 50 });
           expect(known.map(({ name }) => name).sort()).toEqual(own);
           expect((await tasks.list()).map(({ title }) => title).sort()).toEqual(own);
