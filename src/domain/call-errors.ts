@@ -2,6 +2,7 @@ import { APPROVAL_ERRORS } from './approval-errors.ts';
 import { entry } from './error-entry.ts';
 import { GATE_ERRORS } from './gate-errors.ts';
 import { HOOK_CALL_ERRORS } from './hook-errors.ts';
+import { PLATFORM_ERRORS } from './platform-errors.ts';
 
 /** Endings of calls. Each becomes an outcome; codes are never reused. */
 export const CALL_ERRORS = {
@@ -243,4 +244,5 @@ export const CALL_ERRORS = {
   ...GATE_ERRORS,
   ...APPROVAL_ERRORS,
   ...HOOK_CALL_ERRORS,
+  ...PLATFORM_ERRORS,
 } as const;
