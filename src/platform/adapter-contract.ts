@@ -18,7 +18,7 @@ export interface AdapterUnderTest {
 
 export interface AdapterCase {
   readonly title: string;
-  run(): Promise<void>;
+  readonly run: () => Promise<void>;
 }
 
 const AT_ONCE = 10;
