@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import * as ai from 'ai';
 import type OpenAI from 'openai';
-import type { Client, SessionHandle } from 'sallyport/client';
+import { pendingText, type Client, type SessionHandle } from 'sallyport/client';
 import {
   findRefusals,
   makeAiSdkTools,
@@ -40,7 +40,7 @@ export function makeRun(client: Client, session: SessionHandle): Run {
   async function run(id: string | undefined, args: JsonObject, key: string): Promise<string> {
     if (id === undefined) return 'There is no such tool.';
     const answer = await client.call(session, id, args, { key });
-    if (answer.kind === 'pending') return `It goes on as ${answer.callId}.`;
+    if (answer.kind === 'pending') return pendingText(answer);
     const { kind, structured, content, error } = answer.outcome;
     return kind === 'ok' ? JSON.stringify(structured ?? content) : `${kind}: ${error?.message}`;
   }
@@ -133,8 +133,7 @@ export function makeMcpServer(client: Client, session: SessionHandle, tools: rea
     const id = toolIdOf(params.name);
     if (id === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool "${params.name}".`);
     const answer = await client.call(session, id, (params.arguments ?? {}) as JsonObject);
-    if (answer.kind === 'pending')
-      return { isError: true, content: [{ type: 'text', text: `It goes on as ${answer.callId}.` }] };
+    if (answer.kind === 'pending') return { isError: true, content: [{ type: 'text', text: pendingText(answer) }] };
     const { kind, structured, content, error } = answer.outcome;
     const text = kind === 'ok' ? JSON.stringify(structured ?? content) : `${kind}: ${error?.message}`;
     const isObject = typeof structured === 'object' && structured !== null && !Array.isArray(structured);

@@ -4,6 +4,7 @@ import { GATE_ERRORS } from './gate-errors.ts';
 import { HOOK_CALL_ERRORS } from './hook-errors.ts';
 import { STORE_CALL_ERRORS } from './store-errors.ts';
 import { SECRET_ERRORS } from './secret-errors.ts';
+import { PLATFORM_ERRORS } from './platform-errors.ts';
 
 /** Endings of calls. Each becomes an outcome; codes are never reused. */
 export const CALL_ERRORS = {
@@ -254,4 +255,5 @@ export const CALL_ERRORS = {
   ...HOOK_CALL_ERRORS,
   ...STORE_CALL_ERRORS,
   ...SECRET_ERRORS,
+  ...PLATFORM_ERRORS,
 } as const;

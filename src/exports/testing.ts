@@ -8,6 +8,17 @@ export { buildToolkit, type Toolkit } from '../domain/toolkit.ts';
 export type { Policy, PolicyRecord } from '../domain/policy.ts';
 export type { Outcome } from '../domain/outcome.ts';
 export type { Store } from '../ports/store.ts';
+// What every platform adapter owes, for those who write one.
+export { adapterContract, type AdapterCase, type AdapterUnderTest } from '../platform/adapter-contract.ts';
+export { runOutbound, type OutboundSettings, type RunningOutbound } from '../platform/run-outbound.ts';
+export type { ServedPlatform } from '../platform/deliver-effect.ts';
+export type {
+  AdapterEffect,
+  AdapterOperation,
+  DeliveryResult,
+  OperationResult,
+  PlatformAdapter,
+} from '../ports/platform-adapter.ts';
 // Parts of a call without the plane around it: what the benches measure.
 export { gate } from '../stages/gate/gate.ts';
 export type { GatedCall } from '../stages/gate/gated-call.ts';

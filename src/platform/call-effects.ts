@@ -1,4 +1,5 @@
 import { elapsedMs } from '../domain/elapsed.ts';
+import { platformRefusal, type PlatformRefusal } from '../domain/platform-errors.ts';
 import { effectKey, type EffectAnswer, type EffectKey, type EffectOrigin } from '../domain/platform-effect.ts';
 import type { Identity } from '../domain/session.ts';
 import type { CallEffects, EffectSource } from '../ports/call-effects.ts';
@@ -38,8 +39,6 @@ interface Needs {
   readonly log: Log;
   readonly replies: ReplyReader;
 }
-
-type Refused = Extract<PlatformReply, { kind: 'refused' }>;
 
 interface Target {
   readonly platform: string;
@@ -110,32 +109,30 @@ class RunEffects implements CallEffects {
   }
 
   /** The tool may not be listening. */
-  #refuse({ body }: PlatformRequest, refusal: Refused): Promise<PlatformReply> {
+  #refuse({ body }: PlatformRequest, refusal: PlatformRefusal): Promise<PlatformReply> {
     const { callId, tool } = this.#delivery;
     this.#needs.log.warn({ callId, tool, kind: body.kind, code: refusal.code }, 'an effect was refused');
     return Promise.resolve(refusal);
   }
 
-  #targetOf({ platform = this.#origin.homePlatform, channel }: PlatformRequest): Target | Refused {
-    if (platform === undefined)
-      return refused('PLATFORM_NONE', 'This session is on no platform; there is nowhere to send to.');
+  #targetOf({ platform = this.#origin.homePlatform, channel }: PlatformRequest): Target | PlatformRefusal {
+    if (platform === undefined) return platformRefusal('PLATFORM_NONE', { missing: 'platform' });
     const known = Object.hasOwn(this.#needs.settings.platforms, platform)
       ? this.#needs.settings.platforms[platform]
       : undefined;
-    if (known === undefined) return refused('PLATFORM_UNKNOWN', `No platform "${platform}" is configured here.`);
+    if (known === undefined) return platformRefusal('PLATFORM_UNKNOWN', { platform });
     const chosen = channel ?? (platform === this.#origin.homePlatform ? this.#origin.homeChannel : undefined);
-    if (chosen === undefined) return refused('PLATFORM_NONE', 'This session has no channel; name the one to send to.');
+    if (chosen === undefined) return platformRefusal('PLATFORM_NONE', { missing: 'channel' });
     const target = { platform, channel: chosen, deliverWithinMs: known.deliverWithinMs };
     if (maySendTo(target, this.#origin, known.channels)) return target;
-    return refused('CHANNEL_REFUSED', 'This tool may send to the channel of its session only.');
+    return platformRefusal('CHANNEL_REFUSED', {});
   }
 
-  #tooMuch(): Refused | undefined {
+  #tooMuch(): PlatformRefusal | undefined {
     const { effectsPerCall, bytesPerCall } = this.#needs.settings;
-    if (this.#count > effectsPerCall)
-      return refused('EFFECT_LIMIT', `A call may do ${effectsPerCall} things on its platform, not more.`);
+    if (this.#count > effectsPerCall) return platformRefusal('EFFECT_LIMIT', { limit: effectsPerCall, what: 'things' });
     if (this.#bytes <= bytesPerCall) return undefined;
-    return refused('EFFECT_LIMIT', `A call may send ${bytesPerCall} bytes to its platform, not more.`);
+    return platformRefusal('EFFECT_LIMIT', { limit: bytesPerCall, what: 'bytes' });
   }
 
   #waitMsOf({ waitMs, body }: PlatformRequest): number {
@@ -158,13 +155,11 @@ class RunEffects implements CallEffects {
         return { kind: 'delivered', key, answer };
       }
       if (effect === undefined || effect.state === 'failed') {
-        return refused('EFFECT_FAILED', `The platform did not take it: ${effect?.problem ?? 'it is gone'}.`);
+        return platformRefusal('EFFECT_FAILED', { problem: effect?.problem ?? 'it is gone' });
       }
       const leftMs = waitMs - elapsedMs(startedAt);
       if (leftMs <= 0 || signal.aborted) {
-        return isRaw
-          ? refused('PLATFORM_TIMEOUT', 'The platform did not answer in time; the operation may still be done.')
-          : { kind: 'queued', key };
+        return isRaw ? platformRefusal('PLATFORM_TIMEOUT', {}) : { kind: 'queued', key };
       }
       await firstOf(told, Math.min(leftMs, LOOK_EVERY_MS), signal);
     }
@@ -172,22 +167,15 @@ class RunEffects implements CallEffects {
 
   #failed(key: EffectKey, error: unknown): PlatformReply {
     this.#needs.log.error({ callId: this.#delivery.callId, effect: key, error }, 'an effect was not published');
-    return refused('EFFECT_UNPUBLISHED', 'It could not be sent now.');
+    return platformRefusal('EFFECT_UNPUBLISHED', {});
   }
 }
 
 const REFUSALS = {
-  fenced: refused('EFFECT_FENCED', 'This call is no longer run here; nothing was sent.'),
-  conflict: refused(
-    'EFFECT_CONFLICT',
-    'Under this key something else was sent before: the call was run again and did other things. Name effects with a key.',
-  ),
-  full: refused('OUTBOUND_FULL', 'Too much waits to be sent already.'),
+  fenced: platformRefusal('EFFECT_FENCED', {}),
+  conflict: platformRefusal('EFFECT_CONFLICT', {}),
+  full: platformRefusal('OUTBOUND_FULL', {}),
 };
-
-function refused(code: string, message: string): Refused {
-  return { kind: 'refused', code, message };
-}
 
 function originOf({ session, tool }: Delivery, identity: Identity): EffectOrigin {
   const { tenant, subject, agent, space, platform, channel } = identity;

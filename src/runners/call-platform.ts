@@ -3,6 +3,7 @@ import type { EffectOptions, PlatformProxy, RawOptions, SentEffect, SentFile } f
 import { ToolFailure } from '../authoring/tool-failure.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { EffectBody } from '../domain/platform-effect.ts';
+import { platformRefusal } from '../domain/platform-errors.ts';
 import type { PlatformReply, PlatformRequest } from '../ports/tool-runner.ts';
 import { plainEffect, plainEffectOptions } from './plain-effect.ts';
 import { NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
@@ -10,11 +11,7 @@ import { readRegularFile } from './read-regular-file.ts';
 
 type Refused = Extract<PlatformReply, { kind: 'refused' }>;
 
-export const NO_PLATFORM: Refused = {
-  kind: 'refused',
-  code: 'PLATFORM_NONE',
-  message: 'There is no platform to send to here.',
-};
+export const NO_PLATFORM: Refused = platformRefusal('PLATFORM_NONE', { missing: 'platform' });
 
 interface PlatformHost {
   throwIfAborted(): void;
@@ -85,7 +82,8 @@ export function platformRequest(asked: unknown, maxBytes: number): PlatformReque
     return { body: plain, ...plainEffectOptions(options) };
   } catch (error) {
     if (error instanceof TooLarge) {
-      throw new ToolFailure(`It could not be sent: ${error.message}.`, { code: 'EFFECT_TOO_LARGE', cause: error });
+      const { message, code } = platformRefusal('EFFECT_TOO_LARGE', { problem: error.message });
+      throw new ToolFailure(message, { code, cause: error });
     }
     if (error instanceof NotPlain) throw new TypeError(`ctx.platform: ${error.message}`, { cause: error });
     throw error;
@@ -93,10 +91,7 @@ export function platformRequest(asked: unknown, maxBytes: number): PlatformReque
 }
 
 export function refusalOf(error: unknown): Refused {
-  const message = error instanceof Error ? error.message : 'It could not be sent.';
-  return {
-    kind: 'refused',
-    code: error instanceof ToolFailure ? (error.code ?? 'EFFECT_INVALID') : 'EFFECT_INVALID',
-    message,
-  };
+  if (error instanceof ToolFailure)
+    return { kind: 'refused', code: error.code ?? 'EFFECT_INVALID', message: error.message };
+  return platformRefusal('EFFECT_INVALID', { problem: error instanceof Error ? error.message : 'it is nothing known' });
 }

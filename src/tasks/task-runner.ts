@@ -86,7 +86,7 @@ export class TaskRunner implements ToolRunner {
 
   /** The call itself would wait for its own end. */
   async #find({ arguments: args, identity, session, callId: own }: RunRequest): Promise<CallRecord | undefined> {
-    const asked = String(args['call']);
+    const asked = typeof args['call'] === 'string' ? args['call'] : '';
     const [scoped, mine] = [parseScopedId(asked), parseScopedId(session)];
     if (scoped === undefined || scoped.scope !== mine?.scope || scoped.lane !== mine.lane || asked === own)
       return undefined;

@@ -27,6 +27,7 @@ describe('example modules', () => {
       'notes.read read',
       'notes.add idempotent serial',
       'notes.edit idempotent serial',
+      'notes.share idempotent',
       'notes.delete idempotent serial',
       'shell.run unsafe privileged',
       'web.fetch read',

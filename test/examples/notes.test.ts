@@ -4,6 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import notes from '../../examples/modules/notes/index.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
+import type { PlatformReply, PlatformRequest } from '../../src/ports/tool-runner.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { refusalOf, runExample, valueOf, type ExampleRun } from './run-example.ts';
 
@@ -104,6 +105,37 @@ describe('notes.list', () => {
       more: false,
       notes: [{ title: 'one' }],
     });
+  });
+});
+
+describe('notes.share', () => {
+  const sent: PlatformRequest['body'][] = [];
+  const onPlatform = async ({ body }: PlatformRequest): Promise<PlatformReply> => {
+    sent.push(body);
+    return { kind: 'delivered', key: 'call/1', answer: { messageId: 'm1' } };
+  };
+  beforeEach(() => sent.splice(0));
+
+  test('sends a short note as a message, and a long one as a file', async () => {
+    await add('Milk', 'two litres');
+    await add('Long', 'x'.repeat(5000));
+    expect(await valueOf(run('share', { id: 1 }, { onPlatform }))).toEqual({
+      id: 1,
+      state: 'delivered',
+      messageId: 'm1',
+    });
+    await valueOf(run('share', { id: 2 }, { onPlatform }));
+    expect(sent).toMatchObject([
+      { kind: 'send', message: { text: 'Milk\n\ntwo litres' } },
+      { kind: 'file', file: { name: 'Long.txt', mediaType: 'text/plain' } },
+    ]);
+  });
+
+  test('says so when there is nowhere to send to, and sends no note of somebody else', async () => {
+    await add('Milk');
+    expect(await refusalOf(run('share', { id: 1 }))).toBe('failed PLATFORM_NONE');
+    expect(await refusalOf(run('share', { id: 1 }, { onPlatform, subject: 'bob' }))).toBe('failed NOTE_NOT_FOUND');
+    expect(sent).toEqual([]);
   });
 });
 

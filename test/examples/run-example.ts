@@ -3,7 +3,7 @@ import { parseWith } from '../../src/authoring/standard-schema.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/tool.ts';
 import type { CallId, ToolId } from '../../src/domain/ids.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
-import type { Progress, RunEnding } from '../../src/ports/tool-runner.ts';
+import type { PlatformReply, PlatformRequest, Progress, RunEnding } from '../../src/ports/tool-runner.ts';
 import { runTool } from '../../src/runners/run-tool.ts';
 
 export interface ExampleRun {
@@ -12,6 +12,7 @@ export interface ExampleRun {
   readonly callId?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+  readonly onPlatform?: (request: PlatformRequest) => Promise<PlatformReply>;
 }
 
 let calls = 0;
@@ -27,6 +28,7 @@ export async function runExample(
     callId,
     signal = new AbortController().signal,
     onProgress = () => {},
+    onPlatform,
   }: ExampleRun = {},
 ): Promise<RunEnding> {
   calls += 1;
@@ -45,7 +47,17 @@ export async function runExample(
   const throwIfAborted = (): void => signal.throwIfAborted();
   const onSecret = () => Promise.reject(new Error('examples get their secrets in their setup'));
   const onServiceCall = () => Promise.reject(new Error('there are no services here'));
-  const host = { signal, throwIfAborted, onProgress, onLog: () => {}, onNestedCall, onSecret, onServiceCall };
+  const platform = onPlatform === undefined ? {} : { onPlatform };
+  const host = {
+    signal,
+    throwIfAborted,
+    onProgress,
+    onLog: () => {},
+    onNestedCall,
+    onSecret,
+    onServiceCall,
+    ...platform,
+  };
   const ending = await runTool(async () => module, tool, facts, host);
   if (ending.kind === 'returned') await mustMatch(module.tools[tool]?.output, ending.result.value);
   return ending;

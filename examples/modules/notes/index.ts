@@ -8,6 +8,9 @@ const text = z.string().max(100_000);
 const tags = z.array(z.string().trim().min(1).max(50)).max(20);
 const limit = z.int().min(1).max(100).default(20);
 
+/** Longer notes are sent as files. */
+const LONGEST_MESSAGE = 4000;
+
 const note = z.object({ id: z.int(), title, text, tags, createdAt: z.string(), updatedAt: z.string() });
 const found = z.object({
   notes: z.array(z.object({ id: z.int(), title, tags, updatedAt: z.string(), preview: z.string() })),
@@ -68,6 +71,22 @@ export default defineModule({
       output: note,
       run: ({ id: noteId, ...changes }, { setup, identity }) =>
         withNotes(setup.file, identity, (notes) => notes.edit(noteId, changes)) ?? notFound(noteId),
+    }),
+
+    share: tool({
+      description: 'Sends a note to the channel of this conversation, where everybody in it can read it.',
+      // Idempotent: if the call is run again, the same message has the same key and goes out once.
+      effect: 'idempotent',
+      input: z.object({ id }),
+      output: z.object({ id: z.int(), state: z.enum(['delivered', 'queued']), messageId: z.string().optional() }),
+      async run(args, { setup, identity, platform }) {
+        const { title, text } = withNotes(setup.file, identity, (notes) => notes.read(args.id)) ?? notFound(args.id);
+        const { state, messageId } =
+          text.length <= LONGEST_MESSAGE
+            ? await platform.send(`${title}\n\n${text}`)
+            : await platform.sendFile({ name: `${title}.txt`, mediaType: 'text/plain', bytes: Buffer.from(text) });
+        return { id: args.id, state, ...(messageId === undefined ? {} : { messageId }) };
+      },
     }),
 
     delete: tool({

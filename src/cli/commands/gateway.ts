@@ -16,7 +16,9 @@ import { auditPasswordOf } from '../with-trail.ts';
 
 export function gatewayCommand(): Command {
   return new Command('gateway')
-    .description('Keep the audit of a store (drain, chain and sign its records) and deliver what tools send, until SIGTERM')
+    .description(
+      'Keep the audit of a store (drain, chain and sign its records) and deliver what tools send, until SIGTERM',
+    )
     .addOption(new ConfigOption('gateway.health.port'))
     .action(action(serve));
 }
