@@ -3,7 +3,8 @@ import type { BackupManifest } from '../stores/backup/manifest.ts';
 import { backupEmbeddedStore, restoreEmbeddedStore } from '../stores/embedded/backup-store.ts';
 import { backupRedisStore } from '../stores/redis/backup-store.ts';
 import { restoreRedisStore } from '../stores/redis/restore-store.ts';
-import { upgradeLibrary } from '../stores/redis/with-server.ts';
+import { upgradeLibrary, withServer } from '../stores/redis/with-server.ts';
+import { loadScopeFunctions } from '../services/storage/redis/scope-functions.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { RELEASE } from './release.ts';
 
@@ -34,7 +35,11 @@ export function restoreStore(
 
 /** Brings the store up to this release, beside whoever uses it: functions on Redis, tables in the file. */
 export async function upgradeStore(store: StoreOptions): Promise<'upgraded' | 'current'> {
-  if (store.store === 'redis') return (await upgradeLibrary(store.redis)) === 'loaded' ? 'upgraded' : 'current';
+  if (store.store === 'redis') {
+    const answer = await upgradeLibrary(store.redis);
+    await withServer(store.redis, ({ commands }) => loadScopeFunctions(commands));
+    return answer === 'loaded' ? 'upgraded' : 'current';
+  }
   // Whoever opens the file brings its tables up to date, in one transaction.
   await (await openStore(store)).close();
   return 'current';

@@ -6,6 +6,7 @@ import { backupStore, restoreStore } from '../../src/compose/backup-store.ts';
 import { Database } from '../../src/stores/embedded/database.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { SCHEMA_VERSION, schemaVersionOf } from '../../src/stores/embedded/schema.ts';
+import { openConnection, sendCommand, untilReady } from '../../src/stores/redis/connection.ts';
 import { composeLibrary, readFunctions } from '../../src/stores/redis/function-library.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { acceptOne, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';
@@ -110,6 +111,13 @@ describe('a Redis store of an earlier release', () => {
   const options = () => ({ store: 'redis' as const, redis: { url: server.url } });
   const build = (): Promise<string> => server.cli('FCALL_RO', 'sp1_library', '0');
   const library = composeLibrary(readFunctions());
+  /** Over a connection: it is longer than an argument of a process may be. */
+  async function loadFunctions(code: string): Promise<void> {
+    const connection = openConnection({ url: server.url, commandTimeoutMs: 10_000 }, 'commands');
+    await untilReady(connection, 10_000);
+    await sendCommand(connection, 'FUNCTION', ['LOAD', 'REPLACE', code]);
+    connection.disconnect();
+  }
   const asRevision = (revision: number): string =>
     library.replace(/return '\d+ ([0-9a-f]+)' end/, `return '${revision} $1' end`);
 
@@ -124,7 +132,7 @@ describe('a Redis store of an earlier release', () => {
 
   it('keeps the functions of another version beside ours, and both work on the same calls', async () => {
     const older = library.replaceAll('sp1_', 'sp0_').replace('name=sallyport_1', 'name=sallyport_0');
-    await server.cli('FUNCTION', 'LOAD', older);
+    await loadFunctions(older);
     const store = await openRedisStore({ url: server.url });
     const session = await openSession(store);
     await acceptOne(store, session);
@@ -137,11 +145,11 @@ describe('a Redis store of an earlier release', () => {
   });
 
   it('gets the newer functions of the same version, and a release that starts late does not take them back', async () => {
-    await server.cli('FUNCTION', 'LOAD', asRevision(0));
+    await loadFunctions(asRevision(0));
     await (await openRedisStore({ url: server.url })).close();
     const ours = await build();
     expect(ours.startsWith('0 ')).toBe(false);
-    await server.cli('FUNCTION', 'LOAD', 'REPLACE', asRevision(99));
+    await loadFunctions(asRevision(99));
     await (await openRedisStore({ url: server.url })).close();
     expect(await build()).toBe(ours.replace(/^\d+/, '99'));
   });

@@ -35,6 +35,10 @@ export const LANE_FAMILIES = [
   'grant:*',
   'grants',
   'grants:*',
+  'effect:*',
+  'outbound:*',
+  'redirect:*',
+  'redirects',
 ] as const;
 
 /** The audit stands apart: whoever writes it by functions may append to it, and nothing else. */
@@ -42,9 +46,20 @@ export const AUDIT_FAMILY = 'audit';
 export const DEPLOYMENT_FAMILIES = ['incarnation', 'policy', 'catalog', 'workers', 'worker:*', 'pools'] as const;
 type DeploymentFamily = (typeof DEPLOYMENT_FAMILIES)[number];
 
-const CALLING = ['accept_calls', 'cancel_call', 'open_session', 'change_session', 'prove_session', 'lane_state'];
+const CALLING = [
+  'accept_calls',
+  'cancel_call',
+  'open_session',
+  'change_session',
+  'prove_session',
+  'redirect_call',
+  'drop_redirect',
+  'lane_state',
+];
 const DECIDING = ['decide_approval', 'find_grants', 'revoke_grant'];
-const GOVERNING = ['write_versioned', 'advance_policy', 'resolve_call'];
+const GOVERNING = ['write_versioned', 'advance_policy', 'resolve_call', 'retry_effect', 'audit_state'];
+const DELIVERING = ['claim_effects', 'finish_effect', 'send_redirects'];
+const DRAINING = ['audit_state', 'claim_audit', 'drain_audit', 'alarm_audit', 'bound_audit'];
 const WORKING = [
   'accept_calls',
   'reclaim_calls',
@@ -66,6 +81,9 @@ const WORKING = [
   'forget_calls',
   'forget_pool',
   'lane_state',
+  'publish_effect',
+  'audit_state',
+  'bound_audit',
   'register_worker',
   // Of the catalog: the policy is not among the keys it may write.
   'write_versioned',
@@ -110,16 +128,17 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
   worker: {
     sentence: '`sallyport worker`: take calls, run tools, settle, publish the catalog',
     functions: WORKING,
-    commands: ['xreadgroup', 'xgroup|create', 'xlen', 'hgetall', 'zrange'],
+    // The built-in tasks look through the live calls of their own subject.
+    commands: ['xreadgroup', 'xgroup|create', 'xlen', 'hgetall', 'zrange', 'zscan'],
     lanes: 'write',
     audit: 'append',
     writes: ['catalog', 'workers', 'worker:*', 'pools'],
     reads: ['policy'],
   },
   gateway: {
-    sentence: 'the gateway: what clients may, for others; drains the audit',
-    functions: [...CALLING, ...DECIDING, 'register_worker'],
-    commands: ['xread', 'xdel', 'zrevrange', 'hgetall'],
+    sentence: 'the gateway: what clients may, for others; drains the audit, delivers what tools send',
+    functions: [...CALLING, ...DECIDING, ...DELIVERING, ...DRAINING, 'register_worker'],
+    commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'blpop'],
     lanes: 'write',
     audit: 'drain',
     writes: ['workers', 'worker:*'],
@@ -136,7 +155,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
   },
   monitor: {
     sentence: '`sallyport doctor`, `workers`, metrics: counts and states, no arguments and no outcomes',
-    functions: ['lane_state'],
+    functions: ['lane_state', 'audit_state'],
     commands: ['config|get'],
     lanes: 'look',
     audit: 'none',
@@ -168,7 +187,7 @@ const AUDIT_COMMANDS: Readonly<Record<RoleFacts['audit'], readonly string[]>> = 
   none: [],
   append: ['xadd'],
   read: ['xadd', 'xrange', 'xrevrange', 'xlen'],
-  drain: ['xadd', 'xrange', 'xrevrange', 'xlen', 'xdel'],
+  drain: ['xadd', 'xrange', 'xrevrange', 'xlen', 'xdel', 'xtrim'],
 };
 
 export function functionsOf(role: Role): readonly string[] {
@@ -204,16 +223,26 @@ function rulesOf(name: string, role: Role): string[] {
     const keys = facts.writes.map((family) => `~${record(family)}`);
     rules.push(selector([...keys, ...allow([...DEPLOYMENT_READS, ...DEPLOYMENT_WRITES])]));
   }
-  rules.push(...(EXTRA[role]?.map((build) => selector(build(lane, record))) ?? []));
+  rules.push(...(EXTRA[role]?.map((build) => selector(build(lane, record, name))) ?? []));
   return rules;
 }
 
 type KeyName = (family: string) => string;
-type Extra = (lane: KeyName, record: KeyName) => string[];
+type Extra = (lane: KeyName, record: KeyName, name: string) => string[];
+
+const SERVICE_COMMANDS = [
+  ...['fcall|sps1_commit_scope', 'fcall|sps1_keep_vectors', 'time', 'exists', 'persist', 'pexpire', 'pttl'],
+  ...['hget', 'hmget', 'hset', 'hdel', 'zadd', 'zcard', 'zrange', 'zrem', 'zrevrange', 'zrevrangebyscore'],
+];
 
 const EXTRA: Partial<Record<Role, readonly Extra[]>> = {
   // A worker that saw older data tells the others.
-  worker: [(_, record) => [`~${record('incarnation')}`, '+hget', '+hsetnx']],
+  worker: [
+    (_, record) => [`~${record('incarnation')}`, '+hget', '+hsetnx'],
+    // Services keep what they know under keys of their own, through functions of their own.
+    (_lane, _record, name) => [`~{${name}:services:*`, ...allow(SERVICE_COMMANDS)],
+    () => allow(['function|list']),
+  ],
   admin: [
     (lane, record) => [
       `~${lane('*')}`,
