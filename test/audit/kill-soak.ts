@@ -99,7 +99,7 @@ async function makeCalls(plane: StagedPlane, calls: number, onKill: (kill: numbe
   }
   await Promise.all(Array.from({ length: AT_ONCE }, call));
   await killing;
-  if (failure !== undefined) throw failure;
+  if (failure !== undefined) throw new Error('a killed process did not come back', { cause: failure });
   expect(kills).toBeGreaterThan(0);
   return ended;
 }

@@ -84,16 +84,18 @@ function expectWhole(database: Database): void {
     SELECT keyId, state FROM call
     WHERE (state = 'settled') <> EXISTS (SELECT 1 FROM outcome WHERE outcome.seq = call.seq)
       OR (state = 'settled') = EXISTS (SELECT 1 FROM body WHERE body.seq = call.seq)
-      OR (state = 'settled') <> ((SELECT count(*) FROM audit WHERE audit.callId = call.keyId) = 1)
+      OR (state = 'settled') <> ((SELECT count(*) FROM auditRecord WHERE auditRecord.callId = call.keyId) = 1)
       OR (state = 'settled') <> (settledAt IS NOT NULL)
       OR (state = 'settled' AND entryId IS NOT NULL)`);
   expect(halves).toEqual([]);
   const counted = database.get(`
     SELECT auditSequence, replySequence, retainedBytes FROM lane`);
   const found = database.get(`
-    SELECT (SELECT count(*) FROM audit) AS auditSequence, (SELECT count(*) FROM reply) AS replySequence,
+    SELECT (SELECT count(*) FROM auditRecord) AS auditSequence, (SELECT count(*) FROM reply) AS replySequence,
       (SELECT sum(length(outcome)) FROM outcome) AS retainedBytes`);
   expect(counted).toEqual(found);
+  const head = database.get('SELECT sequence, chain FROM auditLane');
+  expect(head).toEqual(database.get('SELECT sequence, chain FROM auditRecord ORDER BY sequence DESC LIMIT 1'));
 }
 
 /** Every so many frames over the whole log and each of the last ones: at its edge, in its head, in its page. */

@@ -9,7 +9,7 @@ import type { Client, Outcome, SessionHandle } from '../../../src/exports/client
 import type { AuditEntry } from '../../../src/ports/audit-store.ts';
 import type { AuditEvent } from '../../../src/domain/audit-record.ts';
 import { callIdFor, randomId } from '../../../src/wire/ids.ts';
-import { decode } from '../../../src/wire/message-pack.ts';
+import { decodeAll } from '../../../src/wire/message-pack.ts';
 import { eventually } from '../../support/process.ts';
 import { OPEN_POLICY, outcomeOf, type StagedPlane } from './stage-plane.ts';
 import { audit } from './watch-plane.ts';
@@ -116,7 +116,10 @@ export async function recordsOf(
   callId: string,
 ): Promise<(Omit<AuditEntry, 'detail'> & { readonly detail: Record<string, unknown> })[]> {
   const entries = (await audit(plane)).filter((entry) => entry.callId === callId);
-  return entries.map((entry) => ({ ...entry, detail: decode(entry.detail) as Record<string, unknown> }));
+  return entries.map((entry) => ({
+    ...entry,
+    detail: Object.assign({}, ...decodeAll(entry.detail)) as Record<string, unknown>,
+  }));
 }
 
 export async function recordOf(plane: StagedPlane, callId: string, event: AuditEvent) {

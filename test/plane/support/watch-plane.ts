@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CallOptions, Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import type { AuditEntry } from '../../../src/ports/audit-store.ts';
-import { decode } from '../../../src/wire/message-pack.ts';
+import { readAuditDetail } from '../../../src/wire/audit-detail.ts';
 import { randomId } from '../../../src/wire/ids.ts';
 import { eventually } from '../../support/process.ts';
 import { outcomeOf, type StagedPlane } from './stage-plane.ts';
@@ -113,8 +113,8 @@ export async function endingsOf(
   return entries
     .filter((entry) => (callId ?? entry.callId) === entry.callId)
     .map((entry) => {
-      const detail = decode(entry.detail) as { outcome?: string; code?: string | null };
-      return { callId: entry.callId, tool: entry.tool, outcome: detail.outcome, code: detail.code ?? undefined };
+      const { outcome, code } = readAuditDetail(entry.detail).facts;
+      return { callId: entry.callId, tool: entry.tool, outcome, code };
     });
 }
 
