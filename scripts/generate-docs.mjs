@@ -99,6 +99,8 @@ const GROUPS = [
   ['worker', 'Worker'],
   ['approvals', 'Approvals'],
   ['admission', 'Admission: what may wait at once, before calls are refused as overloaded'],
+  ['secrets', 'Secrets'],
+  ['redaction', 'Redaction'],
   ['log', 'Log'],
 ];
 
