@@ -101,6 +101,8 @@ const GROUPS = [
   ['audit', 'Audit'],
   ['approvals', 'Approvals'],
   ['admission', 'Admission: what may wait at once, before calls are refused as overloaded'],
+  ['secrets', 'Secrets'],
+  ['redaction', 'Redaction'],
   ['log', 'Log'],
 ];
 

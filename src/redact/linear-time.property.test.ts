@@ -29,7 +29,7 @@ describe('redaction of hostile text', () => {
         expect(maskText(text, () => '[secret]')).toBeDefined();
         expect(maskText(`${text}!`, () => '[secret]')).toBeDefined();
       }),
-      { numRuns: 150 },
+      { numRuns: 150, examples: BITS.map((bit) => [bit]) },
     );
   }, 60_000);
 
@@ -37,7 +37,8 @@ describe('redaction of hostile text', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...BITS, 'hunter2', 'abcdefgh12345678ijkl'), { maxLength: 12 }), (bits) => {
         const text = bits.join('');
-        if (findCredentials(text).length + findAssignments(text).length > 0) expect(mayHoldSecret(text)).toBe(true);
+        const isFound = findCredentials(text).length + findAssignments(text).length > 0;
+        expect({ text, skipped: isFound && !mayHoldSecret(text) }).toStrictEqual({ text, skipped: false });
       }),
       { numRuns: 5000 },
     );
