@@ -24,7 +24,8 @@ export function describeAudit(scene: Scene): void {
     const delivery = await holdOne(store, session);
     await store.settleCall(settleRequest(delivery, undefined, { audit: detail('mine') }));
     const { settledAt } = await recordOf(store, delivery.callId);
-    expect(await readWholeAudit(store, session.lane)).toEqual([
+    const entries = await readWholeAudit(store, session.lane);
+    expect(entries.map((entry) => ({ ...entry, identity: JSON.parse(entry.identity) as unknown }))).toEqual([
       {
         lane: session.lane,
         sequence: 1,
@@ -35,7 +36,7 @@ export function describeAudit(scene: Scene): void {
         session: session.id,
         run: delivery.run,
         bodyDigest: delivery.bodyDigest,
-        identity: delivery.identity,
+        identity: JSON.parse(delivery.identity) as unknown,
         detail: sameBytes(detail('mine')),
       },
     ]);

@@ -43,13 +43,14 @@ export function describeStart(scene: Scene): void {
     const session = await openSession(store);
     const delivery = await holdOne(store, session);
     await store.startCall(startRequest(delivery, { intent: detail('rm') }));
-    expect(await auditOf(store, delivery.callId)).toEqual([
+    const entries = await auditOf(store, delivery.callId);
+    expect(entries.map((entry) => ({ ...entry, identity: JSON.parse(entry.identity) as unknown }))).toEqual([
       expect.objectContaining({
         event: 'call.intended',
         tool: delivery.tool,
         session: session.id,
         bodyDigest: delivery.bodyDigest,
-        identity: delivery.identity,
+        identity: JSON.parse(delivery.identity) as unknown,
         detail: sameBytes(detail('rm')),
       }),
     ]);

@@ -26,7 +26,6 @@ function toEntry(record: AuditRecord, detail: Uint8Array): AuditEntry {
     run,
     bodyDigest,
     detail,
-    // In the order in which sessions are written down.
     identity: JSON.stringify({ agent, channel, delegators, platform, space, subject, tenant }),
     ...(approval === undefined ? {} : { approval }),
     ...(grant === undefined ? {} : { grant }),
