@@ -107,7 +107,7 @@ describe.each([
   ['webhook', webhookUnderTest],
   ['console', consoleUnderTest],
 ] as const)('the %s adapter', (_name, create) => {
-  for (const { title, run } of adapterContract(create)) it(title, run);
+  it.each(adapterContract(create))('$title', ({ run }) => run());
 });
 
 describe('the adapter contract', () => {

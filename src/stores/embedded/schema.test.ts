@@ -52,7 +52,7 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN sequence;
     ALTER TABLE call DROP COLUMN toolSequence;
     ALTER TABLE call DROP COLUMN attempt;
-    DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate;
+    DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate; DROP TABLE effect; DROP TABLE redirect;
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
     ALTER TABLE audit DROP COLUMN approval; ALTER TABLE audit DROP COLUMN grantId;
     PRAGMA user_version = 1;`);
@@ -63,7 +63,8 @@ it('a store of the first release is brought up to date, with what is in it', () 
   expect(second.database.all('SELECT * FROM injected')).toEqual([]);
   expect(second.database.all('SELECT approval, grantId FROM audit')).toEqual([]);
   for (const table of ['approval', 'grant']) expect(second.database.all(`SELECT * FROM ${table}`)).toEqual([]);
-  expect(second.database.all('SELECT * FROM delegate')).toEqual([]);
+  for (const table of ['delegate', 'effect', 'redirect'])
+    expect(second.database.all(`SELECT * FROM ${table}`)).toEqual([]);
   closeStoreFile(second);
 });
 
