@@ -54,7 +54,7 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN sequence;
     ALTER TABLE call DROP COLUMN toolSequence;
     ALTER TABLE call DROP COLUMN attempt;
-    DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate;
+    DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate; DROP TABLE effect; DROP TABLE redirect;
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
     DROP TABLE effect; DROP TABLE redirect;
     DROP TABLE auditLane; DROP TABLE auditRecord; DROP TABLE auditPayload; DROP TABLE auditStatement;
@@ -76,7 +76,8 @@ it('a store of the first release is brought up to date, with what is in it', () 
   expect(Buffer.from(other!.chain)).toEqual(Buffer.from(nextLink(one!.chain, other!.text)));
   expect(readHeads(second.database)).toMatchObject([{ lane: 0, sequence: 2, chain: other!.chain }]);
   for (const table of ['approval', 'grant']) expect(second.database.all(`SELECT * FROM ${table}`)).toEqual([]);
-  expect(second.database.all('SELECT * FROM delegate')).toEqual([]);
+  for (const table of ['delegate', 'effect', 'redirect'])
+    expect(second.database.all(`SELECT * FROM ${table}`)).toEqual([]);
   closeStoreFile(second);
 });
 
