@@ -11,17 +11,6 @@ export function decode(bytes: Uint8Array): unknown {
   return packr.unpack(bytes);
 }
 
-/** The first of several values written one after the other, and where it ends. */
-export function decodeFirst(bytes: Uint8Array): { value: unknown; end: number } {
-  let first: { value: unknown; end: number } | undefined;
-  packr.unpackMultiple(bytes, (value: unknown, _start?: number, end?: number) => {
-    first = { value, end: end ?? bytes.length };
-    return false;
-  });
-  if (first === undefined) throw new TypeError('no MessagePack value');
-  return first;
-}
-
 /** All of several values written one after the other. */
 export function decodeAll(bytes: Uint8Array): unknown[] {
   return packr.unpackMultiple(bytes) as unknown[];

@@ -56,7 +56,6 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN attempt;
     DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate; DROP TABLE effect; DROP TABLE redirect;
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
-    DROP TABLE effect; DROP TABLE redirect;
     DROP TABLE auditLane; DROP TABLE auditRecord; DROP TABLE auditPayload; DROP TABLE auditStatement;
     CREATE TABLE audit (
       sequence INTEGER PRIMARY KEY, at INTEGER NOT NULL, event TEXT NOT NULL, callId TEXT NOT NULL, tool TEXT NOT NULL,

@@ -230,10 +230,10 @@ function rulesOf(name: string, role: Role): string[] {
 type KeyName = (family: string) => string;
 type Extra = (lane: KeyName, record: KeyName, name: string) => string[];
 
-const SERVICE_COMMANDS = [
-  ...['fcall|sps1_commit_scope', 'fcall|sps1_keep_vectors', 'time', 'exists', 'persist', 'pexpire', 'pttl'],
-  ...['hget', 'hmget', 'hset', 'hdel', 'zadd', 'zcard', 'zrange', 'zrem', 'zrevrange', 'zrevrangebyscore'],
-];
+const SERVICE_COMMANDS =
+  'fcall|sps1_commit_scope fcall|sps1_keep_vectors time exists persist pexpire pttl hget hmget hset hdel zadd zcard zrange zrem zrevrange zrevrangebyscore'.split(
+    ' ',
+  );
 
 const EXTRA: Partial<Record<Role, readonly Extra[]>> = {
   // A worker that saw older data tells the others.
