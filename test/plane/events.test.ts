@@ -289,7 +289,8 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
         expect(forms.filter((form) => all.includes(form))).toStrictEqual([]);
         expect(all).not.toContain(session.token);
         expect(all).not.toContain(SUBJECT);
-        expect(told.length).toBeGreaterThan(5);
+        // There was something to look through; how much of the refused ones is there already does not matter.
+        expect(kindsOf(told)).toContain('call.settled');
       }),
       { numRuns: 60 },
     );
