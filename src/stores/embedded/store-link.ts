@@ -30,9 +30,11 @@ export function openThreadLink(folder: string, events: LinkEvents): Promise<Stor
     let problem = 'its thread ended';
     let ready = false;
     let refused = false;
+    let failure: Error | undefined;
     const onAnswer = (message: ThreadMessage): void => {
       if (message.kind === 'owned-by-another') refused = true;
-      else if (message.kind === 'failed') reject(rebuildError(message.error));
+      // Told when the thread is gone: until then it may still hold the file.
+      else if (message.kind === 'failed') failure = rebuildError(message.error);
       else {
         ready = true;
         worker.on('message', events.onFrame);
@@ -54,7 +56,7 @@ export function openThreadLink(folder: string, events: LinkEvents): Promise<Stor
     worker.once('exit', () => {
       if (ready) events.onLost(problem);
       else if (refused) resolve(undefined);
-      else reject(planeError('STORE_UNAVAILABLE', { problem }));
+      else reject(failure ?? planeError('STORE_UNAVAILABLE', { problem }));
     });
   });
 }
