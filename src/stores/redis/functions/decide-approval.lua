@@ -53,7 +53,7 @@ if decision == 'deny' then
   local settlement = new_settlement(lane, now, ARGV[15])
   local outcome = may_have_run_before(lane, record) and ARGV[13] or ARGV[12]
   end_parked(settlement, call_id, record, 'denied', detail)
-  settle_record(settlement, call_id, record, bytes, outcome, 'call.settled', detail, '', '0', DENIED)
+  settle_record(settlement, call_id, record, bytes, outcome, 'call.settled', detail .. ending_facts(outcome), '', '0', DENIED)
   note_refusal(settlement.notes, call_id, record)
   write_settlement(settlement, meta, live, audit)
   return { 'DECIDED', 'denied', '' }

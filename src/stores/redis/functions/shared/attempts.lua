@@ -6,7 +6,7 @@
 -- A hint is long enough that chance makes one call of 250,000 look repeated: with one letter less it was one of 4,000, each watched for long.
 local HISTORY, HINT, SIGNATURE = 128, 4, 8
 -- So many signatures are looked through: a circle of eight is seen in them many times.
-local HINTS_SIZE = 32 * HINT
+local HINTS_SIZE = 64 * HINT
 local RUN_FRONT, RUN_FRONT_SIZE = '<I4I4dI4Hc4I4', 30
 local TOOL_SIZE = 8
 -- Of more tools than this the rest is counted together.
