@@ -6,6 +6,7 @@ import { isJsonObject } from '../domain/json.ts';
 import { EFFECTS } from '../domain/tool.ts';
 import type { HookSource } from '../gate/hooks/load-hooks.ts';
 import type { Kind } from './option.ts';
+import { readJsonText } from './read-json-text.ts';
 
 const MOST_HOOKS = 100;
 const MOST_WORDS = 100;
@@ -53,13 +54,7 @@ export const hookList: Kind<z.ZodArray<typeof entry>> = {
   schema: z.array(entry, 'expected a list of hooks').max(MOST_HOOKS),
   expects: 'a list of { file } or { command, on }',
   members: Object.keys(MEMBERS),
-  read(text) {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      return undefined;
-    }
-  },
+  read: readJsonText,
   place: (value, folder) => (Array.isArray(value) ? value.map((item: unknown) => placeHook(item, folder)) : value),
 };
 

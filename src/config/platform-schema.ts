@@ -4,6 +4,7 @@ import { NAME_PATTERN } from '../domain/ids.ts';
 import { isJsonObject } from '../domain/json.ts';
 import { findWebhookProblem } from '../domain/webhook-url.ts';
 import type { Kind } from './option.ts';
+import { readJsonText } from './read-json-text.ts';
 
 const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
@@ -61,13 +62,7 @@ export const platformGroup: Kind<z.ZodRecord<z.ZodString, typeof entry>> = {
     .refine((all) => Object.keys(all).length <= MOST_PLATFORMS, `expected at most ${MOST_PLATFORMS} platforms`),
   expects: 'a group of platforms, each with an adapter',
   members: Object.keys(MEMBERS),
-  read(text) {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      return undefined;
-    }
-  },
+  read: readJsonText,
   place: (value, folder) =>
     isJsonObject(value)
       ? Object.fromEntries(Object.entries(value).map(([name, given]) => [name, placeSecret(given, folder)]))

@@ -4,6 +4,7 @@ import { isJsonObject } from '../domain/json.ts';
 import { SECRET_NAME } from '../domain/secret-reference.ts';
 import type { SecretProvider } from '../domain/secret-provider.ts';
 import type { Kind } from './option.ts';
+import { readJsonText } from './read-json-text.ts';
 
 const MOST_PROVIDERS = 1000;
 const MOST_WORDS = 100;
@@ -60,13 +61,7 @@ export const secretProviders: Kind<z.ZodArray<typeof entry>> = {
   schema: z.array(entry, 'expected a list of providers').max(MOST_PROVIDERS),
   expects: 'a list of { environment }, { environmentPrefix }, { folder }, { name, file } or { name, command }',
   members: Object.keys(MEMBERS),
-  read(text) {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      return undefined;
-    }
-  },
+  read: readJsonText,
   place: (value, folder) => (Array.isArray(value) ? value.map((item: unknown) => placeProvider(item, folder)) : value),
 };
 

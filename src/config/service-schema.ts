@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { NAME_PATTERN } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Kind } from './option.ts';
+import { readJsonText } from './read-json-text.ts';
 
 const MOST_SERVICES = 100;
 
@@ -29,13 +30,7 @@ export const serviceGroup: Kind<typeof entries> = {
   schema: entries,
   expects: 'a group of services: { NAME: { module, config, enabled } }',
   members: Object.keys(MEMBERS),
-  read(text) {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      return undefined;
-    }
-  },
+  read: readJsonText,
   // What a service is told is its own business, a password among it.
   show(value) {
     if (!isJsonObject(value)) return value;
