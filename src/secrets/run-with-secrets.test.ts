@@ -47,6 +47,7 @@ async function run(tool: (request: RunRequest) => Promise<RunEnding> | RunEnding
     onLog: (line: unknown) => told.push(line),
     onNestedCall: async (nested: unknown) => (told.push(nested), answered),
     onSomethingNew: (...all: unknown[]) => told.push(all),
+    services: { offered: {}, call: async (asked: unknown) => (told.push(asked), null) },
   } as unknown as RunRequest;
   let entered = 0;
   const runner: ToolRunner = {
@@ -61,6 +62,22 @@ const returned = (value: JsonObject): RunEnding => ({
   kind: 'returned',
   result: { value },
   writeBacks: NO_WRITE_BACKS,
+});
+
+describe('what a run with secrets asks of services', () => {
+  it('holds marks in their place: services keep what they are told', async () => {
+    const { told, all } = await run(
+      async (request) => {
+        const args = [{ text: `the key is ${request.arguments['key'] as string}` }];
+        await request.services!.call({ service: 'conversations', method: 'append', args });
+        return returned({});
+      },
+      { arguments: { key: 'secret:KEY' } },
+    );
+    expect(told).toHaveLength(1);
+    expect(all).toContain('the key is ');
+    expect(all).not.toContain(VALUES['KEY']);
+  });
 });
 
 describe('a run with secrets', () => {

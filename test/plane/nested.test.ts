@@ -9,6 +9,7 @@ import { decodeEnvelope } from '../../src/wire/envelope.ts';
 import { callIdFor } from '../../src/wire/ids.ts';
 import { encode } from '../../src/wire/message-pack.ts';
 import { encodeOutcome } from '../../src/wire/outcome.ts';
+import { readAuditDetail } from '../../src/wire/audit-detail.ts';
 import { createModuleFolder, moduleText, type ModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { eventually } from '../support/process.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';
@@ -139,8 +140,11 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
     const allowed = await callFor(plane, operator, 'scenario.nest', args());
     expect(allowed.structured).toMatchObject({ kind: 'ok' });
     const { callId } = marksOf(plane, 'S', 'root')[0]!;
-    const events = (await audit(plane)).filter((entry) => entry.callId === callId).map(({ event }) => event);
-    expect(events).toStrictEqual(['call.intended', 'call.settled']);
+    const records = await audit(plane);
+    const own = records.filter((entry) => entry.callId === callId);
+    expect(own.map(({ event }) => event)).toStrictEqual(['call.intended', 'call.settled']);
+    const parent = records.findLast((entry) => entry.tool === 'scenario.nest')!.callId;
+    expect(own.map(({ detail }) => readAuditDetail(detail).facts.parent)).toStrictEqual([parent, parent]);
   });
 
   it('of an unknown tool or with wrong arguments is answered to the parent', async () => {
