@@ -1,0 +1,18 @@
+import type { TokenScope } from '../domain/gateway-token.ts';
+import type { Identity, SessionHandle } from '../domain/session.ts';
+
+/** Who makes a request, as the store says: nothing of it comes from the request but the proof. */
+export interface Authenticated {
+  /** A gateway token, the console's cookie, or the bearer of one session. */
+  readonly via: 'token' | 'cookie' | 'session';
+  /** Of the token; of a session, its id. Keys whatever belongs to one bearer: rate limits, MCP sessions, sealed state. */
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: ReadonlySet<TokenScope>;
+  /** Whom calls are made for; there exactly with the scope `agent`. */
+  readonly identity?: Identity;
+  readonly decidesAs?: string;
+  readonly expiresAt: number;
+  /** Only `via: 'session'`: its calls are made in this session. */
+  readonly session?: Pick<SessionHandle, 'id' | 'token'>;
+}

@@ -1,0 +1,18 @@
+import type { Client } from '../client/client.ts';
+import type { Config } from '../config/config-schema.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import type { AgentSessions } from './agent-sessions.ts';
+
+/** What every route of the gateway may use. Joined in `compose/`. */
+export interface GatewayPlane {
+  readonly gatewayId: string;
+  readonly config: Config;
+  readonly store: Store;
+  readonly client: Client;
+  /** Where the audit is kept: the embedded store itself, or the sink of a Redis store. */
+  readonly trail: AuditTrail;
+  readonly sessions: AgentSessions;
+  readonly log: Log;
+}

@@ -1,0 +1,34 @@
+import type { GatewayToken } from '../domain/gateway-token.ts';
+
+/**
+ * Tokens of the gateway, and what may be used once. Time is the store's, each method is one atomic, durable, idempotent step.
+ * Nothing kept here lets anybody in: of secrets there are digests only.
+ */
+export interface TokenStore {
+  /** `full`: there are as many as there may be. Repeating it with the same id and digest changes nothing. */
+  createToken(
+    request: CreateTokenRequest,
+  ): Promise<{ readonly kind: 'created'; readonly token: GatewayToken } | { readonly kind: 'full' }>;
+  /** The token, if this is its secret and it is neither expired nor revoked. Nothing else is told: who guesses learns nothing. */
+  proveToken(request: { readonly id: string; readonly secretDigest: string }): Promise<GatewayToken | undefined>;
+  /** Newest first, expired and revoked ones too until they are forgotten, a week after their end. */
+  listTokens(request: { readonly limit: number }): Promise<GatewayToken[]>;
+  /** Holds from the next `proveToken` on. Revoking it again changes nothing. */
+  revokeToken(request: { readonly id: string }): Promise<'revoked' | 'unknown'>;
+  /**
+   * Answers `first` to exactly one `attempt` for a digest until it expires, and the same to that attempt again. For login links and for
+   * state that clients carry: possession is no proof that it was not used before.
+   */
+  useOnce(request: {
+    readonly digest: string;
+    readonly attempt: string;
+    readonly lifetimeMs: number;
+  }): Promise<'first' | 'used'>;
+}
+
+export interface CreateTokenRequest {
+  readonly token: Omit<GatewayToken, 'createdAt' | 'expiresAt' | 'revokedAt'>;
+  /** SHA-256 of the secret, hex. The store keeps a digest of this, so what it holds is no credential. */
+  readonly secretDigest: string;
+  readonly lifetimeMs: number;
+}
