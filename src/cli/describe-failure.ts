@@ -57,7 +57,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   HTTP_HEADERS_TOO_LARGE: EXIT.usage,
   HTTP_TOO_SLOW: EXIT.unavailable,
   PARAMETER_INVALID: EXIT.usage,
-  TOKEN_INVALID: EXIT.auth,
+  TOKEN_REFUSED: EXIT.auth,
   SCOPE_MISSING: EXIT.auth,
   CONSOLE_REQUEST_REFUSED: EXIT.auth,
   LOGIN_REFUSED: EXIT.auth,
