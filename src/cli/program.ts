@@ -46,6 +46,9 @@ import { storeAdoptCommand } from './commands/store-adopt.ts';
 import { storeBackupCommand } from './commands/store-backup.ts';
 import { storeRestoreCommand } from './commands/store-restore.ts';
 import { storeUpgradeCommand } from './commands/store-upgrade.ts';
+import { tokensCreateCommand } from './commands/tokens-create.ts';
+import { tokensListCommand } from './commands/tokens-list.ts';
+import { tokensRevokeCommand } from './commands/tokens-revoke.ts';
 import { workerCommand } from './commands/worker.ts';
 import { workersCommand } from './commands/workers.ts';
 import { usage } from './command-failure.ts';
@@ -96,6 +99,11 @@ export function createProgram(): Command {
     sessionsListCommand(),
     sessionsEndRunCommand(),
     sessionsRevokeCommand(),
+  ]);
+  addGroup(program, 'tokens', 'Who gets in at the gateway', [
+    tokensCreateCommand(),
+    tokensListCommand(),
+    tokensRevokeCommand(),
   ]);
   addGroup(program, 'policy', 'Who may use which tool', [
     policyShowCommand(),
