@@ -74,7 +74,15 @@ describe.each([
 
   it('create prints the token and nothing else, and says on the side how to take it back', async () => {
     const { code, stdout, stderr } = await plane.cli(
-      ...['tokens', 'create', 'ci', '--scope', 'agent', '--agent', 'assistant', '--subject', 'ada'],
+      'tokens',
+      'create',
+      'ci',
+      '--scope',
+      'agent',
+      '--agent',
+      'assistant',
+      '--subject',
+      'ada',
     );
     expect(code).toBe(0);
     const text = stdout.trim();
@@ -92,8 +100,25 @@ describe.each([
 
   it('create takes several scopes, a tenant, who decides and when it ends', async () => {
     const answer = await plane.json(
-      ...['tokens', 'create', 'rita’s', '--scope', 'agent', '--scope', 'approver', '--decides-as', 'acme/rita'],
-      ...['--tenant', 'acme', '--subject', 'ada', '--agent', 'helper', '--channel', 'c1', '--expires', '366d'],
+      'tokens',
+      'create',
+      'rita’s',
+      '--scope',
+      'agent',
+      '--scope',
+      'approver',
+      '--decides-as',
+      'acme/rita',
+      '--tenant',
+      'acme',
+      '--subject',
+      'ada',
+      '--agent',
+      'helper',
+      '--channel',
+      'c1',
+      '--expires',
+      '366d',
     );
     const { token, ...shown } = answer as unknown as GatewayToken & { token: string };
     expect(await prove(token)).toEqual(shown);
