@@ -2,6 +2,7 @@ import type { Config } from '../config/config-schema.ts';
 import type { Approval } from '../domain/approval.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { entriesOf } from '../domain/module.ts';
 import {
   renderArguments,
   renderQuestion,
@@ -25,7 +26,7 @@ export async function approvalRenderer(
 }
 
 export function rendererOf(catalog: Catalog, key: RedactionKey): (approval: Approval) => ShownApproval {
-  const tools = catalog.modules.flatMap((module) => module.tools);
+  const tools = catalog.modules.flatMap(entriesOf);
   const schemas = new Map<string, JsonObject>(tools.map(({ id, inputSchema }) => [id, inputSchema]));
   return (approval) => {
     const { question, editedArguments } = approval;

@@ -63,7 +63,7 @@ export const GATEWAY_ERRORS = {
     fix: 'See /openapi.json.',
   }),
   // One answer whatever is wrong with a token: who guesses learns nothing.
-  TOKEN_INVALID: entry({
+  TOKEN_REFUSED: entry({
     stage: 'operate',
     retry: 'after-the-fix',
     say: () => 'A token is needed, and there is none, or it is wrong, expired or revoked.',

@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { planeError } from '../../domain/errors.ts';
 import { JSON_LIMITS, parseStrictJson } from '../../wire/strict-json.ts';
 import type { GatewayEnv } from './gateway-env.ts';
+import { askForBody } from './http-server.ts';
 
 /** Arguments of a call may have 1 MiB; what stands around them has room too. */
 export const BODY_BYTES = JSON_LIMITS.bytes + 64 * 1024;
@@ -31,6 +32,7 @@ export async function readJsonBytes(incoming: IncomingMessage): Promise<Buffer |
   }
   checkBodyType(headers);
   if (announced !== undefined && Number(announced) > BODY_BYTES) throw tooLarge();
+  askForBody(incoming);
   const bytes = await readBytes(incoming);
   // The adapter makes the body of its Request of this, for those who read it there.
   Object.assign(incoming, { rawBody: bytes });
