@@ -1,5 +1,6 @@
 import { findPolicyDoubts } from '../config/policy-file.ts';
 import { splitToolId } from '../domain/ids.ts';
+import { entriesOf } from '../domain/module.ts';
 import { nearNames } from '../domain/near-names.ts';
 import type { Paused, Policy } from '../domain/policy.ts';
 import type { Store } from '../ports/store.ts';
@@ -48,7 +49,7 @@ export async function readPaused(store: Needs): Promise<PauseChange> {
 }
 
 async function findDoubts(store: Needs, pattern: string): Promise<string[]> {
-  const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
+  const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
   const asked: Policy = { roles: {}, permissions: {}, paused: { tools: [pattern] } };
   return findPolicyDoubts(asked, tools, nearNames);
 }

@@ -1,6 +1,7 @@
 import { applyPolicyFile, findPolicyDoubts, type PolicyFile } from '../config/policy-file.ts';
 import { checkRules } from '../config/rule-problems.ts';
 import { planeError } from '../domain/errors.ts';
+import { entriesOf } from '../domain/module.ts';
 import { nearNames } from '../domain/near-names.ts';
 import type { Store } from '../ports/store.ts';
 
@@ -13,7 +14,7 @@ export async function setPolicy(
   read: PolicyFile,
   expectedVersion?: number,
 ): Promise<{ readonly version: number; readonly warnings: readonly string[] }> {
-  const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
+  const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
   const current = await store.readPolicy();
   const expected = expectedVersion ?? current.version;
   // What the file leaves as it is comes from the version just read, so it must be the expected one.

@@ -1,15 +1,6 @@
 import { Argument, Command, Option } from 'commander';
-<<<<<<< HEAD
 import { changePaused, findTargetProblem, readPaused, type PauseTarget } from '../../compose/change-paused.ts';
 import type { Paused } from '../../domain/policy.ts';
-=======
-import { changePolicy } from '../../compose/change-policy.ts';
-import type { Paused, Policy } from '../../domain/policy.ts';
-import { findPolicyDoubts } from '../../config/policy-file.ts';
-import { nearNames } from '../../domain/near-names.ts';
-import { splitToolId } from '../../domain/ids.ts';
-import { entriesOf } from '../../domain/module.ts';
->>>>>>> main
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { withFoundedStore, withStore } from '../with-store.ts';
@@ -36,24 +27,11 @@ async function pause(
   const changes = target !== undefined || resume;
   const openStore = changes ? withFoundedStore : withStore;
   await openStore(context, async (store) => {
-<<<<<<< HEAD
     const { version, changed, paused, warnings } = changes
       ? await changePaused(store, target, resume)
       : await readPaused(store);
     for (const doubt of warnings) terminal.warn(doubt);
     if (terminal.json) return terminal.printJson({ version, changed, paused });
-=======
-    const record = changes
-      ? await changePolicy(store, ({ policy }) => ({ ...policy, paused: changePaused(policy.paused, target, resume) }))
-      : { ...(await store.readPolicy()), changed: false };
-    if (target?.what === 'tool' && !resume) {
-      const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
-      const asked: Policy = { roles: {}, permissions: {}, paused: { tools: [target.name] } };
-      for (const doubt of findPolicyDoubts(asked, tools, nearNames)) terminal.warn(doubt);
-    }
-    const { version, changed, policy } = record;
-    if (terminal.json) return terminal.printJson({ version, changed, paused: policy.paused });
->>>>>>> main
     if (changes && !changed) terminal.note('Nothing had to be changed.');
     terminal.print(describePaused(paused));
   });
