@@ -103,6 +103,7 @@ const GROUPS = [
   ['admission', 'Admission: what may wait at once, before calls are refused as overloaded'],
   ['secrets', 'Secrets'],
   ['redaction', 'Redaction'],
+  ['telemetry', 'Telemetry'],
   ['log', 'Log'],
 ];
 

@@ -1,12 +1,16 @@
 import { createClient, type Client } from '../client/client.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import { createEventBus } from '../observe/event-bus.ts';
+import { SILENT } from '../observe/log.ts';
+import type { Telemetry, TelemetryOptions } from '../observe/telemetry.ts';
 import { createRefusalLog } from '../observe/refusal-log.ts';
-import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
+import type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
+import { randomId } from '../wire/ids.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { RELEASE } from './release.ts';
 
 export type ConnectOptions = StoreOptions & {
   readonly admission?: Partial<AdmissionLimits>;
@@ -16,6 +20,8 @@ export type ConnectOptions = StoreOptions & {
   readonly pinned?: PinnedRoute;
   /** Is told, rate-limited, what was refused before it was accepted: no call comes of it, so no audit knows it. */
   readonly log?: Pick<Log, 'warn'>;
+  /** Sends spans of the calls made here to a collector. Absent: it does not. */
+  readonly telemetry?: Pick<TelemetryOptions, 'traces'>;
   /** Hears the diagnostic events of this client; more can listen with `client.events`. */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
 };
@@ -25,21 +31,40 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   const events = createEventBus({ onTrouble: warn });
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const store = await openStore(options);
+  const telemetry = options.telemetry && (await followCalls(events, options.telemetry, options.log));
   const client = createClient(store, {
     admission: { ...DEFAULT_ADMISSION, ...options.admission },
     retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
     pinned: options.pinned,
     events,
   });
+  const told = { ...client, ...tellRefusals(client, options.log) };
   return {
-    ...client,
-    ...tellRefusals(client, options.log),
+    ...told,
+    async close() {
+      await told.close();
+      await telemetry?.close();
+    },
     async declareAgents(agents) {
       // The checks are large, and most callers declare nothing.
       const { declareAgents } = await import('./declare-agents.ts');
       return declareAgents(store, agents);
     },
   };
+}
+
+/** Loaded only where it is asked for. */
+async function followCalls(
+  events: EventSource,
+  { traces }: Pick<TelemetryOptions, 'traces'>,
+  log: Pick<Log, 'warn'> = { warn: (_, problem) => warn(problem) },
+): Promise<Telemetry | undefined> {
+  if (traces === undefined) return undefined;
+  const { startTelemetry } = await import('../observe/telemetry.ts');
+  const needs = { role: 'client', release: RELEASE, instance: randomId(), log: { ...SILENT, ...log } } as const;
+  const telemetry = await startTelemetry({ traces }, needs);
+  telemetry?.follow(events);
+  return telemetry;
 }
 
 /** Without a log the client's own functions stay as they are. */
