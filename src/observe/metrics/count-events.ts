@@ -46,6 +46,8 @@ interface Attempt {
   endedAt: number;
   /** Not counted yet. */
   waitedMs: number | undefined;
+  /** As the tool showed it: its ending says less. */
+  error?: EventError;
 }
 
 /** Attempts and calls whose times are kept until they end. */
@@ -90,6 +92,16 @@ export function createEventCounter(
     held(kind === 'call.resumed' ? 'resumed' : 'first');
     if (kind !== 'call.resumed') stageTook('claim', attempt.waitedMs);
     attempt.waitedMs = undefined;
+  }
+
+  function noteFailure({ attemptId, error }: DiagnosticEventOf<'tool.failed'>): void {
+    const attempt = attempts.get(attemptId!);
+    if (attempt !== undefined) attempt.error = error;
+  }
+
+  function shownError({ attemptId, error }: DiagnosticEventOf<'call.settled'>): EventError | undefined {
+    const shown = attempts.get(attemptId!)?.error;
+    return shown?.code === error?.code ? (shown ?? error) : error;
   }
 
   function gone({ attemptId }: DiagnosticEvent): void {
@@ -152,10 +164,11 @@ export function createEventCounter(
       case 'tool.completed':
       case 'tool.failed':
         meter.observe('sallyport_tool_duration_seconds', { tool: toolOf(event) }, event.durationMs / 1000);
+        if (event.kind === 'tool.failed') noteFailure(event);
         return stageEnded('execute', event);
       case 'call.settled':
         stageEnded('settle', event);
-        failed(event.error, 'settle');
+        failed(shownError(event), 'settle');
         meter.count('sallyport_calls_total', { outcome: event.outcome, tool: toolOf(event), pool });
         meter.observe('sallyport_call_duration_seconds', { outcome: event.outcome }, event.durationMs / 1000);
         return gone(event);
