@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { LIMITS } from '../domain/call.ts';
 import { auditSchema } from './audit-schema.ts';
 import { hookList } from './hook-schema.ts';
+import { mcpSchema } from './mcp-schema.ts';
 import { serviceGroup } from './service-schema.ts';
 import { platformGroup } from './platform-schema.ts';
 import {
@@ -156,7 +157,15 @@ export const configSchema = group({
   folder: option(filePath, '.sallyport', 'Folder of the embedded store.', { flag: '--folder' }),
   redis: redis.prefault({}),
   worker: worker.prefault({}),
-  gateway: group({ health: health().prefault({}) }).prefault({}),
+  gateway: group({
+    health: health().prefault({}),
+    mcp: mcpSchema.prefault({}),
+    sealKeyFile: optional(
+      filePath,
+      'File with the key that seals what MCP clients carry for us; readable by its owner only, the same for all gateways.',
+      { otherwise: 'seal.key in the folder of the embedded store, made when it is needed' },
+    ),
+  }).prefault({}),
   audit: auditSchema.prefault({}),
   services: optional(serviceGroup, 'Settings of the shipped services, and services of your own: see services.md.', {
     otherwise: 'conversations, knowledge and tasks, when a module needs them',
