@@ -1,7 +1,7 @@
 import { Server, type ServerContext } from '@modelcontextprotocol/server';
 import { callTool } from './call-tool.ts';
 import { listTools } from './list-tools.ts';
-import type { McpCaller, McpHome } from './mcp-home.ts';
+import type { McpCaller, McpHome, McpPeer } from './mcp-home.ts';
 import { toProtocolError } from './protocol-problem.ts';
 
 /** One exchange of 2026, or one session of 2025, speaks with one of these; none is ever shared. */
@@ -10,9 +10,10 @@ export function buildServer(home: McpHome, caller: McpCaller): Server {
     { name: 'sallyport', version: home.release },
     { capabilities: { tools: { listChanged: true } } },
   );
+  const peer: McpPeer = { ...caller, capabilities: () => server.getClientCapabilities() };
   server.setRequestHandler('tools/list', ({ params }) => answer(home, () => listTools(home, caller, params?.cursor)));
   server.setRequestHandler('tools/call', (request, ctx: ServerContext) =>
-    answer(home, () => callTool(home, caller, request, ctx)),
+    answer(home, () => callTool(home, peer, request, ctx)),
   );
   return server;
 }

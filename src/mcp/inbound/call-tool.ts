@@ -1,55 +1,64 @@
-import type { CallToolRequest, CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import type { CallToolRequest, ServerContext } from '@modelcontextprotocol/server';
 import type { CallEvent } from '../../domain/call-event.ts';
-import type { ToolId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { SessionHandle } from '../../domain/session.ts';
-import { CallUnderWay, type CallStanding } from './call-under-way.ts';
+import { CallUnderWay } from './call-under-way.ts';
 import { readWish, type CallWish } from './call-wish.ts';
-import type { McpCaller, McpHome } from './mcp-home.ts';
+import type { McpHome, McpPeer } from './mcp-home.ts';
 import { invalidParams } from './protocol-problem.ts';
-import { showPending } from './show-pending.ts';
-import { showOutcome } from './show-outcome.ts';
+import type { CallScene } from './call-scene.ts';
+import { pursueCall, resumeCall, type ToolReply } from './pursue-call.ts';
+import type { ShownTool } from './shown-tools.ts';
 
 /** Through the whole data path. Who closes the stream of a 2026 call, or cancels, cancels the call. */
 export async function callTool(
   home: McpHome,
-  caller: McpCaller,
+  peer: McpPeer,
   { params }: CallToolRequest,
   ctx: ServerContext,
-): Promise<CallToolResult> {
-  const tool = await findTool(home, caller, params.name);
+): Promise<ToolReply> {
+  const tool = await findTool(home, peer, params.name);
   const wish = readWish(params._meta);
-  const session = await home.handleOf(caller, wish.run);
+  const args = (params.arguments ?? {}) as JsonObject;
+  const owner = { bearer: peer.bearer, method: 'tools/call', params: { name: params.name, arguments: args } };
+  const state = await openState(home, owner, ctx.mcpReq.requestState());
+  const session = await home.handleOf(peer, wish.run);
   const abort = linkAbort(ctx.mcpReq.signal);
   try {
-    const call = begin(home, session, tool, params.arguments as JsonObject | undefined, wish, ctx, abort.signal);
-    return show(caller, await call.next());
+    const { inputSchema } = tool.shown;
+    const scene: CallScene = { home, peer, session, ctx, signal: abort.signal, owner, inputSchema };
+    return await (state === undefined ? pursueCall(scene, begin(scene, tool, args, wish)) : resumeCall(scene, state));
   } finally {
     abort.unlink();
   }
 }
 
-async function findTool(home: McpHome, caller: McpCaller, name: string): Promise<ToolId> {
-  const known = (await home.knownToolsOf(caller)).idOf(name) ?? (await home.toolsOf(caller)).idOf(name);
+async function openState(home: McpHome, owner: CallScene['owner'], sealed: unknown): Promise<JsonObject | undefined> {
+  if (sealed === undefined) return undefined;
+  const state = typeof sealed === 'string' ? await home.seals.open(owner, sealed) : undefined;
+  if (state !== undefined) return state;
+  home.plane.log.warn({ bearer: owner.bearer.id, method: owner.method }, 'a request state was refused');
+  throw invalidParams('requestState is not valid, or was used', { reason: 'state_invalid' });
+}
+
+async function findTool(home: McpHome, peer: McpPeer, name: string): Promise<ShownTool> {
+  const known = (await home.knownToolsOf(peer)).find(name) ?? (await home.toolsOf(peer)).find(name);
   if (known === undefined) throw invalidParams('name: there is no such tool', { code: 'TOOL_UNKNOWN' });
   return known;
 }
 
 function begin(
-  { plane: { client, config } }: McpHome,
-  session: SessionHandle,
-  tool: ToolId,
-  args: JsonObject = {},
+  { home, session, ctx, signal }: CallScene,
+  tool: ShownTool,
+  args: JsonObject,
   wish: CallWish,
-  ctx: ServerContext,
-  signal: AbortSignal,
 ): CallUnderWay {
+  const { client, config } = home.plane;
   const { waitMs } = config.gateway.mcp;
   if (wish.callId !== undefined) return CallUnderWay.found(client, session, wish.callId, { waitMs, signal });
   const { key, trace, traceState } = wish;
   const tell = tellProgress(wish, ctx);
   return CallUnderWay.made(client, session, (hear) =>
-    client.call(session, tool, args, {
+    client.call(session, tool.id, args, {
       waitMs,
       signal,
       onEvent(event) {
@@ -81,13 +90,6 @@ function tellProgress({ progressToken }: CallWish, ctx: ServerContext): ((event:
     };
     ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
-}
-
-function show({ era }: McpCaller, standing: CallStanding): CallToolResult {
-  if (standing.kind === 'pending' || standing.kind === 'parked') return showPending(standing);
-  const anyStructured = era === '2026';
-  if (standing.kind === 'refused') return showOutcome(standing.outcome, { anyStructured });
-  return showOutcome(standing.outcome, { anyStructured, callId: standing.callId });
 }
 
 /** The SDK ends its signal also when an exchange is simply over; a call that goes on must not hear that. */

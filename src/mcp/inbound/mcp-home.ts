@@ -1,6 +1,9 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
 import type { SessionHandle } from '../../domain/session.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
+import { sealKeyOf } from './seal-key.ts';
+import { createSeals, type Seals } from './sealed-state.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
 
 /** A name is looked up in what the bearer was shown so short a time ago. What it may call, the worker decides anew each time. */
@@ -17,10 +20,16 @@ export interface McpCaller {
   readonly runName?: string;
 }
 
+/** With what its client said that it can do. */
+export interface McpPeer extends McpCaller {
+  capabilities(): ClientCapabilities | undefined;
+}
+
 /** What all exchanges share. */
 export interface McpHome {
   readonly plane: McpPlane;
   readonly release: string;
+  readonly seals: Seals;
   handleOf(caller: McpCaller, runName?: string): Promise<SessionHandle>;
   /** As the store says now. */
   toolsOf(caller: McpCaller): Promise<ShownTools>;
@@ -31,6 +40,7 @@ export interface McpHome {
 
 export function createMcpHome(plane: McpPlane): McpHome {
   const show = createShownTools(plane.config.gateway.mcp.plainModule);
+  let sealKey: Uint8Array | undefined;
   const known = new Map<string, { readonly until: number; readonly tools: ShownTools }>();
 
   const handleOf: McpHome['handleOf'] = ({ bearer, runName }, named) =>
@@ -46,6 +56,7 @@ export function createMcpHome(plane: McpPlane): McpHome {
   return {
     plane,
     release: plane.release ?? 'unknown',
+    seals: createSeals(() => (sealKey ??= sealKeyOf(plane.config)), plane.store),
     show,
     handleOf,
     toolsOf,

@@ -7,7 +7,12 @@ import { toMcp, type McpTool } from '../../toolkit/mcp.ts';
 export interface ShownTools {
   /** In the order of the tools' ids. */
   readonly list: readonly McpTool[];
-  readonly idOf: (name: string) => ToolId | undefined;
+  readonly find: (name: string) => ShownTool | undefined;
+}
+
+export interface ShownTool {
+  readonly id: ToolId;
+  readonly shown: McpTool;
 }
 
 /** A toolkit is the same object while nothing changed, and schemas are copied only once for it. */
@@ -22,13 +27,14 @@ export function createShownTools(plainModule: string | undefined): (toolkit: Ses
 
 function show(tools: readonly PublishedTool[], plainModule: string | undefined): ShownTools {
   const taken = new Set(toMcp(tools).map(({ name }) => name));
-  const ids = new Map<string, ToolId>();
+  const byName = new Map<string, ShownTool>();
   const list = toMcp(tools).map((tool) => {
     const name = plainName(tool.title, plainModule, taken) ?? tool.name;
-    ids.set(name, tool.title as ToolId);
-    return { ...tool, name };
+    const shown = { ...tool, name };
+    byName.set(name, { id: tool.title as ToolId, shown });
+    return shown;
   });
-  return { list, idOf: (name) => ids.get(name) };
+  return { list, find: (name) => byName.get(name) };
 }
 
 /** The tool's own name, for the one module that is shown without its prefix; never a name that means another tool. */
