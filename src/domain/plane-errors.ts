@@ -2,6 +2,7 @@ import { entry } from './error-entry.ts';
 import { HOOK_PLANE_ERRORS } from './hook-errors.ts';
 import { STORE_PLANE_ERRORS } from './store-errors.ts';
 import { SERVICE_PLANE_ERRORS } from './service-errors.ts';
+import { TOKEN_PLANE_ERRORS } from './token-errors.ts';
 
 /** Trouble of the plane itself: thrown, for the operator. */
 export const PLANE_ERRORS = {
@@ -54,6 +55,7 @@ export const PLANE_ERRORS = {
     say: (d: { callId: string; state: string }) =>
       `Call ${d.callId} is ${d.state}; only an indeterminate call can be resolved.`,
   }),
+  ...TOKEN_PLANE_ERRORS,
   APPROVAL_UNKNOWN: entry({
     stage: 'gate',
     retry: 'never',
