@@ -26,19 +26,12 @@ export async function stageMcp(
   const plane = await stagePlane('embedded');
   await plane.startWorker({ modules });
   const bearers = new Map<string, McpBearer>();
-  const { gateway } = configSchema.parse({ gateway: { mcp: settings } });
-  const used = new Map<string, string>();
+  const config = configSchema.parse({ folder: plane.folder, gateway: { mcp: settings } });
   const handles = new Map<string, Promise<SessionHandle>>();
   const endpoint = createMcpEndpoint({
-    config: { folder: plane.folder, gateway },
+    config,
     client: plane.client,
-    store: {
-      readPolicy: () => plane.store.readPolicy(),
-      async useOnce({ digest, attempt }) {
-        if (!used.has(digest)) used.set(digest, attempt);
-        return used.get(digest) === attempt ? 'first' : 'used';
-      },
-    },
+    store: plane.store,
     sessions: {
       handleOf({ id, identity }, runName = '') {
         const key = `${id} ${runName}`;

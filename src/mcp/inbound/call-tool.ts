@@ -7,6 +7,7 @@ import type { McpHome, McpPeer } from './mcp-home.ts';
 import { invalidParams } from './protocol-problem.ts';
 import type { CallScene } from './call-scene.ts';
 import { pursueCall, resumeCall, type ToolReply } from './pursue-call.ts';
+import { knowsTasks } from './tasks.ts';
 import type { ShownTool } from './shown-tools.ts';
 
 /** Through the whole data path. Who closes the stream of a 2026 call, or cancels, cancels the call. */
@@ -47,7 +48,7 @@ async function findTool(home: McpHome, peer: McpPeer, name: string): Promise<Sho
 }
 
 function begin(
-  { home, session, ctx, signal }: CallScene,
+  { home, peer, session, ctx, signal }: CallScene,
   tool: ShownTool,
   args: JsonObject,
   wish: CallWish,
@@ -59,7 +60,8 @@ function begin(
   const tell = tellProgress(wish, ctx);
   return CallUnderWay.made(client, session, (hear) =>
     client.call(session, tool.id, args, {
-      waitMs,
+      // Who knows tasks need not sit it out.
+      ...(knowsTasks(peer) ? {} : { waitMs }),
       signal,
       onEvent(event) {
         hear(event);

@@ -1,10 +1,23 @@
-import { classifyInboundRequest, createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  type McpHttpHandler,
+  type ServerEvent,
+} from '@modelcontextprotocol/server';
+import { isJsonObject } from '../../domain/json.ts';
 import { buildServer } from './build-server.ts';
-import { rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
-import { createMcpHome } from './mcp-home.ts';
+import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
+import { createMcpHome, type McpCaller, type McpHome } from './mcp-home.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
+import { checkParamHeaders } from './param-headers.ts';
 import { readMessage } from './read-message.ts';
 import { createSessionsOf2025 } from './sessions-of-2025.ts';
+import { createStreamCount } from './stream-count.ts';
+import { createToolChanges } from './tool-changes.ts';
+import { whenDone } from './when-done.ts';
+
+/** What a timer can hold. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface McpEndpoint {
   /** One HTTP request of a bearer whose token, Host and Origin were checked. */
@@ -15,15 +28,43 @@ export interface McpEndpoint {
 /** Both revisions on one route: each message says which one it is of. */
 export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
   const home = createMcpHome(plane);
-  const sessions = createSessionsOf2025(home);
+  const watchTools = createToolChanges(home);
+  const streams = createStreamCount(plane.config.gateway.mcp.streamsPerBearer);
+  const sessions = createSessionsOf2025(home, watchTools);
   const serving = new Set<McpHttpHandler>();
 
   /** A handler of its own for each request: nothing of one exchange is within reach of another. */
   async function serve2026(request: Request, bearer: McpBearer, message: JsonRpcMessage): Promise<Response> {
-    const handler = createMcpHandler(() => buildServer(home, { bearer, era: '2026' }), { legacy: 'reject' });
+    const caller: McpCaller = { bearer, era: '2026' };
+    const refused = await checkHeadersOfTool(home, caller, message, request.headers);
+    if (refused !== undefined) return refused;
+    const listens = message['method'] === 'subscriptions/listen';
+    if (listens && !streams.enter(bearer)) return tooMany(message);
+    const handler = createMcpHandler(() => buildServer(home, caller), {
+      legacy: 'reject',
+      bus: { publish: () => undefined, subscribe: (listener) => hear(caller, listener, () => void handler.close()) },
+    });
     serving.add(handler);
     const response = await handler.fetch(request, { parsedBody: message });
-    return whenDone(response, () => serving.delete(handler));
+    return whenDone(response, () => {
+      serving.delete(handler);
+      if (listens) streams.leave(bearer);
+    });
+  }
+
+  /** Called once for a stream, when its client has been told what it will hear. */
+  function hear(caller: McpCaller, listener: (event: ServerEvent) => void, end: () => void): () => void {
+    const { expiresAt } = caller.bearer;
+    const expires = setTimeout(end, Math.min(expiresAt - Date.now(), LONGEST_TIMER_MS));
+    expires.unref();
+    const stop = watchTools(caller, (change) => {
+      if (change === 'ended') end();
+      else listener({ kind: 'tools_list_changed' });
+    });
+    return () => {
+      clearTimeout(expires);
+      stop();
+    };
   }
 
   return {
@@ -48,6 +89,23 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
   }
 }
 
+async function checkHeadersOfTool(
+  home: McpHome,
+  caller: McpCaller,
+  message: JsonRpcMessage,
+  headers: Headers,
+): Promise<Response | undefined> {
+  const { method, params } = message;
+  if (method !== 'tools/call' || !isJsonObject(params) || typeof params['name'] !== 'string') return undefined;
+  const tool = (await home.knownToolsOf(caller)).find(params['name']);
+  return tool === undefined ? undefined : checkParamHeaders(tool.shown.inputSchema, message, headers);
+}
+
+function tooMany(message: JsonRpcMessage): Response {
+  const text = 'You listen on too many streams; close one.';
+  return rejectMessage(429, RPC.busy, text, { id: idOf(message), headers: { 'retry-after': '60' } });
+}
+
 function isOf2025({ headers }: Request, body: JsonRpcMessage): boolean {
   const given = {
     protocolVersionHeader: headers.get('mcp-protocol-version') ?? undefined,
@@ -56,25 +114,4 @@ function isOf2025({ headers }: Request, body: JsonRpcMessage): boolean {
   };
   const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return classifyInboundRequest({ httpMethod: 'POST', body, ...known }).kind === 'legacy';
-}
-
-function whenDone(response: Response, done: () => void): Response {
-  if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
-    done();
-    return response;
-  }
-  const reader = response.body.getReader();
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done: ended, value } = await reader.read();
-      if (!ended) return controller.enqueue(value);
-      done();
-      controller.close();
-    },
-    async cancel(reason) {
-      done();
-      await reader.cancel(reason);
-    },
-  });
-  return new Response(body, { status: response.status, headers: response.headers });
 }

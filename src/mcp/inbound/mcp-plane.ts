@@ -3,7 +3,6 @@ import type { Config } from '../../config/config-schema.ts';
 import type { Identity, SessionHandle } from '../../domain/session.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
 
 /** Who speaks, as whoever authenticated them says. Nothing of it comes from the messages. */
 export interface McpBearer {
@@ -18,12 +17,12 @@ export interface McpBearer {
 export interface McpPlane {
   /** What clients are told to speak with. */
   readonly release?: string;
-  readonly config: Pick<Config, 'folder' | 'gateway'>;
+  readonly config: Pick<Config, 'folder' | 'gateway' | 'worker'>;
   readonly client: Pick<
     Client,
     'call' | 'result' | 'wait' | 'cancel' | 'toolkit' | 'watchToolkit' | 'approvals' | 'catalog'
   >;
-  readonly store: Pick<Store, 'readPolicy'> & Pick<TokenStore, 'useOnce'>;
+  readonly store: Pick<Store, 'readPolicy' | 'readCall' | 'useOnce'>;
   readonly sessions: {
     /** The session of this bearer, and its run of this name. */
     handleOf(bearer: McpBearer, runName?: string): Promise<SessionHandle>;

@@ -4,6 +4,8 @@ import { standingOf } from '../../gate/approvals/may-decide.ts';
 import { readFormAnswer } from './approval-form.ts';
 import type { CallScene } from './call-scene.ts';
 
+type Scene = Pick<CallScene, 'home' | 'session' | 'peer'>;
+
 /** A question that is not decided, and whether the person at this client may decide it. */
 export interface OpenQuestion {
   readonly approval: Approval;
@@ -15,7 +17,7 @@ export interface OpenQuestion {
  * Who sits at the client is the session's subject, and may do what the policy lets the requester do, nothing else.
  */
 export async function findQuestion(
-  { home, session, peer }: CallScene,
+  { home, session, peer }: Scene,
   id: ApprovalId | string,
   binding?: string,
 ): Promise<OpenQuestion | undefined> {
@@ -38,7 +40,7 @@ export type Answered = 'done' | 'dismissed' | 'unanswered';
 
 /** What the person said takes effect, if it is theirs to say. */
 export async function applyAnswer(
-  { home, session }: CallScene,
+  { home, session }: Scene,
   callId: string,
   { approval, mayDecide }: OpenQuestion,
   answer: unknown,

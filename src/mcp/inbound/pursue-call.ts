@@ -2,11 +2,12 @@ import { inputRequired, type CallToolResult, type InputRequiredResult } from '@m
 import type { JsonObject } from '../../domain/json.ts';
 import { approvalForm } from './approval-form.ts';
 import { applyAnswer, findQuestion, type OpenQuestion } from './open-question.ts';
+import { canShowForms } from './client-abilities.ts';
 import { CallUnderWay, type CallStanding } from './call-under-way.ts';
 import type { CallScene } from './call-scene.ts';
-import type { McpPeer } from './mcp-home.ts';
 import { showOutcome } from './show-outcome.ts';
 import { showPending } from './show-pending.ts';
+import { knowsTasks, taskOf } from './tasks.ts';
 
 export type ToolReply = CallToolResult | InputRequiredResult;
 
@@ -24,7 +25,7 @@ export async function pursueCall(scene: CallScene, begun: CallUnderWay): Promise
 type Parked = Extract<CallStanding, { kind: 'parked' }>;
 
 async function askAbout(scene: CallScene, parked: Parked): Promise<ToolReply> {
-  if (!canShowForms(scene.peer)) return showPending(parked);
+  if (!canShowForms(scene.peer)) return goesOn(scene, parked);
   const question = await findQuestion(scene, parked.approval);
   // Decided meanwhile.
   if (question === undefined) return pursueCall(scene, follow(scene, parked.callId));
@@ -49,7 +50,7 @@ export async function resumeCall(scene: CallScene, state: JsonObject): Promise<T
   if (question === undefined) return pursueCall(scene, follow(scene, callId));
   const answered = await applyAnswer(scene, callId, question, scene.ctx.mcpReq.inputResponses?.[APPROVAL]);
   const parked = { kind: 'parked', callId, approval: question.approval.question.id } as Parked;
-  if (answered === 'dismissed') return showPending(parked);
+  if (answered === 'dismissed') return goesOn(scene, parked);
   if (answered === 'unanswered') return handOver(scene, parked, question);
   return pursueSeen(scene, parked);
 }
@@ -77,10 +78,10 @@ async function askNow(scene: CallScene, parked: Parked, question: OpenQuestion):
   const deciding = follow(scene, parked.callId, FORM_MS).next(parked.approval);
   try {
     const first = await Promise.race([answer, deciding]);
-    if (!('said' in first)) return first.kind === 'parked' ? showPending(first) : show(scene, first);
+    if (!('said' in first)) return await show(scene, first);
     const answered = await applyAnswer(scene, parked.callId, question, first.said);
     if (answered === 'unanswered') return await askNow(scene, parked, question);
-    return answered === 'dismissed' ? showPending(parked) : await pursueSeen(scene, parked);
+    return answered === 'dismissed' ? await goesOn(scene, parked) : await pursueSeen(scene, parked);
   } finally {
     done.abort();
   }
@@ -91,14 +92,18 @@ function follow({ home, session, signal }: CallScene, callId: string, waitMs?: n
   return CallUnderWay.found(client, session, callId, { waitMs: waitMs ?? config.gateway.mcp.waitMs, signal });
 }
 
-function canShowForms(peer: McpPeer): boolean {
-  const elicitation = peer.capabilities()?.elicitation;
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+/** It has no outcome yet, and nobody here can do anything about that. */
+async function goesOn(
+  { home, peer }: CallScene,
+  at: Exclude<CallStanding, { readonly outcome: unknown }>,
+): Promise<ToolReply> {
+  const approval = at.kind === 'parked' ? at.approval : undefined;
+  return knowsTasks(peer) ? taskOf(home, at.callId, approval) : showPending(at);
 }
 
-function show({ peer }: CallScene, standing: CallStanding): CallToolResult {
-  if (standing.kind === 'pending' || standing.kind === 'parked') return showPending(standing);
-  const anyStructured = peer.era === '2026';
+async function show(scene: CallScene, standing: CallStanding): Promise<ToolReply> {
+  if (standing.kind === 'pending' || standing.kind === 'parked') return goesOn(scene, standing);
+  const anyStructured = scene.peer.era === '2026';
   if (standing.kind === 'refused') return showOutcome(standing.outcome, { anyStructured });
   return showOutcome(standing.outcome, { anyStructured, callId: standing.callId });
 }

@@ -4,6 +4,8 @@ import { buildServer } from './build-server.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcId, type JsonRpcMessage } from './json-rpc.ts';
 import type { McpHome } from './mcp-home.ts';
 import type { McpBearer } from './mcp-plane.ts';
+import type { WatchTools } from './tool-changes.ts';
+import { whenDone } from './when-done.ts';
 
 interface LiveSession {
   readonly id: string;
@@ -24,7 +26,7 @@ export interface SessionsOf2025 {
 
 const SESSION_HEADER = 'mcp-session-id';
 
-export function createSessionsOf2025(home: McpHome): SessionsOf2025 {
+export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): SessionsOf2025 {
   const { sessionIdleMs, sessionsPerBearer } = home.plane.config.gateway.mcp;
   const sessions = new Map<string, LiveSession>();
 
@@ -64,6 +66,21 @@ export function createSessionsOf2025(home: McpHome): SessionsOf2025 {
     return response;
   }
 
+  /** Changes are looked for while somebody hears of them. A session with an open stream is in use. */
+  function listen(session: LiveSession, bearer: McpBearer, response: Response): Response {
+    const caller = { bearer, era: '2025', runName: session.id } as const;
+    const stop = watchTools(caller, (change) => {
+      if (change === 'ended') session.close();
+      else session.server.sendToolListChanged().catch(() => undefined);
+    });
+    const inUse = setInterval(() => touch(session), sessionIdleMs / 2);
+    inUse.unref();
+    return whenDone(response, () => {
+      clearInterval(inUse);
+      stop();
+    });
+  }
+
   return {
     async fetch(request, bearer, message) {
       const id = request.headers.get(SESSION_HEADER);
@@ -85,7 +102,7 @@ export function createSessionsOf2025(home: McpHome): SessionsOf2025 {
       }
       const response = await session.transport.handleRequest(request, { parsedBody: message });
       if (asked !== undefined && !response.ok) session.open.delete(asked);
-      return response;
+      return request.method === 'GET' && response.ok ? listen(session, bearer, response) : response;
     },
     async close() {
       for (const session of sessions.values()) session.close();
