@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { LIMITS } from '../domain/call.ts';
 import { auditSchema } from './audit-schema.ts';
+import { gatewayHttp } from './gateway-schema.ts';
 import { hookList } from './hook-schema.ts';
 import { mcpSchema } from './mcp-schema.ts';
 import { serviceGroup } from './service-schema.ts';
@@ -159,6 +160,7 @@ export const configSchema = group({
   worker: worker.prefault({}),
   gateway: group({
     health: health().prefault({}),
+    http: gatewayHttp.prefault({}),
     mcp: mcpSchema.prefault({}),
     sealKeyFile: optional(
       filePath,

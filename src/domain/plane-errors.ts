@@ -1,4 +1,5 @@
 import { entry } from './error-entry.ts';
+import { GATEWAY_ERRORS } from './gateway-errors.ts';
 import { HOOK_PLANE_ERRORS } from './hook-errors.ts';
 import { STORE_PLANE_ERRORS } from './store-errors.ts';
 import { SERVICE_PLANE_ERRORS } from './service-errors.ts';
@@ -130,6 +131,7 @@ export const PLANE_ERRORS = {
     fix: 'Make it readable by its owner only: chmod 600 FILE. A new one: sallyport audit rotate-key',
   }),
   ...SERVICE_PLANE_ERRORS,
+  ...GATEWAY_ERRORS,
   CLIENT_CLOSED: entry({
     stage: 'call',
     retry: 'never',
