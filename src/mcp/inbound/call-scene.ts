@@ -1,6 +1,8 @@
-import type { ServerContext } from '@modelcontextprotocol/server';
+import type { InputRequiredResult, Result, ServerContext } from '@modelcontextprotocol/server';
+import type { CallAnswer } from '../../client/call-answer.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SessionHandle } from '../../domain/session.ts';
+import type { CallUnderWay } from './call-under-way.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
 import type { StateOwner } from './sealed-state.ts';
 
@@ -15,4 +17,11 @@ export interface CallScene {
   readonly owner: StateOwner;
   /** Tells what of the arguments is not to be shown. */
   readonly inputSchema: JsonObject;
+  /** Makes the call. */
+  begin(): CallUnderWay;
 }
+
+/** How far a call got in one request: to its end, or to what the client is told in the place of one. */
+export type Pursued =
+  | Exclude<CallAnswer, { readonly kind: 'pending' }>
+  | { readonly kind: 'reply'; readonly reply: Result | InputRequiredResult };

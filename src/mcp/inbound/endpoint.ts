@@ -59,7 +59,7 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
     expires.unref();
     const stop = watchTools(caller, (change) => {
       if (change === 'ended') end();
-      else listener({ kind: 'tools_list_changed' });
+      else listener({ kind: `${change}_list_changed` });
     });
     return () => {
       clearTimeout(expires);

@@ -18,6 +18,8 @@ export interface McpCaller {
   readonly era: McpEra;
   /** Its loops and budgets are counted together. */
   readonly runName?: string;
+  /** 2025: URIs of resources whose changes the session hears of. */
+  readonly subscriptions?: Set<string>;
 }
 
 /** With what its client said that it can do. */
@@ -36,10 +38,14 @@ export interface McpHome {
   /** Of a moment ago, if it is known. */
   knownToolsOf(caller: McpCaller): Promise<ShownTools>;
   show(toolkit: SessionToolkit): ShownTools;
+  /** What clients call a prompt: by its module and its name, unless that module is shown without. */
+  shownName(module: string, name: string): string;
+  fullName(shown: string): string;
 }
 
 export function createMcpHome(plane: McpPlane): McpHome {
-  const show = createShownTools(plane.config.gateway.mcp.plainModule);
+  const { plainModule } = plane.config.gateway.mcp;
+  const show = createShownTools(plainModule);
   let sealKey: Uint8Array | undefined;
   const known = new Map<string, { readonly until: number; readonly tools: ShownTools }>();
 
@@ -58,6 +64,8 @@ export function createMcpHome(plane: McpPlane): McpHome {
     release: plane.release ?? 'unknown',
     seals: createSeals(() => (sealKey ??= sealKeyOf(plane.config)), plane.store),
     show,
+    shownName: (module, name) => (module === plainModule ? name : `${module}.${name}`),
+    fullName: (shown) => (plainModule === undefined || shown.includes('.') ? shown : `${plainModule}.${shown}`),
     handleOf,
     toolsOf,
     async knownToolsOf(caller) {

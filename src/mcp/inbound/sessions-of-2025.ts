@@ -4,7 +4,7 @@ import { buildServer } from './build-server.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcId, type JsonRpcMessage } from './json-rpc.ts';
 import type { McpHome } from './mcp-home.ts';
 import type { McpBearer } from './mcp-plane.ts';
-import type { WatchTools } from './tool-changes.ts';
+import type { ToolChange, WatchTools } from './tool-changes.ts';
 import { whenDone } from './when-done.ts';
 
 interface LiveSession {
@@ -14,6 +14,7 @@ interface LiveSession {
   readonly server: Server;
   /** Requests that have no answer yet: an id means one of them at a time. */
   readonly open: Set<JsonRpcId>;
+  readonly subscriptions: ReadonlySet<string>;
   expires: NodeJS.Timeout;
   close(): void;
 }
@@ -36,7 +37,8 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
     const own = [...sessions.values()].filter(({ bearerId }) => bearerId === bearer.id);
     if (own.length >= sessionsPerBearer) return undefined;
     const id = randomId() + randomId();
-    const server = buildServer(home, { bearer, era: '2025', runName: id });
+    const subscriptions = new Set<string>();
+    const server = buildServer(home, { bearer, era: '2025', runName: id, subscriptions });
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
     const close = (): void => {
       sessions.delete(id);
@@ -45,7 +47,16 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
     };
     const expires = setTimeout(close, sessionIdleMs);
     expires.unref();
-    const session: LiveSession = { id, bearerId: bearer.id, transport, server, open: new Set(), expires, close };
+    const session: LiveSession = {
+      id,
+      bearerId: bearer.id,
+      transport,
+      server,
+      open: new Set(),
+      subscriptions,
+      expires,
+      close,
+    };
     server.onclose = close;
     await server.connect(transport);
     watchAnswers(session);
@@ -70,8 +81,8 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
   function listen(session: LiveSession, bearer: McpBearer, response: Response): Response {
     const caller = { bearer, era: '2025', runName: session.id } as const;
     const stop = watchTools(caller, (change) => {
-      if (change === 'ended') session.close();
-      else session.server.sendToolListChanged().catch(() => undefined);
+      if (change === 'ended') return session.close();
+      for (const told of tell(session, change)) told.catch(() => undefined);
     });
     const inUse = setInterval(() => touch(session), sessionIdleMs / 2);
     inUse.unref();
@@ -108,6 +119,12 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
       for (const session of sessions.values()) session.close();
     },
   };
+}
+
+function tell({ server, subscriptions }: LiveSession, change: Exclude<ToolChange, 'ended'>): Promise<void>[] {
+  if (change === 'tools') return [server.sendToolListChanged()];
+  if (change === 'prompts') return [server.sendPromptListChanged()];
+  return [server.sendResourceListChanged(), ...[...subscriptions].map((uri) => server.sendResourceUpdated({ uri }))];
 }
 
 /** Undefined for whatever is no request. */

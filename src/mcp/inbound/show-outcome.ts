@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock as McpBlock } from '@modelcontextprotocol/server';
-import type { ContentBlock, FileWriteBack } from '../../domain/content.ts';
+import type { ContentBlock, FileWriteBack, ResourceBlock } from '../../domain/content.ts';
 import type { CallId } from '../../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -68,7 +68,7 @@ function placeOf(callId: CallId | undefined, at: number): string {
   return `sallyport://calls/${callId ?? 'refused'}/content/${at}`;
 }
 
-function showBlock(block: ContentBlock, place: string): McpBlock {
+export function showBlock(block: ContentBlock, place: string): McpBlock {
   switch (block.kind) {
     case 'text':
       return { type: 'text', text: block.text };
@@ -79,8 +79,19 @@ function showBlock(block: ContentBlock, place: string): McpBlock {
       return showFile(block, place);
     case 'structured':
       return { type: 'text', text: JSON.stringify(block.value) };
+    case 'resource':
+      return { type: 'resource', resource: showResource(block) };
   }
 }
+
+/** Text stays text, so that models can read it. */
+export function showResource(block: ResourceBlock): ResourceContents {
+  const { uri, mediaType } = block;
+  const type = mediaType === undefined ? {} : { mimeType: mediaType };
+  return 'text' in block ? { uri, ...type, text: block.text } : { uri, ...type, blob: toBase64(block.bytes) };
+}
+
+type ResourceContents = { uri: string; mimeType?: string } & ({ text: string } | { blob: string });
 
 function showFile({ name, mediaType, bytes }: FileWriteBack, place: string): McpBlock {
   const uri = `${place}/${encodeURIComponent(name)}`;

@@ -1,7 +1,7 @@
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
 import type { McpCaller, McpHome } from './mcp-home.ts';
 
-export type ToolChange = 'tools' | 'ended';
+export type ToolChange = 'tools' | 'resources' | 'prompts' | 'ended';
 
 /** Tells a listener when what its bearer is shown has changed, and when there is nothing to be shown any more. */
 export type WatchTools = (caller: McpCaller, listener: (change: ToolChange) => void) => () => void;
@@ -17,7 +17,7 @@ export function createToolChanges(home: McpHome): WatchTools {
 
   function begin(caller: McpCaller, key: string): Watch {
     const listeners = new Set<(change: ToolChange) => void>();
-    let last: string | undefined;
+    let last: Digests | undefined;
     let stopped = false;
     let stopWatching: (() => void) | undefined;
     const end = (): void => {
@@ -27,7 +27,8 @@ export function createToolChanges(home: McpHome): WatchTools {
     const see = (toolkit: SessionToolkit | undefined): void => {
       if (toolkit === undefined) return end();
       const now = digestsOf(toolkit);
-      if (last !== undefined && last !== now) for (const listener of listeners) listener('tools');
+      for (const kind of ['tools', 'resources', 'prompts'] as const)
+        if (last !== undefined && last[kind] !== now[kind]) for (const listener of listeners) listener(kind);
       last = now;
     };
     home.handleOf(caller).then(
@@ -58,7 +59,15 @@ export function createToolChanges(home: McpHome): WatchTools {
   };
 }
 
+type Digests = Readonly<Record<'tools' | 'resources' | 'prompts', string>>;
+
 /** A catalog can change without anything that this bearer sees. */
-function digestsOf({ tools }: SessionToolkit): string {
-  return tools.map(({ tool }) => `${tool.id} ${tool.digest}`).join('\n');
+function digestsOf({ tools, surfaces }: SessionToolkit): Digests {
+  const digestOf = (entries: SessionToolkit['tools']): string =>
+    entries.map(({ tool }) => `${tool.id} ${tool.digest}`).join('\n');
+  return {
+    tools: digestOf(tools),
+    resources: digestOf(surfaces.filter(({ tool }) => tool.surface?.kind === 'resource')),
+    prompts: digestOf(surfaces.filter(({ tool }) => tool.surface?.kind === 'prompt')),
+  };
 }
