@@ -110,7 +110,8 @@ function removeOrphans(outputs) {
   const wanted = new Set(outputs);
   for (const file of filesBelow('dist')) {
     const path = file.slice('dist/'.length);
-    if (path.startsWith('.build/')) continue;
+    // Those of the console are the business of build-console.mjs.
+    if (path.startsWith('.build/') || path.startsWith('console/')) continue;
     if (!wanted.has(path.replace(/\.map$/, ''))) rmSync(join(DIST, path), { force: true });
   }
 }

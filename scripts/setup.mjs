@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { buildConsole } from './build-console.mjs';
 import { compileAll } from './compile.mjs';
 import { withLock } from './lock.mjs';
 import { isStarted, TOP } from './top.mjs';
@@ -128,11 +129,21 @@ async function installPackages(holdFor) {
   writeFileSync(STAMP, wantedStamp());
 }
 
-/** Compiles src, examples and bench into dist, unless nothing changed. Throws SetupFailure with the compiler's messages. */
+/** Makes dist of src, examples, bench and console, unless nothing changed. Throws SetupFailure with the compiler's messages. */
 export async function ensureBuild() {
-  const built = await withLock('build', () => compileAll({ announce: () => say('building …') }));
-  if (built.kind === 'failed') throw new SetupFailure(`${built.output}\n\nThe build failed.`, 1);
-  if (built.kind === 'built') say(`built in ${(built.tookMs / 1000).toFixed(1)} s`);
+  const startedMs = Date.now();
+  let isAnnounced = false;
+  const announce = () => {
+    if (!isAnnounced) say('building …');
+    isAnnounced = true;
+  };
+  await withLock('build', async () => {
+    for (const build of [compileAll, buildConsole]) {
+      const built = await build({ announce });
+      if (built.kind === 'failed') throw new SetupFailure(`${built.output}\n\nThe build failed.`, 1);
+    }
+  });
+  if (isAnnounced) say(`built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`);
 }
 
 function isProgram(file) {
@@ -302,12 +313,26 @@ export function ensurePostgres() {
   });
 }
 
+/** The tests' browser: the console is used in a real one. */
+export function ensureChromium() {
+  return ensureSystemProgram({
+    program: 'chromium',
+    debianPackage: 'chromium',
+    why: 'the tests use the console in a real browser',
+    otherPackages: { dnf: 'chromium', zypper: 'chromium', pacman: 'chromium', apk: 'chromium', brew: 'chromium' },
+    find: () => CHROMIUM_NAMES.map(findProgram).find((file) => file !== undefined),
+  });
+}
+
+const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
 if (isStarted(import.meta.url)) {
   try {
     await ensureNodeModules();
     await ensureBuild();
     await ensureRedisServer();
     await ensurePostgres();
+    await ensureChromium();
     say('ready');
   } catch (error) {
     process.exitCode = reportFailure(error);

@@ -4,7 +4,14 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { ensureBuild, ensureNodeModules, ensurePostgres, ensureRedisServer, reportFailure } from './setup.mjs';
+import {
+  ensureBuild,
+  ensureChromium,
+  ensureNodeModules,
+  ensurePostgres,
+  ensureRedisServer,
+  reportFailure,
+} from './setup.mjs';
 import { TOP } from './top.mjs';
 
 const filters = process.argv.slice(2);
@@ -96,6 +103,7 @@ async function main() {
     const redisServer = await ensureRedisServer();
     env.SALLYPORT_REDIS_SERVER = redisServer;
     env.SALLYPORT_POSTGRES = await ensurePostgres();
+    env.SALLYPORT_CHROMIUM = await ensureChromium();
     env.PATH = [process.env.PATH, dirname(redisServer)].filter(Boolean).join(delimiter);
   } catch (error) {
     counts.failed += 1;
@@ -108,6 +116,7 @@ async function main() {
     await check('lint', 'node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings']);
     await check('imports', 'scripts/check-imports.mjs');
     await check('types', 'node_modules/@typescript/native/bin/tsc', ['-p', 'tsconfig.json']);
+    await check('types of the console', 'node_modules/@typescript/native/bin/tsc', ['-p', 'console/tsconfig.json']);
   }
   await step('tests', tests);
   return counts.failed === 0 ? 0 : 1;

@@ -1,0 +1,21 @@
+// What the API answers, in the words of its own schemas. Types only: nothing of the gateway is part of the console.
+export type { ApprovalDecision, ApprovalState, Severity } from '../../src/domain/approval.ts';
+export type { OutcomeKind } from '../../src/domain/outcome.ts';
+export type { Stage } from '../../src/domain/stages.ts';
+export type {
+  ApprovalView,
+  DecideAnswerView,
+  DecideBody,
+  GrantView,
+  ShownArguments,
+} from '../../src/gateway/api/approval-schema.ts';
+export type { CallDetail, CallRow, StageView, VerdictPart } from '../../src/gateway/api/call-schema.ts';
+export type { MeView as Me } from '../../src/gateway/api/me-schema.ts';
+export type { CallFile, ContentBlockView, OutcomeView } from '../../src/gateway/api/outcome-schema.ts';
+export type { ProblemView as ProblemBody } from '../../src/gateway/api/problem-schema.ts';
+
+/** One page of a list; `next` asks for what follows. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next?: string;
+}

@@ -1,0 +1,48 @@
+import type { ComponentChildren, VNode } from 'preact';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Left out on a phone. */
+  readonly minor?: boolean;
+  readonly numeric?: boolean;
+}
+
+export interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): VNode {
+  const classOf = ({ minor, numeric }: Column<Row>): string =>
+    `${minor === true ? 'minor ' : ''}${numeric === true ? 'numeric' : ''}`;
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
+      <table class="table">
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col" class={classOf(column)} key={column.title}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map((column) => (
+                <td class={classOf(column)} key={column.title}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+import type { VNode } from 'preact';
+import { now } from '../clock.ts';
+import { showAgo, showCountdown, showTime } from '../show-time.ts';
+
+/** Counts down, a second at a time. Screen readers hear it when they read it, not every second. */
+export function TimeLeft({ until }: { readonly until: number }): VNode {
+  const leftMs = until - now.value;
+  const isShort = leftMs < 30_000;
+  return (
+    <span class={`time-left${isShort ? ' time-left-short' : ''}`}>
+      {leftMs <= 0 ? 'time is up' : `${showCountdown(leftMs)} left`}
+    </span>
+  );
+}
+
+/** When it was: how long ago, and the exact time on demand. */
+export function Ago({ at }: { readonly at: number }): VNode {
+  return (
+    <time dateTime={new Date(at).toISOString()} title={showTime(at)}>
+      {showAgo(at, now.value)}
+    </time>
+  );
+}

@@ -1,0 +1,128 @@
+import { effect, signal } from '@preact/signals';
+import { askWho, who } from './api.ts';
+
+export const TOPICS = ['calls', 'approvals', 'workers', 'statistics'] as const;
+export type Topic = (typeof TOPICS)[number];
+
+const EVENT_OF: Readonly<Record<Topic, string>> = {
+  calls: 'call',
+  approvals: 'approval',
+  workers: 'worker',
+  statistics: 'statistics',
+};
+
+/** `off`: nobody listens or nobody is signed in. */
+export const connection = signal<'off' | 'connecting' | 'live' | 'reconnecting'>('off');
+
+export interface Listener {
+  /** One changed thing, as the list of the same topic would show it. */
+  readonly onEvent: (data: unknown) => void;
+  /** Events may have been missed: read the list again. */
+  readonly onResync: () => void;
+}
+
+const listeners: Record<Topic, Set<Listener>> = {
+  calls: new Set(),
+  approvals: new Set(),
+  workers: new Set(),
+  statistics: new Set(),
+};
+
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 10_000;
+let source: EventSource | undefined;
+let retryTimer: ReturnType<typeof setTimeout> | undefined;
+let retryMs = FIRST_RETRY_MS;
+let wasLost = false;
+
+/** Listens until the returned function is called. The one connection carries the topics somebody listens to. */
+export function listen(topic: Topic, listener: Listener): () => void {
+  const isNew = listeners[topic].size === 0;
+  listeners[topic].add(listener);
+  if (isNew) reopenSoon();
+  return () => {
+    listeners[topic].delete(listener);
+    if (listeners[topic].size === 0) reopenSoon();
+  };
+}
+
+let isReopening = false;
+
+/** A change of pages ends one listener and starts another: one new connection for both. */
+function reopenSoon(): void {
+  if (isReopening) return;
+  isReopening = true;
+  queueMicrotask(() => {
+    isReopening = false;
+    open();
+  });
+}
+
+function open(): void {
+  close();
+  const topics = TOPICS.filter((topic) => listeners[topic].size > 0);
+  if (topics.length === 0 || typeof who.value === 'string') {
+    connection.value = 'off';
+    return;
+  }
+  connection.value = wasLost ? 'reconnecting' : 'connecting';
+  const opened = new EventSource(`/v1/events?topics=${topics.join(',')}`);
+  source = opened;
+  opened.addEventListener('open', () => {
+    retryMs = FIRST_RETRY_MS;
+    connection.value = 'live';
+    if (wasLost) resync();
+    wasLost = false;
+  });
+  opened.addEventListener('error', () => onLost(opened));
+  opened.addEventListener('resync', resync);
+  for (const topic of topics) {
+    opened.addEventListener(EVENT_OF[topic], (event: MessageEvent<string>) => pass(topic, event.data));
+  }
+}
+
+function close(): void {
+  clearTimeout(retryTimer);
+  source?.close();
+  source = undefined;
+}
+
+/** The browser tries again by itself only after a cut; after an answer that is no stream, we do. */
+function onLost(lost: EventSource): void {
+  if (lost !== source) return;
+  wasLost = true;
+  connection.value = 'reconnecting';
+  if (lost.readyState !== EventSource.CLOSED) return;
+  clearTimeout(retryTimer);
+  retryTimer = setTimeout(() => {
+    // A stream that was refused does not say why; this does, and a 401 shows the login page.
+    void askWho().then(open, open);
+  }, retryMs);
+  retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
+}
+
+function pass(topic: Topic, text: string): void {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    resync();
+    return;
+  }
+  for (const listener of listeners[topic]) listener.onEvent(data);
+}
+
+function resync(): void {
+  for (const topic of TOPICS) for (const listener of listeners[topic]) listener.onResync();
+}
+
+// Signing in opens the stream, signing out ends it.
+effect(() => {
+  const isSignedIn = typeof who.value !== 'string';
+  queueMicrotask(isSignedIn ? reopenSoon : close);
+});
+
+// A laptop that slept should not wait for the next retry.
+addEventListener('online', () => {
+  if (connection.value === 'reconnecting') reopenSoon();
+});

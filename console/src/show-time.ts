@@ -1,0 +1,48 @@
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** `850 ms`, `12.3 s`, `4 min 5 s`, `3 h 10 min`, `2 d 4 h`. */
+export function showDuration(ms: number): string {
+  if (ms < SECOND_MS) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 10 * SECOND_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
+  if (ms < HOUR_MS) return two(ms, MINUTE_MS, 'min', SECOND_MS, 's');
+  if (ms < DAY_MS) return two(ms, HOUR_MS, 'h', MINUTE_MS, 'min');
+  return two(ms, DAY_MS, 'd', HOUR_MS, 'h');
+}
+
+/** Whole seconds: what changes once a second should not look more exact than that. */
+export function showCountdown(ms: number): string {
+  return ms < MINUTE_MS ? `${Math.ceil(ms / SECOND_MS)} s` : showDuration(ms);
+}
+
+function two(ms: number, unitMs: number, unit: string, restMs: number, rest: string): string {
+  const whole = Math.floor(ms / unitMs);
+  const left = Math.floor((ms % unitMs) / restMs);
+  return left === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${left} ${rest}`;
+}
+
+/** Coarse on purpose: a list of many should not change every second. */
+export function showAgo(at: number, now: number): string {
+  const ms = now - at;
+  if (ms < -MINUTE_MS) return `in ${showDuration(-ms)}`;
+  if (ms < 5 * SECOND_MS) return 'just now';
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s ago`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ago`;
+  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ago`;
+  return showTime(at);
+}
+
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+export function showTime(at: number): string {
+  return FULL.format(at);
+}
+
+export function showBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KiB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}

@@ -1,0 +1,47 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+export interface Resource<T> {
+  readonly data: T | undefined;
+  /** Of the last try. Older data stays beside it. */
+  readonly error: unknown;
+  readonly isLoading: boolean;
+  readonly reload: () => void;
+  readonly change: (next: (data: T) => T) => void;
+}
+
+/** Reads when it is first shown and whenever `inputs` change. An answer that was overtaken is dropped. */
+export function useResource<T>(read: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Resource<T> {
+  const [state, setState] = useState<{ data: T | undefined; error: unknown; isLoading: boolean }>({
+    data: undefined,
+    error: undefined,
+    isLoading: true,
+  });
+  const running = useRef<AbortController>(undefined);
+  const latest = useRef(read);
+  latest.current = read;
+
+  const reload = useCallback(() => {
+    running.current?.abort();
+    const abort = new AbortController();
+    running.current = abort;
+    setState((before) => ({ ...before, isLoading: true }));
+    latest.current(abort.signal).then(
+      (data) => {
+        if (!abort.signal.aborted) setState({ data, error: undefined, isLoading: false });
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) setState((before) => ({ data: before.data, error, isLoading: false }));
+      },
+    );
+  }, []);
+
+  useEffect(() => {
+    reload();
+    return () => running.current?.abort();
+  }, inputs);
+
+  const change = useCallback((next: (data: T) => T) => {
+    setState((before) => (before.data === undefined ? before : { ...before, data: next(before.data) }));
+  }, []);
+  return { ...state, reload, change };
+}
