@@ -4,6 +4,7 @@ import { META } from './show-outcome.ts';
 
 const MOST_KEY_LENGTH = 255;
 const MOST_TOKEN_LENGTH = 256;
+const MOST_RUN_LENGTH = 128;
 const CONTROL = /\p{Cc}/u;
 
 /** What a client says about a call beside its arguments. */
@@ -28,7 +29,7 @@ export function readWish(meta: unknown): CallWish {
   return {
     ...given('key', ownText(meta, META.idempotencyKey, MOST_KEY_LENGTH)),
     ...given('callId', ownText(meta, META.callId, MOST_TOKEN_LENGTH)),
-    ...given('run', ownText(meta, META.run, MOST_TOKEN_LENGTH)),
+    ...given('run', ownText(meta, META.run, MOST_RUN_LENGTH)),
     ...given('progressToken', progressToken as string | number | undefined),
     ...given('trace', typeof traceparent === 'string' ? traceparent : undefined),
     ...given('traceState', typeof tracestate === 'string' ? tracestate : undefined),
