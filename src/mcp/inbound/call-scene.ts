@@ -17,8 +17,14 @@ export interface CallScene {
   readonly owner: StateOwner;
   /** Tells what of the arguments is not to be shown. */
   readonly inputSchema: JsonObject;
-  /** Makes the call. */
-  begin(): CallUnderWay;
+  /** Makes the call; with input, once more, with what its tool asked for. */
+  begin(input?: Answered): CallUnderWay;
+}
+
+/** What a tool gets to know with its next run. */
+export interface Answered {
+  readonly responses: JsonObject;
+  readonly state?: string;
 }
 
 /** How far a call got in one request: to its end, or to what the client is told in the place of one. */

@@ -1,5 +1,8 @@
 import type { CallToolRequest, CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../domain/json.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import { sha256 } from '../../wire/digest.ts';
+import type { Answered } from './call-scene.ts';
 import { CallUnderWay } from './call-under-way.ts';
 import { readWish } from './call-wish.ts';
 import { hearEvents } from './hear-events.ts';
@@ -10,6 +13,7 @@ import { pursueCall } from './pursue-call.ts';
 import { showOutcome } from './show-outcome.ts';
 import type { ShownTool } from './shown-tools.ts';
 import { knowsTasks } from './tasks.ts';
+import { inputKindsOf } from './tool-input.ts';
 
 /** Through the whole data path. Who closes the stream of a 2026 call, or cancels, cancels the call. */
 export async function callTool(
@@ -27,15 +31,17 @@ export async function callTool(
   const { waitMs } = config.gateway.mcp;
   const { signal, unlink } = linkAbort(ctx.mcpReq.signal);
   const { key, trace, traceState } = wish;
-  const begin = (): CallUnderWay => {
-    if (wish.callId !== undefined) return CallUnderWay.found(client, session, wish.callId, { waitMs, signal });
+  const begin = (answered?: Answered): CallUnderWay => {
+    if (wish.callId !== undefined && answered === undefined)
+      return CallUnderWay.found(client, session, wish.callId, { waitMs, signal });
     return CallUnderWay.made(client, session, (hear) =>
       client.call(session, tool.id, args, {
         // Who knows tasks need not sit it out.
         ...(knowsTasks(peer) ? {} : { waitMs }),
         signal,
         onEvent: hearEvents(wish, ctx, hear),
-        ...(key === undefined ? {} : { key }),
+        input: { kinds: inputKindsOf(peer), ...answered },
+        ...(key === undefined ? {} : { key: answered === undefined ? key : keyOfRound(key, answered) }),
         ...(trace === undefined ? {} : { trace }),
         ...(traceState === undefined ? {} : { traceState }),
       }),
@@ -50,6 +56,11 @@ export async function callTool(
   } finally {
     unlink();
   }
+}
+
+/** Another run is another call: the same answers to the same questions are the same one again. */
+function keyOfRound(key: string, { responses, state = '' }: Answered): string {
+  return sha256(canonicalJson([key, responses, state]));
 }
 
 async function findTool(home: McpHome, peer: McpPeer, name: string): Promise<ShownTool> {

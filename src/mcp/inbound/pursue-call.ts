@@ -9,6 +9,7 @@ import { applyAnswer, findQuestion, type OpenQuestion } from './open-question.ts
 import { invalidParams } from './protocol-problem.ts';
 import { showPending } from './show-pending.ts';
 import { knowsTasks, taskOf } from './tasks.ts';
+import { answersTo, askAtOnce, toWire, wantedInput, type WantedInput } from './tool-input.ts';
 
 /** As long as a person may take in front of one form; the question itself may end sooner. */
 const FORM_MS = 10 * 60_000;
@@ -37,7 +38,23 @@ async function follow(scene: CallScene, call: CallUnderWay): Promise<Pursued> {
 
 async function come(scene: CallScene, standing: CallStanding): Promise<Pursued> {
   if (standing.kind === 'parked') return askAbout(scene, standing);
-  return standing.kind === 'pending' ? goesOn(scene, standing) : standing;
+  if (standing.kind === 'pending') return goesOn(scene, standing);
+  const wanted = standing.kind === 'settled' ? wantedInput(standing.outcome) : undefined;
+  return wanted === undefined ? standing : askFor(scene, wanted, standing);
+}
+
+/** The tool wants something of the client. With that, it is run again. */
+async function askFor(scene: CallScene, wanted: WantedInput, standing: Pursued): Promise<Pursued> {
+  const { requests, state } = wanted;
+  const kept = state === undefined ? {} : { state };
+  if (scene.peer.era === '2026') {
+    const sealed = { asked: Object.keys(requests), ...kept };
+    const requestState = scene.home.seals.seal(scene.owner, sealed, FORM_MS);
+    return { kind: 'reply', reply: inputRequired({ inputRequests: toWire(requests), requestState }) };
+  }
+  const responses = await askAtOnce(scene, requests, FORM_MS);
+  // A client that does not answer is told what is missing.
+  return responses === undefined ? standing : follow(scene, scene.begin({ responses, ...kept }));
 }
 
 async function askAbout(scene: CallScene, parked: Parked): Promise<Pursued> {
@@ -62,6 +79,11 @@ function handOver({ home, owner, inputSchema }: CallScene, { callId }: Parked, q
 
 /** The client is back with what its person said. */
 async function resume(scene: CallScene, state: JsonObject): Promise<Pursued> {
+  const { asked, state: kept } = state;
+  if (Array.isArray(asked)) {
+    const responses = answersTo(asked.map(String), scene.ctx.mcpReq.inputResponses);
+    return follow(scene, scene.begin({ responses, ...(typeof kept === 'string' ? { state: kept } : {}) }));
+  }
   const callId = String(state['callId']) as CallId;
   const question = await findQuestion(scene, String(state['approval']), String(state['binding']));
   if (question === undefined) return follow(scene, find(scene, callId));

@@ -11,7 +11,8 @@ const CIPHER = 'aes-256-gcm';
 const VERSION = 'sp1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const MOST_LENGTH = 64 * 1024;
+/** A tool's own state may be 256 KiB. */
+const MOST_LENGTH = 512 * 1024;
 /** Authenticated with every state, so that a key that seals other things too opens none of them here. */
 const PURPOSE = Buffer.from('sallyport mcp request state 1');
 

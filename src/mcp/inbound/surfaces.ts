@@ -9,6 +9,7 @@ import type { CallAnswer } from '../../client/call-answer.ts';
 import { createSurfaces, type CompletionRequest, type Surfaces } from '../../client/surfaces.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SessionHandle } from '../../domain/session.ts';
+import type { Answered } from './call-scene.ts';
 import { CallUnderWay } from './call-under-way.ts';
 import { readWish, type CallWish } from './call-wish.ts';
 import { hearEvents } from './hear-events.ts';
@@ -17,6 +18,7 @@ import { linkAbort } from './link-abort.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
 import { pursueCall } from './pursue-call.ts';
 import { showBlock, showResource } from './show-outcome.ts';
+import { inputKindsOf } from './tool-input.ts';
 
 /** Carries what the client has to do first past those who wait for an answer. */
 class Detour extends Error {
@@ -48,9 +50,14 @@ async function useSurfaces(
   const surfaces = createSurfaces({
     toolkit: (session) => client.toolkit(session),
     async call(session, tool, args) {
-      const begin = (): CallUnderWay =>
+      const begin = (answered?: Answered): CallUnderWay =>
         CallUnderWay.made(client, session, (hear) =>
-          client.call(session, tool, args, { waitMs, signal, onEvent: hearEvents(wish, ctx, hear) }),
+          client.call(session, tool, args, {
+            waitMs,
+            signal,
+            input: { kinds: inputKindsOf(peer), ...answered },
+            onEvent: hearEvents(wish, ctx, hear),
+          }),
         );
       const owner = { bearer: peer.bearer, method, params };
       const pursued = await pursueCall({ home, peer, session: own, ctx, signal, owner, inputSchema: {}, begin });
