@@ -11,7 +11,9 @@ import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { createOperations } from './gateway-operations.ts';
+import { createMcpEndpoint } from '../mcp/inbound/endpoint.ts';
 import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
+import { RELEASE } from './release.ts';
 
 export interface HttpOptions {
   readonly gatewayId: string;
@@ -49,6 +51,7 @@ export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
   const { port } = config.gateway.http;
   const served = await serveGateway({
     plane,
+    mcp: createMcpEndpoint({ ...plane, release: RELEASE }),
     readiness,
     metricsText,
     consoleFolder: CONSOLE_FOLDER,
