@@ -54,8 +54,7 @@ describe.each(Object.entries(LOOKS))('the console, %s', (look, options) => {
       await desk.page.locator(shown).first().waitFor();
       await desk.page.getByText('Live', { exact: true }).waitFor();
       expect(await desk.findings()).toEqual([]);
-      const [wide, screen] = await desk.page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
-      expect(wide).toBeLessThanOrEqual(screen!);
+      expect(await desk.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
       await desk.picture(`${name}-${look}`);
       expectCalm(desk);
       await desk.close();
