@@ -10,7 +10,6 @@ const pending = signal<ReadonlySet<string>>(new Set());
 export const pendingCount = signal(0);
 pending.subscribe((ids) => {
   pendingCount.value = ids.size;
-  document.title = ids.size === 0 ? 'Sallyport' : `(${ids.size}) Sallyport`;
 });
 
 const MOST = 500;
