@@ -119,6 +119,9 @@ function ConnectionState(): VNode {
     <div class="connection" role="status">
       {isLost ? <span class="connection-lost">Reconnecting … what you see may be out of date.</span> : null}
       {connection.value === 'live' ? <span class="connection-live">Live</span> : null}
+      <span class="visually-hidden">
+        {pendingCount.value === 0 ? '' : `Questions that wait for an answer: ${pendingCount.value}.`}
+      </span>
     </div>
   );
 }

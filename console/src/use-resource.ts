@@ -31,7 +31,7 @@ export function useResource<T>(read: (signal: AbortSignal) => Promise<T>, inputs
     latest.current(abort.signal).then(
       (answer) => {
         if (abort.signal.aborted) return;
-        const data = (missed.current ?? []).reduce((changed, next) => next(changed), answer);
+        const data = (missed.current ?? []).reduce((changed, apply) => apply(changed), answer);
         missed.current = undefined;
         setState({ data, error: undefined, isLoading: false });
       },
