@@ -30,6 +30,7 @@ const listeners: Record<Topic, Set<Listener>> = {
 
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 10_000;
+const SOON_MS = 30;
 let source: EventSource | undefined;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let retryMs = FIRST_RETRY_MS;
@@ -113,7 +114,15 @@ function pass(topic: Topic, text: string): void {
   for (const listener of listeners[topic]) listener.onEvent(data);
 }
 
+let resyncTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** An opened stream often says so itself right away: the lists are read once for both. */
 function resync(): void {
+  clearTimeout(resyncTimer);
+  resyncTimer = setTimeout(resyncNow, SOON_MS);
+}
+
+function resyncNow(): void {
   for (const topic of TOPICS) for (const listener of listeners[topic]) listener.onResync();
 }
 
