@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { ApprovalState, CallState, OutcomeKind, Severity } from '../api-types.ts';
+import type { ApprovalState, CallRow, OutcomeKind, Severity } from '../api-types.ts';
 
 export type Tone = 'neutral' | 'good' | 'info' | 'warning' | 'bad';
 
@@ -25,7 +25,7 @@ export function OutcomeBadge({ outcome }: { readonly outcome: OutcomeKind }): VN
   return <Badge tone={outcomeTone(outcome)}>{outcome}</Badge>;
 }
 
-const STATE_TONE: Readonly<Record<CallState | ApprovalState, Tone>> = {
+const STATE_TONE: Readonly<Record<CallRow['state'] | ApprovalState, Tone>> = {
   queued: 'neutral',
   running: 'info',
   parked: 'warning',
@@ -37,6 +37,6 @@ const STATE_TONE: Readonly<Record<CallState | ApprovalState, Tone>> = {
   cancelled: 'neutral',
 };
 
-export function StateBadge({ state }: { readonly state: CallState | ApprovalState }): VNode {
+export function StateBadge({ state }: { readonly state: CallRow['state'] | ApprovalState }): VNode {
   return <Badge tone={STATE_TONE[state] ?? 'neutral'}>{state}</Badge>;
 }

@@ -10,12 +10,14 @@ export interface CodeBlockProps {
   readonly label: string;
   readonly limits?: FoldLimits;
   readonly onExpand?: () => void;
+  /** Opened from outside, by a key. */
+  readonly isExpanded?: boolean;
 }
 
 /** Text of others, inert. A long one shows its beginning and its end until it is expanded. */
-export function CodeBlock({ text, label, limits, onExpand }: CodeBlockProps): VNode {
+export function CodeBlock({ text, label, limits, onExpand, isExpanded: isOpened = false }: CodeBlockProps): VNode {
   const [isExpanded, setExpanded] = useState(false);
-  const folded = isExpanded ? undefined : foldText(text, limits);
+  const folded = isExpanded || isOpened ? undefined : foldText(text, limits);
   if (folded === undefined) {
     return (
       <pre class="code" tabIndex={0} role="region" aria-label={label}>

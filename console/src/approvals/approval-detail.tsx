@@ -1,0 +1,82 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { ApprovalView } from '../api-types.ts';
+import { now } from '../clock.ts';
+import { tell } from '../components/toast.tsx';
+import { useShortcuts } from '../shortcuts.ts';
+import { AlwaysDialog } from './always-dialog.tsx';
+import { isFolded } from './argument-limits.ts';
+import { decide, whyNot, type Wish } from './decide.ts';
+import { DecisionBar } from './decision-bar.tsx';
+import { DenyDialog } from './deny-dialog.tsx';
+import { EditDialog } from './edit-dialog.tsx';
+import { Question } from './question.tsx';
+import { useLookedAt } from './use-looked-at.ts';
+import { useSecondPress } from './use-second-press.ts';
+
+export interface ApprovalDetailProps {
+  readonly approval: ApprovalView;
+  /** Keys that decide belong to the selected ones while there are any. */
+  readonly areKeysTaken: boolean;
+  readonly onDecided: (approval: ApprovalView) => void;
+}
+
+/** One question and the ways to decide it. */
+export function ApprovalDetail({ approval, areKeysTaken, onDecided }: ApprovalDetailProps): VNode {
+  const [dialog, setDialog] = useState<'always' | 'edit' | 'deny'>();
+  const [expandedId, setExpandedId] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const isLookedAt = useLookedAt(approval.id);
+  const second = useSecondPress(approval.severity === 'critical', approval.id);
+  const closed = whyNot(approval, now.value);
+  useEffect(() => setDialog(undefined), [approval.id]);
+
+  const isExpanded = expandedId === approval.id;
+  const unread =
+    isFolded(approval.arguments.shown) && !isExpanded ? 'Open all of the arguments to allow it.' : undefined;
+  const blocked = closed ?? (isBusy ? 'Deciding …' : isLookedAt ? undefined : ' ');
+  const mayAllow = blocked === undefined && unread === undefined;
+
+  const send = async (wish: Wish): Promise<void> => {
+    setDialog(undefined);
+    setBusy(true);
+    const { isDone, text } = await decide(approval, wish).finally(() => setBusy(false));
+    tell(`${approval.tool}: ${text}`, isDone ? 'good' : 'bad');
+    if (isDone) onDecided(approval);
+  };
+  const allow = (): void => second.press(() => void send({ decision: 'allow-once' }));
+  const when = (isPossible: boolean, run: () => void) => (event: KeyboardEvent) => {
+    if (isPossible && !event.repeat && !areKeysTaken) run();
+  };
+  const offers = (decision: Wish['decision']): boolean => approval.decisions.includes(decision);
+  useShortcuts('This question', [
+    { keys: 'a', label: 'Allow once (twice if critical)', run: when(mayAllow && offers('allow-once'), allow) },
+    { keys: 'w', label: 'Allow always …', run: when(mayAllow && offers('allow-always'), () => setDialog('always')) },
+    { keys: 'e', label: 'Edit arguments …', run: when(mayAllow && approval.editable, () => setDialog('edit')) },
+    { keys: 'd', label: 'Deny …', run: when(blocked === undefined && offers('deny'), () => setDialog('deny')) },
+    { keys: 'o', label: 'Open all of the arguments', run: () => setExpandedId(approval.id) },
+  ]);
+  const close = (): void => setDialog(undefined);
+  return (
+    <article class="question card" aria-label="Question" data-ready={blocked === undefined}>
+      <Question approval={approval} isExpanded={isExpanded} onExpand={() => setExpandedId(approval.id)} />
+      <DecisionBar
+        approval={approval}
+        blocked={blocked}
+        unread={unread}
+        second={second}
+        onAllow={allow}
+        onAlways={() => setDialog('always')}
+        onEdit={() => setDialog('edit')}
+        onDeny={() => setDialog('deny')}
+      />
+      {dialog === 'always' ? (
+        <AlwaysDialog approval={approval} onDecide={(wish) => void send(wish)} onClose={close} />
+      ) : null}
+      {dialog === 'edit' ? (
+        <EditDialog approval={approval} onDecide={(wish) => void send(wish)} onClose={close} />
+      ) : null}
+      {dialog === 'deny' ? <DenyDialog title="Deny" onDecide={(wish) => void send(wish)} onClose={close} /> : null}
+    </article>
+  );
+}

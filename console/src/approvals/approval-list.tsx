@@ -1,0 +1,71 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ApprovalView } from '../api-types.ts';
+import { SeverityBadge, StateBadge } from '../components/badge.tsx';
+import { Inert } from '../components/inert.tsx';
+import { TimeLeft } from '../components/time.tsx';
+
+export interface ApprovalListProps {
+  readonly approvals: readonly ApprovalView[];
+  readonly currentId: string | undefined;
+  readonly selected: ReadonlySet<string>;
+  readonly onSelect: (id: string) => void;
+}
+
+export function ApprovalList({ approvals, currentId, selected, onSelect }: ApprovalListProps): VNode {
+  return (
+    <ul class="approval-list card" aria-label="Pending questions">
+      {approvals.map((approval) => (
+        <ApprovalItem
+          key={approval.id}
+          approval={approval}
+          isCurrent={approval.id === currentId}
+          isSelected={selected.has(approval.id)}
+          onSelect={onSelect}
+        />
+      ))}
+    </ul>
+  );
+}
+
+interface ApprovalItemProps {
+  readonly approval: ApprovalView;
+  readonly isCurrent: boolean;
+  readonly isSelected: boolean;
+  readonly onSelect: (id: string) => void;
+}
+
+function ApprovalItem({ approval, isCurrent, isSelected, onSelect }: ApprovalItemProps): VNode {
+  const ref = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isCurrent) ref.current?.scrollIntoView({ block: 'nearest' });
+  }, [isCurrent]);
+  const isPending = approval.state === 'pending';
+  return (
+    <li ref={ref} class={`approval-item${isCurrent ? ' approval-current' : ''}`}>
+      <input
+        type="checkbox"
+        class="row-check"
+        aria-label={`Select ${approval.tool}, ${approval.title}`}
+        checked={isSelected}
+        disabled={!isPending}
+        onChange={() => onSelect(approval.id)}
+      />
+      <a href={`/console/approvals/${encodeURIComponent(approval.id)}`} aria-current={isCurrent ? 'true' : undefined}>
+        <span class="approval-line">
+          <strong class="mono">
+            <Inert text={approval.tool} />
+          </strong>
+          {isPending ? <SeverityBadge severity={approval.severity} /> : <StateBadge state={approval.state} />}
+        </span>
+        <span class="approval-title">
+          <Inert text={approval.title} />
+        </span>
+        <span class="approval-line hint">
+          <Inert text={`${approval.agent} for ${approval.subject}`} />
+          {isPending ? <TimeLeft until={approval.expiresAt} /> : null}
+        </span>
+      </a>
+    </li>
+  );
+}

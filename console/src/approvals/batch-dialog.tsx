@@ -1,0 +1,116 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ApprovalView } from '../api-types.ts';
+import { SeverityBadge } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Inert } from '../components/inert.tsx';
+import { now } from '../clock.ts';
+import { isFolded } from './argument-limits.ts';
+import { decide, whyNot, type DecideResult, type Wish } from './decide.ts';
+import { Arguments } from './question.tsx';
+import { useLookedAt } from './use-looked-at.ts';
+import { useSecondPress } from './use-second-press.ts';
+
+export interface BatchDialogProps {
+  readonly approvals: readonly ApprovalView[];
+  readonly decision: 'allow-once' | 'deny';
+  readonly onClose: () => void;
+}
+
+/** Several questions under each other. Each is a request of its own with its own binding, and has a result of its own. */
+export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialogProps): VNode {
+  // As they were when the dialog opened: an answer that arrives meanwhile must not take its row away.
+  const [approvals] = useState(chosen);
+  const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
+  const [results, setResults] = useState<ReadonlyMap<string, DecideResult>>(new Map());
+  const [comment, setComment] = useState('');
+  const [isSent, setSent] = useState(false);
+  const isAllow = decision === 'allow-once';
+  const open = approvals.filter((approval) => whyNot(approval, now.value) === undefined);
+  const ids = approvals.map(({ id }) => id).join(' ');
+  const isLookedAt = useLookedAt(ids);
+  const hasCritical = open.some(({ severity }) => severity === 'critical');
+  const second = useSecondPress(isAllow && hasCritical, ids);
+  const unread = isAllow ? open.filter(({ id, arguments: { shown } }) => isFolded(shown) && !expanded.has(id)) : [];
+
+  const send = async (): Promise<void> => {
+    setSent(true);
+    const said = comment.trim();
+    const wish: Wish = { decision, ...(said === '' ? {} : { comment: said }) };
+    for (const approval of open) {
+      const result = await decide(approval, wish);
+      setResults((before) => new Map(before).set(approval.id, result));
+    }
+  };
+  const verb = isAllow ? 'Allow' : 'Deny';
+  return (
+    <Dialog title={`${verb} ${approvals.length} questions`} wide onClose={onClose}>
+      <ul class="batch">
+        {approvals.map((approval) => (
+          <li key={approval.id} class="card batch-item">
+            <div class="batch-head">
+              <SeverityBadge severity={approval.severity} />
+              <strong class="mono">
+                <Inert text={approval.tool} />
+              </strong>
+              <span class="hint">
+                <Inert text={`${approval.agent} for ${approval.subject}`} />
+              </span>
+            </div>
+            <BatchResult result={results.get(approval.id)} why={isSent ? undefined : whyNot(approval, now.value)} />
+            {isSent ? null : (
+              <Arguments
+                shown={approval.arguments}
+                isExpanded={expanded.has(approval.id)}
+                onExpand={() => setExpanded((before) => new Set(before).add(approval.id))}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {isAllow || isSent ? null : (
+        <label class="field">
+          Why (the agents are told; may be empty)
+          <input
+            type="text"
+            maxLength={512}
+            value={comment}
+            onInput={(event) => setComment(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      <p class="hint" role="status">
+        {isSent ? `${results.size} of ${open.length} answered.` : ''}
+        {!isSent && unread.length > 0 ? `Open the long arguments of ${unread.length} first.` : ''}
+      </p>
+      <div class="dialog-actions">
+        <Button onClick={onClose}>{isSent ? 'Close' : 'Cancel'}</Button>
+        {isSent ? null : (
+          <Button
+            kind={isAllow ? 'primary' : 'danger'}
+            disabled={!isLookedAt || unread.length > 0 || open.length === 0}
+            onClick={() => second.press(() => void send())}
+          >
+            {second.isArmed ? `Critical: press again to allow ${open.length}` : `${verb} ${open.length}`}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function BatchResult(props: {
+  readonly result: DecideResult | undefined;
+  readonly why: string | undefined;
+}): VNode | null {
+  const { result, why } = props;
+  if (result !== undefined) {
+    return (
+      <p class={result.isDone ? 'result-good' : 'result-bad'}>
+        <Inert text={result.text} />
+      </p>
+    );
+  }
+  return why === undefined ? null : <p class="result-bad">{why}</p>;
+}

@@ -1,0 +1,36 @@
+import { api, apiPath, Problem } from '../api.ts';
+import type { ApprovalView, DecideAnswerView, DecideBody } from '../api-types.ts';
+
+/** What a person decided, before it is bound to the question they saw. */
+export type Wish = Omit<DecideBody, 'binding'>;
+
+export interface DecideResult {
+  readonly isDone: boolean;
+  readonly text: string;
+}
+
+/** One request for one question, bound to what was shown. Never throws: what went wrong is a result to be read. */
+export async function decide(approval: ApprovalView, wish: Wish): Promise<DecideResult> {
+  const body: DecideBody = { ...wish, binding: approval.binding };
+  try {
+    const answer = await api.post<DecideAnswerView>(apiPath`/v1/approvals/${approval.id}/decide`, body);
+    return { isDone: true, text: sayAnswer(answer) };
+  } catch (error) {
+    if (error instanceof Problem) return { isDone: false, text: `${error.message} (${error.code})` };
+    throw error;
+  }
+}
+
+function sayAnswer({ state, missing, grant }: DecideAnswerView): string {
+  if (state === 'pending') return `Counted. ${missing ?? 1} more must say yes.`;
+  if (grant !== undefined) return 'Allowed, and remembered as a grant.';
+  return state === 'allowed' ? 'Allowed.' : `Now ${state}.`;
+}
+
+/** Why it cannot be decided here and now; undefined: it can. */
+export function whyNot(approval: ApprovalView, now: number): string | undefined {
+  if (approval.state !== 'pending') return `It is ${approval.state}.`;
+  if (approval.expiresAt <= now) return 'Time is up.';
+  if (!approval.mayDecide) return 'You may look at it, but not decide it.';
+  return undefined;
+}

@@ -1,0 +1,51 @@
+import type { VNode } from 'preact';
+import type { ApprovalView } from '../api-types.ts';
+import { Button } from '../components/button.tsx';
+import type { SecondPress } from './use-second-press.ts';
+
+export interface DecisionBarProps {
+  readonly approval: ApprovalView;
+  /** Why nothing can be decided now. */
+  readonly blocked: string | undefined;
+  /** Why it cannot be allowed yet; it can still be denied. */
+  readonly unread: string | undefined;
+  readonly second: SecondPress;
+  readonly onAllow: () => void;
+  readonly onAlways: () => void;
+  readonly onEdit: () => void;
+  readonly onDeny: () => void;
+}
+
+export function DecisionBar(props: DecisionBarProps): VNode {
+  const { approval, blocked, unread, second } = props;
+  const mayAllow = blocked === undefined && unread === undefined;
+  return (
+    <div class="decision-bar">
+      <div class="decision-buttons">
+        {approval.decisions.includes('allow-once') ? (
+          <Button kind="primary" shortcut="a" disabled={!mayAllow} onClick={props.onAllow}>
+            {second.isArmed ? 'Critical: press again' : 'Allow once'}
+          </Button>
+        ) : null}
+        {approval.decisions.includes('allow-always') ? (
+          <Button shortcut="w" disabled={!mayAllow} onClick={props.onAlways}>
+            Always …
+          </Button>
+        ) : null}
+        {approval.editable && approval.decisions.includes('allow-once') ? (
+          <Button shortcut="e" disabled={!mayAllow} onClick={props.onEdit}>
+            Edit …
+          </Button>
+        ) : null}
+        {approval.decisions.includes('deny') ? (
+          <Button kind="danger" shortcut="d" disabled={blocked !== undefined} onClick={props.onDeny}>
+            Deny …
+          </Button>
+        ) : null}
+      </div>
+      <p class="hint" role="status">
+        {blocked ?? unread ?? ''}
+      </p>
+    </div>
+  );
+}

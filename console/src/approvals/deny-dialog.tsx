@@ -1,0 +1,47 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import type { Wish } from './decide.ts';
+
+const MOST_CHARACTERS = 512;
+
+export interface DenyDialogProps {
+  readonly title: string;
+  readonly onDecide: (wish: Wish) => void;
+  readonly onClose: () => void;
+}
+
+export function DenyDialog({ title, onDecide, onClose }: DenyDialogProps): VNode {
+  const [comment, setComment] = useState('');
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        class="deny"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const said = comment.trim();
+          onDecide({ decision: 'deny', ...(said === '' ? {} : { comment: said }) });
+        }}
+      >
+        <label class="field">
+          Why (the agent is told; may be empty)
+          <input
+            type="text"
+            maxLength={MOST_CHARACTERS}
+            value={comment}
+            // oxlint-disable-next-line jsx-a11y/no-autofocus -- in a modal dialog, which says so
+            autoFocus
+            onInput={(event) => setComment(event.currentTarget.value)}
+          />
+        </label>
+        <div class="dialog-actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="danger">
+            Deny
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

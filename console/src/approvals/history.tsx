@@ -1,0 +1,75 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { api } from '../api.ts';
+import type { ApprovalView, Page } from '../api-types.ts';
+import { StateBadge } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Inert } from '../components/inert.tsx';
+import { Empty, Failure, Loading } from '../components/states.tsx';
+import { Table, type Column } from '../components/table.tsx';
+import { Ago } from '../components/time.tsx';
+import { useLive } from '../use-live.ts';
+import { useResource } from '../use-resource.ts';
+import { Question } from './question.tsx';
+
+const PAGE = 100;
+
+/** What was decided, expired or withdrawn, newest first. */
+export function History(): VNode {
+  const [cursor, setCursor] = useState<string>();
+  const [open, setOpen] = useState<ApprovalView>();
+  const page = useResource(
+    (signal) => api.get<Page<ApprovalView>>('/v1/approvals', { query: { limit: PAGE, cursor }, signal }),
+    [cursor],
+  );
+  const onEvent = (): void => {
+    if (cursor === undefined) page.reload();
+  };
+  useLive('approvals', { onEvent, onResync: page.reload });
+  if (page.data === undefined) {
+    return page.error === undefined ? <Loading /> : <Failure error={page.error} onRetry={page.reload} />;
+  }
+  const rows = page.data.items.filter(({ state }) => state !== 'pending').toSorted(byEnd);
+  const { next } = page.data;
+  return (
+    <>
+      {rows.length === 0 ? (
+        <Empty title="Nothing was decided yet." />
+      ) : (
+        <Table caption="Decided questions" columns={columnsWith(setOpen)} rows={rows} keyOf={({ id }) => id} />
+      )}
+      <div class="paging">
+        {cursor === undefined ? null : <Button onClick={() => setCursor(undefined)}>Newest</Button>}
+        {next === undefined ? null : <Button onClick={() => setCursor(next)}>Older</Button>}
+      </div>
+      {open === undefined ? null : (
+        <Dialog title="A decided question" wide onClose={() => setOpen(undefined)}>
+          <Question approval={open} isExpanded={false} onExpand={() => {}} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function byEnd(one: ApprovalView, other: ApprovalView): number {
+  return (other.resolvedAt ?? other.requestedAt) - (one.resolvedAt ?? one.requestedAt);
+}
+
+function columnsWith(open: (approval: ApprovalView) => void): readonly Column<ApprovalView>[] {
+  return [
+    { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+    {
+      title: 'Tool',
+      cell: (approval) => (
+        <button type="button" class="link mono" onClick={() => open(approval)}>
+          <Inert text={approval.tool} />
+        </button>
+      ),
+    },
+    { title: 'Agent', minor: true, cell: ({ agent }) => <Inert text={agent} /> },
+    { title: 'Subject', minor: true, cell: ({ subject }) => <Inert text={subject} /> },
+    { title: 'By', cell: ({ votes }) => <Inert text={votes.map(({ by }) => by.name).join(', ') || '–'} /> },
+    { title: 'When', cell: ({ resolvedAt, requestedAt }) => <Ago at={resolvedAt ?? requestedAt} /> },
+  ];
+}

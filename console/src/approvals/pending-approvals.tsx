@@ -1,0 +1,154 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api, apiPath } from '../api.ts';
+import type { ApprovalView } from '../api-types.ts';
+import { Button } from '../components/button.tsx';
+import { Empty, Failure, Loading } from '../components/states.tsx';
+import { useShortcuts } from '../shortcuts.ts';
+import { useResource } from '../use-resource.ts';
+import { ApprovalDetail } from './approval-detail.tsx';
+import { ApprovalList } from './approval-list.tsx';
+import { BatchDialog } from './batch-dialog.tsx';
+import { usePending } from './use-approvals.ts';
+
+const HOME = '/console/approvals';
+const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
+
+/** The list and the question that is looked at, side by side; on a phone one after the other. */
+export function PendingApprovals({ openId }: { readonly openId: string | undefined }): VNode {
+  const list = usePending();
+  const { route } = useLocation();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [batch, setBatch] = useState<'allow-once' | 'deny'>();
+  const approvals = list.data ?? [];
+  // Until something is chosen, the first one that still waits. It is not "opened" by that: a phone shows the list.
+  const current = approvals.find(openId === undefined ? isPending : ({ id }) => id === openId);
+  const chosen = approvals.filter((approval) => selected.has(approval.id));
+
+  const move = (step: number) => (): void => {
+    const at = approvals.findIndex(({ id }) => id === current?.id);
+    const next = approvals[at < 0 ? 0 : Math.min(Math.max(at + step, 0), approvals.length - 1)];
+    if (next !== undefined) route(pathOf(next.id), true);
+  };
+  const select = (id: string): void => {
+    setSelected((before) => {
+      const next = new Set(before);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  };
+  const onDecided = (decided: ApprovalView): void => {
+    list.reload();
+    const rest = approvals.filter((approval) => isPending(approval) && approval.id !== decided.id);
+    const next = rest.find(({ requestedAt }) => requestedAt >= decided.requestedAt) ?? rest.at(-1);
+    route(next === undefined ? HOME : pathOf(next.id), true);
+  };
+  const startBatch =
+    (decision: 'allow-once' | 'deny') =>
+    (event?: KeyboardEvent): void => {
+      if (chosen.length > 0 && event?.repeat !== true) setBatch(decision);
+    };
+  const endBatch = (): void => {
+    setBatch(undefined);
+    setSelected(new Set());
+    list.reload();
+  };
+  const hasSelection = chosen.length > 0;
+  useShortcuts('Pending questions', [
+    { keys: 'j', label: 'Next', run: move(1) },
+    { keys: 'k', label: 'Previous', run: move(-1) },
+    {
+      keys: 'x',
+      label: 'Select or unselect',
+      run: () => current !== undefined && isPending(current) && select(current.id),
+    },
+    { keys: 'Enter', label: 'Open', run: () => current !== undefined && openAndFocus(route, current.id) },
+    {
+      keys: 'Escape',
+      label: 'Select none, back to the list',
+      run: () => (hasSelection ? setSelected(new Set()) : route(HOME)),
+    },
+    ...(hasSelection
+      ? [
+          { keys: 'a', label: 'Allow the selected ones …', run: startBatch('allow-once') },
+          { keys: 'd', label: 'Deny the selected ones …', run: startBatch('deny') },
+        ]
+      : []),
+  ]);
+
+  if (list.data === undefined) {
+    return list.error === undefined ? <Loading /> : <Failure error={list.error} onRetry={list.reload} />;
+  }
+  if (current === undefined && openId === undefined) {
+    return <Empty title="Nothing waits for you.">New questions appear here by themselves.</Empty>;
+  }
+  return (
+    <>
+      {list.error === undefined ? null : <Failure error={list.error} onRetry={list.reload} />}
+      {hasSelection ? (
+        <BatchBar count={chosen.length} onStart={startBatch} onClear={() => setSelected(new Set())} />
+      ) : null}
+      <div class={`approvals${openId === undefined ? '' : ' approvals-open'}`}>
+        <ApprovalList approvals={approvals} currentId={current?.id} selected={selected} onSelect={select} />
+        <div class="approval-pane">
+          <a class="back phone-only" href={HOME}>
+            All questions
+          </a>
+          {current === undefined ? (
+            <OtherApproval id={openId ?? ''} onDecided={onDecided} />
+          ) : (
+            <ApprovalDetail approval={current} areKeysTaken={hasSelection} onDecided={onDecided} />
+          )}
+        </div>
+      </div>
+      {batch === undefined ? null : <BatchDialog approvals={chosen} decision={batch} onClose={endBatch} />}
+    </>
+  );
+}
+
+interface OtherApprovalProps {
+  readonly id: string;
+  readonly onDecided: (approval: ApprovalView) => void;
+}
+
+/** One that is not among the pending: a link led here, or somebody else was faster. It stays what it is on the screen. */
+function OtherApproval({ id, onDecided }: OtherApprovalProps): VNode {
+  const one = useResource((signal) => api.get<ApprovalView>(apiPath`/v1/approvals/${id}`, { signal }), [id]);
+  if (one.error !== undefined) return <Failure error={one.error} onRetry={one.reload} />;
+  if (one.data?.id !== id) return <Loading />;
+  return <ApprovalDetail approval={one.data} areKeysTaken={false} onDecided={onDecided} />;
+}
+
+interface BatchBarProps {
+  readonly count: number;
+  readonly onStart: (decision: 'allow-once' | 'deny') => () => void;
+  readonly onClear: () => void;
+}
+
+function BatchBar({ count, onStart, onClear }: BatchBarProps): VNode {
+  return (
+    <div class="batch-bar card" role="region" aria-label="Selected questions">
+      <strong>{count} selected</strong>
+      <Button kind="primary" shortcut="a" onClick={onStart('allow-once')}>
+        Allow …
+      </Button>
+      <Button kind="danger" shortcut="d" onClick={onStart('deny')}>
+        Deny …
+      </Button>
+      <Button kind="quiet" onClick={onClear}>
+        Select none
+      </Button>
+    </div>
+  );
+}
+
+function isPending({ state }: ApprovalView): boolean {
+  return state === 'pending';
+}
+
+/** Hands the keyboard to the question, for those who read it with the arrow keys or a screen reader. */
+function openAndFocus(route: (url: string) => void, id: string): void {
+  route(pathOf(id));
+  requestAnimationFrame(() => document.querySelector<HTMLElement>('.question h2')?.focus());
+}

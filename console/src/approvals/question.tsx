@@ -1,0 +1,167 @@
+import type { VNode } from 'preact';
+import type { ApprovalView, ShownArguments } from '../api-types.ts';
+import { SeverityBadge, StateBadge } from '../components/badge.tsx';
+import { CodeBlock } from '../components/code-block.tsx';
+import { Facts } from '../components/facts.tsx';
+import { Inert, Short } from '../components/inert.tsx';
+import { Ago, TimeLeft } from '../components/time.tsx';
+import { showBytes } from '../show-time.ts';
+import { ARGUMENT_LIMITS } from './argument-limits.ts';
+
+export interface QuestionProps {
+  readonly approval: ApprovalView;
+  readonly onExpand: () => void;
+  /** Raised by a key: the arguments are to be shown whole. */
+  readonly isExpanded: boolean;
+}
+
+/** One question with everything a person needs to decide it. Headings first: what, why, who. */
+export function Question({ approval, onExpand, isExpanded }: QuestionProps): VNode {
+  return (
+    <>
+      <header class="question-head">
+        <div class="question-badges">
+          <SeverityBadge severity={approval.severity} />
+          {approval.state === 'pending' ? (
+            <TimeLeft until={approval.expiresAt} />
+          ) : (
+            <StateBadge state={approval.state} />
+          )}
+          <span class="hint">
+            asked <Ago at={approval.requestedAt} />
+          </span>
+        </div>
+        <h2 tabIndex={-1}>
+          <Inert text={approval.title} />
+        </h2>
+        {approval.description === '' ? null : (
+          <p class="prose">
+            <Inert text={approval.description} multiline />
+          </p>
+        )}
+      </header>
+      <section class="question-part">
+        <h3>{approval.state === 'pending' ? 'What will run' : 'What it was about'}</h3>
+        <p class="question-tool mono">
+          <Inert text={approval.tool} />
+        </p>
+        <Arguments shown={approval.arguments} onExpand={onExpand} isExpanded={isExpanded} />
+        {approval.editedArguments === undefined ? null : (
+          <>
+            <h3>Allowed instead</h3>
+            <Arguments shown={approval.editedArguments} onExpand={() => {}} isExpanded={false} />
+          </>
+        )}
+      </section>
+      <Why approval={approval} />
+      <Who approval={approval} />
+      <Votes approval={approval} />
+    </>
+  );
+}
+
+interface ArgumentsProps {
+  readonly shown: ShownArguments;
+  readonly onExpand: () => void;
+  readonly isExpanded: boolean;
+}
+
+export function Arguments({ shown, onExpand, isExpanded }: ArgumentsProps): VNode {
+  return (
+    <>
+      <CodeBlock
+        text={shown.shown}
+        label="Arguments"
+        limits={ARGUMENT_LIMITS}
+        onExpand={onExpand}
+        isExpanded={isExpanded}
+      />
+      <p class="hint">
+        {showBytes(shown.bytes)}, digest <Short text={shown.digest} length={16} />
+        {shown.redacted ? '. Secrets in it are not shown.' : ''}
+        {shown.changedBy === undefined || shown.changedBy.length === 0 ? null : (
+          <>
+            . Changed by <Inert text={shown.changedBy.join(', ')} />.
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function Why({ approval }: { readonly approval: ApprovalView }): VNode {
+  return (
+    <section class="question-part">
+      <h3>Why it is asked</h3>
+      <ul class="bullets">
+        {approval.reasons.map((reason, index) => (
+          <li key={index}>
+            <Inert text={reason} multiline />
+          </li>
+        ))}
+        {approval.askers.map(({ kind, id }) => (
+          <li key={`${kind} ${id}`} class="hint">
+            {kind}{' '}
+            <span class="mono">
+              <Inert text={id} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {approval.detail === undefined ? null : <CodeBlock text={approval.detail} label="Detail for approvers" />}
+    </section>
+  );
+}
+
+function Who({ approval }: { readonly approval: ApprovalView }): VNode {
+  const { identity } = approval;
+  return (
+    <section class="question-part">
+      <h3>Who asks</h3>
+      <Facts
+        facts={[
+          ['Agent', <Inert key="agent" text={approval.agent} />],
+          ['Subject', <Inert key="subject" text={`${approval.tenant}/${approval.subject}`} />],
+          ['Channel', identity.channel === undefined ? undefined : <Inert key="channel" text={identity.channel} />],
+          ['Space', identity.space === undefined ? undefined : <Inert key="space" text={identity.space} />],
+          ['Platform', identity.platform === undefined ? undefined : <Inert key="platform" text={identity.platform} />],
+          [
+            'Delegated by',
+            identity.delegators === undefined ? undefined : (
+              <Inert key="delegators" text={identity.delegators.join(' → ')} />
+            ),
+          ],
+          ['Session', <Short key="session" text={approval.session} length={20} />],
+          [
+            'Call',
+            <a key="call" href={`/console/calls/${encodeURIComponent(approval.callId)}`}>
+              <Short text={approval.callId} length={24} />
+            </a>,
+          ],
+        ]}
+      />
+    </section>
+  );
+}
+
+function Votes({ approval }: { readonly approval: ApprovalView }): VNode | null {
+  if (approval.votes.length === 0 && approval.quorum <= 1) return null;
+  return (
+    <section class="question-part">
+      <h3>{approval.quorum > 1 ? `Decisions (${approval.quorum} must say yes)` : 'Decision'}</h3>
+      <ul class="bullets">
+        {approval.votes.map((vote, index) => (
+          <li key={index}>
+            <strong>{vote.decision}</strong> by <Inert text={vote.by.name} /> <Ago at={vote.at} />
+            {vote.comment === undefined ? null : (
+              <>
+                {': '}
+                <Inert text={vote.comment} multiline />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

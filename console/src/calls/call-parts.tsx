@@ -1,0 +1,157 @@
+import type { VNode } from 'preact';
+import type { CallDetail } from '../api-types.ts';
+import { Badge, StateBadge, type Tone } from '../components/badge.tsx';
+import { Facts } from '../components/facts.tsx';
+import { Inert, Short } from '../components/inert.tsx';
+import { Table } from '../components/table.tsx';
+import { Ago } from '../components/time.tsx';
+import { showDuration, showTime } from '../show-time.ts';
+import { callPath } from './call-table.tsx';
+
+interface DetailProps {
+  readonly detail: CallDetail;
+}
+
+/** Who let it through or stopped it, in their order. */
+export function Verdicts({ detail }: DetailProps): VNode {
+  if (detail.verdict.length === 0) return <p class="hint">Nobody has looked at it yet.</p>;
+  return (
+    <ol class="verdicts">
+      {detail.verdict.map((part, index) => (
+        <li key={index}>
+          <Badge tone={toneOf(part.decision)}>
+            <Inert text={part.decision} />
+          </Badge>
+          <span>
+            {part.by}
+            {part.id === undefined ? null : (
+              <>
+                {' '}
+                <span class="mono">
+                  <Inert text={part.id} />
+                </span>
+              </>
+            )}
+            {part.reason === undefined ? null : (
+              <span class="hint">
+                {' '}
+                <Inert text={part.reason} multiline />
+              </span>
+            )}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function toneOf(decision: string): Tone {
+  if (decision.startsWith('allow')) return 'good';
+  if (decision.startsWith('deny') || decision === 'denied' || decision === 'block' || decision === 'blocked')
+    return 'bad';
+  return decision.startsWith('ask') || decision.startsWith('warn') ? 'warning' : 'neutral';
+}
+
+export function CallFacts({ detail: { call, parent } }: DetailProps): VNode {
+  const at = (time: number | undefined): string | undefined => (time === undefined ? undefined : showTime(time));
+  const text = (value: string | undefined): VNode | undefined =>
+    value === undefined ? undefined : <Inert text={value} />;
+  return (
+    <Facts
+      facts={[
+        ['Agent', text(call.agent)],
+        ['Subject', text(`${call.tenant}/${call.subject}`)],
+        ['Channel', text(call.identity.channel)],
+        ['Accepted', at(call.acceptedAt)],
+        ['Settled', at(call.settledAt)],
+        ['Ran for', call.durationMs === undefined ? undefined : showDuration(call.durationMs)],
+        ['Effect', text(call.effect)],
+        ['Pool', text(call.pool)],
+        [
+          'Resolved',
+          call.resolution === undefined ? undefined : call.resolution === 'ran' ? 'it ran' : 'it did not run',
+        ],
+        ['Call id', <Short key="id" text={call.callId} length={24} />],
+        ['Session', <Short key="session" text={call.session} length={24} />],
+        ['Run', <Short key="run" text={call.run} length={24} />],
+        ['Tool digest', call.toolDigest === undefined ? undefined : <Short key="tool" text={call.toolDigest} />],
+        [
+          'Parent',
+          parent === undefined ? undefined : (
+            <a key="parent" href={callPath(parent)}>
+              <Short text={parent} length={24} />
+            </a>
+          ),
+        ],
+      ]}
+    />
+  );
+}
+
+/** Approvals, attempts and audit records: what is on file about it. */
+export function CallHistory({ detail }: DetailProps): VNode {
+  return (
+    <>
+      {detail.approvals.length === 0 ? null : (
+        <section class="part card">
+          <h2>Approvals</h2>
+          <ul class="bullets">
+            {detail.approvals.map((approval) => (
+              <li key={approval.id}>
+                <StateBadge state={approval.state} />{' '}
+                <a href={`/console/approvals/${encodeURIComponent(approval.id)}`}>
+                  <Inert text={approval.title} />
+                </a>{' '}
+                <span class="hint">
+                  <Ago at={approval.resolvedAt ?? approval.requestedAt} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {detail.attempts.length === 0 ? null : (
+        <section class="part card">
+          <h2>Attempts</h2>
+          <Table
+            caption="Attempts"
+            rows={detail.attempts}
+            keyOf={({ number }) => String(number)}
+            columns={[
+              { title: 'Number', numeric: true, cell: ({ number }) => number },
+              { title: 'Started', cell: ({ startedAt }) => (startedAt === undefined ? '' : showTime(startedAt)) },
+              { title: 'Took', cell: ({ durationMs }) => (durationMs === undefined ? '' : showDuration(durationMs)) },
+              { title: 'Ended', cell: ({ ended }) => <Inert text={ended ?? ''} /> },
+            ]}
+          />
+        </section>
+      )}
+      {detail.audit.length === 0 ? null : (
+        <section class="part card">
+          <h2>Audit records</h2>
+          <Table
+            caption="Audit records"
+            rows={detail.audit}
+            keyOf={({ lane, sequence }) => `${lane}.${sequence}`}
+            columns={[
+              { title: 'Record', cell: ({ lane, sequence }) => <span class="mono">{`${lane}.${sequence}`}</span> },
+              { title: 'Event', cell: ({ event }) => <span class="mono">{event}</span> },
+              { title: 'At', cell: ({ at }) => showTime(at) },
+              {
+                title: 'What',
+                minor: true,
+                cell: (record) => (
+                  <Inert
+                    text={[record.outcome, record.code, record.decision, record.by, record.comment, record.detail]
+                      .filter((part) => part !== undefined)
+                      .join(', ')}
+                  />
+                ),
+              },
+            ]}
+          />
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,95 @@
+import type { VNode } from 'preact';
+import type { OutcomeKind } from '../api-types.ts';
+import { Button } from '../components/button.tsx';
+import { PERIODS, type CallFilter, type FilterName } from './call-filter.ts';
+
+const STATES = ['live', 'queued', 'running', 'parked', 'settled'];
+const OUTCOMES: readonly (OutcomeKind | 'not-ok')[] = [
+  'not-ok',
+  'ok',
+  'failed',
+  'exception',
+  'denied',
+  'blocked',
+  'invalid',
+  'unknown-tool',
+  'stale',
+  'unauthenticated',
+  'conflict',
+  'overloaded',
+  'expired',
+  'timed-out',
+  'cancelled',
+  'crashed',
+  'indeterminate',
+];
+
+export interface FilterFormProps {
+  readonly filter: CallFilter;
+  readonly onChange: (filter: CallFilter) => void;
+}
+
+export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
+  const set = (name: FilterName, value: string): void => {
+    const kept = Object.entries(filter).filter(
+      ([one]) => one !== name && !(name === 'last' && (one === 'from' || one === 'to')),
+    );
+    onChange(Object.fromEntries(value === '' ? kept : [...kept, [name, value]]));
+  };
+  const bind = (name: FilterName) => ({
+    value: filter[name] ?? '',
+    onChange: (event: { currentTarget: HTMLInputElement | HTMLSelectElement }) =>
+      set(name, event.currentTarget.value.trim()),
+  });
+  return (
+    <form class="filters" role="search" aria-label="Filter calls" onSubmit={(event) => event.preventDefault()}>
+      <Choices title="State" {...bind('state')} options={STATES.map((name) => [name, name])} />
+      <Choices title="Outcome" {...bind('outcome')} options={OUTCOMES.map((name) => [name, name])} />
+      <label class="field">
+        Tool
+        <input type="search" autoComplete="off" spellcheck={false} data-filter {...bind('tool')} />
+      </label>
+      <label class="field">
+        Agent
+        <input type="search" autoComplete="off" spellcheck={false} {...bind('agent')} />
+      </label>
+      <label class="field">
+        Subject
+        <input type="search" autoComplete="off" spellcheck={false} {...bind('subject')} />
+      </label>
+      <Choices
+        title="Time"
+        {...bind('last')}
+        options={Object.entries(PERIODS).map(([name, { title }]) => [name, title])}
+      />
+      {Object.keys(filter).length === 0 ? null : (
+        <Button kind="quiet" onClick={() => onChange({})}>
+          Show all
+        </Button>
+      )}
+    </form>
+  );
+}
+
+interface ChoicesProps {
+  readonly title: string;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, title: string])[];
+  readonly onChange: (event: { currentTarget: HTMLSelectElement }) => void;
+}
+
+function Choices({ title, value, options, onChange }: ChoicesProps): VNode {
+  return (
+    <label class="field">
+      {title}
+      <select value={value} onChange={onChange}>
+        <option value="">any</option>
+        {options.map(([name, text]) => (
+          <option value={name} key={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

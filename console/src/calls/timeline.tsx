@@ -1,0 +1,44 @@
+import type { VNode } from 'preact';
+import type { StageView } from '../api-types.ts';
+import { Inert } from '../components/inert.tsx';
+import { showDuration } from '../show-time.ts';
+
+/** The stages under each other, each where it was in time. Their numbers are text; the bars only repeat them. */
+export function Timeline({ stages }: { readonly stages: readonly StageView[] }): VNode {
+  const starts = stages.flatMap(({ startedAt }) => (startedAt === undefined ? [] : [startedAt]));
+  const from = Math.min(...starts);
+  const until = Math.max(...stages.map((stage) => endOf(stage) ?? from));
+  const spanMs = Math.max(until - from, 1);
+  const percent = (ms: number): string => `${Math.min(100, Math.max(0, (ms / spanMs) * 100))}%`;
+  return (
+    <ol class="timeline">
+      {stages.map((stage, index) => {
+        const { startedAt, durationMs } = stage;
+        return (
+          <li key={index} class={startedAt === undefined ? 'stage stage-unseen' : 'stage'}>
+            <span class="stage-name">{stage.stage}</span>
+            <span class="stage-track" aria-hidden="true">
+              {startedAt === undefined ? null : (
+                <span
+                  class="stage-bar"
+                  style={{
+                    left: percent(startedAt - from),
+                    width: percent(durationMs ?? (endOf(stage) ?? from) - startedAt),
+                  }}
+                />
+              )}
+            </span>
+            <span class="stage-time">{durationMs === undefined ? '' : showDuration(durationMs)}</span>
+            <span class="stage-result">
+              <Inert text={stage.result ?? ''} />
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function endOf({ startedAt, endedAt, durationMs }: StageView): number | undefined {
+  return endedAt ?? (startedAt === undefined ? undefined : startedAt + (durationMs ?? 0));
+}

@@ -1,0 +1,60 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { api } from '../api.ts';
+import type { CallRow, Page } from '../api-types.ts';
+import { now } from '../clock.ts';
+import { useLive } from '../use-live.ts';
+import { useResource, type Resource } from '../use-resource.ts';
+import { byNewest, matchesFilter, toQuery, type CallFilter } from './call-filter.ts';
+
+const PAGE = 100;
+/** However many calls there are, a page shows no more than this. */
+const MOST_ROWS = 150;
+
+/** One page of calls. The newest page follows what happens, unless it is paused; older pages stand still. */
+export function useCalls(filter: CallFilter, cursor: string | undefined, isPaused: boolean): Resource<Page<CallRow>> {
+  const page = useResource(
+    (signal) => {
+      const query = { ...toQuery(filter, now.peek()), limit: PAGE, cursor };
+      return api.get<Page<CallRow>>('/v1/calls', { query, signal });
+    },
+    [JSON.stringify(filter), cursor],
+  );
+  const isLive = cursor === undefined && !isPaused;
+  const waiting = useRef(new Map<string, CallRow>());
+  const frame = useRef<number>(undefined);
+  const flush = (): void => {
+    frame.current = undefined;
+    const fresh = waiting.current;
+    waiting.current = new Map();
+    page.change(({ items, ...rest }) => ({ ...rest, items: merge(items, fresh, filter) }));
+  };
+  useLive('calls', {
+    onEvent: (data) => {
+      if (!isLive) return;
+      const call = data as CallRow;
+      waiting.current.set(call.callId, call);
+      // Thousands of events a second are one change of the page per frame.
+      frame.current ??= requestAnimationFrame(flush);
+    },
+    onResync: () => {
+      if (isLive) page.reload();
+    },
+  });
+  useEffect(() => () => cancelAnimationFrame(frame.current ?? 0), []);
+  const wasPaused = useRef(isPaused);
+  useEffect(() => {
+    if (wasPaused.current && !isPaused) page.reload();
+    wasPaused.current = isPaused;
+  }, [isPaused]);
+  return page;
+}
+
+function merge(items: readonly CallRow[], fresh: ReadonlyMap<string, CallRow>, filter: CallFilter): readonly CallRow[] {
+  const kept = items.filter(({ callId }) => !fresh.has(callId));
+  const known = new Map(items.map((item) => [item.callId, item]));
+  const added = [...fresh.values()]
+    // An event may know less than the list did, for example when it was accepted.
+    .map((call) => ({ ...known.get(call.callId), ...call }))
+    .filter((call) => matchesFilter(call, filter));
+  return [...kept, ...added].toSorted(byNewest).slice(0, MOST_ROWS);
+}

@@ -1,0 +1,49 @@
+import { z } from '@hono/zod-openapi';
+import { nameText, pageOf } from './page-schema.ts';
+
+export const declarationSchema = z
+  .strictObject({
+    selection: z
+      .array(z.strictObject({ module: z.string(), tools: z.union([z.literal('all'), z.array(z.string()).readonly()]) }))
+      .readonly(),
+    description: z.string().optional(),
+  })
+  .meta({ id: 'AgentDeclaration' });
+
+export const agentSchema = z
+  .strictObject({
+    name: z.string(),
+    declaration: declarationSchema,
+    paused: z.boolean(),
+    /** How many published tools it selects. */
+    tools: z.int(),
+    /** What it declares and probably does not mean. */
+    problems: z.array(z.string()),
+  })
+  .meta({ id: 'Agent' });
+export type AgentView = z.infer<typeof agentSchema>;
+
+/** `selecting: false`: no agents are declared, permissions alone decide. */
+export const agentPageSchema = pageOf(agentSchema)
+  .extend({ selecting: z.boolean(), policyVersion: z.int() })
+  .meta({ id: 'AgentPage' });
+export type AgentPage = z.infer<typeof agentPageSchema>;
+
+/** A declaration as it may be written; checked by the same code, and told in the same words, as `sallyport agents set`. */
+export const agentInputSchema = z
+  .looseObject({ selection: z.array(z.record(z.string(), z.unknown())), description: z.string().optional() })
+  .meta({ id: 'AgentInput' });
+
+export const agentChangedSchema = z
+  .strictObject({
+    policyVersion: z.int(),
+    changed: z.boolean(),
+    /** Agents that were declared now, or are gone. */
+    name: z.string(),
+    declaration: declarationSchema.optional(),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'AgentChanged' });
+export type AgentChanged = z.infer<typeof agentChangedSchema>;
+
+export const agentParams = z.strictObject({ name: nameText });

@@ -1,0 +1,97 @@
+import { z } from '@hono/zod-openapi';
+import { AUDIT_EVENTS } from '../../domain/audit-record.ts';
+import { OUTCOME_KINDS } from '../../domain/outcome.ts';
+import { EXECUTED } from './outcome-schema.ts';
+import { cursorQuery, limitQuery, moment, momentQuery, nameText, pageOf } from './page-schema.ts';
+
+/** One record of the trail with its payload and its link, as `sallyport audit query --json` shows it. */
+export const auditRecordSchema = z
+  .object({
+    version: z.literal(1),
+    store: z.string(),
+    lane: z.int(),
+    sequence: z.int(),
+    at: moment,
+    event: z.enum(AUDIT_EVENTS),
+    callId: z.string(),
+    session: z.string(),
+    run: z.string(),
+    tool: z.string(),
+    tenant: z.string(),
+    subject: z.string(),
+    agent: z.string(),
+    channel: z.string().optional(),
+    space: z.string().optional(),
+    platform: z.string().optional(),
+    delegators: z.array(z.string()).readonly().optional(),
+    bodyDigest: z.string(),
+    payloadDigest: z.string(),
+    approval: z.string().optional(),
+    grant: z.string().optional(),
+    parent: z.string().optional(),
+    toolDigest: z.string().optional(),
+    effectiveDigest: z.string().optional(),
+    permission: z.string().optional(),
+    policyVersion: z.int().optional(),
+    rule: z.string().optional(),
+    changedBy: z.array(z.string()).readonly().optional(),
+    detector: z.string().optional(),
+    by: z.string().optional(),
+    binding: z.string().optional(),
+    askers: z.array(z.string()).readonly().optional(),
+    decision: z.string().optional(),
+    editedDigest: z.string().optional(),
+    resolution: z.string().optional(),
+    claimedBy: z.string().optional(),
+    outcome: z.enum(OUTCOME_KINDS).optional(),
+    executed: z.enum(EXECUTED).optional(),
+    code: z.string().optional(),
+    durationMs: z.number().optional(),
+    /** Canonical JSON, secrets masked, cut. */
+    arguments: z.string().optional(),
+    detail: z.string().optional(),
+    comment: z.string().optional(),
+    chain: z.string(),
+    /** Its payload was erased on purpose. */
+    erased: z.literal(true).optional(),
+  })
+  .meta({ id: 'AuditRecord' });
+export type AuditRecordView = z.infer<typeof auditRecordSchema>;
+
+export const auditPageSchema = pageOf(auditRecordSchema).meta({ id: 'AuditPage' });
+export type AuditPage = z.infer<typeof auditPageSchema>;
+
+export const auditQuery = z.strictObject({
+  from: momentQuery,
+  to: momentQuery,
+  tenant: nameText.optional(),
+  subject: nameText.optional(),
+  agent: nameText.optional(),
+  tool: nameText.optional(),
+  event: z.enum(AUDIT_EVENTS).optional(),
+  outcome: z.enum(['not-ok', ...OUTCOME_KINDS]).optional(),
+  callId: z.string().min(1).max(256).optional(),
+  limit: limitQuery,
+  cursor: cursorQuery,
+});
+export type AuditQuery = z.infer<typeof auditQuery>;
+
+export const verificationSchema = z
+  .strictObject({
+    state: z.enum(['never', 'running', 'ok', 'bad']),
+    /** When the last one ended; of a running one, when it began. */
+    at: moment.optional(),
+    /** Records whose link was recomputed. */
+    checked: z.int(),
+    statements: z.int().optional(),
+    problems: z.array(
+      z.strictObject({
+        store: z.string().optional(),
+        lane: z.int().optional(),
+        sequence: z.int().optional(),
+        what: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'AuditVerification' });
+export type AuditVerification = z.infer<typeof verificationSchema>;

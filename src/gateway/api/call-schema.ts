@@ -1,0 +1,151 @@
+import { z } from '@hono/zod-openapi';
+import { CALL_STATES, LIMITS } from '../../domain/call.ts';
+import { OUTCOME_KINDS } from '../../domain/outcome.ts';
+import { STAGES } from '../../domain/stages.ts';
+import { EFFECTS } from '../../domain/tool.ts';
+import { approvalSchema } from './approval-schema.ts';
+import { auditRecordSchema } from './audit-schema.ts';
+import { EXECUTED, fileSchema, outcomeSchema } from './outcome-schema.ts';
+import { cursorQuery, identitySchema, limitQuery, moment, momentQuery, nameText, pageOf } from './page-schema.ts';
+
+/** A call in one line of a list. */
+export const callRowSchema = z
+  .strictObject({
+    callId: z.string(),
+    tool: z.string(),
+    agent: z.string(),
+    subject: z.string(),
+    tenant: z.string(),
+    session: z.string(),
+    run: z.string(),
+    state: z.enum(CALL_STATES),
+    outcome: z.enum(OUTCOME_KINDS).optional(),
+    code: z.string().optional(),
+    executed: z.enum(EXECUTED).optional(),
+    /** Of a settled call only where its record is still kept. */
+    acceptedAt: moment.optional(),
+    settledAt: moment.optional(),
+    deadline: moment.optional(),
+    /** Of the tool's own run. */
+    durationMs: z.number().optional(),
+    approval: z.string().optional(),
+    grant: z.string().optional(),
+    detector: z.string().optional(),
+    rule: z.string().optional(),
+    parent: z.string().optional(),
+    cancelRequested: z.boolean().optional(),
+  })
+  .meta({ id: 'CallRow' });
+export type CallRow = z.infer<typeof callRowSchema>;
+
+export const callPageSchema = pageOf(callRowSchema).meta({ id: 'CallPage' });
+export type CallPage = z.infer<typeof callPageSchema>;
+
+/** `live`: whatever is not settled. */
+export const CALL_LIST_STATES = [...CALL_STATES, 'live'] as const;
+
+export const callListQuery = z.strictObject({
+  state: z.enum(CALL_LIST_STATES).optional(),
+  tool: nameText.optional(),
+  agent: nameText.optional(),
+  subject: nameText.optional(),
+  tenant: nameText.optional(),
+  outcome: z.enum(['not-ok', ...OUTCOME_KINDS]).optional(),
+  from: momentQuery,
+  to: momentQuery,
+  limit: limitQuery,
+  cursor: cursorQuery,
+});
+export type CallListQuery = z.infer<typeof callListQuery>;
+
+export const stageSchema = z
+  .strictObject({
+    stage: z.enum(STAGES),
+    startedAt: moment.optional(),
+    endedAt: moment.optional(),
+    durationMs: z.number().optional(),
+    /** A word or a sentence on what came out. */
+    result: z.string().optional(),
+  })
+  .meta({ id: 'StageView' });
+export type StageView = z.infer<typeof stageSchema>;
+
+/** Who let it through or stopped it, in the order in which they decided. */
+export const verdictSchema = z
+  .strictObject({
+    by: z.enum(['permission', 'rule', 'hook', 'loop', 'grant', 'approval']),
+    id: z.string().optional(),
+    decision: z.string(),
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'VerdictPart' });
+export type VerdictPart = z.infer<typeof verdictSchema>;
+
+export const callDetailSchema = z
+  .strictObject({
+    call: callRowSchema.extend({
+      identity: identitySchema,
+      pool: z.string().optional(),
+      effect: z.enum(EFFECTS).optional(),
+      bodyDigest: z.string(),
+      toolDigest: z.string().optional(),
+      starts: z.int().optional(),
+      waiters: z.int().optional(),
+      resolution: z.enum(['ran', 'not-ran']).optional(),
+      policyVersion: z.int().optional(),
+      /** Redacted and cut; absent while it is not settled, and once it was erased. */
+      arguments: z.string().optional(),
+    }),
+    outcome: outcomeSchema.optional(),
+    stages: z.array(stageSchema),
+    verdict: z.array(verdictSchema),
+    attempts: z.array(
+      z.strictObject({
+        number: z.int(),
+        startedAt: moment.optional(),
+        durationMs: z.number().optional(),
+        ended: z.string().optional(),
+      }),
+    ),
+    audit: z.array(auditRecordSchema),
+    approvals: z.array(approvalSchema),
+    parent: z.string().optional(),
+    children: z.array(callRowSchema),
+    files: z.array(fileSchema),
+  })
+  .meta({ id: 'CallDetail' });
+export type CallDetail = z.infer<typeof callDetailSchema>;
+
+export const callRequestSchema = z
+  .strictObject({
+    tool: z.string().min(1).max(256),
+    arguments: z.record(z.string(), z.unknown()).openapi({ type: 'object', additionalProperties: true }),
+    /** When the call ends, counted from its acceptance. */
+    deadlineMs: z.int().min(1).max(LIMITS.maxDeadlineMs).optional(),
+    /** How long to wait here before the answer is `pending`. */
+    waitMs: z.int().min(0).max(25_000).optional(),
+    /** Display name, message id…: reaches the tool marked as untrusted. */
+    untrusted: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'CallRequest' });
+export type CallRequest = z.infer<typeof callRequestSchema>;
+
+export const settledCallSchema = z
+  .strictObject({ callId: z.string(), state: z.literal('settled'), outcome: outcomeSchema })
+  .meta({ id: 'SettledCall' });
+export const pendingCallSchema = z
+  .strictObject({ callId: z.string(), state: z.literal('pending'), approval: z.string().optional() })
+  .meta({ id: 'PendingCall' });
+export const callAnswerSchema = z
+  .discriminatedUnion('state', [settledCallSchema, pendingCallSchema])
+  .meta({ id: 'CallAnswer' });
+export type CallAnswerView = z.infer<typeof callAnswerSchema>;
+
+export const cancelAnswerSchema = z
+  .strictObject({ callId: z.string(), answer: z.enum(['cancelled', 'cancelling', 'settled']) })
+  .meta({ id: 'CancelAnswer' });
+
+export const resolveRequestSchema = z.strictObject({ ran: z.boolean() }).meta({ id: 'ResolveRequest' });
+export const resolveAnswerSchema = z
+  .strictObject({ callId: z.string(), resolution: z.enum(['ran', 'not-ran']) })
+  .meta({ id: 'ResolveAnswer' });

@@ -1,0 +1,63 @@
+import { z } from '@hono/zod-openapi';
+
+export const PAGE_LIMITS = Object.freeze({ least: 1, usual: 50, most: 500, cursorLength: 512 });
+
+/** Digits and nothing else: `1e2`, `+5`, `5;` and the same name twice are refused, not read as something. */
+export function wholeNumber(least: number, most: number) {
+  return z
+    .string()
+    .regex(/^(0|[1-9]\d{0,15})$/, `expected a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .pipe(z.number().int().min(least).max(most))
+    .openapi({ type: 'integer', minimum: least, maximum: most });
+}
+
+/** Store time, milliseconds since 1970. */
+export const momentQuery = wholeNumber(0, 8_640_000_000_000_000).optional();
+
+export const limitQuery = wholeNumber(PAGE_LIMITS.least, PAGE_LIMITS.most).optional().openapi({
+  type: 'integer',
+  minimum: PAGE_LIMITS.least,
+  maximum: PAGE_LIMITS.most,
+  default: PAGE_LIMITS.usual,
+  description: 'How many at most.',
+});
+
+/** What the page before gave as `next`. Whatever else it says is refused. */
+export const cursorQuery = z
+  .string()
+  .min(1)
+  .max(PAGE_LIMITS.cursorLength)
+  .regex(/^[\w-]+$/, 'expected the `next` of an earlier page')
+  .optional()
+  .openapi({ description: 'The `next` of the page before.' });
+
+/** Who and what a person may be called: any text without control characters. */
+export const nameText = z
+  .string()
+  .regex(/^[^\p{Cc}\p{Cs}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
+
+export const moment = z.int().min(0).meta({ description: 'Milliseconds since 1970, by the clock of the store.' });
+
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({
+    items: z.array(item),
+    next: z
+      .string()
+      .optional()
+      .openapi({ description: 'Ask with it as `cursor` for what follows. Absent: that was all.' }),
+  });
+}
+
+export const identitySchema = z
+  .strictObject({
+    tenant: z.string(),
+    subject: z.string(),
+    agent: z.string(),
+    channel: z.string().optional(),
+    space: z.string().optional(),
+    platform: z.string().optional(),
+    delegators: z.array(z.string()).readonly().optional(),
+  })
+  .meta({ id: 'Identity' });
+export type IdentityView = z.infer<typeof identitySchema>;

@@ -1,0 +1,53 @@
+import { z } from '@hono/zod-openapi';
+import { TOKEN_LIMITS, TOKEN_SCOPES } from '../../domain/gateway-token.ts';
+import { identitySchema, limitQuery, moment, nameText, pageOf } from './page-schema.ts';
+
+export const tokenSchema = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.enum(TOKEN_SCOPES)),
+    identity: identitySchema.optional(),
+    decidesAs: z.string().optional(),
+    createdAt: moment,
+    expiresAt: moment,
+    revokedAt: moment.optional(),
+  })
+  .meta({ id: 'Token' });
+export type TokenView = z.infer<typeof tokenSchema>;
+export const tokenPageSchema = pageOf(tokenSchema).meta({ id: 'TokenPage' });
+export const tokenListQuery = z.strictObject({ limit: limitQuery });
+
+export const newTokenSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[^\p{Cc}\p{Cs}]+$/u)
+      .min(1)
+      .max(TOKEN_LIMITS.nameLength),
+    scopes: z.array(z.enum(TOKEN_SCOPES)).min(1).max(TOKEN_SCOPES.length),
+    /** Whom calls are made for; with the scope `agent`, and only then. */
+    identity: z
+      .strictObject({
+        tenant: nameText.optional(),
+        subject: nameText,
+        agent: nameText,
+        channel: nameText.optional(),
+        space: nameText.optional(),
+        platform: nameText.optional(),
+      })
+      .optional(),
+    /** `TENANT/SUBJECT` an approver decides as. */
+    decidesAs: z
+      .string()
+      .max(600)
+      .regex(/^[^/\p{Cc}\p{Cs}]+\/[^\p{Cc}\p{Cs}]+$/u)
+      .optional(),
+    lifetimeMs: z.int().min(1000).max(TOKEN_LIMITS.mostLifetimeMs).optional(),
+  })
+  .meta({ id: 'NewToken' });
+export type NewTokenBody = z.infer<typeof newTokenSchema>;
+
+/** The text is shown once and stored nowhere. */
+export const madeTokenSchema = z.strictObject({ token: tokenSchema, text: z.string() }).meta({ id: 'MadeToken' });
+export type MadeToken = z.infer<typeof madeTokenSchema>;
