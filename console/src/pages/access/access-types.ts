@@ -1,52 +1,15 @@
-export const VERDICTS = ['allow', 'ask', 'depends', 'deny'] as const;
-export type MatrixVerdict = (typeof VERDICTS)[number];
+import type { ExplanationView, MatrixCell, MatrixView } from '../../../../src/gateway/api/explain-schema.ts';
 
-export interface MatrixCell {
-  readonly verdict: MatrixVerdict;
-  readonly decidedBy: string;
-  readonly found: string;
-}
-
-/** As `GET /v1/matrix` answers. */
-export interface Matrix {
-  readonly agents: readonly string[];
-  readonly tools: readonly string[];
-  readonly cells: Readonly<Record<string, Readonly<Record<string, MatrixCell>>>>;
-  readonly policyVersion: number;
-  /** How many there are in all, when not all are shown. */
-  readonly cut?: { readonly agents: number; readonly tools: number };
-}
-
-/** As `POST /v1/explain` and `sallyport explain --json` answer. */
-export interface Explanation {
-  readonly tool: string;
-  readonly identity: { readonly tenant: string; readonly subject: string; readonly agent: string };
-  readonly policyVersion: number;
-  readonly allowed: boolean;
-  readonly verdict: MatrixVerdict;
-  readonly decidedBy: string;
-  readonly checks: readonly CheckAnswer[];
-  readonly changes: readonly ShownChange[];
-  readonly near: readonly string[];
-}
-
-export interface CheckAnswer {
-  readonly check: string;
-  readonly passes: boolean;
-  readonly found: string;
-  readonly rule?: readonly string[];
-  /** Where it stands in the policy file. */
-  readonly place?: string;
-}
-
+export type { MatrixCell };
+export type Matrix = MatrixView;
+export type MatrixVerdict = MatrixCell['verdict'];
+export type Explanation = ExplanationView;
+export type CheckAnswer = Explanation['checks'][number];
 /** One change of the policy that helps: a command to type, or what the policy must hold. */
-export interface ShownChange {
-  readonly kind: string;
-  readonly command?: string;
-  readonly edit?: string;
-  readonly snippet?: unknown;
-  readonly note?: string;
-}
+export type ShownChange = Explanation['changes'][number];
+
+/** From yes to no, as legends list them. */
+export const VERDICTS: readonly MatrixVerdict[] = ['allow', 'ask', 'depends', 'deny'];
 
 export interface Asked {
   readonly tenant?: string;

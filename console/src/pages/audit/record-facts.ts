@@ -1,7 +1,7 @@
-import type { AuditPayload, AuditRecord } from '../../../../src/domain/audit-record.ts';
+import type { AuditRecordView } from '../../../../src/gateway/api/audit-schema.ts';
 
-/** As `GET /v1/audit` answers: a record, what may be erased of it, and its link in the chain. */
-export type ShownRecord = AuditRecord & AuditPayload & { readonly chain: string; readonly erased?: true };
+/** A record, what may be erased of it, and its link in the chain. */
+export type ShownRecord = AuditRecordView;
 
 export function recordKey({ store, lane, sequence }: ShownRecord): string {
   return `${store} ${lane} ${sequence}`;

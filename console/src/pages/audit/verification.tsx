@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import type { AuditVerification } from '../../../../src/gateway/api/audit-schema.ts';
 import { api } from '../../api.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
@@ -8,13 +9,6 @@ import { Failure } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useResource } from '../../use-resource.ts';
 import { useEvery } from '../fleet/use-every.ts';
-
-interface AuditVerification {
-  readonly state: 'never' | 'running' | 'ok' | 'bad';
-  readonly at?: number;
-  readonly checked: number;
-  readonly problems: readonly { readonly lane?: number; readonly sequence?: number; readonly what: string }[];
-}
 
 const LOOK_EVERY_MS = 1000;
 const TONES: Readonly<Record<AuditVerification['state'], Tone>> = {
