@@ -54,8 +54,8 @@ export function Frame({ me, children }: { readonly me: Me; readonly children: Co
           <span class="bar-who">
             <Inert text={me.name} />
           </span>
-          <Button kind="quiet" label="Keyboard help" shortcut="?" onClick={() => setHelpOpen(true)}>
-            <span class="wide-only">Keys</span>
+          <Button kind="quiet" title="Keyboard help" shortcut="?" onClick={() => setHelpOpen(true)}>
+            Keys
           </Button>
           <Button kind="quiet" label={`Colours: ${theme.value}`} title={`Colours: ${theme.value}`} onClick={nextTheme}>
             <Icon name={theme.value} />

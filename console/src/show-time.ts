@@ -13,6 +13,11 @@ export function showDuration(ms: number): string {
   return two(ms, DAY_MS, 'd', HOUR_MS, 'h');
 }
 
+/** Whole seconds: what changes once a second should not look more exact than that. */
+export function showCountdown(ms: number): string {
+  return ms < MINUTE_MS ? `${Math.ceil(ms / SECOND_MS)} s` : showDuration(ms);
+}
+
 function two(ms: number, unitMs: number, unit: string, restMs: number, rest: string): string {
   const whole = Math.floor(ms / unitMs);
   const left = Math.floor((ms % unitMs) / restMs);

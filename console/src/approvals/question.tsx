@@ -77,7 +77,10 @@ export function Arguments({ shown, onExpand, isExpanded }: ArgumentsProps): VNod
         isExpanded={isExpanded}
       />
       <p class="hint">
-        {showBytes(shown.bytes)}, digest <Short text={shown.digest} length={16} />
+        {showBytes(shown.bytes)}, digest{' '}
+        <span class="mono">
+          <Inert text={shown.digest} />
+        </span>
         {shown.redacted ? '. Secrets in it are not shown.' : ''}
         {shown.changedBy === undefined || shown.changedBy.length === 0 ? null : (
           <>

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { OutcomeKind } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
 import { PERIODS, type CallFilter, type FilterName } from './call-filter.ts';
@@ -30,6 +31,9 @@ export interface FilterFormProps {
 }
 
 export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
+  // Only a phone has too little room to show it all the time.
+  const [isOpen, setOpen] = useState(false);
+  const count = Object.keys(filter).length;
   const set = (name: FilterName, value: string): void => {
     const kept = Object.entries(filter).filter(
       ([one]) => one !== name && !(name === 'last' && (one === 'from' || one === 'to')),
@@ -42,7 +46,15 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
       set(name, event.currentTarget.value.trim()),
   });
   return (
-    <form class="filters" role="search" aria-label="Filter calls" onSubmit={(event) => event.preventDefault()}>
+    <form
+      class={isOpen ? 'filters filters-open' : 'filters'}
+      role="search"
+      aria-label="Filter calls"
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <button type="button" class="button phone-only" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {count === 0 ? 'Filter' : `Filter (${count})`}
+      </button>
       <Choices title="State" {...bind('state')} options={STATES.map((name) => [name, name])} />
       <Choices title="Outcome" {...bind('outcome')} options={OUTCOMES.map((name) => [name, name])} />
       <label class="field">
@@ -62,7 +74,7 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
         {...bind('last')}
         options={Object.entries(PERIODS).map(([name, { title }]) => [name, title])}
       />
-      {Object.keys(filter).length === 0 ? null : (
+      {count === 0 ? null : (
         <Button kind="quiet" onClick={() => onChange({})}>
           Show all
         </Button>

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { now } from '../clock.ts';
-import { showAgo, showDuration, showTime } from '../show-time.ts';
+import { showAgo, showCountdown, showTime } from '../show-time.ts';
 
 /** Counts down, a second at a time. Screen readers hear it when they read it, not every second. */
 export function TimeLeft({ until }: { readonly until: number }): VNode {
@@ -8,7 +8,7 @@ export function TimeLeft({ until }: { readonly until: number }): VNode {
   const isShort = leftMs < 30_000;
   return (
     <span class={`time-left${isShort ? ' time-left-short' : ''}`}>
-      {leftMs <= 0 ? 'time is up' : `${showDuration(leftMs)} left`}
+      {leftMs <= 0 ? 'time is up' : `${showCountdown(leftMs)} left`}
     </span>
   );
 }
