@@ -10,20 +10,20 @@ export const GROUP_TITLES: Readonly<Record<OutcomeGroup, string>> = {
   unsure: 'may have run',
 };
 
-const GROUP_OF: Readonly<Record<string, OutcomeGroup>> = {
-  ok: 'ok',
-  failed: 'failed',
-  exception: 'failed',
-  'timed-out': 'failed',
-  crashed: 'failed',
-  cancelled: 'stopped',
-  expired: 'stopped',
-  indeterminate: 'unsure',
-};
+const GROUP_OF = new Map<string, OutcomeGroup>([
+  ['ok', 'ok'],
+  ['failed', 'failed'],
+  ['exception', 'failed'],
+  ['timed-out', 'failed'],
+  ['crashed', 'failed'],
+  ['cancelled', 'stopped'],
+  ['expired', 'stopped'],
+  ['indeterminate', 'unsure'],
+]);
 
 /** A kind this console does not know yet is shown as one that somebody should look at. */
 export function groupOutcome(kind: string): OutcomeGroup {
-  return GROUP_OF[kind] ?? 'refused';
+  return GROUP_OF.get(kind) ?? 'refused';
 }
 
 export function countGroups(byOutcome: Readonly<Record<string, number>>): Record<OutcomeGroup, number> {

@@ -14,7 +14,7 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** On a phone a row becomes a list of its columns, one below the other; nothing is left out. */
+  /** On a phone a row becomes a list of its columns, one below the other. */
   readonly stacks?: boolean;
 }
 

@@ -81,8 +81,8 @@ function GrantTable({ grants, mayRevoke, onRevoke }: GrantTableProps): VNode {
     { title: 'For', cell: (grant) => <Name text={describeScope(grant)} /> },
     { title: 'Covers', cell: (grant) => <GrantMatch matches={grant.matches} /> },
     { title: 'Ends', cell: (grant) => <Ends grant={grant} /> },
-    { title: 'Uses left', cell: ({ usesLeft }) => usesLeft ?? 'unlimited', numeric: true, minor: true },
-    { title: 'Given by', cell: (grant) => <GivenBy grant={grant} />, minor: true },
+    { title: 'Uses left', cell: ({ usesLeft }) => usesLeft ?? 'unlimited', numeric: true },
+    { title: 'Given by', cell: (grant) => <GivenBy grant={grant} /> },
     {
       title: 'Revoke',
       cell: (grant) =>

@@ -69,9 +69,9 @@ const COLUMNS: readonly Column<AgentView>[] = [
 function Selection({ selection }: { readonly selection: AgentView['declaration']['selection'] }): VNode {
   if (selection.length === 0) return <span>nothing</span>;
   return (
-    <ul>
+    <ul class="stacked">
       {selection.map(({ module, tools }) => (
-        <li key={module}>
+        <li key={module} class="name">
           <span class="mono">
             <Inert text={module === '*' ? 'every module' : module} />
           </span>

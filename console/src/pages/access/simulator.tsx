@@ -6,10 +6,10 @@ import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Inert } from '../../components/inert.tsx';
 import { Failure } from '../../components/states.tsx';
+import { readArguments } from '../../read-arguments.ts';
 import { useResource } from '../../use-resource.ts';
 import type { Asked, Explanation } from './access-types.ts';
 import { ExplanationView } from './explanation-view.tsx';
-import { readArguments } from './read-arguments.ts';
 
 interface Catalog {
   readonly modules: readonly { readonly id: string; readonly tools: readonly CatalogTool[] }[];
@@ -37,7 +37,9 @@ export function Simulator({ tenant, subject, agent: firstAgent, tool: firstTool 
   const [text, setText] = useState('');
   const [answer, setAnswer] = useState<{ explanation?: Explanation; error?: unknown }>({});
   const [isAsking, setAsking] = useState(false);
-  const read = readArguments(text);
+  // None given is an answer too: the rules about arguments then stay open.
+  const read = text.trim() === '' ? undefined : readArguments(text);
+  const problem = read?.kind === 'invalid' ? read.problem : undefined;
   const catalog = useResource((signal) => api.get<Catalog>('/v1/catalog', { signal }), []);
   const agents = useResource(
     (signal) => api.get<Page<{ name: string }>>('/v1/agents', { query: { limit: 500 }, signal }),
@@ -46,13 +48,13 @@ export function Simulator({ tenant, subject, agent: firstAgent, tool: firstTool 
   const known = catalog.data?.modules.flatMap(({ tools }) => tools) ?? [];
 
   const ask = async (): Promise<void> => {
-    if (agent.trim() === '' || tool.trim() === '' || read.kind === 'bad') return;
+    if (agent.trim() === '' || tool.trim() === '' || problem !== undefined) return;
     const asked: Asked = {
       tenant,
       subject,
       agent: agent.trim(),
       tool: tool.trim(),
-      ...(read.kind === 'object' ? { arguments: read.value } : {}),
+      ...(read?.kind === 'valid' ? { arguments: read.value } : {}),
     };
     setAsking(true);
     try {
@@ -82,8 +84,8 @@ export function Simulator({ tenant, subject, agent: firstAgent, tool: firstTool 
         />
         <Choice label="Tool" value={tool} names={known.map(({ id }) => id)} onInput={setTool} />
         <AboutTool tool={known.find(({ id }) => id === tool.trim())} />
-        <ArgumentsField text={text} problem={read.kind === 'bad' ? read.problem : undefined} onInput={setText} />
-        <Button kind="primary" type="submit" disabled={isAsking || read.kind === 'bad'}>
+        <ArgumentsField text={text} problem={problem} onInput={setText} />
+        <Button kind="primary" type="submit" disabled={isAsking || problem !== undefined}>
           Check
         </Button>
         <p class="hint">This only asks. No tool is run, nothing is queued, nobody is notified.</p>

@@ -103,10 +103,9 @@ const COLUMNS: readonly Column<Worker>[] = [
           </ul>
         </details>
       ),
-    minor: true,
   },
   { title: 'Health', cell: (worker) => <WorkerHealth worker={worker} /> },
-  { title: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} />, minor: true },
+  { title: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
 ];
 
 function Load({ worker: { running, concurrency, workerId } }: { readonly worker: Worker }): VNode {
