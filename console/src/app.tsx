@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ErrorBoundary, lazy, LocationProvider, Route, Router } from 'preact-iso';
+import { ErrorBoundary, lazy, LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { askWho, who } from './api.ts';
 import { Empty, Failure, Loading } from './components/states.tsx';
 import { Toasts } from './components/toast.tsx';
@@ -22,6 +22,12 @@ const NotFound = (): VNode => (
     <a href="/console/approvals">Approvals</a>
   </Empty>
 );
+
+function Home(): null {
+  const { route } = useLocation();
+  useEffect(() => route('/console/approvals', true), []);
+  return null;
+}
 
 const isLoginPath = (): boolean => /^(\/console)?\/login\/?$/.test(location.pathname);
 
@@ -59,9 +65,8 @@ function Pages(): VNode {
   return (
     <ErrorBoundary onError={setFailed}>
       <Router onRouteChange={() => document.querySelector('main')?.scrollTo(0, 0)}>
-        <Route path="/console" component={Approvals} />
-        <Route path="/console/approvals" component={Approvals} />
-        <Route path="/console/approvals/:id" component={Approvals} />
+        <Route path="/console" component={Home} />
+        <Route path="/console/approvals/:id?" component={Approvals} />
         <Route path="/console/calls" component={Calls} />
         <Route path="/console/calls/:id" component={Call} />
         <Route path="/console/access" component={Access} />

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ApprovalView } from '../api-types.ts';
 import { now } from '../clock.ts';
 import { tell } from '../components/toast.tsx';
-import { useShortcuts } from '../shortcuts.ts';
+import { useShortcuts, type Shortcut } from '../shortcuts.ts';
 import { AlwaysDialog } from './always-dialog.tsx';
 import { isFolded } from './argument-limits.ts';
 import { decide, whyNot, type Wish } from './decide.ts';
@@ -46,16 +46,17 @@ export function ApprovalDetail({ approval, areKeysTaken, onDecided }: ApprovalDe
   };
   const allow = (): void => second.press(() => void send({ decision: 'allow-once' }));
   const when = (isPossible: boolean, run: () => void) => (event: KeyboardEvent) => {
-    if (isPossible && !event.repeat && !areKeysTaken) run();
+    if (isPossible && !event.repeat) run();
   };
   const offers = (decision: Wish['decision']): boolean => approval.decisions.includes(decision);
-  useShortcuts('This question', [
+  const shortcuts: readonly Shortcut[] = [
     { keys: 'a', label: 'Allow once (twice if critical)', run: when(mayAllow && offers('allow-once'), allow) },
     { keys: 'w', label: 'Allow always …', run: when(mayAllow && offers('allow-always'), () => setDialog('always')) },
     { keys: 'e', label: 'Edit arguments …', run: when(mayAllow && approval.editable, () => setDialog('edit')) },
     { keys: 'd', label: 'Deny …', run: when(blocked === undefined && offers('deny'), () => setDialog('deny')) },
     { keys: 'o', label: 'Open all of the arguments', run: () => setExpandedId(approval.id) },
-  ]);
+  ];
+  useShortcuts('This question', areKeysTaken ? [] : shortcuts);
   const close = (): void => setDialog(undefined);
   return (
     <article class="question card" aria-label="Question" data-ready={blocked === undefined}>

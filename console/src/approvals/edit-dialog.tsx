@@ -41,6 +41,14 @@ export function EditDialog({ approval, onDecide, onClose }: EditDialogProps): VN
             value={text}
             aria-invalid={read.kind === 'invalid'}
             aria-describedby="edit-problem"
+            aria-keyshortcuts="Control+Enter"
+            // oxlint-disable-next-line jsx-a11y/no-autofocus -- in a modal dialog, which says so
+            autoFocus
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || !isChanged) return;
+              event.preventDefault();
+              event.currentTarget.form?.requestSubmit();
+            }}
             onInput={(event) => setText(event.currentTarget.value)}
           />
         </label>
