@@ -6,6 +6,7 @@ import type { Page } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Empty, Failure, Loading } from '../components/states.tsx';
+import { useShortcuts } from '../shortcuts.ts';
 import { useResource } from '../use-resource.ts';
 import { filterOf, queryOf, type AuditFilter } from './audit/audit-filter.ts';
 import { FilterForm } from './audit/filter-form.tsx';
@@ -47,6 +48,15 @@ function Records({ filter }: { readonly filter: AuditFilter }): VNode {
       api.get<Page<ShownRecord>>('/v1/audit', { query: { ...queryOf(filter), limit: PAGE_SIZE, cursor }, signal }),
     [wanted, cursor],
   );
+  const older = (): void => {
+    if (data?.next !== undefined) setCursors([...cursors, data.next]);
+  };
+  const newer = (): void => setCursors(cursors.length === 1 ? cursors : cursors.slice(0, -1));
+  useShortcuts('Audit', [
+    { keys: '/', label: 'Search by tool', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
+    { keys: 'n', label: 'Older records', run: older },
+    { keys: 'p', label: 'Newer records', run: newer },
+  ]);
   if (error !== undefined && !isLoading) return <Failure error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="Searching" />;
   return (
@@ -57,11 +67,11 @@ function Records({ filter }: { readonly filter: AuditFilter }): VNode {
         <RecordTable records={data.items} onOpen={setOpen} isStale={isLoading} />
       )}
       <nav class="pager" aria-label="Pages of records">
-        <Button disabled={cursors.length === 1} onClick={() => setCursors(cursors.slice(0, -1))}>
+        <Button disabled={cursors.length === 1} shortcut="p" onClick={newer}>
           Newer
         </Button>
         <span class="hint">{`Page ${cursors.length}, newest first`}</span>
-        <Button disabled={data.next === undefined} onClick={() => setCursors([...cursors, data.next])}>
+        <Button disabled={data.next === undefined} shortcut="n" onClick={older}>
           Older
         </Button>
         <Button kind="quiet" onClick={reload}>

@@ -13,6 +13,7 @@ import { PausePanel } from './fleet/pause-panel.tsx';
 import { Pools } from './fleet/pools.tsx';
 import { noteQueues, queueSamples } from './fleet/queue-history.ts';
 import { Shares } from './fleet/shares.tsx';
+import { useAtMostEvery } from './fleet/use-at-most-every.ts';
 import { useEvery } from './fleet/use-every.ts';
 import './fleet/fleet.css';
 
@@ -26,6 +27,7 @@ const WINDOWS = [
 const BUCKETS = 60;
 const MOST_LOOPS = 50;
 const LOOK_EVERY_MS = 5000;
+const COUNT_EVERY_MS = 2000;
 
 export function Fleet(): VNode {
   const [windowMs, setWindowMs] = useState<number>(WINDOWS[1].windowMs);
@@ -45,10 +47,10 @@ export function Fleet(): VNode {
   );
 
   // The stream says that something has changed; the window and its buckets are ours to ask for.
-  const readCounts = (): void => {
+  const readCounts = useAtMostEvery(COUNT_EVERY_MS, () => {
     statistics.reload();
     loops.reload();
-  };
+  });
   useLive('statistics', { onEvent: readCounts, onResync: readCounts });
   useLive('workers', {
     onEvent: (data) => workers.change((page) => ({ ...page, ...(data as Page<Worker>) })),

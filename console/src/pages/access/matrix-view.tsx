@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { Empty, Failure, Loading } from '../../components/states.tsx';
+import { useShortcuts } from '../../shortcuts.ts';
 import { useResource } from '../../use-resource.ts';
 import { VERDICTS, type Matrix } from './access-types.ts';
 import { CellReason } from './cell-reason.tsx';
@@ -36,6 +37,9 @@ function FilteredMatrix({ matrix, tenant, subject, onTry }: MatrixViewProps & { 
   const [chosen, setChosen] = useState<{ agent: string; tool: string }>();
   const agents = useMemo(() => filterNames(matrix.agents, agentText), [matrix, agentText]);
   const tools = useMemo(() => filterNames(matrix.tools, toolText), [matrix, toolText]);
+  useShortcuts('Access', [
+    { keys: '/', label: 'Filter tools', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
+  ]);
   if (matrix.agents.length === 0) {
     return (
       <Empty title="No agent is declared.">
@@ -93,6 +97,7 @@ function Filter({ label, value, onInput }: { label: string; value: string; onInp
       {label}
       <input
         type="search"
+        data-filter={label === 'Tools with' ? '' : undefined}
         value={value}
         autocomplete="off"
         onInput={({ currentTarget }) => onInput(currentTarget.value)}

@@ -59,7 +59,14 @@ function Text({ name, label, filter }: FieldProps): VNode {
   return (
     <label class="field">
       {label}
-      <input name={name} defaultValue={filter[name] ?? ''} autocomplete="off" spellcheck={false} maxLength={256} />
+      <input
+        name={name}
+        data-filter={name === 'tool' ? '' : undefined}
+        defaultValue={filter[name] ?? ''}
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={256}
+      />
     </label>
   );
 }

@@ -10,6 +10,9 @@ import { tell } from '../../components/toast.tsx';
 import { holdsScope } from '../../holds-scope.ts';
 import { useResource } from '../../use-resource.ts';
 import type { Paused } from './fleet-types.ts';
+import { useEvery } from './use-every.ts';
+
+const LOOK_EVERY_MS = 5000;
 
 type What = 'all' | 'agent' | 'tool';
 interface Switch {
@@ -24,6 +27,8 @@ export function PausePanel(): VNode {
     (signal) => api.get<{ policy: { paused: Paused } }>('/v1/policy', { signal }),
     [],
   );
+  // Somebody else may have thrown it.
+  useEvery(LOOK_EVERY_MS, reload);
   const [asked, setAsked] = useState<Switch>();
   const mayPause = holdsScope('operator', 'admin');
   const paused = listPaused(data?.policy.paused ?? {});
