@@ -1,4 +1,6 @@
+import type { Pool } from 'pg';
 import type { AuditFilter, ChainedRecord } from '../domain/audit-record.ts';
+import type { QueryTrailRequest, TrailPage, TrailPlace } from '../ports/audit-store.ts';
 
 export interface RecordRow {
   readonly record: string;
@@ -9,26 +11,89 @@ export interface RecordRow {
 
 export const RECORD_COLUMNS = 'record, audit_record.chain, salt, audit_payload.bytes';
 export const RECORD_TABLES = 'audit_record LEFT JOIN audit_payload USING (lane_id, sequence)';
+const KEY = '(at, lane_id, audit_record.sequence)';
+const NEWEST_FIRST = 'ORDER BY at DESC, lane_id DESC, audit_record.sequence DESC';
 
 export function toChained({ record, chain, salt, bytes }: RecordRow): ChainedRecord {
   return { text: record, chain, ...(salt === null || bytes === null ? {} : { payload: { salt, bytes } }) };
 }
 
+/** Numbers of 64 bits come as text. */
+interface Place {
+  readonly at: string;
+  readonly lane_id: number;
+  readonly sequence: string;
+}
+
+export async function queryTrail(pool: Pool, { filter, limit, before, scan }: QueryTrailRequest): Promise<TrailPage> {
+  const range = rangeOf(filter);
+  if (before !== undefined) await addBefore(pool, range, before);
+  const last = scan === undefined ? undefined : await findLast(pool, range, scan);
+  if (last !== undefined) range.add(`${KEY} >=`, last.at, last.lane_id, last.sequence);
+  addFields(range, filter);
+  const { rows } = await pool.query<RecordRow & Place>(
+    `SELECT ${RECORD_COLUMNS}, at, lane_id, sequence FROM ${RECORD_TABLES} ${range.where} ${NEWEST_FIRST}
+     LIMIT $${range.values.length + 1}`,
+    [...range.values, limit],
+  );
+  const end = rows.length < limit ? last : rows.at(-1);
+  return { records: rows.map(toChained), ...(end === undefined ? {} : { next: await toPlace(pool, end) }) };
+}
+
+class Conditions {
+  readonly #parts: string[] = [];
+  readonly values: unknown[] = [];
+
+  /** One value is compared as it is, several as a row. */
+  add(left: string, ...values: (string | number | undefined)[]): void {
+    if (values[0] === undefined) return;
+    const names = values.map((value) => `$${this.values.push(value)}`);
+    this.#parts.push(`${left} ${names.length === 1 ? names[0] : `(${names.join(', ')})`}`);
+  }
+
+  get where(): string {
+    return this.#parts.length === 0 ? '' : `WHERE ${this.#parts.join(' AND ')}`;
+  }
+}
+
+function rangeOf({ from, to, callId }: AuditFilter): Conditions {
+  const conditions = new Conditions();
+  conditions.add('at >=', from);
+  conditions.add('at <', to);
+  conditions.add('call_id =', callId);
+  return conditions;
+}
+
 const FIELDS = ['tenant', 'subject', 'agent', 'tool', 'event'] as const;
 
-export function conditionsOf(filter: AuditFilter): { where: string; values: unknown[] } {
-  const conditions: string[] = [];
-  const values: unknown[] = [];
-  const add = (left: string, value: string | number | undefined): void => {
-    if (value === undefined) return;
-    values.push(value);
-    conditions.push(`${left} $${values.length}`);
-  };
-  add('at >=', filter.from);
-  add('at <', filter.to);
-  add('call_id =', filter.callId);
-  for (const name of FIELDS) add(`${name} =`, filter[name]);
-  if (filter.outcome === 'not-ok') add('outcome <>', 'ok');
-  else add('outcome =', filter.outcome);
-  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
+function addFields(conditions: Conditions, filter: AuditFilter): void {
+  for (const name of FIELDS) conditions.add(`${name} =`, filter[name]);
+  if (filter.outcome === 'not-ok') conditions.add('outcome <>', 'ok');
+  else conditions.add('outcome =', filter.outcome);
+}
+
+async function addBefore(pool: Pool, range: Conditions, { at, store, lane, sequence }: TrailPlace): Promise<void> {
+  const { rows } = await pool.query<{ id: number }>('SELECT id FROM audit_lane WHERE store = $1 AND lane = $2', [
+    store,
+    lane,
+  ]);
+  range.add(`${KEY} <`, at, rows[0]?.id ?? 0, sequence);
+}
+
+/** The last record that may be looked at; undefined when there are fewer. */
+async function findLast(pool: Pool, range: Conditions, scan: number): Promise<Place | undefined> {
+  const { rows } = await pool.query<Place>(
+    `SELECT at, lane_id, sequence FROM audit_record ${range.where} ${NEWEST_FIRST}
+     LIMIT 1 OFFSET $${range.values.length + 1}`,
+    [...range.values, scan - 1],
+  );
+  return rows[0];
+}
+
+async function toPlace(pool: Pool, place: Place): Promise<TrailPlace> {
+  const { rows } = await pool.query<{ store: string; lane: number }>(
+    'SELECT store, lane FROM audit_lane WHERE id = $1',
+    [place.lane_id],
+  );
+  return { at: Number(place.at), ...rows[0]!, sequence: Number(place.sequence) };
 }

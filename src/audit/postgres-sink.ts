@@ -4,7 +4,7 @@ import { planeError } from '../domain/errors.ts';
 import type { AuditBatch, AuditSink } from '../ports/audit-store.ts';
 import { firstLink, parseRecord, sizeOfRecord } from '../wire/audit-record.ts';
 import { inTransaction, prepareSchema } from './postgres-schema.ts';
-import { conditionsOf, RECORD_COLUMNS, RECORD_TABLES, toChained, type RecordRow } from './postgres-query.ts';
+import { queryTrail, RECORD_COLUMNS, RECORD_TABLES, toChained, type RecordRow } from './postgres-query.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -61,11 +61,7 @@ export async function openPostgresSink({ url, password, schema }: PostgresOption
           [store, lane, fromSequence, limit],
         ),
       ),
-    queryTrail({ filter, limit, offset = 0 }) {
-      const { where, values } = conditionsOf(filter);
-      const order = `ORDER BY at DESC, lane_id, audit_record.sequence DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2}`;
-      return told(readRecords(pool, `${where} ${order}`, [...values, limit, offset]));
-    },
+    queryTrail: (request) => told(queryTrail(pool, request)),
     addStatement: (statement) => told(addStatement(pool, statement)),
     listStatements: ({ from, limit }) => told(listStatements(pool, from, limit)),
     erasePayloads: (request) =>

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import { planeError } from '../domain/errors.ts';
 import type { AuditBatch, AuditSink } from '../ports/audit-store.ts';
 import { Database } from '../stores/embedded/database.ts';
+import { queryTrail } from '../stores/sqlite-audit/query-trail.ts';
 import * as read from '../stores/sqlite-audit/read-trail.ts';
 import { AUDIT_TABLES } from '../stores/sqlite-audit/schema.ts';
 import * as write from '../stores/sqlite-audit/write-trail.ts';
@@ -33,7 +34,7 @@ export async function openSqliteSink(file: string): Promise<AuditSink> {
     commit: (batch) => transact(() => commit(database, batch)),
     auditHeads: () => transact(() => read.readHeads(database)),
     readTrail: (request) => transact(() => read.readTrail(database, request)),
-    queryTrail: (request) => transact(() => read.queryTrail(database, request)),
+    queryTrail: (request) => transact(() => queryTrail(database, request)),
     addStatement: (statement) => transact(() => write.insertStatement(database, statement)),
     listStatements: (request) => transact(() => read.listStatements(database, request)),
     erasePayloads: (request) => transact(() => write.erasePayloads(database, request).erased),

@@ -2,6 +2,14 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Effect, RunnerName, ToolLimits, ToolPoll } from '../domain/tool.ts';
 import type { Services } from '../ports/tool-services.ts';
 import type { ToolContent } from './content-blocks.ts';
+import {
+  prompt,
+  resource,
+  type PromptDefinition,
+  type PromptMaker,
+  type ResourceDefinition,
+  type ResourceMaker,
+} from './define-surfaces.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { ToolContext } from './tool-context.ts';
 
@@ -80,11 +88,14 @@ export interface ModuleDefinition {
   /** Services its tools get as `ctx.services`. Not served where one of them is not configured. */
   readonly needs?: readonly string[];
   readonly tools: Readonly<Record<string, ToolDefinition>>;
+  /** What can be read by its URI. */
+  readonly resources?: readonly ResourceDefinition[];
+  readonly prompts?: readonly PromptDefinition[];
 }
 
 export interface ModuleOptions<Setup extends StandardSchema, Needs extends keyof Services = never> extends Omit<
   ModuleDefinition,
-  'setup' | 'tools' | 'needs'
+  'setup' | 'tools' | 'needs' | 'resources' | 'prompts'
 > {
   /** Configuration of one instance of this module. */
   readonly setup?: Setup;
@@ -93,6 +104,12 @@ export interface ModuleOptions<Setup extends StandardSchema, Needs extends keyof
   readonly tools:
     | Readonly<Record<string, ToolDefinition>>
     | ((tool: ToolMaker<OutputOf<Setup>, Needs>) => Readonly<Record<string, ToolDefinition>>);
+  readonly resources?:
+    | readonly ResourceDefinition[]
+    | ((resource: ResourceMaker<OutputOf<Setup>, Needs>) => readonly ResourceDefinition[]);
+  readonly prompts?:
+    | readonly PromptDefinition[]
+    | ((prompt: PromptMaker<OutputOf<Setup>, Needs>) => readonly PromptDefinition[]);
 }
 
 export const tool: ToolMaker<Record<string, unknown>> = (options) => Object.freeze({ ...options }) as ToolDefinition;
@@ -104,5 +121,19 @@ export function defineModule<
 >(options: ModuleOptions<Setup, Needs>): ModuleDefinition {
   const tools =
     typeof options.tools === 'function' ? options.tools(tool as ToolMaker<OutputOf<Setup>, Needs>) : options.tools;
-  return Object.freeze({ ...options, tools: Object.freeze({ ...tools }) }) as ModuleDefinition;
+  const { resources, prompts, ...rest } = options;
+  return Object.freeze({
+    ...rest,
+    tools: Object.freeze({ ...tools }),
+    ...(resources === undefined ? {} : { resources: made(resources, resource) }),
+    ...(prompts === undefined ? {} : { prompts: made(prompts, prompt) }),
+  }) as ModuleDefinition;
+}
+
+/** The maker is the same whatever its types say; they are the module's. */
+function made<Definition, Maker>(
+  given: readonly Definition[] | ((maker: Maker) => readonly Definition[]),
+  maker: unknown,
+): readonly Definition[] {
+  return Object.freeze([...(typeof given === 'function' ? given(maker as Maker) : given)]);
 }

@@ -2,15 +2,16 @@ import { RE2JS } from 're2js';
 import { NAME_PATTERN, toolId, type ToolId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ModuleDeclaration } from '../domain/module.ts';
-import { SECRET_DECLARATION } from '../domain/secret-reference.ts';
 import { EFFECTS, RUNNERS, type Effect, type RunnerName, type ToolDeclaration } from '../domain/tool.ts';
+import { isSurfaceToolName } from '../domain/surface.ts';
 import { moduleDigest, toolDigest } from '../wire/digest.ts';
 import { findSchemaProblem, isObjectSchema } from './check-schema.ts';
 import type { ModuleDefinition, ToolDefinition } from './define-module.ts';
+import { describeSurfaces } from './describe-surfaces.ts';
 import { deriveJsonSchema } from './json-schema.ts';
+import { checkDescription, checkSecrets, fail, ModuleProblem } from './module-problem.ts';
 import { readAccounts } from './read-accounts.ts';
 import { resolveLimits } from './resolve-limits.ts';
-import { findHiddenCharacter } from './shown-text.ts';
 
 /** A module as data: what is published, plus what only the worker needs. */
 export interface ModuleDescription extends Omit<ModuleDeclaration, 'pool' | 'digest'> {
@@ -23,15 +24,8 @@ export interface ModuleDescription extends Omit<ModuleDeclaration, 'pool' | 'dig
   readonly denials: ReadonlyMap<ToolId, readonly string[]>;
 }
 
-/** Why a module cannot be served; the message names the module and the tool. */
-export class ModuleProblem extends Error {
-  override readonly name = 'ModuleProblem';
-}
-
-const MAX_DESCRIPTION_BYTES = 2048;
 const MAX_TOOLS = 1000;
 const MAX_DENIALS = 20;
-const MAX_SECRETS = 50;
 const MAX_NEEDS = 20;
 
 /**
@@ -49,13 +43,14 @@ export function describeModule(exported: unknown, options: { readonly id?: strin
 
 /** The published form, once the pool is known. */
 export function declareModule(description: ModuleDescription, pool: string): ModuleDeclaration {
-  const { id, version, tools } = description;
+  const { id, version, tools, surfaces } = description;
   return {
     id,
     description: description.description,
     version,
     pool,
     tools,
+    ...(surfaces === undefined ? {} : { surfaces }),
     digest: moduleDigest({ ...description, pool }),
   };
 }
@@ -76,7 +71,8 @@ function describe(module: ModuleDefinition, instanceId: string | undefined): Mod
   if (typeof version !== 'string' || !/^[\w.+-]{1,64}$/u.test(version)) fail(where, 'needs a "version" like "1.0.0"');
   if (!RUNNERS.includes(runner)) fail(where, `has an unknown runner; known: ${RUNNERS.join(', ')}`);
   const names = Object.keys(module.tools);
-  if (names.length === 0 || names.length > MAX_TOOLS)
+  const surfaces = describeSurfaces(id, module);
+  if ((names.length === 0 && surfaces.length === 0) || names.length > MAX_TOOLS)
     fail(where, `has ${names.length} tools; 1 to ${MAX_TOOLS} are possible`);
   const setupSchema = setup === undefined ? undefined : publishSchema(setup, where, 'setup');
   return {
@@ -88,6 +84,7 @@ function describe(module: ModuleDefinition, instanceId: string | undefined): Mod
     ...(setupSchema === undefined ? {} : { setupSchema }),
     ...(needs === undefined ? {} : { needs: checkNeeds(needs, where) }),
     tools: names.map((name) => describeTool(id, name, module.tools[name])),
+    ...(surfaces.length === 0 ? {} : { surfaces }),
     denials: new Map(names.map((name) => [toolId(id, name), describeDenials(id, name, module.tools[name])])),
   };
 }
@@ -95,6 +92,7 @@ function describe(module: ModuleDefinition, instanceId: string | undefined): Mod
 function describeTool(module: string, name: string, definition: ToolDefinition | undefined): ToolDeclaration {
   const id = toolId(module, checkName(name, `tool name in module ${module}`));
   const where = `Tool ${id}`;
+  if (isSurfaceToolName(name)) fail(where, 'has a name that is kept for resources and prompts');
   if (typeof definition !== 'object' || definition === null) fail(where, 'is not a tool; use tool({ … })');
   if (typeof definition.run !== 'function') fail(where, 'has no function "run"');
   const effect = definition.effect ?? 'unsafe';
@@ -165,35 +163,7 @@ function checkNeeds(needs: unknown, where: string): readonly string[] {
   return [...new Set(needs.map((name: unknown) => checkName(name, 'service')))];
 }
 
-function checkDescription(text: unknown, where: string): string {
-  if (typeof text !== 'string' || text.trim() === '') return fail(where, 'needs a description');
-  const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_DESCRIPTION_BYTES)
-    fail(where, `has a description of ${bytes} bytes; the limit is ${MAX_DESCRIPTION_BYTES}`);
-  const hidden = findHiddenCharacter(text);
-  return hidden === undefined ? text : fail(where, `has a description that contains ${hidden}`);
-}
-
-/** In one order, so that the digest does not depend on how they were written. */
-function checkSecrets(secrets: unknown, where: string): readonly string[] {
-  if (!Array.isArray(secrets) || secrets.length === 0 || secrets.length > MAX_SECRETS)
-    return fail(where, `may have a list of 1 to ${MAX_SECRETS} names as "secrets"`);
-  const wrong = (secrets as readonly unknown[]).find(
-    (name) => typeof name !== 'string' || !SECRET_DECLARATION.test(name),
-  );
-  if (wrong !== undefined || secrets.includes(undefined))
-    fail(
-      where,
-      `has something in "secrets" that is no name like GITHUB_TOKEN or MAIL_*: ${JSON.stringify(wrong)?.slice(0, 80)}`,
-    );
-  return [...new Set(secrets as readonly string[])].sort();
-}
-
 function checkFlag(flag: unknown, where: string, name: string): boolean {
   if (flag === undefined || typeof flag === 'boolean') return flag ?? false;
   return fail(where, `"${name}" must be true or false`);
-}
-
-function fail(where: string, problem: string): never {
-  throw new ModuleProblem(`${where} ${problem}.`);
 }

@@ -5,6 +5,8 @@ import { describeModule } from '../authoring/describe-module.ts';
 import { moduleUrl } from '../authoring/import-module.ts';
 import { parseWith } from '../authoring/standard-schema.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { entriesOf } from '../domain/module.ts';
+import type { ToolDeclaration } from '../domain/tool.ts';
 import { describeThrown } from './describe-thrown.ts';
 import type { DescribeAnswer, DescribedModule, DescribeRequest } from './describe-protocol.ts';
 import { findSchemaFault } from './inspect-schema.ts';
@@ -35,7 +37,7 @@ async function describe(request: DescribeRequest): Promise<DescribeAnswer> {
     const description = describeModule(exported, request.id === undefined ? {} : { id: request.id });
     const { denials, setupSchema, ...data } = description;
     const problem =
-      findToolFault(description.tools) ?? (await findSetupProblem(exported?.setup, setupSchema, request.setup));
+      findToolFault(entriesOf(description)) ?? (await findSetupProblem(exported?.setup, setupSchema, request.setup));
     if (problem !== undefined) return { kind: 'broken', ticket, id: description.id, reason: problem };
     const described: DescribedModule = { ...data, denialPatterns: Object.fromEntries(denials) };
     return { kind: 'described', ticket, json: JSON.stringify(described) };
@@ -55,7 +57,7 @@ async function findSyntaxErrorLine(error: unknown, file: string): Promise<string
   return /^.+:(\d+)$/m.exec(printed.split('\n', 1)[0]!)?.[1];
 }
 
-function findToolFault(tools: DescribedModule['tools']): string | undefined {
+function findToolFault(tools: readonly ToolDeclaration[]): string | undefined {
   for (const tool of tools) {
     for (const [side, schema] of [
       ['input', tool.inputSchema],

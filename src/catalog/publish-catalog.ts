@@ -85,6 +85,15 @@ function isSame(module: ModuleDeclaration, published: ModuleDeclaration | undefi
 }
 
 function withSortedTools(module: ModuleDeclaration): ModuleDeclaration {
-  const isSorted = module.tools.every((tool, index) => index === 0 || module.tools[index - 1]!.id < tool.id);
-  return isSorted ? module : { ...module, tools: module.tools.toSorted((a, b) => (a.id < b.id ? -1 : 1)) };
+  const { tools, surfaces = [] } = module;
+  if (isSorted(tools) && isSorted(surfaces)) return module;
+  return {
+    ...module,
+    tools: tools.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    ...(surfaces.length === 0 ? {} : { surfaces: surfaces.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }),
+  };
+}
+
+function isSorted(entries: ModuleDeclaration['tools']): boolean {
+  return entries.every((tool, index) => index === 0 || entries[index - 1]!.id < tool.id);
 }

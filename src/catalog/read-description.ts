@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { MOST_COST } from '../domain/content.ts';
-import { NAME_PATTERN, splitToolId, type ToolId } from '../domain/ids.ts';
+import { NAME_PATTERN, splitToolId, toolId, type ToolId } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { SECRET_DECLARATION } from '../domain/secret-reference.ts';
+import { isSurfaceToolName, MOST_SURFACE_NAME, surfaceToolName } from '../domain/surface.ts';
+import type { SurfaceDeclaration } from '../domain/module.ts';
 import { EFFECTS, RUNNERS, type ToolDeclaration } from '../domain/tool.ts';
+import { isUri, parseUriTemplate } from '../domain/uri-template.ts';
 import { moduleDigest, toolDigest } from '../wire/digest.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import type { ModuleEntry } from './module-entry.ts';
@@ -34,6 +37,34 @@ const toolShape = z.object({
   progress: z.array(z.string()).optional(),
   cost: z.number().min(0).max(MOST_COST).optional(),
 });
+const surfaceName = {
+  name: name.max(MOST_SURFACE_NAME),
+  title: z.string().optional(),
+  completes: z.literal(true).optional(),
+};
+const isTemplate = (text: string): boolean => parseUriTemplate(text).kind === 'template';
+const resourceShape = { kind: z.literal('resource'), ...surfaceName, mediaType: z.string().optional() };
+const surfaceShape = toolShape.extend({
+  effect: z.literal('read'),
+  privileged: z.literal(false),
+  pinned: z.undefined().optional(),
+  surface: z.union([
+    z.strictObject({ ...resourceShape, uri: z.string().refine(isUri) }),
+    z.strictObject({ ...resourceShape, uriTemplate: z.string().refine(isTemplate) }),
+    z.strictObject({
+      kind: z.literal('prompt'),
+      ...surfaceName,
+      arguments: z.array(
+        z.strictObject({
+          name: z.string(),
+          title: z.string().optional(),
+          description: z.string().optional(),
+          required: z.boolean(),
+        }),
+      ),
+    }),
+  ]),
+});
 const descriptionShape = z.object({
   id: name,
   description: z.string(),
@@ -42,6 +73,7 @@ const descriptionShape = z.object({
   runner: z.enum(RUNNERS),
   needs: z.array(name).max(20).optional(),
   tools: z.array(toolShape),
+  surfaces: z.array(surfaceShape).optional(),
   denialPatterns: z.record(z.string(), z.array(z.string())),
 });
 
@@ -62,15 +94,17 @@ export function readDescription(json: string, entry: ModuleEntry, defaultPool: s
   const problem = findNameProblem(
     id,
     entry.id,
-    parsed.data.tools.map((tool) => tool.id),
+    [...parsed.data.tools, ...(parsed.data.surfaces ?? [])].map((tool) => tool.id),
   );
+  const misnamed = findMisnamed(id, parsed.data);
+  if (misnamed !== undefined) return { kind: 'problem', problem: misnamed };
   if (problem !== undefined) return { kind: 'problem', problem };
   const pool = entry.pool ?? parsed.data.pool ?? defaultPool;
   // Absent, never undefined: what is published is compared and hashed member by member.
-  const tools = parsed.data.tools
-    .map((tool) => ({ ...tool, digest: toolDigest(tool as Omit<ToolDeclaration, 'digest'>) }) as ToolDeclaration)
-    .sort((a, b) => (a.id < b.id ? -1 : 1));
-  const shown = { id, description, version, pool, tools };
+  const tools = withDigests<ToolDeclaration>(parsed.data.tools);
+  const { surfaces } = parsed.data;
+  const beside = surfaces === undefined ? {} : { surfaces: withDigests<SurfaceDeclaration>(surfaces) };
+  const shown = { id, description, version, pool, tools, ...beside };
   return {
     kind: 'module',
     module: {
@@ -80,6 +114,20 @@ export function readDescription(json: string, entry: ModuleEntry, defaultPool: s
       ...(parsed.data.needs === undefined ? {} : { needs: parsed.data.needs }),
     },
   };
+}
+
+function withDigests<Declaration extends ToolDeclaration>(entries: readonly object[]): Declaration[] {
+  return entries
+    .map((entry) => ({ ...entry, digest: toolDigest(entry as ToolDeclaration) }) as Declaration)
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The id is what selections and permissions go by: nothing may pass for what it is not. */
+function findMisnamed(module: string, { tools, surfaces = [] }: z.infer<typeof descriptionShape>): string | undefined {
+  const misnamed =
+    tools.find(({ id }) => isSurfaceToolName(id.slice(module.length + 1))) ??
+    surfaces.find(({ id, surface }) => id !== toolId(module, surfaceToolName(surface.kind, surface.name)));
+  return misnamed === undefined ? undefined : `${misnamed.id} is not what it is called.`;
 }
 
 function parse(json: string): unknown {

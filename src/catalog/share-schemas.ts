@@ -9,6 +9,7 @@ import type { ToolDeclaration } from '../domain/tool.ts';
  * are held once. Whatever differs stays, as code may describe itself differently each time it is imported.
  */
 export function shareSchemas(declaration: ModuleDeclaration, twin: ModuleDeclaration): ModuleDeclaration {
+  // Those of resources and prompts are small.
   const shared = new Map(twin.tools.map((tool) => [nameOf(tool), tool]));
   const tools = declaration.tools.map((tool): ToolDeclaration => {
     const other = shared.get(nameOf(tool));

@@ -1,5 +1,6 @@
 import { splitToolId, type ToolId } from '../domain/ids.ts';
 import type { ServedTool, ServedTools } from '../ports/plane.ts';
+import { entriesOf } from '../domain/module.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import { passSourcesOn } from './module-sources.ts';
@@ -23,10 +24,10 @@ export function createToolIndex(
 ): ToolIndex {
   const tools = new Map<string, ServedTool>();
   for (const module of modules) {
-    for (const declaration of module.declaration.tools)
+    for (const declaration of entriesOf(module.declaration))
       tools.set(declaration.id, serve(module, declaration, validators));
   }
-  const ids = [...tools.keys()];
+  const ids = modules.flatMap(({ declaration }) => declaration.tools.map(({ id }): string => id));
   return Object.freeze({
     modules: Object.freeze([...modules]),
     toolDigests: Object.freeze([...tools.values()].map((tool) => tool.declaration.digest)),

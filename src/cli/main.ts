@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
+import { COMMANDS } from './command-table.ts';
 import { describeFailure } from './describe-failure.ts';
 import { EXIT } from './exit-codes.ts';
 import { createProgram } from './program.ts';
@@ -19,16 +20,34 @@ for (const stream of [process.stdout, process.stderr]) {
 process.exit(await main(process.argv.slice(2)));
 
 async function main(args: readonly string[]): Promise<number> {
-  const program = createProgram();
   try {
-    if (args.length === 0) program.help({ error: true });
-    await program.parseAsync([...args], { from: 'user' });
+    await parse(args, namedIn(args));
     await flushed(process.stdout);
     return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
     const code = report(error, args);
     await flushed(process.stdout);
     return code;
+  }
+}
+
+/** Those that a word of the command line names; none when help comes first, as it shows all. */
+function namedIn(args: readonly string[]): string[] {
+  const help = args.findIndex((word) => word === '--help' || word === '-h' || word === 'help');
+  const named = Object.keys(COMMANDS).filter((name) => args.includes(name));
+  return help === -1 || named.some((name) => args.indexOf(name) < help) ? named : [];
+}
+
+async function parse(args: readonly string[], names: readonly string[]): Promise<void> {
+  const program = await createProgram(names.length === 0 ? undefined : names);
+  if (args.length === 0) program.help({ error: true });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    // What was named may be the value of an option, and the command a mistyped one: its neighbours are told from all.
+    const isPartial = names.length > 0 && error instanceof CommanderError && error.code === 'commander.unknownCommand';
+    if (!isPartial) throw error;
+    await parse(args, []);
   }
 }
 

@@ -3,6 +3,7 @@ import { storeOptionsOf } from '../compose/settings-from-config.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { Approval, Principal } from '../domain/approval.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { entriesOf } from '../domain/module.ts';
 import {
   renderArguments,
   renderQuestion,
@@ -23,7 +24,7 @@ export async function approvalRenderer(
   config: Config,
 ): Promise<(approval: Approval) => ShownApproval> {
   const key = redactionKeyFor(storeOptionsOf(config), config.redaction.keyFile);
-  const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
+  const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
   const schemas = new Map<string, JsonObject>(tools.map(({ id, inputSchema }) => [id, inputSchema]));
   return (approval) => {
     const { question, editedArguments } = approval;

@@ -39,6 +39,9 @@ function describeBlock(block: ContentBlock): string {
       return block.text;
     case 'structured':
       return toSafeJson(block.value);
+    case 'resource':
+      if ('text' in block) return block.text;
+      return `[resource ${block.uri}, ${block.mediaType ?? 'application/octet-stream'}, ${block.bytes.byteLength} bytes]`;
     case 'file':
       return `[file ${block.name}, ${block.mediaType}, ${block.bytes.byteLength} bytes]`;
     default:

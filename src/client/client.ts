@@ -27,11 +27,12 @@ import { createPatience } from './patience.ts';
 import { createRedirects, type RedirectTarget } from './redirect.ts';
 import { sentTrace } from './sent-trace.ts';
 import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from './session-toolkits.ts';
+import { createSurfaces, type Surfaces } from './surfaces.ts';
 import { watchToolkit } from './watch-toolkit.ts';
 
 export type { CallAnswer, CallOptions, RedirectTarget };
 
-export interface Client {
+export interface Client extends Surfaces {
   openSession(options: OpenSessionOptions): Promise<SessionHandle>;
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
   /** With all sessions that it delegated to. Their queued calls end `denied`. */
@@ -246,6 +247,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     call,
     events: { subscribe: events.subscribe },
     toolkit,
+    ...createSurfaces({ toolkit, call }),
     watchToolkit: (session, listener) =>
       watchToolkit(store, () => toolkit(session), { listener, signal: closing.signal }),
     result,

@@ -1,11 +1,11 @@
-import { EMPTY_CATALOG, type Catalog } from '../domain/catalog.ts';
+import { EMPTY_CATALOG, type Catalog, type PublishedTool } from '../domain/catalog.ts';
 import { changedModules } from '../domain/changed-modules.ts';
 import { ERRORS, planeError, PlaneError } from '../domain/errors.ts';
 import type { RunId, SessionId } from '../domain/ids.ts';
 import { addInjected } from '../domain/injected-tools.ts';
 import type { PolicyRecord } from '../domain/policy.ts';
 import type { Identity, InjectedGrant, Session } from '../domain/session.ts';
-import { buildToolkit, explainMissing, modulesOfToolkit, type Toolkit } from '../domain/toolkit.ts';
+import { buildToolkit, explainMissing, findSurfaces, modulesOfToolkit, type Toolkit } from '../domain/toolkit.ts';
 import type { Store } from '../ports/store.ts';
 import type { CatalogView } from './catalog-view.ts';
 import { deepFreeze } from '../domain/deep-freeze.ts';
@@ -16,6 +16,8 @@ import { shareNext } from '../domain/share-next.ts';
 export interface SessionToolkit extends Toolkit {
   readonly catalogDigest: string;
   readonly policyVersion: number;
+  /** Resources and prompts that the agent may use. Worked out when it is first read. */
+  readonly surfaces: readonly PublishedTool[];
 }
 
 export interface SessionToolkits {
@@ -117,10 +119,14 @@ function assemble(
   identity: Identity,
 ): SessionToolkit {
   let missing: SessionToolkit['missing'] | undefined;
+  let surfaces: SessionToolkit['surfaces'] | undefined;
   return Object.freeze({
     tools,
     get missing() {
       return (missing ??= explainMissing(catalog, policy, identity));
+    },
+    get surfaces() {
+      return (surfaces ??= findSurfaces(catalog, policy, identity));
     },
     catalogDigest: catalog.digest,
     policyVersion: version,
@@ -140,6 +146,9 @@ function withOffers(
     tools: toolkit.tools,
     get missing() {
       return toolkit.missing;
+    },
+    get surfaces() {
+      return own.surfaces;
     },
     catalogDigest,
     policyVersion,

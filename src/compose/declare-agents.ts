@@ -4,6 +4,7 @@ import { findAgent } from '../domain/agent.ts';
 import type { AgentChanges, AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
 import { nearNames } from '../domain/near-names.ts';
 import type { Policy } from '../domain/policy.ts';
+import { entriesOf } from '../domain/module.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { PolicyStore } from '../ports/policy-store.ts';
 import { changePolicy } from './change-policy.ts';
@@ -52,7 +53,7 @@ async function findDoubts(
   if (policy.agents !== undefined && Object.keys(policy.agents).length === 0) return [NO_AGENT_LEFT];
   const names = Object.keys(declared);
   if (names.length === 0) return [];
-  const ids = (await store.readCatalog()).modules.flatMap((module) => module.tools.map(({ id }) => id));
+  const ids = (await store.readCatalog()).modules.flatMap(entriesOf).map(({ id }) => id);
   const doubts = findAgentDoubts(declared, ids.length === 0 ? undefined : ids, nearNames);
   if (Object.keys(policy.permissions).length === 0) {
     doubts.push('the policy has no permissions: nobody may use any tool until it has');

@@ -2,6 +2,7 @@ import { findRuleProblems } from '../config/rule-problems.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import { nearNames } from '../domain/near-names.ts';
 import type { Policy } from '../domain/policy.ts';
+import { entriesOf } from '../domain/module.ts';
 import type { Check } from './check.ts';
 
 /**
@@ -15,7 +16,7 @@ export function inspectRules(
 ): Check[] {
   const count = policy.rules?.length ?? 0;
   if (count === 0) return [];
-  const tools = modules.flatMap((module) => module.tools);
+  const tools = modules.flatMap(entriesOf);
   const isPublished = tools.length > 0;
   const problems = findRuleProblems(policy, isPublished ? { tools, broken } : undefined, nearNames);
   const found = `${count} ${count === 1 ? 'rule' : 'rules'}`;

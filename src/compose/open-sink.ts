@@ -1,8 +1,12 @@
-import { openPostgresSink } from '../audit/postgres-sink.ts';
-import { openSqliteSink } from '../audit/sqlite-sink.ts';
 import type { AuditSink } from '../ports/audit-store.ts';
 import type { SinkOptions } from './audit-options.ts';
 
-export function openSink(options: SinkOptions): Promise<AuditSink> {
-  return options.kind === 'postgres' ? openPostgresSink(options) : openSqliteSink(options.file);
+/** Loads only the sink that is asked for. */
+export async function openSink(options: SinkOptions): Promise<AuditSink> {
+  if (options.kind === 'postgres') {
+    const { openPostgresSink } = await import('../audit/postgres-sink.ts');
+    return openPostgresSink(options);
+  }
+  const { openSqliteSink } = await import('../audit/sqlite-sink.ts');
+  return openSqliteSink(options.file);
 }

@@ -6,6 +6,7 @@ import { createToolIndex, type ToolIndex } from '../catalog/tool-index.ts';
 import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { watchModules, type ModuleWatch } from '../catalog/watch-modules.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
+import { entriesOf } from '../domain/module.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Log } from '../ports/log.ts';
@@ -119,7 +120,9 @@ function withBuiltIn({ modules, broken }: LoadResult, { builtIn = [] }: ModulePl
 }
 
 function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): ServedModules['served'] {
-  const tools = modules.flatMap(({ declaration }) => declaration.tools).filter(({ pinned }) => pinned === placement);
+  const tools = modules
+    .flatMap(({ declaration }) => entriesOf(declaration))
+    .filter(({ pinned }) => pinned === placement);
   return {
     modules: modules.map(({ declaration: { id, digest } }) => ({ id, digest })),
     toolDigests: tools.map(({ digest }) => digest),
@@ -131,7 +134,7 @@ function servedBy({ modules, broken }: LoadResult, { placement }: ModulePlace): 
 async function importInline({ modules }: LoadResult, { placement }: ModulePlace): Promise<void> {
   const inline = modules.filter(
     ({ runner, builtIn, declaration }) =>
-      runner === 'inline' && builtIn === undefined && declaration.tools.some(({ pinned }) => pinned === placement),
+      runner === 'inline' && builtIn === undefined && entriesOf(declaration).some(({ pinned }) => pinned === placement),
   );
   await Promise.all(inline.map(({ file, generation }) => importModule({ file, generation })));
 }

@@ -1,5 +1,6 @@
 import type { LoadResult } from '../catalog/loaded-module.ts';
 import { declaresSecret, referencesOfSetup } from '../domain/secret-use.ts';
+import { entriesOf } from '../domain/module.ts';
 import type { Log } from '../ports/log.ts';
 import type { SecretSource } from '../ports/secret-source.ts';
 
@@ -10,7 +11,7 @@ export function warnOfSetups({ modules }: LoadResult, secrets: Pick<SecretSource
     const about = { module: declaration.id };
     if (problem !== undefined) log.warn({ ...about, problem }, 'a reference to a secret in a setup is not understood');
     for (const secret of names) {
-      if (!declaration.tools.some((tool) => declaresSecret(tool, secret, 'own')))
+      if (!entriesOf(declaration).some((tool) => declaresSecret(tool, secret, 'own')))
         log.warn({ ...about, secret }, 'a setup refers to a secret that no tool of its module declares');
       else if (!secrets.knows(secret))
         log.warn({ ...about, secret }, 'a setup refers to a secret that no provider knows');

@@ -3,6 +3,7 @@ import { nearNames } from '../domain/near-names.ts';
 import { createGateHooks } from '../gate/hooks/gate-hooks.ts';
 import { loadHooks, type HookSource } from '../gate/hooks/load-hooks.ts';
 import type { HookFailed } from '../domain/hook.ts';
+import { entriesOf } from '../domain/module.ts';
 import type { GateHooks } from '../ports/gate-hooks.ts';
 import type { Log } from '../ports/log.ts';
 
@@ -20,7 +21,7 @@ export async function loadWorkerHooks(
   { modules, broken }: LoadResult,
   needs: WorkerHooksNeeds,
 ): Promise<GateHooks> {
-  const tools = modules.flatMap(({ declaration }) => declaration.tools);
+  const tools = modules.flatMap(({ declaration }) => entriesOf(declaration));
   const set = await loadHooks(sources, { tools, brokenModules: broken.map(({ id }) => id), near: nearNames });
   return createGateHooks(set, needs);
 }

@@ -38,6 +38,12 @@ export function findImpossible(config: Config, sourceOf: (path: string) => Sourc
       );
     }
   }
+  const { http } = config.gateway;
+  if (http.enabled && !http.open && !LOOPBACK.test(http.host)) {
+    problems.push(
+      `${at('gateway.http.host')} ${http.host} can be reached from outside; set gateway.http.open: true if that is meant, and put TLS in front of it`,
+    );
+  }
   const twice = findTwiceProvided(config.secrets.providers ?? []);
   if (twice.length > 0) problems.push(`${at('secrets.providers')} has ${twice.join(', ')} twice`);
   return [

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { LIMITS } from '../domain/call.ts';
 import { auditSchema } from './audit-schema.ts';
+import { gatewayHttp } from './gateway-schema.ts';
 import { hookList } from './hook-schema.ts';
 import { serviceGroup } from './service-schema.ts';
 import { platformGroup } from './platform-schema.ts';
@@ -156,7 +157,7 @@ export const configSchema = group({
   folder: option(filePath, '.sallyport', 'Folder of the embedded store.', { flag: '--folder' }),
   redis: redis.prefault({}),
   worker: worker.prefault({}),
-  gateway: group({ health: health().prefault({}) }).prefault({}),
+  gateway: group({ health: health().prefault({}), http: gatewayHttp.prefault({}) }).prefault({}),
   audit: auditSchema.prefault({}),
   services: optional(serviceGroup, 'Settings of the shipped services, and services of your own: see services.md.', {
     otherwise: 'conversations, knowledge and tasks, when a module needs them',

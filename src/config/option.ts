@@ -128,3 +128,14 @@ export const addresses: Kind<z.ZodArray<typeof address>> = {
     return parts.map((part) => ({ host: part![1]!, port: Number(part![2]) }));
   },
 };
+
+const MOST_TEXTS = 64;
+
+/** In text: separated by commas. */
+export function textList(expects: string, isOne: (given: string) => boolean): Kind<z.ZodArray<z.ZodString>> {
+  return {
+    schema: z.array(z.string().min(1).max(LONGEST_TEXT).refine(isOne)).min(1).max(MOST_TEXTS),
+    expects,
+    read: (given) => given.split(',').map((part) => part.trim()),
+  };
+}

@@ -5,6 +5,7 @@ import { HOOK_CALL_ERRORS } from './hook-errors.ts';
 import { STORE_CALL_ERRORS } from './store-errors.ts';
 import { SECRET_ERRORS } from './secret-errors.ts';
 import { PLATFORM_ERRORS } from './platform-errors.ts';
+import { SURFACE_ERRORS } from './surface-errors.ts';
 
 /** Endings of calls. Each becomes an outcome; codes are never reused. */
 export const CALL_ERRORS = {
@@ -256,4 +257,5 @@ export const CALL_ERRORS = {
   ...STORE_CALL_ERRORS,
   ...SECRET_ERRORS,
   ...PLATFORM_ERRORS,
+  ...SURFACE_ERRORS,
 } as const;

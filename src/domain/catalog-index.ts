@@ -8,6 +8,7 @@ export class IndexedModule {
   readonly place: number;
   readonly #declarations: readonly ModuleDeclaration[];
   #tools: readonly PublishedTool[] | undefined;
+  #surfaces: readonly PublishedTool[] | undefined;
   #byName: ReadonlyMap<string, PublishedTool> | undefined;
 
   constructor(declarations: readonly ModuleDeclaration[], place: number) {
@@ -21,6 +22,15 @@ export class IndexedModule {
     return (this.#tools ??= Object.freeze(
       this.#declarations
         .flatMap((module) => module.tools.map((tool): PublishedTool => Object.freeze({ tool, module })))
+        .sort((a, b) => compareText(a.tool.id, b.tool.id)),
+    ));
+  }
+
+  /** Resources and prompts, in the order of their ids. */
+  get surfaces(): readonly PublishedTool[] {
+    return (this.#surfaces ??= Object.freeze(
+      this.#declarations
+        .flatMap((module) => (module.surfaces ?? []).map((tool): PublishedTool => Object.freeze({ tool, module })))
         .sort((a, b) => compareText(a.tool.id, b.tool.id)),
     ));
   }

@@ -1,5 +1,5 @@
 import type { ToolId } from './ids.ts';
-import type { ModuleDeclaration } from './module.ts';
+import { entriesOf, type ModuleDeclaration } from './module.ts';
 import type { ToolDeclaration } from './tool.ts';
 
 /** Everything published. The sequence grows with every publication; the digest only with content. */
@@ -16,11 +16,11 @@ export interface PublishedTool {
   readonly module: ModuleDeclaration;
 }
 
-/** Tools by id, in catalog order. */
+/** Everything that can be called by id, in catalog order. */
 export function indexTools(catalog: Catalog): ReadonlyMap<ToolId, PublishedTool> {
   const index = new Map<ToolId, PublishedTool>();
   for (const module of catalog.modules) {
-    for (const tool of module.tools) index.set(tool.id, { tool, module });
+    for (const tool of entriesOf(module)) index.set(tool.id, { tool, module });
   }
   return index;
 }

@@ -1,5 +1,5 @@
 import type { Catalog } from './catalog.ts';
-import type { ModuleDeclaration } from './module.ts';
+import { entriesOf, type ModuleDeclaration } from './module.ts';
 
 /** Ids of the modules that only one of two catalogs has, or that are not the same in both. */
 export function changedModules(before: Catalog, after: Catalog): string[] {
@@ -26,10 +26,11 @@ function areSame(before: readonly ModuleDeclaration[], after: readonly ModuleDec
 function isSame(before: ModuleDeclaration, after: ModuleDeclaration): boolean {
   if (before === after) return true;
   if (before.digest !== after.digest || before.description !== after.description) return false;
+  const [old, now] = [entriesOf(before), entriesOf(after)];
   return (
-    before.tools.length === after.tools.length &&
-    before.tools.every((tool, at) => {
-      const { digest, limits } = after.tools[at]!;
+    old.length === now.length &&
+    old.every((tool, at) => {
+      const { digest, limits } = now[at]!;
       return tool.digest === digest && JSON.stringify(tool.limits) === JSON.stringify(limits);
     })
   );

@@ -6,7 +6,15 @@ export type ContentBlock =
   | { readonly kind: 'image'; readonly mediaType: string; readonly bytes: Uint8Array }
   | { readonly kind: 'audio'; readonly mediaType: string; readonly bytes: Uint8Array }
   | { readonly kind: 'file'; readonly name: string; readonly mediaType: string; readonly bytes: Uint8Array }
-  | { readonly kind: 'structured'; readonly value: JsonValue };
+  | { readonly kind: 'structured'; readonly value: JsonValue }
+  | ResourceBlock;
+
+/** A resource, as it was read or embedded in an answer. */
+export type ResourceBlock = {
+  readonly kind: 'resource';
+  readonly uri: string;
+  readonly mediaType?: string;
+} & ({ readonly text: string } | { readonly bytes: Uint8Array });
 
 /** A file the tool hands over beside its answer. */
 export interface FileWriteBack {

@@ -28,5 +28,56 @@ export const TOKEN_LIMITS = Object.freeze({
   nameLength: 100,
   defaultLifetimeMs: 30 * 24 * 60 * 60 * 1000,
   mostLifetimeMs: 366 * 24 * 60 * 60 * 1000,
+  /** Of those that work; ended ones make room before their time. */
   mostTokens: 10_000,
+  /** Ended ones are listed for so long. */
+  keptAfterEndMs: 7 * 24 * 60 * 60 * 1000,
 });
+
+/** What a new token says of itself; the rest is the store's. */
+export type NewToken = Omit<GatewayToken, 'createdAt' | 'expiresAt' | 'revokedAt'>;
+
+const ID = /^[a-z2-7]{16}$/;
+const PLAIN = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
+const IDENTITY_FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
+
+/** Why such a token must not be made, for who asked. A token that says more than its scopes mean would be misread by somebody. */
+export function findTokenProblem(token: NewToken, lifetimeMs: number): string | undefined {
+  const { id, name, scopes, identity, decidesAs } = token;
+  if (!ID.test(id)) return 'its id must be 16 characters of a-z and 2-7';
+  if (!PLAIN.test(name) || name.length > TOKEN_LIMITS.nameLength) {
+    return `its name must be 1 to ${TOKEN_LIMITS.nameLength} characters without control characters`;
+  }
+  if (scopes.length === 0) return `it needs a scope: ${TOKEN_SCOPES.join(', ')}`;
+  const strange = scopes.find((scope) => !TOKEN_SCOPES.includes(scope));
+  if (strange !== undefined) return `a scope must be one of ${TOKEN_SCOPES.join(', ')}`;
+  if (new Set(scopes).size !== scopes.length) return 'a scope is given twice';
+  if (scopes.includes('agent') !== (identity !== undefined)) {
+    return 'the scope agent and an identity (agent and subject) come together';
+  }
+  const { mostLifetimeMs } = TOKEN_LIMITS;
+  if (!(lifetimeMs >= 1 && lifetimeMs <= mostLifetimeMs)) return `its lifetime must be 1 to ${mostLifetimeMs} ms`;
+  return findIdentityProblem(identity) ?? findPrincipalProblem(scopes, decidesAs);
+}
+
+function findIdentityProblem(identity: Identity | undefined): string | undefined {
+  if (identity === undefined) return undefined;
+  for (const field of IDENTITY_FIELDS) {
+    const value = identity[field];
+    const isAbsent = value === undefined && !['tenant', 'subject', 'agent'].includes(field);
+    if (!isAbsent && (typeof value !== 'string' || !PLAIN.test(value))) {
+      return `${field} must be text of 1 to 256 characters without control characters`;
+    }
+  }
+  if (identity.tenant.includes('/')) return 'a tenant has no slash';
+  // Agents delegate by sessions, which end with their delegator; a token would outlive it.
+  return identity.delegators === undefined ? undefined : 'a token has no delegators';
+}
+
+function findPrincipalProblem(scopes: readonly TokenScope[], decidesAs: string | undefined): string | undefined {
+  if (decidesAs === undefined) return undefined;
+  const [tenant = '', ...rest] = decidesAs.split('/');
+  if (!PLAIN.test(tenant) || !PLAIN.test(rest.join('/'))) return 'who it decides as must read TENANT/SUBJECT';
+  // An admin decides everything anyway, as an operator: the name would promise a bound that is not there.
+  return scopes.includes('approver') ? undefined : 'only a token with the scope approver decides as somebody';
+}

@@ -105,6 +105,10 @@ export interface ObservedOutcome {
 export type ObservedBlock =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'structured'; readonly value: JsonValue }
+  | ({ readonly kind: 'resource'; readonly uri: string; readonly mediaType?: string } & (
+      | { readonly text: string }
+      | { readonly bytes: number }
+    ))
   | { readonly kind: 'image' | 'audio' | 'file'; readonly mediaType: string; readonly bytes: number };
 
 /** `after_tool_call`: told once, of every ending, whether or not the tool ran. */

@@ -1,4 +1,8 @@
+import type { Surface } from './surface.ts';
 import type { ToolDeclaration } from './tool.ts';
+
+/** An entry of the catalog that is a resource or a prompt. */
+export type SurfaceDeclaration = ToolDeclaration & { readonly surface: Surface };
 
 /** A set of tools under one id, as published: data only. */
 export interface ModuleDeclaration {
@@ -8,8 +12,18 @@ export interface ModuleDeclaration {
   readonly version: string;
   readonly pool: string;
   readonly tools: readonly ToolDeclaration[];
-  /** SHA-256 over id, version, pool and the tools' digests. */
+  /** Resources and prompts; absent when there are none. */
+  readonly surfaces?: readonly SurfaceDeclaration[];
+  /** SHA-256 over id, version, pool and the digests of tools and surfaces. */
   readonly digest: string;
+}
+
+/** Everything of a module that can be called. */
+export function entriesOf({
+  tools,
+  surfaces,
+}: Pick<ModuleDeclaration, 'tools' | 'surfaces'>): readonly ToolDeclaration[] {
+  return surfaces === undefined ? tools : [...tools, ...surfaces];
 }
 
 /** A module that could not be loaded, and why. The others are served all the same. */

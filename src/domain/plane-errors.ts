@@ -1,7 +1,9 @@
 import { entry } from './error-entry.ts';
+import { GATEWAY_ERRORS } from './gateway-errors.ts';
 import { HOOK_PLANE_ERRORS } from './hook-errors.ts';
 import { STORE_PLANE_ERRORS } from './store-errors.ts';
 import { SERVICE_PLANE_ERRORS } from './service-errors.ts';
+import { TOKEN_PLANE_ERRORS } from './token-errors.ts';
 
 /** Trouble of the plane itself: thrown, for the operator. */
 export const PLANE_ERRORS = {
@@ -54,6 +56,7 @@ export const PLANE_ERRORS = {
     say: (d: { callId: string; state: string }) =>
       `Call ${d.callId} is ${d.state}; only an indeterminate call can be resolved.`,
   }),
+  ...TOKEN_PLANE_ERRORS,
   APPROVAL_UNKNOWN: entry({
     stage: 'gate',
     retry: 'never',
@@ -128,6 +131,7 @@ export const PLANE_ERRORS = {
     fix: 'Make it readable by its owner only: chmod 600 FILE. A new one: sallyport audit rotate-key',
   }),
   ...SERVICE_PLANE_ERRORS,
+  ...GATEWAY_ERRORS,
   CLIENT_CLOSED: entry({
     stage: 'call',
     retry: 'never',

@@ -60,6 +60,11 @@ export interface GivenSecrets {
   readonly setup: JsonObject;
 }
 
+/** Whether there is anything to refuse. Most calls have nothing to do with secrets, and this costs them next to nothing. */
+export function namesSecrets({ canonical, setup }: Pick<GivenSecrets, 'canonical' | 'setup'>): boolean {
+  return canonical.includes(SECRET_WORD) || referencesOfSetup(setup).names.size > 0;
+}
+
 /**
  * The first reason why the call may not run. Names in the setup are the operator's: those that the tool did not declare stay
  * out of its reach, as the other tools of its module may need them.

@@ -1,5 +1,6 @@
 import type { ToolId } from './ids.ts';
 import type { JsonObject } from './json.ts';
+import type { Surface } from './surface.ts';
 
 /**
  * What a second run would do. `read`: nothing. `idempotent`: the same as one run.
@@ -34,6 +35,8 @@ export interface ToolDeclaration {
   readonly progress?: readonly string[];
   /** Of one call, for the budget of its run, unless the call counts its own with `ctx.cost`. The unit is the deployment's. */
   readonly cost?: number;
+  /** Present: no tool but a resource or a prompt. It is never in `tools` of a module. */
+  readonly surface?: Surface;
   /** SHA-256 over what the caller was shown: see `wire/digest.ts`. */
   readonly digest: string;
 }

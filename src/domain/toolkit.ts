@@ -50,6 +50,17 @@ export function buildToolkit(catalog: Catalog, policy: Policy, identity: Identit
   });
 }
 
+/** Resources and prompts that an agent may use: by the rule for tools. In the order of their ids. */
+export function findSurfaces(catalog: Catalog, policy: Policy, identity: Identity): readonly PublishedTool[] {
+  const all = indexCatalog(catalog).modules.flatMap(({ surfaces }) => surfaces);
+  return Object.freeze(
+    all.filter(
+      ({ tool }) =>
+        checkPermission(policy, tool, identity).allowed && checkSelection(policy, tool.id, identity).selected,
+    ),
+  );
+}
+
 /** The modules that the tools of a toolkit come from, whether they are published or not. What is missing depends on all of them. */
 export function modulesOfToolkit(policy: Policy, identity: Identity): 'all' | readonly string[] {
   if (policy.agents === undefined) return 'all';
@@ -174,9 +185,11 @@ function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Ident
     const whole = `${module}.*`;
     const found = index.find(module);
     if (found === undefined) return [{ tool: whole, reason: 'module-absent' }];
-    if (found.tools.length === 0) return [{ tool: whole, reason: 'module-empty' }];
+    if (found.tools.length + found.surfaces.length === 0) return [{ tool: whole, reason: 'module-empty' }];
     if (taken === 'all') return [];
-    const unknown = [...taken].filter((name) => found.find(name) === undefined);
+    const surfaces = new Set<string>(found.surfaces.map(({ tool }) => tool.id));
+    const isThere = (name: string): boolean => found.find(name) !== undefined || surfaces.has(toolId(module, name));
+    const unknown = [...taken].filter((name) => !isThere(name));
     const missing = unknown.map((name): MissingTool => ({ tool: toolId(module, name), reason: 'unknown-name' }));
     // Not one name fits: another module may answer under this id.
     if (taken.size > 0 && unknown.length === taken.size) missing.push({ tool: whole, reason: 'nothing-matched' });

@@ -7,6 +7,17 @@ export type { Grants } from '../client/grants.ts';
 export type { OpenSessionOptions } from '../client/open-session.ts';
 export type { SessionToolkit } from '../client/session-toolkits.ts';
 export type {
+  Completion,
+  CompletionAnswer,
+  CompletionRequest,
+  PromptAnswer,
+  PromptView,
+  ReadAnswer,
+  ResourceView,
+  ShownMessage,
+  Surfaces,
+} from '../client/surfaces.ts';
+export type {
   Approval,
   ApprovalDecision,
   ApprovalId,
@@ -20,7 +31,14 @@ export type {
 } from '../domain/approval.ts';
 export type { CallEvent } from '../domain/call-event.ts';
 export type { Catalog, PublishedTool } from '../domain/catalog.ts';
-export type { ContentBlock, FileWriteBack, InjectedTool, RichMessage, WriteBacks } from '../domain/content.ts';
+export type {
+  ContentBlock,
+  FileWriteBack,
+  InjectedTool,
+  ResourceBlock,
+  RichMessage,
+  WriteBacks,
+} from '../domain/content.ts';
 export type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../domain/diagnostic-event.ts';
 export type { AgentInput, AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
 export { PlaneError } from '../domain/errors.ts';
@@ -31,6 +49,7 @@ export { renderQuestion, type Redact, type RenderedQuestion } from '../gate/appr
 export type { Executed, Outcome, OutcomeError, OutcomeKind } from '../domain/outcome.ts';
 export type { AgentDeclaration, SelectionInput } from '../domain/selection.ts';
 export type { SessionHandle } from '../domain/session.ts';
+export type { PromptArgument, PromptSurface, ResourceSurface, Surface } from '../domain/surface.ts';
 export type { ToolDeclaration } from '../domain/tool.ts';
 export type { MissingReason, MissingTool } from '../domain/toolkit.ts';
 export type { DecideAnswer } from '../ports/approval-store.ts';

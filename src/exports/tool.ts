@@ -1,5 +1,5 @@
 // `sallyport/tool`: what the author of a module needs. Loaded in tool processes, so it stays small.
-export { audio, file, image, structured, text, type ToolContent } from '../authoring/content-blocks.ts';
+export { audio, embedded, file, image, structured, text, type ToolContent } from '../authoring/content-blocks.ts';
 export {
   defineModule,
   tool,
@@ -9,6 +9,22 @@ export {
   type ToolMaker,
   type ToolOptions,
 } from '../authoring/define-module.ts';
+export {
+  prompt,
+  resource,
+  type AskedCompletion,
+  type GivenCompletion,
+  type PromptDefinition,
+  type PromptMaker,
+  type PromptMessage,
+  type PromptOptions,
+  type PromptReturn,
+  type ResourceContent,
+  type ResourceDefinition,
+  type ResourceMaker,
+  type ResourceOptions,
+  type ResourceReturn,
+} from '../authoring/define-surfaces.ts';
 export { jsonSchema } from '../authoring/plain-schema.ts';
 export { secret } from '../authoring/secret-schema.ts';
 export type { StandardSchema } from '../authoring/standard-schema.ts';

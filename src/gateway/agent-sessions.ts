@@ -1,3 +1,6 @@
+import type { Client } from '../client/client.ts';
+import { planeError } from '../domain/errors.ts';
+import type { RunId } from '../domain/ids.ts';
 import type { SessionHandle } from '../domain/session.ts';
 import type { Authenticated } from './authenticated.ts';
 
@@ -8,10 +11,139 @@ import type { Authenticated } from './authenticated.ts';
 export interface AgentSessions {
   /**
    * The session of this bearer, and its run of this name (loop detection looks at one run at a time). Without a name: one run that is
-   * replaced after it was idle for a while. Throws a PlaneError if the bearer is no agent or its session has ended.
+   * replaced after it was idle for a while. The bearer of a session may also name a run by the id it got. Throws a PlaneError if the
+   * bearer is no agent or its session has ended.
    */
   handleOf(bearer: Authenticated, runName?: string): Promise<SessionHandle>;
   /** Revokes what this bearer has here; for tokens that were revoked. */
   close(bearerId: string): Promise<void>;
+  /** Forgets all of them. They are not revoked: calls that wait for a person must outlive a restart. */
   closeAll(): Promise<void>;
+}
+
+export type SessionClient = Pick<Client, 'openSession' | 'openRun' | 'revokeSession' | 'touchSession'>;
+
+export interface AgentSessionSettings {
+  /** After so long without a call an unnamed run is over. */
+  readonly runIdleMs?: number;
+  readonly now?: () => number;
+}
+
+interface Held {
+  readonly session: Promise<SessionHandle>;
+  /** Of this gateway, so that it may be revoked with the token. */
+  readonly isOwn: boolean;
+  touchedAt: number;
+  readonly runs: Map<string, HeldRun>;
+}
+
+interface HeldRun {
+  readonly run: Promise<RunId>;
+  usedAt: number;
+}
+
+const RUN_IDLE_MS = 10 * 60 * 1000;
+const SESSION_IDLE_MS = 24 * 60 * 60 * 1000;
+const MOST_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
+const LEAST_SESSION_MS = 60 * 1000;
+/** That a session was revoked shows after this at the latest, and it does not become idle. */
+const TOUCH_MS = 2000;
+const MOST_BEARERS = 10_000;
+const MOST_RUNS = 64;
+const RUN_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
+const RUN_ID = /^[A-Za-z0-9_-]{22}$/;
+/** No name can be empty. */
+const UNNAMED = '';
+
+export function createAgentSessions(client: SessionClient, settings: AgentSessionSettings = {}): AgentSessions {
+  const { runIdleMs = RUN_IDLE_MS, now = () => performance.now() } = settings;
+  const held = new Map<string, Held>();
+
+  function hold(bearer: Authenticated): Held {
+    const session = bearer.via === 'session' ? Promise.resolve(handleOfBearer(bearer)) : open(client, bearer);
+    const made: Held = { session, isOwn: bearer.via !== 'session', touchedAt: now(), runs: new Map() };
+    held.set(bearer.id, made);
+    if (held.size > MOST_BEARERS) held.delete(held.keys().next().value!);
+    // Whoever comes next tries again.
+    session.catch(() => forget(bearer.id, made));
+    return made;
+  }
+
+  function forget(id: string, which: Held): void {
+    if (held.get(id) === which) held.delete(id);
+  }
+
+  async function findLive(bearer: Authenticated): Promise<Held> {
+    const known = held.get(bearer.id);
+    if (known === undefined) return hold(bearer);
+    if (now() - known.touchedAt < TOUCH_MS) return known;
+    known.touchedAt = now();
+    const { id } = await known.session;
+    if ((await client.touchSession(id)) === 'touched') return known;
+    forget(bearer.id, known);
+    if (!known.isOwn) throw planeError('SESSION_INVALID', { problem: 'it has ended' });
+    return held.get(bearer.id) ?? hold(bearer);
+  }
+
+  async function runOf({ runs, session }: Held, name: string, bearer: Authenticated): Promise<RunId> {
+    const known = runs.get(name);
+    const isOver = name === UNNAMED && known !== undefined && now() - known.usedAt > runIdleMs;
+    if (known !== undefined && !isOver) {
+      known.usedAt = now();
+      // So that the one that was used least recently stands first.
+      runs.delete(name);
+      runs.set(name, known);
+      return known.run;
+    }
+    const handle = await session;
+    const raced = runs.get(name);
+    if (raced !== undefined && raced !== known) return raced.run;
+    const isFirst = bearer.via !== 'session' && runs.size === 0;
+    const run = isFirst ? Promise.resolve(handle.run) : client.openRun(handle).then((opened) => opened.run);
+    runs.set(name, { run, usedAt: now() });
+    if (runs.size > MOST_RUNS) runs.delete(runs.keys().next().value!);
+    run.catch(() => runs.delete(name));
+    return run;
+  }
+
+  return {
+    async handleOf(bearer, runName) {
+      if (runName !== undefined && !RUN_NAME.test(runName)) {
+        throw planeError('PARAMETER_INVALID', {
+          problems: ['the name of a run is text of 1 to 128 characters without control characters'],
+        });
+      }
+      const live = await findLive(bearer);
+      const session = await live.session;
+      if (bearer.via === 'session' && runName !== undefined && RUN_ID.test(runName)) {
+        return { ...session, run: runName as RunId };
+      }
+      return { ...session, run: await runOf(live, runName ?? UNNAMED, bearer) };
+    },
+    async close(bearerId) {
+      const known = held.get(bearerId);
+      held.delete(bearerId);
+      if (known?.isOwn !== true) return;
+      const session = await known.session.catch(() => undefined);
+      if (session !== undefined) await client.revokeSession(session.id);
+    },
+    async closeAll() {
+      held.clear();
+    },
+  };
+}
+
+function handleOfBearer({ session, expiresAt }: Authenticated): SessionHandle {
+  if (session === undefined) throw planeError('SCOPE_MISSING', { needed: ['agent'] });
+  // Its runs are opened when they are needed.
+  return { ...session, run: '' as RunId, expiresAt };
+}
+
+/** `async`, so that whoever is no agent is told as by a store. */
+async function open(client: SessionClient, { identity, scopes, expiresAt }: Authenticated): Promise<SessionHandle> {
+  if (identity === undefined || !scopes.has('agent')) throw planeError('SCOPE_MISSING', { needed: ['agent'] });
+  // Only how long it is kept at most: whether the token holds is asked of the store each time.
+  const lifetimeMs = Math.min(MOST_SESSION_MS, Math.max(LEAST_SESSION_MS, expiresAt - Date.now()));
+  const { delegators: _, ...rest } = identity;
+  return client.openSession({ ...rest, lifetimeMs, idleMs: Math.min(SESSION_IDLE_MS, lifetimeMs) });
 }

@@ -19,6 +19,8 @@ function textOf(block: ContentBlock): string {
       return block.text;
     case 'structured':
       return JSON.stringify(block.value);
+    case 'resource':
+      return 'text' in block ? block.text : `[resource ${block.uri}]`;
     case 'file':
       return `[file ${block.name}]`;
     default:

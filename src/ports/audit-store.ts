@@ -112,8 +112,8 @@ export interface DrainAuditRequest {
 export interface AuditTrail {
   auditHeads(): Promise<AuditHead[]>;
   readTrail(request: ReadTrailRequest): Promise<ChainedRecord[]>;
-  /** The newest first. */
-  queryTrail(request: QueryTrailRequest): Promise<ChainedRecord[]>;
+  /** The newest first, page by page. */
+  queryTrail(request: QueryTrailRequest): Promise<TrailPage>;
   addStatement(statement: SignedStatement): Promise<void>;
   /** In the order they were added. */
   listStatements(request: { readonly from: number; readonly limit: number }): Promise<SignedStatement[]>;
@@ -133,8 +133,24 @@ export interface ReadTrailRequest {
 export interface QueryTrailRequest {
   readonly filter: AuditFilter;
   readonly limit: number;
-  /** Skips what an earlier page has shown. */
-  readonly offset?: number;
+  /** Only what stands behind it: the `next` of the page before. */
+  readonly before?: TrailPlace;
+  /** Looks at no more records than this, so that a filter which few records meet does not hold up everybody else. */
+  readonly scan?: number;
+}
+
+/** Of one record among all lanes: by time, then lane, then sequence. */
+export interface TrailPlace {
+  readonly at: number;
+  readonly store: string;
+  readonly lane: number;
+  readonly sequence: number;
+}
+
+export interface TrailPage {
+  readonly records: readonly ChainedRecord[];
+  /** Of the last record that was looked at. Absent: there is nothing behind it. */
+  readonly next?: TrailPlace;
 }
 
 export interface EraseRequest {

@@ -6,6 +6,7 @@ import type { FleetRegistry } from './fleet-registry.ts';
 import type { OutboundStore } from './outbound-store.ts';
 import type { PolicyStore } from './policy-store.ts';
 import type { SessionStore } from './session-store.ts';
+import type { TokenStore } from './token-store.ts';
 
 /** Everything durable. Two implementations, one contract suite. As a trail only one that keeps its own audit can be used; see `AuditState`. */
 export interface Store
@@ -17,6 +18,7 @@ export interface Store
     CatalogStore,
     FleetRegistry,
     OutboundStore,
+    TokenStore,
     AuditSource,
     AuditTrail {
   /** Fixed when the store was made; ids carry their lane. */
@@ -100,6 +102,11 @@ export const STORE_METHODS = [
   'dropRedirect',
   'sendRedirects',
   'listOwnCalls',
+  'createToken',
+  'proveToken',
+  'listTokens',
+  'revokeToken',
+  'useOnce',
   'now',
   'checkIncarnation',
 ] as const satisfies readonly Exclude<keyof Store, 'lanes' | 'close'>[];

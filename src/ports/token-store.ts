@@ -1,11 +1,14 @@
-import type { GatewayToken } from '../domain/gateway-token.ts';
+import type { GatewayToken, NewToken } from '../domain/gateway-token.ts';
 
 /**
  * Tokens of the gateway, and what may be used once. Time is the store's, each method is one atomic, durable, idempotent step.
  * Nothing kept here lets anybody in: of secrets there are digests only.
  */
 export interface TokenStore {
-  /** `full`: there are as many as there may be. Repeating it with the same id and digest changes nothing. */
+  /**
+   * `full`: as many work as there may be; ended ones make room. Repeating it with the same id and digest changes nothing. Throws
+   * `TOKEN_INVALID` for what `findTokenProblem` finds, and for an id that another secret has.
+   */
   createToken(
     request: CreateTokenRequest,
   ): Promise<{ readonly kind: 'created'; readonly token: GatewayToken } | { readonly kind: 'full' }>;
@@ -17,7 +20,7 @@ export interface TokenStore {
   revokeToken(request: { readonly id: string }): Promise<'revoked' | 'unknown'>;
   /**
    * Answers `first` to exactly one `attempt` for a digest until it expires, and the same to that attempt again. For login links and for
-   * state that clients carry: possession is no proof that it was not used before.
+   * state that clients carry: possession is no proof that it was not used before. Without a lifetime left it is `used`.
    */
   useOnce(request: {
     readonly digest: string;
@@ -27,7 +30,7 @@ export interface TokenStore {
 }
 
 export interface CreateTokenRequest {
-  readonly token: Omit<GatewayToken, 'createdAt' | 'expiresAt' | 'revokedAt'>;
+  readonly token: NewToken;
   /** SHA-256 of the secret, hex. The store keeps a digest of this, so what it holds is no credential. */
   readonly secretDigest: string;
   readonly lifetimeMs: number;

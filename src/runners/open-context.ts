@@ -45,19 +45,21 @@ export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
   throwIfAborted(): void;
 }
 
+const NO_SERVICES: Readonly<Record<string, unknown>> = Object.freeze({});
+
 /**
  * What a tool gets for one call, each property its own, so that it can be taken apart and spread. A context is made for every call:
  * what most tools never touch is made when it is first read.
  */
 export class CallContext implements ToolContext<unknown> {
   readonly identity: ToolContext['identity'];
-  declare readonly untrusted: JsonObject;
+  readonly untrusted: JsonObject;
   readonly setup: unknown;
   readonly callId: ToolContext['callId'];
   readonly fence: number;
   readonly trace: ToolContext['trace'];
   declare readonly signal: AbortSignal;
-  declare readonly services: Readonly<Record<string, unknown>>;
+  readonly services: Readonly<Record<string, unknown>>;
   readonly timeLeftMs: ToolContext['timeLeftMs'];
   readonly progress: ToolContext['progress'];
   declare readonly log: ToolLog;
@@ -72,19 +74,19 @@ export class CallContext implements ToolContext<unknown> {
   readonly #facts: RunFacts;
   readonly #host: RunHost;
   #open = true;
-  #untrusted: JsonObject | undefined;
   #progress: ProgressLimiter | undefined;
   #log: ToolLog | undefined;
   #platform: PlatformProxy | undefined;
   #writeBacks: WriteBackCollector | undefined;
-  #services: Readonly<Record<string, unknown>> | undefined;
 
   constructor(facts: RunFacts, setup: unknown, host: RunHost) {
     this.#facts = facts;
     this.#host = host;
     const endsAt = performance.now() + facts.timeoutMs;
     this.identity = facts.identity;
+    this.untrusted = copyJson(facts.untrusted) as JsonObject;
     this.setup = setup;
+    this.services = facts.services === undefined ? NO_SERVICES : this.#openServices(facts.services);
     this.callId = facts.callId;
     this.fence = facts.fence;
     // Frozen here too: into a tool's process it came as bytes.
@@ -98,17 +100,12 @@ export class CallContext implements ToolContext<unknown> {
     this.offerTool = (offer) => this.#collector().offerTool(offer);
     this.cost = (amount) => this.#collector().addCost(amount);
     // The same functions for every context: an accessor made anew for each would cost more than the whole rest.
-    Object.defineProperty(this, 'untrusted', CallContext.#UNTRUSTED);
     Object.defineProperty(this, 'signal', CallContext.#SIGNAL);
     Object.defineProperty(this, 'log', CallContext.#LOG);
-    Object.defineProperty(this, 'services', CallContext.#SERVICES);
     Object.defineProperty(this, 'platform', CallContext.#PLATFORM);
     Object.freeze(this);
   }
 
-  static readonly #UNTRUSTED = accessor(function (this: CallContext) {
-    return (this.#untrusted ??= copyJson(this.#facts.untrusted) as JsonObject);
-  });
   static readonly #SIGNAL = accessor(function (this: CallContext) {
     return this.#host.signal;
   });
@@ -119,13 +116,13 @@ export class CallContext implements ToolContext<unknown> {
     return (this.#platform ??= openPlatform(this.#host, this.#facts.maxResultBytes, () => this.#mustBeOpen()));
   });
 
-  static readonly #SERVICES = accessor(function (this: CallContext) {
-    return (this.#services ??= openServiceHandles(this.#facts.services ?? {}, async (request) => {
+  #openServices(offered: NonNullable<RunFacts['services']>): Readonly<Record<string, unknown>> {
+    return openServiceHandles(offered, async (request) => {
       this.#mustBeOpen();
       this.#host.throwIfAborted();
       return this.#host.onServiceCall(request);
-    }));
-  });
+    });
+  }
 
   #report(report: Progress): void {
     if (!this.#open) return;

@@ -11,6 +11,7 @@ import {
 } from '../domain/content.ts';
 import { splitToolId } from '../domain/ids.ts';
 import { isJsonObject } from '../domain/json.ts';
+import { isUri } from '../domain/uri-template.ts';
 import { makePlain, NotPlain, type SizeBudget } from './make-plain.ts';
 
 export const MAX_BLOCKS = 1000;
@@ -32,11 +33,27 @@ export function plainBlock(block: unknown, budget: SizeBudget, path: string): Co
       return { kind, mediaType: plainMediaType(fields, budget, path), bytes: plainBytes(fields, budget, path) };
     case 'file':
       return { kind, ...plainFile(fields, budget, path) };
+    case 'resource':
+      return plainResource(fields, budget, path);
     case 'structured':
       return { kind, value: makePlain(fields['value'], budget, `${path}.value`) };
     default:
       throw new NotPlain(`${path} is no content block`);
   }
+}
+
+function plainResource(fields: Record<string, unknown>, budget: SizeBudget, path: string): ContentBlock {
+  const { uri } = fields;
+  if (!isUri(uri)) throw new NotPlain(`${path}.uri is no absolute URI`);
+  budget.take(uri.length);
+  const head = {
+    kind: 'resource',
+    uri,
+    ...(fields['mediaType'] === undefined ? {} : { mediaType: plainMediaType(fields, budget, path) }),
+  } as const;
+  return fields['bytes'] === undefined
+    ? { ...head, text: plainText(fields['text'], budget, `${path}.text`) }
+    : { ...head, bytes: plainBytes(fields, budget, path) };
 }
 
 export function plainBlocks(blocks: unknown, budget: SizeBudget): ContentBlock[] {

@@ -1,5 +1,6 @@
 import type { ModuleDefinition, ToolDefinition } from '../authoring/define-module.ts';
 import { parseWith, type Parsed } from '../authoring/standard-schema.ts';
+import { findSurfaceTool } from '../authoring/surface-tools.ts';
 import { readToolFailure } from '../authoring/tool-failure.ts';
 import { classifyThrown } from '../domain/classify-thrown.ts';
 import type { Soon } from '../domain/soon.ts';
@@ -46,7 +47,9 @@ export async function runTool(
  */
 export function runLoaded(module: ModuleDefinition, toolName: string, facts: RunFacts, host: RunHost): Soon<RunEnding> {
   try {
-    const definition = Object.hasOwn(module.tools, toolName) ? module.tools[toolName] : undefined;
+    const definition = Object.hasOwn(module.tools, toolName)
+      ? module.tools[toolName]
+      : findSurfaceTool(module, toolName);
     if (typeof definition?.run !== 'function') return threw('ToolMissing', `${toolName} has no function "run"`);
     // Copies: what the tool does to its arguments must not reach the caller's records.
     const setup = parseWith(module.setup, copyJson(facts.setup));

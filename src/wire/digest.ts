@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ModuleDeclaration } from '../domain/module.ts';
+import { entriesOf, type ModuleDeclaration } from '../domain/module.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import { canonicalJson } from './canonical-json.ts';
 
@@ -30,13 +30,16 @@ export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'po
       pinned: tool.pinned ?? null,
       // Only where there are some: tools without secrets keep the digest they had.
       ...(tool.secrets === undefined ? {} : { secrets: tool.secrets }),
+      ...(tool.surface === undefined ? {} : { surface: tool.surface }),
     }),
   );
 }
 
 /** Independent of the order in which tools were loaded. */
 export function moduleDigest(module: Omit<ModuleDeclaration, 'digest'>): string {
-  const tools = module.tools.map((tool) => tool.digest).sort();
+  const tools = entriesOf(module)
+    .map((tool) => tool.digest)
+    .sort();
   return sha256(canonicalJson({ id: module.id, version: module.version, pool: module.pool, tools }));
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Approval } from '../domain/approval.ts';
 import type { ApprovalResolved, HookedTool } from '../domain/hook.ts';
+import { entriesOf } from '../domain/module.ts';
 import type { Plane } from '../ports/plane.ts';
 import { randomId } from '../wire/ids.ts';
 
@@ -76,7 +77,7 @@ async function findTool(id: string, { tools, store }: Needs): Promise<HookedTool
   const served = tools().find(id)?.declaration;
   if (served !== undefined) return served;
   const { modules } = await store.readCatalog();
-  const published = modules.flatMap((module) => module.tools).find((tool) => tool.id === id);
+  const published = modules.flatMap(entriesOf).find((tool) => tool.id === id);
   return published ?? { id, effect: 'unsafe', privileged: false };
 }
 

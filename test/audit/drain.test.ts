@@ -285,7 +285,7 @@ describe('a gateway', () => {
       heads: [{ sequence: 3 }, { sequence: 3 }, { sequence: 3 }],
     });
     for (const lane of [0, 1, 2]) expect((await fleet.auditState({ lane })).drainer).toBeUndefined();
-    const [one] = await sink.queryTrail({ filter: {}, limit: 1 });
+    const [one] = (await sink.queryTrail({ filter: {}, limit: 1 })).records;
     expect(parseRecord(one!.text)).toMatchObject({ event: 'call.settled', tenant: 'acme' });
     await fleet.close();
     folder.remove();

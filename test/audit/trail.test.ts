@@ -6,7 +6,7 @@ import { eraseSubject, signHeads, signStatement } from '../../src/audit/sign-sta
 import { retainTrail } from '../../src/audit/retain-trail.ts';
 import { showRecord } from '../../src/audit/show-record.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
-import type { AuditSink, AuditTrail } from '../../src/ports/audit-store.ts';
+import type { AuditSink, AuditTrail, TrailPage, TrailPlace } from '../../src/ports/audit-store.ts';
 import { parseRecord, toSignedHead } from '../../src/wire/audit-record.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import type { PostgresServer } from '../support/postgres-server.ts';
@@ -103,12 +103,12 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
   it('erases what a subject said and keeps the chain; nobody else can', async () => {
     expect(await eraseSubject(staged.trail, key, { tenant: 'acme', subject: 'ann', at: 5 })).toBe(5);
     expect((await verify()).problem).toBeUndefined();
-    const all = (await staged.trail.queryTrail({ filter: {}, limit: 100 })).map(showRecord);
+    const all = (await staged.trail.queryTrail({ filter: {}, limit: 100 })).records.map(showRecord);
     expect(all.filter(({ subject }) => subject === 'ann').map(({ erased, arguments: args }) => [erased, args])).toEqual(
       Array.from({ length: 5 }, () => [true, undefined]),
     );
     expect(all.filter(({ subject, erased }) => subject === 'bob' && erased === undefined)).toHaveLength(5);
-    const bob = (await staged.trail.queryTrail({ filter: { subject: 'bob' }, limit: 1 }))[0]!;
+    const bob = (await staged.trail.queryTrail({ filter: { subject: 'bob' }, limit: 1 })).records[0]!;
     const { sequence } = parseRecord(bob.text)!;
     const problem = await problemAfter(`DELETE FROM auditPayload WHERE sequence = ${sequence}`);
     expect(problem).toMatchObject({ sequence, what: 'its payload is gone, and no erasure says so' });
@@ -166,7 +166,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
 
   it('finds records by time, who, what and how they ended, the newest first', async () => {
     const found = async (filter: object, limit = 100) =>
-      (await staged.trail.queryTrail({ filter, limit })).map(({ text }) => parseRecord(text)!);
+      (await staged.trail.queryTrail({ filter, limit })).records.map(({ text }) => parseRecord(text)!);
     const all = await found({});
     expect(all).toHaveLength(10);
     expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted((one, other) => other - one));
@@ -183,6 +183,30 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(await found({}, 3)).toEqual(all.slice(0, 3));
     // What looks like SQL is text.
     expect(await found({ subject: "' OR '1'='1" })).toEqual([]);
+  });
+
+  it('is read page by page without a gap or a repetition, whatever comes meanwhile', async () => {
+    const { records: all } = await staged.trail.queryTrail({ filter: {}, limit: 100 });
+    const read: string[] = [];
+    let next: TrailPlace | undefined;
+    do {
+      const page: TrailPage = await staged.trail.queryTrail({ filter: {}, limit: 3, ...(next && { before: next }) });
+      read.push(...page.records.map(({ text }) => text));
+      ({ next } = page);
+      if (read.length === 3) await staged.fill(2);
+    } while (next !== undefined);
+    expect(read).toEqual(all.map(({ text }) => text));
+  });
+
+  it('looks at no more records than it is told to, and says where it stopped', async () => {
+    const { records: all } = await staged.trail.queryTrail({ filter: {}, limit: 100 });
+    const filter = { agent: 'nobody' };
+    const first = await staged.trail.queryTrail({ filter, limit: 5, scan: 4 });
+    const { at, lane, sequence } = parseRecord(all[3]!.text)!;
+    expect(first).toEqual({ records: [], next: { at, lane, sequence, store: staged.store } });
+    const second = await staged.trail.queryTrail({ filter: {}, limit: 5, scan: 4, before: first.next! });
+    expect(second.records.map(({ text }) => text)).toEqual(all.slice(4, 8).map(({ text }) => text));
+    expect(await staged.trail.queryTrail({ filter, limit: 5, scan: 4, before: second.next! })).toEqual({ records: [] });
   });
 });
 

@@ -32,6 +32,8 @@ import { describeSessionProof } from './topics/session-proof.ts';
 import { describeSessions } from './topics/sessions.ts';
 import { describeSettle } from './topics/settle.ts';
 import { describeStart } from './topics/start.ts';
+import { describeOnce } from './topics/tokens-once.ts';
+import { describeTokens } from './topics/tokens.ts';
 import { describeWaiters } from './topics/waiters.ts';
 
 const TOPICS: Record<string, (scene: Scene) => void> = {
@@ -65,6 +67,8 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   waiters: describeWaiters,
   audit: describeAudit,
   outbound: describeOutbound,
+  tokens: describeTokens,
+  'used once': describeOnce,
   incarnation: describeIncarnation,
   races: describeRaces,
   model: describeModelBased,

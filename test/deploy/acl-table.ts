@@ -5,6 +5,7 @@ import {
   LANE_FAMILIES,
   ROLE_FACTS,
   ROLES,
+  TOKEN_FAMILIES,
   type Role,
 } from '../../src/stores/redis/acl-roles.ts';
 
@@ -46,18 +47,29 @@ const KINDS: Readonly<Record<string, Kind>> = {
   workers: 'set',
   'worker:*': 'string',
   pools: 'set',
+  'token:*': 'hash',
+  tokens: 'zset',
+  'tokens:*': 'zset',
+  'once:*': 'string',
 };
 
 const PROBES: Readonly<Record<Kind, Readonly<Record<'r' | 'c' | 'd', readonly (readonly string[])[]>>>> = {
   hash: {
-    r: [['HGET', 'f'], ['HGETALL']],
+    r: [['HGET', 'f'], ['HMGET', 'f'], ['HGETALL']],
     c: [
       ['HSET', 'f', 'v'],
       ['HSETNX', 'f', 'v'],
     ],
     d: [['HDEL', 'f'], ['DEL']],
   },
-  zset: { r: [['ZRANGE', '0', '1']], c: [['ZADD', '1', 'm']], d: [['ZREM', 'm'], ['DEL']] },
+  zset: {
+    r: [
+      ['ZRANGE', '0', '1'],
+      ['ZREVRANGE', '0', '1'],
+    ],
+    c: [['ZADD', '1', 'm']],
+    d: [['ZREM', 'm'], ['DEL']],
+  },
   stream: { r: [['XRANGE', '-', '+']], c: [['XADD', '*', 'f', 'v']], d: [['XDEL', '1-1'], ['DEL']] },
   set: { r: [['SMEMBERS']], c: [['SADD', 'm']], d: [['SREM', 'm'], ['DEL']] },
   list: { r: [['LRANGE', '0', '1']], c: [['RPUSH', 'v']], d: [['LPOP'], ['DEL']] },
@@ -79,7 +91,7 @@ async function cellOf(ask: Ask, role: Role, family: string, prefix: string): Pro
 export async function keyTable(ask: Ask): Promise<string> {
   const places = [
     ...[...LANE_FAMILIES, AUDIT_FAMILY].map((family) => ({ family, prefix: '{sallyport:0}:' })),
-    ...DEPLOYMENT_FAMILIES.map((family) => ({ family, prefix: '{sallyport}:' })),
+    ...[...DEPLOYMENT_FAMILIES, ...TOKEN_FAMILIES].map((family) => ({ family, prefix: '{sallyport}:' })),
   ];
   const rows = new Map<string, string[]>();
   for (const { family, prefix } of places) {

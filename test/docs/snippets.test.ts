@@ -86,8 +86,8 @@ describe('the YAML on the pages', () => {
 });
 
 describe('the commands on the pages', () => {
-  it('exist, with the flags and arguments shown', () => {
-    const program = createProgram();
+  it('exist, with the flags and arguments shown', async () => {
+    const program = await createProgram();
     const shown = pages.flatMap(shownCommands);
     const wrong = shown.flatMap((command) => {
       const problem = problemOf(command, program);

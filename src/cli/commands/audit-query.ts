@@ -18,7 +18,7 @@ export function auditQueryCommand(): Command {
       withTrail(context, async ({ trail }) => {
         const { terminal, options } = context;
         const limit = (options['limit'] as number | undefined) ?? DEFAULT_LIMIT;
-        const found = (await trail.queryTrail({ filter: filterOf(context), limit })).toReversed();
+        const found = (await trail.queryTrail({ filter: filterOf(context), limit })).records.toReversed();
         if (terminal.json) return terminal.printJson(found.map(showRecord));
         if (found.length === 0) return terminal.note('No record is like that.');
         printRecords(terminal, found);

@@ -30,7 +30,7 @@ async function tail(context: CommandContext, trail: AuditTrail): Promise<void> {
   // Before the query: what is written in between is shown twice at worst, and never not at all.
   const places = await endOfTrail(trail);
   const limit = (options['limit'] as number | undefined) ?? DEFAULT_LIMIT;
-  const last = (await trail.queryTrail({ filter, limit })).toReversed();
+  const last = (await trail.queryTrail({ filter, limit })).records.toReversed();
   if (terminal.json && follows) for (const each of last) terminal.printRaw(jsonLine(each, process.stdout.isTTY));
   else if (terminal.json) terminal.printJson(last.map(showRecord));
   else if (last.length > 0 || follows) printRecords(terminal, last);

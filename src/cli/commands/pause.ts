@@ -4,6 +4,7 @@ import type { Paused, Policy } from '../../domain/policy.ts';
 import { findPolicyDoubts } from '../../config/policy-file.ts';
 import { nearNames } from '../../domain/near-names.ts';
 import { splitToolId } from '../../domain/ids.ts';
+import { entriesOf } from '../../domain/module.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { withFoundedStore, withStore } from '../with-store.ts';
@@ -32,7 +33,7 @@ async function pause(context: CommandContext, what: Target | undefined, name: st
       ? await changePolicy(store, ({ policy }) => ({ ...policy, paused: changePaused(policy.paused, target, resume) }))
       : { ...(await store.readPolicy()), changed: false };
     if (target?.what === 'tool' && !resume) {
-      const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
+      const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
       const asked: Policy = { roles: {}, permissions: {}, paused: { tools: [target.name] } };
       for (const doubt of findPolicyDoubts(asked, tools, nearNames)) terminal.warn(doubt);
     }

@@ -5,6 +5,7 @@ import { checkRules } from '../../config/rule-problems.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import { CLOSED_POLICY, type Policy } from '../../domain/policy.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
+import { entriesOf } from '../../domain/module.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -47,7 +48,7 @@ async function readPlane(context: CommandContext): Promise<KnownPlane> {
   try {
     return await withStore(context, async (store) => {
       const [{ modules }, { policy }] = [await store.readCatalog(), await store.readPolicy()];
-      return modules.length === 0 ? { policy } : { policy, tools: modules.flatMap((module) => module.tools) };
+      return modules.length === 0 ? { policy } : { policy, tools: modules.flatMap(entriesOf) };
     });
   } catch (error) {
     if (error instanceof CommandFailure && error.exitCode === EXIT.unavailable) return { policy: CLOSED_POLICY };

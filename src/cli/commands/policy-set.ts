@@ -3,6 +3,7 @@ import { nearNames } from '../../domain/near-names.ts';
 import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
 import { checkRules } from '../../config/rule-problems.ts';
 import { planeError } from '../../domain/errors.ts';
+import { entriesOf } from '../../domain/module.ts';
 import { action } from '../command-context.ts';
 import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
@@ -17,7 +18,7 @@ export function policySetCommand(): Command {
         const read = readPolicyFile(file, nearNames);
         return withFoundedStore(context, async (store) => {
           const { terminal } = context;
-          const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
+          const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
           const current = await store.readPolicy();
           const expected = (context.options['expect'] as number | undefined) ?? current.version;
           // What the file leaves as it is comes from the version just read, so it must be the expected one.

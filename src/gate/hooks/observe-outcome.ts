@@ -18,10 +18,17 @@ export function observeOutcome(outcome: Outcome): ObservedOutcome {
 
 function observeBlock(block: ContentBlock): ObservedBlock {
   if (block.kind === 'text' || block.kind === 'structured') return block;
+  if (block.kind === 'resource') {
+    const { kind, uri, mediaType } = block;
+    const type = mediaType === undefined ? {} : { mediaType };
+    return 'text' in block
+      ? { kind, uri, ...type, text: block.text }
+      : { kind, uri, ...type, bytes: block.bytes.byteLength };
+  }
   const { kind, mediaType, bytes } = block;
   return { kind, mediaType, bytes: bytes.byteLength };
 }
 
 function textLength(content: readonly ObservedBlock[]): number {
-  return content.reduce((length, block) => length + (block.kind === 'text' ? block.text.length : 0), 0);
+  return content.reduce((length, block) => length + ('text' in block ? block.text.length : 0), 0);
 }

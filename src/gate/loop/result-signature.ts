@@ -47,6 +47,9 @@ function addBlock(text: StableText, block: ContentBlock): void {
       return text.addText(block.text);
     case 'structured':
       return text.addValue(block.value);
+    case 'resource':
+      text.addText(block.uri);
+      return 'text' in block ? text.addText(block.text) : text.mark(bytesDigest(block.bytes));
     case 'image':
     case 'audio':
     case 'file':

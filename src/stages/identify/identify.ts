@@ -5,7 +5,7 @@ import { trouble } from '../../domain/errors.ts';
 import { checkRunSelection, mayBeInjected } from '../../domain/injected-tools.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { refuseSecrets } from '../../domain/secret-use.ts';
+import { namesSecrets, refuseSecrets } from '../../domain/secret-use.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
@@ -86,11 +86,12 @@ function admit<Call extends Claimed>(
 
   const checked = checkArguments(tool, envelope.arguments);
   if (checked.kind !== 'checked') return checked;
-  const refused = refuseSecrets(
-    { tool: tool.declaration, policy: claimed.policy, identity, knows: (name) => needs.secrets?.knows(name) === true },
-    { canonical: envelope.arguments, arguments: checked.arguments, setup: tool.setup },
-  );
-  if (refused !== undefined) return ended(refused);
+  const given = { canonical: envelope.arguments, arguments: checked.arguments, setup: tool.setup };
+  if (namesSecrets(given)) {
+    const knows = (name: string): boolean => needs.secrets?.knows(name) === true;
+    const refused = refuseSecrets({ tool: tool.declaration, policy: claimed.policy, identity, knows }, given);
+    if (refused !== undefined) return ended(refused);
+  }
   return {
     kind: 'identified',
     claimed,

@@ -106,3 +106,12 @@ export interface RunRow {
   cost: number;
   readonly endedRuns: number;
 }
+
+export interface TokenRow {
+  readonly id: string;
+  readonly secretHash: Uint8Array;
+  readonly facts: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly revokedAt: number | null;
+}

@@ -55,6 +55,7 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN toolSequence;
     ALTER TABLE call DROP COLUMN attempt;
     DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate; DROP TABLE effect; DROP TABLE redirect;
+    DROP TABLE token; DROP TABLE once;
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
     DROP TABLE auditLane; DROP TABLE auditRecord; DROP TABLE auditPayload; DROP TABLE auditStatement;
     CREATE TABLE audit (
@@ -75,7 +76,7 @@ it('a store of the first release is brought up to date, with what is in it', () 
   expect(Buffer.from(other!.chain)).toEqual(Buffer.from(nextLink(one!.chain, other!.text)));
   expect(readHeads(second.database)).toMatchObject([{ lane: 0, sequence: 2, chain: other!.chain }]);
   for (const table of ['approval', 'grant']) expect(second.database.all(`SELECT * FROM ${table}`)).toEqual([]);
-  for (const table of ['delegate', 'effect', 'redirect'])
+  for (const table of ['delegate', 'effect', 'redirect', 'token', 'once'])
     expect(second.database.all(`SELECT * FROM ${table}`)).toEqual([]);
   closeStoreFile(second);
 });

@@ -253,6 +253,23 @@ const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX redirectDue ON redirect (lookAt);
   `,
+  // Tokens of the gateway, and digests of what may be used once. facts do not change.
+  `
+  CREATE TABLE token (
+    id TEXT PRIMARY KEY,
+    secretHash BLOB NOT NULL,
+    facts TEXT NOT NULL,
+    createdAt INTEGER NOT NULL,
+    expiresAt INTEGER NOT NULL,
+    revokedAt INTEGER,
+    forgetAt INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tokenCreated ON token (createdAt, id);
+  CREATE INDEX tokenForget ON token (forgetAt);
+
+  CREATE TABLE once (digest TEXT PRIMARY KEY, attempt TEXT NOT NULL, expiresAt INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX onceExpiry ON once (expiresAt);
+  `,
 ];
 
 export interface StoreFile {

@@ -59,6 +59,7 @@ import {
 import { settleCall } from './transitions/settle-call.ts';
 import { startCall } from './transitions/start-call.ts';
 import { takeReplies } from './transitions/take-replies.ts';
+import { createToken, listTokens, proveToken, revokeToken, useOnce } from './transitions/tokens.ts';
 import { beatWorker, deregisterWorker, listWorkers, registerWorker } from './transitions/workers.ts';
 
 type Transitions = {
@@ -140,6 +141,11 @@ export const transitions: Transitions = {
   dropRedirect,
   sendRedirects,
   listOwnCalls,
+  createToken,
+  proveToken,
+  listTokens,
+  revokeToken,
+  useOnce,
   now: ({ now }) => now,
   checkIncarnation,
 };

@@ -44,6 +44,8 @@ export const LANE_FAMILIES = [
 /** The audit stands apart: whoever writes it by functions may append to it, and nothing else. */
 export const AUDIT_FAMILY = 'audit';
 export const DEPLOYMENT_FAMILIES = ['incarnation', 'policy', 'catalog', 'workers', 'worker:*', 'pools'] as const;
+/** Of the deployment too, and apart: who writes them decides who gets in at the gateway. */
+export const TOKEN_FAMILIES = ['token:*', 'tokens', 'tokens:*', 'once:*'] as const;
 type DeploymentFamily = (typeof DEPLOYMENT_FAMILIES)[number];
 
 const CALLING = [
@@ -60,6 +62,7 @@ const DECIDING = ['decide_approval', 'find_grants', 'revoke_grant'];
 const GOVERNING = ['write_versioned', 'advance_policy', 'resolve_call', 'retry_effect', 'audit_state'];
 const DELIVERING = ['claim_effects', 'finish_effect', 'send_redirects'];
 const DRAINING = ['audit_state', 'claim_audit', 'drain_audit', 'alarm_audit', 'bound_audit'];
+const ADMITTING = ['create_token', 'prove_token', 'list_tokens', 'revoke_token', 'use_once'];
 const WORKING = [
   'accept_calls',
   'reclaim_calls',
@@ -100,6 +103,8 @@ interface RoleFacts {
   readonly audit: 'none' | 'append' | 'read' | 'drain';
   readonly writes: readonly DeploymentFamily[];
   readonly reads: readonly DeploymentFamily[];
+  /** Makes, proves and revokes tokens of the gateway. */
+  readonly tokens?: true;
 }
 
 const READING = [
@@ -136,22 +141,25 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     reads: ['policy'],
   },
   gateway: {
-    sentence: 'the gateway: what clients may, for others; drains the audit, delivers what tools send',
-    functions: [...CALLING, ...DECIDING, ...DELIVERING, ...DRAINING, 'register_worker'],
+    sentence:
+      'the gateway: what clients and operators may, for those with a token; drains the audit, delivers what tools send',
+    functions: [...CALLING, ...DECIDING, ...GOVERNING, ...ADMITTING, ...DELIVERING, ...DRAINING, 'register_worker'],
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'blpop'],
     lanes: 'write',
     audit: 'drain',
-    writes: ['workers', 'worker:*'],
-    reads: ['incarnation', 'policy', 'catalog', 'pools'],
+    writes: ['policy', 'workers', 'worker:*'],
+    reads: ['incarnation', 'catalog', 'pools'],
+    tokens: true,
   },
   operator: {
     sentence: 'people at the command line: all of it except `worker`, `gateway` and `store`',
-    functions: [...CALLING, ...DECIDING, ...GOVERNING],
+    functions: [...CALLING, ...DECIDING, ...GOVERNING, ...ADMITTING],
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'config|get'],
     lanes: 'write',
     audit: 'read',
     writes: ['policy'],
     reads: ['incarnation', 'catalog', 'workers', 'worker:*', 'pools'],
+    tokens: true,
   },
   monitor: {
     sentence: '`sallyport doctor`, `workers`, metrics: counts and states, no arguments and no outcomes',
@@ -170,6 +178,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     audit: 'drain',
     writes: [...DEPLOYMENT_FAMILIES],
     reads: [],
+    tokens: true,
   },
 };
 
@@ -177,6 +186,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
 const EVERYBODY = ['ping', 'info', 'time', 'cluster|slots', 'cluster|shards'];
 const DEPLOYMENT_READS = ['hget', 'hmget', 'get', 'mget', 'exists', 'smembers'];
 const DEPLOYMENT_WRITES = ['hset', 'hsetnx', 'hdel', 'set', 'del', 'sadd', 'srem', 'pexpire'];
+const TOKEN_COMMANDS = 'hmget hset pexpireat del get set zadd zcard zrangebyscore zrem zrevrange zscore'.split(' ');
 /** What the monitor needs of a lane: its length and what is with workers, whether its records are there. */
 const LOOKS: readonly (readonly [keys: readonly string[], commands: readonly string[]])[] = [
   [['meta'], ['hget', 'hmget']],
@@ -204,7 +214,8 @@ function rulesOf(name: string, role: Role): string[] {
   const facts = ROLE_FACTS[role];
   const lane = (family: string): string => `{${name}:[0-9]*}:${family}`;
   const record = (family: string): string => `{${name}}:${family}`;
-  const own = facts.lanes === 'write' ? [...commandsOf(functionsOf(role)), ...facts.commands] : facts.commands;
+  const ofLanes = functionsOf(role).filter((name) => !ADMITTING.includes(name));
+  const own = facts.lanes === 'write' ? [...commandsOf(ofLanes), ...facts.commands] : facts.commands;
   const rules = [...allow([...EVERYBODY, ...own])];
   if (facts.lanes === 'write') rules.push(...LANE_FAMILIES.map((family) => `~${lane(family)}`));
   // Functions are named one by one; their keys are no more than what their own commands may touch.
@@ -222,6 +233,9 @@ function rulesOf(name: string, role: Role): string[] {
   if (facts.writes.length > 0) {
     const keys = facts.writes.map((family) => `~${record(family)}`);
     rules.push(selector([...keys, ...allow([...DEPLOYMENT_READS, ...DEPLOYMENT_WRITES])]));
+  }
+  if (facts.tokens === true) {
+    rules.push(selector([...TOKEN_FAMILIES.map((family) => `~${record(family)}`), ...allow(TOKEN_COMMANDS)]));
   }
   rules.push(...(EXTRA[role]?.map((build) => selector(build(lane, record, name))) ?? []));
   return rules;

@@ -64,6 +64,13 @@ export interface DeploymentKeys {
   readonly workers: string;
   readonly pools: string;
   readonly worker: (workerId: string) => string;
+  readonly token: (id: string) => string;
+  /** Ids of tokens by when they were made. */
+  readonly tokens: string;
+  /** By when they are forgotten. */
+  readonly tokenEnds: string;
+  /** What may be used once, until it expires. */
+  readonly once: (digest: string) => string;
 }
 
 export function deploymentKeys(name: string): DeploymentKeys {
@@ -75,5 +82,9 @@ export function deploymentKeys(name: string): DeploymentKeys {
     workers: `${prefix}workers`,
     pools: `${prefix}pools`,
     worker: (workerId) => `${prefix}worker:${workerId}`,
+    token: (id) => `${prefix}token:${id}`,
+    tokens: `${prefix}tokens`,
+    tokenEnds: `${prefix}tokens:ends`,
+    once: (digest) => `${prefix}once:${digest}`,
   };
 }

@@ -28,6 +28,7 @@ import { createRedisContext, type RedisContext } from './redis-context.ts';
 import { refuseUnsafeServer } from './safety.ts';
 import { createSessionStore } from './session-store.ts';
 import { renewCalls, settleCalls, startCalls } from './settle-calls.ts';
+import { createTokenStore } from './token-store.ts';
 
 export interface RedisStoreOptions extends Partial<RedisConnectionOptions> {
   /** Several deployments can share a server under different names. */
@@ -129,6 +130,7 @@ export function createStore(context: RedisContext): Store {
     writePolicy: (request) => policies.writePolicy(request),
     ...createCatalogStore(context),
     ...fleet,
+    ...createTokenStore(context),
     async now() {
       const [seconds, microseconds] = asList(await context.command('TIME'));
       return asNumber(seconds) * 1000 + Math.floor(asNumber(microseconds) / 1000);

@@ -6,6 +6,7 @@ import type {
   QueryTrailRequest,
   ReadTrailRequest,
 } from '../../../ports/audit-store.ts';
+import { queryTrail as query } from '../../sqlite-audit/query-trail.ts';
 import * as read from '../../sqlite-audit/read-trail.ts';
 import * as write from '../../sqlite-audit/write-trail.ts';
 import type { Transaction } from '../transaction.ts';
@@ -17,7 +18,7 @@ export const auditHeads = (transaction: Transaction): AuditHead[] => {
 };
 
 export const readTrail = ({ database }: Transaction, request: ReadTrailRequest) => read.readTrail(database, request);
-export const queryTrail = ({ database }: Transaction, request: QueryTrailRequest) => read.queryTrail(database, request);
+export const queryTrail = ({ database }: Transaction, request: QueryTrailRequest) => query(database, request);
 
 export function addStatement({ database }: Transaction, statement: SignedStatement): void {
   write.insertStatement(database, statement);

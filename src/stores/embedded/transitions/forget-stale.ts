@@ -12,6 +12,8 @@ export function forgetStale(transaction: Transaction, limit: number): void {
   forgetSessions(transaction, limit);
   transaction.database.run('DELETE FROM grant WHERE expiresAt <= ?', transaction.now);
   transaction.database.run('DELETE FROM worker WHERE expiresAt <= ?', transaction.now);
+  transaction.database.run('DELETE FROM token WHERE forgetAt <= ?', transaction.now);
+  transaction.database.run('DELETE FROM once WHERE expiresAt <= ?', transaction.now);
 }
 
 function forgetCalls({ database, lane, now }: Transaction, limit: number): void {

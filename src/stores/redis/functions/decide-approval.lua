@@ -71,9 +71,9 @@ add_audit(records, 'approval.decided', call_id, write_record(record), detail)
 if not always then grant_id = '' end
 if grant_id ~= '' then
   redis.call('HSET', key, 'grant', grant_id)
-  make_grant(lane, record, { id = grant_id, facts = ARGV[17], tool = ARGV[18], lifetime_ms = ARGV[19], uses_left = ARGV[20],
+  grants.make(lane, record, { id = grant_id, facts = ARGV[17], tool = ARGV[18], lifetime_ms = ARGV[19], uses_left = ARGV[20],
     call = call_id }, now)
-  add_audit(records, 'grant.created', call_id, record_with_grant(record, grant_id), detail)
+  add_audit(records, 'grant.created', call_id, grants.with_grant(record, grant_id), detail)
 end
 local deadline = text(now + math.max(tonumber(asked[9]), tonumber(ARGV[11])))
 resume_call(lane, meta, call_id, record, { envelope = envelope, deadline = deadline, session = session, now = now })

@@ -10,8 +10,8 @@ if not same_incarnation(meta, incarnation) then return REPLACED end
 local now, found = now_ms(), { 'GRANTS' }
 local record = call_id ~= '' and load_record(lane, call_id)
 local used = record and extra(record, 'grant')
-for _, id in ipairs(redis.call('ZREVRANGE', subject_grants_key(lane, session, tool), 0, -1)) do
-  local grant = redis.call('HMGET', grant_key(lane, id), 'facts', 'createdAt', 'expiresAt', 'usesLeft', 'revoked')
+for _, id in ipairs(redis.call('ZREVRANGE', grants.of_subject(lane, session, tool), 0, -1)) do
+  local grant = redis.call('HMGET', grants.key(lane, id), 'facts', 'createdAt', 'expiresAt', 'usesLeft', 'revoked')
   local usable = grant[1] and grant[5] == '0' and now < tonumber(grant[3]) and (grant[4] ~= '0' or id == used)
   if usable then found[#found + 1] = { id, grant[1], grant[2], grant[3], grant[4], grant[5] } end
   if #found > limit then break end

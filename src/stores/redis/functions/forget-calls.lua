@@ -40,7 +40,7 @@ for at = 1, #buckets, 2 do
     retained = retained + tonumber(buckets[at + 1])
   end
 end
-forget_grants(lane, now, limit)
+grants.forget(lane, now, limit)
 redis.call('HSET', meta, 'retainedBytes', text(retained))
 -- A session's own key is kept for a while longer; what its runs have tried is not.
 for _, session_id in ipairs(redis.call('ZRANGEBYSCORE', sessions, '-inf', text(now), 'LIMIT', 0, limit)) do

@@ -7,7 +7,7 @@ local meta, audit = KEYS[1], KEYS[2]
 local incarnation, lane, id, detail = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
-local key, now = grant_key(lane, id), now_ms()
+local key, now = grants.key(lane, id), now_ms()
 local grant = redis.call('HMGET', key, 'expiresAt', 'revoked', 'call', 'record')
 if not grant[1] or now >= tonumber(grant[1]) then return 'UNKNOWN' end
 if grant[2] == '1' then return 'REVOKED' end

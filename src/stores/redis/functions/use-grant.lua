@@ -10,7 +10,7 @@ local id, detail = ARGV[7], ARGV[8]
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local record = load_record(lane, call_id)
 if not record or not owns(lane, record, worker, entry, fence) then return 'FENCED' end
-local key, now = grant_key(lane, id), now_ms()
+local key, now = grants.key(lane, id), now_ms()
 local grant = redis.call('HMGET', key, 'tool', 'expiresAt', 'usesLeft', 'revoked')
 if not grant[1] or grant[4] ~= '0' or now >= tonumber(grant[2]) then return 'GONE' end
 if scope_prefix(id) ~= scope_prefix(call_id) or grant[1] ~= fact(record, TOOL) then return 'GONE' end

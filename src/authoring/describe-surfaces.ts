@@ -1,0 +1,140 @@
+import { NAME_PATTERN, toolId } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { MOST_SURFACE_NAME, surfaceToolName, type Surface } from '../domain/surface.ts';
+import type { SurfaceDeclaration } from '../domain/module.ts';
+import { isUri, parseUriTemplate } from '../domain/uri-template.ts';
+import { toolDigest } from '../wire/digest.ts';
+import { findSchemaProblem } from './check-schema.ts';
+import type { ModuleDefinition } from './define-module.ts';
+import type { PromptDefinition, ResourceDefinition } from './define-surfaces.ts';
+import { checkDescription, checkSecrets, fail } from './module-problem.ts';
+import { resolveLimits } from './resolve-limits.ts';
+import { findHiddenCharacter, isMediaType } from './shown-text.ts';
+import { promptArguments, promptSchema, resourceSchema } from './surface-schemas.ts';
+
+const MOST_SURFACES = 1000;
+const MOST_TITLE = 200;
+
+/** Resources and prompts as data. Throws ModuleProblem. */
+export function describeSurfaces(module: string, { resources, prompts }: ModuleDefinition): SurfaceDeclaration[] {
+  const found = [
+    ...listOf<ResourceDefinition>(resources, `Module ${module}`, 'resources').map((one) =>
+      describeResource(module, one),
+    ),
+    ...listOf<PromptDefinition>(prompts, `Module ${module}`, 'prompts').map((one) => describePrompt(module, one)),
+  ];
+  const taken = new Set<string>();
+  for (const { id, surface } of found) {
+    const uri = surface.kind === 'prompt' ? undefined : 'uri' in surface ? surface.uri : surface.uriTemplate;
+    for (const name of uri === undefined ? [id] : [id, uri]) {
+      if (taken.has(name)) fail(`Module ${module}`, `has ${name} twice`);
+      taken.add(name);
+    }
+  }
+  return found;
+}
+
+function listOf<Item>(list: unknown, where: string, what: string): readonly Item[] {
+  if (list === undefined) return [];
+  if (!Array.isArray(list) || list.length > MOST_SURFACES)
+    return fail(where, `may have a list of up to ${MOST_SURFACES} ${what}`);
+  return list as readonly Item[];
+}
+
+function describeResource(module: string, definition: ResourceDefinition): SurfaceDeclaration {
+  const where = nameOf(module, 'resource', definition);
+  const { name, mediaType } = definition;
+  if (typeof definition.read !== 'function') fail(where, 'has no function "read"');
+  if (mediaType !== undefined && !isMediaType(mediaType)) fail(where, 'has a "mediaType" that is none');
+  const address = addressOf(definition, where);
+  const surface: Surface = {
+    kind: 'resource',
+    name,
+    ...titleOf(definition, where),
+    ...address,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...completesOf(definition, where),
+  };
+  const shown = 'uri' in address ? address.uri : address.uriTemplate;
+  return declare(module, surface, definition, resourceSchema(definition), `The resource ${shown}.`);
+}
+
+function addressOf({ uri, uriTemplate }: ResourceDefinition, where: string): { uri: string } | { uriTemplate: string } {
+  if ((uri === undefined) === (uriTemplate === undefined)) fail(where, 'needs either "uri" or "uriTemplate"');
+  if (uri !== undefined)
+    return isUri(uri) ? { uri } : fail(where, 'has a "uri" that is no absolute URI such as "notes://inbox"');
+  const parsed = parseUriTemplate(uriTemplate);
+  if (parsed.kind === 'problem') return fail(where, `has a "uriTemplate" that cannot be used: ${parsed.problem}`);
+  return { uriTemplate: parsed.template.text };
+}
+
+function describePrompt(module: string, definition: PromptDefinition): SurfaceDeclaration {
+  const where = nameOf(module, 'prompt', definition);
+  const { name } = definition;
+  if (typeof definition.render !== 'function') fail(where, 'has no function "render"');
+  let schema: JsonObject;
+  try {
+    schema = promptSchema(definition);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it threw';
+    return fail(where, `has a schema of arguments that cannot be published: ${why}`);
+  }
+  const problem = findSchemaProblem(schema);
+  if (problem !== undefined) fail(where, `has a schema of arguments that cannot be published: ${problem}`);
+  const surface: Surface = {
+    kind: 'prompt',
+    name,
+    ...titleOf(definition, where),
+    arguments: promptArguments(schema),
+    ...completesOf(definition, where),
+  };
+  return declare(module, surface, definition, schema, `The prompt ${name}.`);
+}
+
+function declare(
+  module: string,
+  surface: Surface,
+  { description, secrets, limits }: ResourceDefinition | PromptDefinition,
+  inputSchema: JsonObject,
+  unnamed: string,
+): SurfaceDeclaration {
+  const id = toolId(module, surfaceToolName(surface.kind, surface.name));
+  const where = `${surface.kind === 'resource' ? 'Resource' : 'Prompt'} ${id}`;
+  const resolved = resolveLimits(limits ?? {}, 'read');
+  if (resolved.kind === 'problem') return fail(where, resolved.problem);
+  const shown = {
+    id,
+    description: description === undefined ? unnamed : checkDescription(description, where),
+    inputSchema,
+    effect: 'read',
+    privileged: false,
+    serial: false,
+    ...(secrets === undefined ? {} : { secrets: checkSecrets(secrets, where) }),
+    surface,
+  } as const;
+  return { ...shown, limits: resolved.limits, digest: toolDigest(shown) };
+}
+
+function nameOf(module: string, kind: Surface['kind'], definition: unknown): string {
+  const { name } = (definition ?? {}) as { name?: unknown };
+  const where = `A ${kind} of module ${module}`;
+  if (typeof name !== 'string' || !NAME_PATTERN.test(name) || name.length > MOST_SURFACE_NAME)
+    fail(
+      where,
+      `has the name ${JSON.stringify(name)?.slice(0, 80)}, which is not usable: letters, digits, "_" and "-", 1 to ${MOST_SURFACE_NAME} of them, the first a letter or digit`,
+    );
+  return `${kind === 'resource' ? 'Resource' : 'Prompt'} ${module}.${surfaceToolName(kind, name as string)}`;
+}
+
+function titleOf({ title }: { readonly title?: string }, where: string): { title?: string } {
+  if (title === undefined) return {};
+  const isShown = typeof title === 'string' && title.trim() !== '' && title.length <= MOST_TITLE;
+  if (!isShown || findHiddenCharacter(title) !== undefined)
+    return fail(where, `has a "title" that is no text of up to ${MOST_TITLE} visible characters`);
+  return { title };
+}
+
+function completesOf({ complete }: { readonly complete?: unknown }, where: string): { completes?: true } {
+  if (complete === undefined) return {};
+  return typeof complete === 'function' ? { completes: true } : fail(where, '"complete" must be a function');
+}

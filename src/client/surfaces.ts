@@ -1,0 +1,216 @@
+import type { PublishedTool } from '../domain/catalog.ts';
+import type { ContentBlock, ResourceBlock } from '../domain/content.ts';
+import { trouble } from '../domain/errors.ts';
+import type { CallId, ToolId } from '../domain/ids.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { PromptArgument, PromptSurface, ResourceSurface, Surface } from '../domain/surface.ts';
+import { isUri, parseUriTemplate } from '../domain/uri-template.ts';
+import type { CallAnswer, CallOptions } from './call-answer.ts';
+import type { Caller } from './known-sessions.ts';
+import type { SessionToolkit } from './session-toolkits.ts';
+
+interface SurfaceView {
+  /** The entry of the catalog behind it: what permissions, rules and the audit call it. */
+  readonly id: ToolId;
+  readonly module: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  /** Whether `complete` has anything to say. */
+  readonly completes: boolean;
+}
+
+export type ResourceView = SurfaceView & { readonly mediaType?: string } & (
+    | { readonly uri: string }
+    | { readonly uriTemplate: string }
+  );
+
+export interface PromptView extends SurfaceView {
+  readonly arguments: readonly PromptArgument[];
+}
+
+export type ReadAnswer =
+  | { readonly kind: 'read'; readonly callId: CallId; readonly contents: readonly ResourceBlock[] }
+  | CallAnswer;
+
+export interface ShownMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: ContentBlock;
+}
+
+export type PromptAnswer =
+  | {
+      readonly kind: 'rendered';
+      readonly callId: CallId;
+      readonly description?: string;
+      readonly messages: readonly ShownMessage[];
+    }
+  | CallAnswer;
+
+export interface Completion {
+  readonly values: readonly string[];
+  readonly hasMore: boolean;
+  readonly total?: number;
+}
+
+export type CompletionAnswer = ({ readonly kind: 'completed' } & Completion) | CallAnswer;
+
+export interface CompletionRequest {
+  /** The URI template of a resource, or a prompt as `getPrompt` takes it. */
+  readonly of: { readonly uriTemplate: string } | { readonly prompt: string };
+  readonly argument: string;
+  /** As far as it is typed. */
+  readonly value: string;
+  /** Arguments that are known already. */
+  readonly known?: Readonly<Record<string, string>>;
+}
+
+/** What modules offer beside tools. Every use is a call: identity, permission, gate and audit apply. */
+export interface Surfaces {
+  /** What the agent of this session may read. */
+  resources(session: Caller): Promise<readonly ResourceView[]>;
+  /** `read`, or how the call stands if it was not read. */
+  readResource(session: Caller, uri: string, options?: CallOptions): Promise<ReadAnswer>;
+  prompts(session: Caller): Promise<readonly PromptView[]>;
+  /** By `module.name`, or by its name where only one prompt has it. */
+  getPrompt(session: Caller, name: string, args?: JsonObject, options?: CallOptions): Promise<PromptAnswer>;
+  complete(session: Caller, request: CompletionRequest, options?: CallOptions): Promise<CompletionAnswer>;
+}
+
+interface Needs {
+  readonly toolkit: (session: Caller) => Promise<SessionToolkit>;
+  readonly call: (session: Caller, tool: string, args: JsonObject, options?: CallOptions) => Promise<CallAnswer>;
+}
+
+const MOST_SHOWN = 200;
+
+export function createSurfaces({ toolkit, call }: Needs): Surfaces {
+  const listOf = async <Kind extends Surface['kind']>(session: Caller, kind: Kind): Promise<Found<Kind>[]> => {
+    const { surfaces } = await toolkit(session);
+    return surfaces.filter((found): found is Found<Kind> => found.tool.surface?.kind === kind);
+  };
+
+  async function findPrompt(session: Caller, name: string): Promise<Found<'prompt'> | Outcome> {
+    const prompts = await listOf(session, 'prompt');
+    const named = prompts.filter(({ tool, module }) =>
+      [tool.surface.name, `${module.id}.${tool.surface.name}`].includes(name),
+    );
+    const [only] = named;
+    if (only !== undefined && named.length === 1) return only;
+    const several = named.map(({ tool, module }) => `${module.id}.${tool.surface.name}`);
+    return trouble('PROMPT_UNKNOWN', { name: String(name).slice(0, MOST_SHOWN), several });
+  }
+
+  async function findCompleted(session: Caller, of: CompletionRequest['of']): Promise<Found | Outcome> {
+    if ('prompt' in of) return findPrompt(session, of.prompt);
+    const resources = await listOf(session, 'resource');
+    const found = resources.find(({ tool }) => addressOf(tool.surface) === of.uriTemplate);
+    return found ?? unknownResource(of.uriTemplate);
+  }
+
+  return {
+    async resources(session) {
+      return (await listOf(session, 'resource')).map(viewResource);
+    },
+    async prompts(session) {
+      return (await listOf(session, 'prompt')).map(viewPrompt);
+    },
+    async readResource(session, uri, options = {}) {
+      const found = isUri(uri) ? findResource(await listOf(session, 'resource'), uri) : undefined;
+      if (found === undefined) return { kind: 'refused', outcome: unknownResource(uri) };
+      const isTemplate = 'uriTemplate' in found.tool.surface;
+      const answer = await call(session, found.tool.id, isTemplate ? { uri } : {}, options);
+      if (answer.kind !== 'settled' || answer.outcome.kind !== 'ok') return answer;
+      const contents = answer.outcome.content.filter((block) => block.kind === 'resource');
+      return { kind: 'read', callId: answer.callId, contents };
+    },
+    async getPrompt(session, name, args = {}, options = {}) {
+      const found = await findPrompt(session, name);
+      if ('kind' in found) return { kind: 'refused', outcome: found };
+      const takes = found.tool.surface.arguments.length > 0 || Object.keys(args).length > 0;
+      const answer = await call(session, found.tool.id, takes ? { arguments: args } : {}, options);
+      if (answer.kind !== 'settled' || answer.outcome.kind !== 'ok') return answer;
+      return { kind: 'rendered', callId: answer.callId, ...messagesOf(answer.outcome) };
+    },
+    async complete(session, { of, argument, value, known }, options = {}) {
+      const found = await findCompleted(session, of);
+      if ('kind' in found) return { kind: 'refused', outcome: found };
+      if (found.tool.surface.completes !== true) return { kind: 'completed', values: [], hasMore: false };
+      const complete = { argument, value, ...(known === undefined ? {} : { known: { ...known } }) };
+      const answer = await call(session, found.tool.id, { complete }, options);
+      if (answer.kind !== 'settled' || answer.outcome.kind !== 'ok') return answer;
+      return { kind: 'completed', ...completionOf(answer.outcome.structured) };
+    },
+  };
+}
+
+type Found<Kind extends Surface['kind'] = Surface['kind']> = PublishedTool & {
+  readonly tool: { readonly surface: Extract<Surface, { readonly kind: Kind }> };
+};
+
+/** A resource of that very URI comes before templates; of these the first in the order of the ids. */
+function findResource(resources: readonly Found<'resource'>[], uri: string): Found<'resource'> | undefined {
+  return (
+    resources.find(({ tool: { surface } }) => 'uri' in surface && surface.uri === uri) ??
+    resources.find(({ tool: { surface } }) => 'uriTemplate' in surface && describes(surface.uriTemplate, uri))
+  );
+}
+
+function describes(uriTemplate: string, uri: string): boolean {
+  const parsed = parseUriTemplate(uriTemplate);
+  return parsed.kind === 'template' && parsed.template.match(uri) !== undefined;
+}
+
+function addressOf(surface: ResourceSurface): string {
+  return 'uri' in surface ? surface.uri : surface.uriTemplate;
+}
+
+function unknownResource(uri: string): Outcome {
+  return trouble('RESOURCE_UNKNOWN', { uri: String(uri).slice(0, MOST_SHOWN) });
+}
+
+function viewOf({ tool, module }: Found, { name, title, completes }: Surface): SurfaceView {
+  const titled = title === undefined ? {} : { title };
+  return {
+    id: tool.id,
+    module: module.id,
+    name,
+    ...titled,
+    description: tool.description,
+    completes: completes === true,
+  };
+}
+
+function viewResource(found: Found<'resource'>): ResourceView {
+  const { surface } = found.tool;
+  const type = surface.mediaType === undefined ? {} : { mediaType: surface.mediaType };
+  const view = { ...viewOf(found, surface), ...type };
+  return 'uri' in surface ? { ...view, uri: surface.uri } : { ...view, uriTemplate: surface.uriTemplate };
+}
+
+function viewPrompt(found: Found<'prompt'>): PromptView {
+  const surface: PromptSurface = found.tool.surface;
+  return { ...viewOf(found, surface), arguments: surface.arguments };
+}
+
+/** The worker sent the blocks in their order, and beside them who says which. */
+function messagesOf({ content, structured }: Outcome): { messages: ShownMessage[]; description?: string } {
+  const { roles, description } = (isJsonObject(structured) ? structured : {}) as { [name: string]: JsonValue };
+  const spoken = Array.isArray(roles) ? roles : [];
+  const messages = content.map((block, at): ShownMessage => ({
+    role: spoken[at] === 'assistant' ? 'assistant' : 'user',
+    content: block,
+  }));
+  return { messages, ...(typeof description === 'string' ? { description } : {}) };
+}
+
+function completionOf(structured: JsonValue | undefined): Completion {
+  const { completion } = (isJsonObject(structured) ? structured : {}) as { completion?: JsonObject };
+  const { values, hasMore, total } = completion ?? {};
+  return {
+    values: Array.isArray(values) ? values.map(String) : [],
+    hasMore: hasMore === true,
+    ...(typeof total === 'number' ? { total } : {}),
+  };
+}

@@ -1,0 +1,101 @@
+import { entry } from './error-entry.ts';
+
+/** What the gateway answers to requests over HTTP before anything of the plane is asked. Sent as problem+json, never thrown at callers. */
+export const GATEWAY_ERRORS = {
+  HTTP_HOST_REFUSED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: () => 'This gateway does not answer to the name in the Host header.',
+    fix: 'Use the address the gateway printed, or add the name to gateway.http.hosts.',
+  }),
+  HTTP_ORIGIN_REFUSED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: () => 'Requests from pages of this origin are refused.',
+    fix: 'Use the console of the gateway itself, or add the origin to gateway.http.origins.',
+  }),
+  HTTP_REQUEST_INVALID: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `The request was not understood: ${d.problem}.`,
+  }),
+  HTTP_PATH_UNKNOWN: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: () => 'There is nothing at this path.',
+    fix: 'See /openapi.json for all paths. They have no trailing slash.',
+  }),
+  HTTP_METHOD_REFUSED: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { allowed: string[] }) => `This path takes only: ${d.allowed.join(', ')}.`,
+  }),
+  HTTP_BODY_TYPE: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `The body cannot be read: ${d.problem}.`,
+    fix: 'Send JSON in UTF-8, not compressed, with Content-Type: application/json',
+  }),
+  HTTP_BODY_INVALID: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `The body is not the JSON that is expected: ${d.problem}.`,
+  }),
+  HTTP_BODY_TOO_LARGE: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `The body is too large: ${d.problem}.`,
+  }),
+  HTTP_HEADERS_TOO_LARGE: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { limit: number }) => `The headers are larger than ${d.limit} bytes.`,
+  }),
+  HTTP_TOO_SLOW: entry({
+    stage: 'operate',
+    retry: 'same-call',
+    say: () => 'The request did not arrive in time.',
+  }),
+  PARAMETER_INVALID: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problems: string[] }) => `The request cannot be used: ${d.problems.join('; ')}.`,
+    fix: 'See /openapi.json.',
+  }),
+  // One answer whatever is wrong with a token: who guesses learns nothing.
+  TOKEN_REFUSED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: () => 'A token is needed, and there is none, or it is wrong, expired or revoked.',
+    fix: 'Send Authorization: Bearer TOKEN. Make one with: sallyport tokens create',
+  }),
+  SCOPE_MISSING: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { needed: string[] }) => `This needs a token with the scope ${d.needed.join(' or ')}.`,
+    fix: 'Use another token. Make one with: sallyport tokens create',
+  }),
+  CONSOLE_REQUEST_REFUSED: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { problem: string }) => `A request of the console was refused: ${d.problem}.`,
+    fix: 'Programs use Authorization: Bearer TOKEN instead of a cookie.',
+  }),
+  LOGIN_REFUSED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: () => 'This login link or token cannot be used: it is wrong, expired, or was used before.',
+    fix: 'Make another link with: sallyport gateway login-link',
+  }),
+  RATE_LIMITED: entry({
+    stage: 'operate',
+    retry: 'after-a-while',
+    say: (d: { retryAfterMs: number }) => `Too many requests. Try again in ${d.retryAfterMs} ms.`,
+    fix: 'The limits are gateway.http.rate in the configuration.',
+  }),
+  GATEWAY_DRAINING: entry({
+    stage: 'operate',
+    retry: 'after-a-while',
+    say: () => 'The gateway is stopping.',
+  }),
+} as const;

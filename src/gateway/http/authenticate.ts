@@ -1,0 +1,109 @@
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import type { GatewayToken } from '../../domain/gateway-token.ts';
+import { parseScopedId } from '../../domain/ids.ts';
+import { sha256 } from '../../wire/digest.ts';
+import type { Authenticated } from '../authenticated.ts';
+import { readBearer } from '../bearer.ts';
+
+/** What proves bearers. */
+export interface ProofStore extends Pick<TokenStore, 'proveToken'>, Pick<SessionStore, 'proveSession' | 'readSession'> {
+  readonly lanes: number;
+}
+
+export interface Authenticator {
+  /** Who this is, by what the store says; for at most `PROOF_MS` by what it said. */
+  prove(bearer: string): Promise<Authenticated | undefined>;
+  /** It was good not long ago. No proof, only a reason to ask the store in spite of many failures from its address. */
+  wasGood(bearer: string): boolean;
+  /** The next proof asks the store. */
+  forget(bearer: string): void;
+}
+
+/** A revoked token is refused after this at the latest. */
+export const PROOF_MS = 2000;
+const MOST_PROOFS = 10_000;
+
+interface Proof {
+  readonly auth: Authenticated;
+  until: number;
+}
+
+/** Only good proofs are kept, and by digest: memory holds no secret of a token. */
+export function createAuthenticator(
+  store: ProofStore,
+  onLost: (auth: Authenticated) => void,
+  now: () => number = () => performance.now(),
+): Authenticator {
+  const proofs = new Map<string, Proof>();
+  const asked = new Map<string, Promise<Authenticated | undefined>>();
+
+  function keep(digest: string, auth: Authenticated | undefined): void {
+    const before = proofs.get(digest);
+    proofs.delete(digest);
+    if (auth !== undefined) proofs.set(digest, { auth, until: now() + PROOF_MS });
+    else if (before !== undefined) onLost(before.auth);
+    if (proofs.size > MOST_PROOFS) proofs.delete(proofs.keys().next().value!);
+  }
+
+  return {
+    async prove(bearer) {
+      const digest = sha256(bearer);
+      const known = proofs.get(digest);
+      if (known !== undefined && now() < known.until) return known.auth;
+      const underWay = asked.get(digest);
+      if (underWay !== undefined) return underWay;
+      const asking = askStore(store, bearer);
+      asked.set(digest, asking);
+      try {
+        const auth = await asking;
+        keep(digest, auth);
+        return auth;
+      } finally {
+        asked.delete(digest);
+      }
+    },
+    wasGood: (bearer) => proofs.has(sha256(bearer)),
+    forget(bearer) {
+      const known = proofs.get(sha256(bearer));
+      if (known !== undefined) known.until = 0;
+    },
+  };
+}
+
+async function askStore(store: ProofStore, text: string): Promise<Authenticated | undefined> {
+  const bearer = readBearer(text);
+  if (bearer === undefined) return undefined;
+  if (bearer.kind === 'token') {
+    const token = await store.proveToken({ id: bearer.id, secretDigest: bearer.secretDigest });
+    return token && authenticatedBy(token);
+  }
+  const { id, token } = bearer;
+  if ((parseScopedId(id)?.lane ?? store.lanes) >= store.lanes) return undefined;
+  const ending = await store.proveSession({ session: id, tokenDigest: sha256(token) });
+  const session = ending === undefined ? await store.readSession(id) : undefined;
+  if (session === undefined) return undefined;
+  const { identity, expiresAt } = session;
+  return {
+    via: 'session',
+    id,
+    name: `session of ${identity.agent}`,
+    scopes: new Set(['agent']),
+    identity,
+    expiresAt,
+    session: { id, token },
+  };
+}
+
+export function authenticatedBy(token: GatewayToken): Authenticated {
+  const { id, name, scopes, identity, decidesAs, expiresAt } = token;
+  return {
+    via: 'token',
+    id,
+    name,
+    scopes: new Set(scopes),
+    ...(identity === undefined ? {} : { identity }),
+    ...(decidesAs === undefined ? {} : { decidesAs }),
+    expiresAt,
+  };
+}

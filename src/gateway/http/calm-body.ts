@@ -1,0 +1,23 @@
+/**
+ * An answer whose stream never fails: the adapter would write the error to the client and the console. A stream that breaks is cut,
+ * so that the client does not take what it has for everything.
+ */
+export function calmBody(response: Response, cut: (error: unknown) => void): Response {
+  if (response.body === null) return response;
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const calm = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        cut(error);
+        controller.close();
+      }
+    },
+    cancel: (reason) => reader.cancel(reason).catch(() => undefined),
+  });
+  const { status, statusText, headers } = response;
+  return new Response(calm, { status, statusText, headers });
+}

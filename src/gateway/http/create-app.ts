@@ -1,0 +1,108 @@
+import { Hono, type Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { planeError, type PlaneError } from '../../domain/errors.ts';
+import type { Log } from '../../ports/log.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import type { Authenticated } from '../authenticated.ts';
+import { problemOf, problemResponse } from '../problem.ts';
+import type { GatewayEnv } from './gateway-env.ts';
+import { createLogin } from './login.ts';
+import { allowedMethods } from './allowed-methods.ts';
+import { factsOf } from './request-facts.ts';
+import { readJsonBytes, strictJsonBody } from './read-body.ts';
+import { requireScope } from './require-scope.ts';
+import { requireToken, type TokenNeeds } from './require-token.ts';
+import { createStaticConsole } from './static-console.ts';
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** What others build and this server only lets people reach. */
+export interface GatewayParts {
+  /** Below /v1. Without: there is none. */
+  readonly api?: Hono<GatewayEnv> | undefined;
+  /** The text of /openapi.json. */
+  readonly openapi?: (() => object) | undefined;
+  readonly mcp?: McpEndpoint | undefined;
+  readonly metricsText?: (() => Promise<string>) | undefined;
+  readonly consoleFolder?: string | undefined;
+  readonly readiness: () => Readiness;
+}
+
+export interface McpEndpoint {
+  fetch(request: Request, auth: Authenticated): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export type AppNeeds = TokenNeeds & { readonly tokens: TokenStore; readonly log: Log };
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** All routes. What is not named here without a token needs one. */
+export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv> {
+  const { log } = needs;
+  const app = new Hono<GatewayEnv>();
+  const withToken = requireToken(needs);
+
+  app.use('*', async (context, next) => {
+    const { requestId, address } = factsOf(context.env.incoming);
+    context.set('requestId', requestId);
+    context.set('address', address);
+    await next();
+  });
+
+  app.get('/healthz', (context) => context.json({ status: 'alive' }));
+  app.get('/readyz', (context) => {
+    // Why not is for those with a token, or for the log: it names parts of the plane.
+    const { ready } = parts.readiness();
+    return context.json({ status: ready ? 'ready' : 'not ready' }, ready ? 200 : 503);
+  });
+  app.get('/metrics', withToken, requireScope('operator'), async (context) => {
+    if (parts.metricsText === undefined) throw planeError('HTTP_PATH_UNKNOWN', {});
+    return context.body(await parts.metricsText(), 200, { 'content-type': METRICS_TYPE });
+  });
+
+  app.route('/', createLogin(needs));
+  app.use('/v1/*', withToken, strictJsonBody);
+  if (parts.api !== undefined) app.route('/v1', parts.api);
+  const { openapi, mcp } = parts;
+  if (openapi !== undefined) app.get('/openapi.json', withToken, (context) => context.json(openapi()));
+  if (mcp !== undefined) {
+    app.on(['GET', 'POST', 'DELETE'], '/mcp', withToken, requireScope('agent'), async (context) => {
+      await readJsonBytes(context.env.incoming);
+      return mcp.fetch(context.req.raw, context.get('auth'));
+    });
+  }
+  app.route('/', createStaticConsole(parts.consoleFolder));
+
+  app.notFound((context) => {
+    const allowed = allowedMethods(app, context.req.path);
+    return answer(
+      context,
+      allowed.length === 0 ? planeError('HTTP_PATH_UNKNOWN', {}) : planeError('HTTP_METHOD_REFUSED', { allowed }),
+    );
+  });
+  app.onError((error, context) => {
+    const told = error instanceof HTTPException ? ofFramework(error) : error;
+    const problem = problemOf(told);
+    if (problem.status >= 500) log.error({ error, requestId: context.get('requestId') }, 'a request failed');
+    return answer(context, told);
+  });
+  return app;
+}
+
+function answer(context: Context<GatewayEnv>, error: unknown): Response {
+  const response = problemResponse(problemOf(error));
+  // What has not been read of the body would be taken for the next request.
+  if (!context.env.incoming.complete) response.headers.set('connection', 'close');
+  return response;
+}
+
+/** Its own refusals are about bodies that are no JSON. */
+function ofFramework(error: HTTPException): PlaneError {
+  return error.status === 400
+    ? planeError('HTTP_BODY_INVALID', { problem: 'it is empty or malformed' })
+    : planeError('INTERNAL', { problem: 'it failed' }, error);
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import { planeError, type PlaneError } from '../../domain/errors.ts';
+import { readForwarded, type Forwarded } from './client-address.ts';
+import { isPlainPath } from './plain-path.ts';
+
+export interface GuardSettings {
+  readonly port: number;
+  /** Where it listens. */
+  readonly host: string;
+  /** More names it answers to, with their port unless that is the scheme's own. */
+  readonly hosts: readonly string[];
+  /** Origins of pages which may send requests, besides its own. */
+  readonly origins: readonly string[];
+  readonly isTrustedProxy: (address: string) => boolean;
+}
+
+export interface Admitted extends Forwarded {
+  readonly path: string;
+  /** The Origin header, which was checked; undefined if there was none. */
+  readonly origin: string | undefined;
+}
+
+export type Guard = (
+  incoming: IncomingMessage,
+) =>
+  | { readonly kind: 'admitted'; readonly request: Admitted }
+  | { readonly kind: 'refused'; readonly error: PlaneError; readonly address: string };
+
+const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
+const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+/**
+ * Decides by the head of a request alone, before a byte of its body is read. A page on the internet can make a browser here send requests
+ * to this machine, and by DNS rebinding even under its own name: then the Host is that name, or the Origin is that page.
+ */
+export function createGuard(settings: GuardSettings): Guard {
+  const { isTrustedProxy } = settings;
+  const loopback = withPort(LOOPBACK_NAMES, settings.port);
+  const own = ANY_ADDRESS.has(settings.host) ? [] : withPort([inBrackets(settings.host)], settings.port);
+  const configured = settings.hosts.map((name) => name.toLowerCase());
+  const hosts = new Set([...loopback, ...own, ...configured]);
+  const origins = new Set([
+    ...[...loopback, ...own].map((name) => `http://${name}`),
+    ...configured.map((name) => `https://${name}`),
+    ...settings.origins,
+  ]);
+
+  return (incoming) => {
+    const forwarded = readForwarded(incoming, isTrustedProxy);
+    const error = problemWith(incoming, forwarded);
+    if (error !== undefined) return { kind: 'refused', error, address: forwarded.address };
+    const path = incoming.url!.split('?', 1)[0]!;
+    return { kind: 'admitted', request: { ...forwarded, path, origin: incoming.headers.origin } };
+  };
+
+  function problemWith(incoming: IncomingMessage, forwarded: Forwarded): PlaneError | undefined {
+    const given = valuesOf(incoming, 'host');
+    const [host = ''] = given;
+    if (given.length !== 1 || host === '') {
+      return planeError('HTTP_REQUEST_INVALID', { problem: 'it needs exactly one Host header' });
+    }
+    const shown = (forwarded.host ?? host).toLowerCase();
+    if (!hosts.has(host.toLowerCase()) || !hosts.has(shown)) return planeError('HTTP_HOST_REFUSED', {});
+    const { origin } = incoming.headers;
+    // Also the literal "null": sandboxed frames and local files of anybody have it.
+    if (origin !== undefined && !origins.has(origin) && origin !== `${forwarded.scheme}://${shown}`) {
+      return planeError('HTTP_ORIGIN_REFUSED', {});
+    }
+    const target = incoming.url ?? '';
+    if (!target.startsWith('/')) {
+      return planeError('HTTP_REQUEST_INVALID', { problem: 'its target is not a path' });
+    }
+    return isPlainPath(target.split('?', 1)[0]!) ? undefined : planeError('HTTP_PATH_UNKNOWN', {});
+  }
+}
+
+/** All of them: of some headers Node keeps only the first, and a proxy in front may have looked at another. */
+function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === name);
+}
+
+function withPort(names: readonly string[], port: number): string[] {
+  return names.flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`]));
+}
+
+function inBrackets(host: string): string {
+  return host.includes(':') ? `[${host}]` : host.toLowerCase();
+}

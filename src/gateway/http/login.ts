@@ -1,0 +1,108 @@
+import { Hono } from 'hono';
+import { planeError } from '../../domain/errors.ts';
+import { isJsonObject } from '../../domain/json.ts';
+import type { Log } from '../../ports/log.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import { readBearer } from '../bearer.ts';
+import { CONSOLE_LIFETIME_MS, redeemLoginCode } from '../login-link.ts';
+import { authenticatedBy, type Authenticator } from './authenticate.ts';
+import { addressKey } from './client-address.ts';
+import { checkConsoleChange, EXPIRED_COOKIE, readCookie, writeCookie } from './console-request.ts';
+import type { GatewayEnv } from './gateway-env.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { strictJsonBody } from './read-body.ts';
+import { hasScope } from './require-scope.ts';
+
+export interface LoginNeeds {
+  readonly tokens: TokenStore;
+  readonly authenticator: Authenticator;
+  readonly failures: RateLimit;
+  readonly log: Log;
+}
+
+interface LoggedIn {
+  readonly cookie: string;
+  readonly id: string;
+  readonly name: string;
+}
+
+/** `POST /v1/login` and `POST /v1/logout`: the only routes of the API without a token. */
+export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
+  const { tokens, authenticator, failures, log } = needs;
+  const login = new Hono<GatewayEnv>();
+
+  login.post('/v1/login', strictJsonBody, async (context) => {
+    const { headers } = context.env.incoming;
+    checkConsoleChange(headers);
+    if (!keepsSecureCookies(headers.origin ?? '')) {
+      throw planeError('CONSOLE_REQUEST_REFUSED', {
+        problem: 'a browser keeps the login only over https, or on the machine of the gateway itself',
+      });
+    }
+    const key = addressKey(context.get('address'));
+    const waitMs = failures.waitMs(key);
+    if (waitMs > 0) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
+    const loggedIn = await logIn(await readLogin(() => context.req.json<unknown>()));
+    if (loggedIn === undefined) {
+      failures.take(key);
+      throw planeError('LOGIN_REFUSED', {});
+    }
+    const { id, name, cookie } = loggedIn;
+    log.info({ tokenId: id, name, address: context.get('address') }, 'logged in to the console');
+    return context.body(null, 204, { 'set-cookie': cookie });
+  });
+
+  login.post('/v1/logout', async (context) => {
+    const { headers } = context.env.incoming;
+    checkConsoleChange(headers);
+    const cookie = readCookie(headers.cookie);
+    const bearer = cookie && readBearer(cookie.text);
+    // Only who knows its secret may end it.
+    const auth = cookie && (await authenticator.prove(cookie.text));
+    if (cookie?.madeForLogin === true && auth !== undefined && bearer?.kind === 'token') {
+      await tokens.revokeToken({ id: bearer.id });
+      authenticator.forget(cookie.text);
+    }
+    return context.body(null, 204, { 'set-cookie': EXPIRED_COOKIE });
+  });
+
+  async function logIn(given: LoginRequest): Promise<LoggedIn | undefined> {
+    if (given.kind === 'code') {
+      const made = await redeemLoginCode(tokens, given.text);
+      if (made === undefined) return undefined;
+      const cookie = writeCookie({ text: made.text, madeForLogin: true }, CONSOLE_LIFETIME_MS);
+      return { cookie, id: made.token.id, name: made.token.name };
+    }
+    const bearer = readBearer(given.text);
+    const token = bearer?.kind === 'token' ? await tokens.proveToken(bearer) : undefined;
+    if (token === undefined) return undefined;
+    // Its cookie holds the token itself: what is revoked must not live on under another name.
+    const needed = ['operator', 'approver', 'admin'] as const;
+    if (!hasScope(authenticatedBy(token), ...needed)) throw planeError('SCOPE_MISSING', { needed: [...needed] });
+    const cookie = writeCookie({ text: given.text, madeForLogin: false }, CONSOLE_LIFETIME_MS);
+    return { cookie, id: token.id, name: token.name };
+  }
+
+  return login;
+}
+
+interface LoginRequest {
+  readonly kind: 'code' | 'token';
+  readonly text: string;
+}
+
+const LONGEST = 200;
+
+async function readLogin(read: () => Promise<unknown>): Promise<LoginRequest> {
+  const body = await read().catch(() => undefined);
+  const entries = isJsonObject(body) ? Object.entries(body) : [];
+  const [[kind, text] = []] = entries;
+  if (entries.length === 1 && (kind === 'code' || kind === 'token') && typeof text === 'string') {
+    return { kind, text: text.slice(0, LONGEST) };
+  }
+  throw planeError('PARAMETER_INVALID', { problems: ['exactly one of code and token is expected, as text'] });
+}
+
+function keepsSecureCookies(origin: string): boolean {
+  return origin.startsWith('https://') || /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(origin);
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import { createMiddleware } from 'hono/factory';
+import { planeError } from '../../domain/errors.ts';
+import type { Authenticated } from '../authenticated.ts';
+import type { Authenticator } from './authenticate.ts';
+import { addressKey } from './client-address.ts';
+import { checkConsoleRequest, readCookie } from './console-request.ts';
+import type { GatewayEnv } from './gateway-env.ts';
+import type { InFlight } from './in-flight.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+export interface TokenNeeds {
+  readonly authenticator: Authenticator;
+  /** Per address, of failures only. */
+  readonly failures: RateLimit;
+  /** Per bearer. */
+  readonly requests: RateLimit;
+  readonly inFlight: InFlight;
+}
+
+/** Lets nobody through whom the store does not vouch for; whoever comes through is named in the context. */
+export function requireToken(needs: TokenNeeds) {
+  return createMiddleware<GatewayEnv>(async (context, next) => {
+    const { incoming } = context.env;
+    const given = readCredential(incoming);
+    if (given?.via === 'cookie') checkConsoleRequest(incoming);
+    const auth = await proveOrCount(needs, given, context.get('address'));
+    const waitMs = needs.requests.take(auth.id);
+    if (waitMs > 0) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
+    if (!needs.inFlight.belongsTo(incoming, { auth, bearer: given!.text })) {
+      throw planeError('RATE_LIMITED', { retryAfterMs: TOO_MANY_AT_ONCE_MS });
+    }
+    context.set('auth', auth);
+    await next();
+  });
+}
+
+const TOO_MANY_AT_ONCE_MS = 1000;
+
+interface Credential {
+  readonly via: 'bearer' | 'cookie';
+  readonly text: string;
+}
+
+/** The header counts alone when it is there: a page cannot set it, so nothing else has to be asked of the request. */
+function readCredential({ headers }: IncomingMessage): Credential | undefined {
+  const { authorization } = headers;
+  if (authorization !== undefined) {
+    const text = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1];
+    return text === undefined ? undefined : { via: 'bearer', text };
+  }
+  const cookie = readCookie(headers.cookie);
+  return cookie === undefined ? undefined : { via: 'cookie', text: cookie.text };
+}
+
+async function proveOrCount(
+  { authenticator, failures }: TokenNeeds,
+  given: Credential | undefined,
+  address: string,
+): Promise<Authenticated> {
+  const key = addressKey(address);
+  // Who was let in before is asked about again: others at the same address must not lock it out.
+  if (given === undefined || !authenticator.wasGood(given.text)) {
+    const waitMs = failures.waitMs(key);
+    if (waitMs > 0) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
+  }
+  const auth = given === undefined ? undefined : await authenticator.prove(given.text);
+  if (auth === undefined) {
+    failures.take(key);
+    throw planeError('TOKEN_REFUSED', {});
+  }
+  return given!.via === 'cookie' ? { ...auth, via: 'cookie' } : auth;
+}

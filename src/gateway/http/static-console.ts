@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Hono } from 'hono';
+import { planeError } from '../../domain/errors.ts';
+import { sha256 } from '../../wire/digest.ts';
+import type { GatewayEnv } from './gateway-env.ts';
+import { LOGIN_PAGE, LOGIN_SCRIPT, LOGIN_STYLE } from './login-page.ts';
+import { CONSOLE_POLICY } from './security-headers.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+};
+const COMPRESSIBLE: ReadonlySet<string> = new Set(['.html', '.js', '.css', '.svg', '.json', '.webmanifest']);
+/** The build puts a digest of the content into these names. */
+const FOREVER = 'public, max-age=31536000, immutable';
+const ASSETS = 'assets/';
+const INDEX = 'index.html';
+
+interface StaticFile {
+  readonly bytes: Buffer;
+  readonly type: string;
+  readonly tag: string;
+  readonly isForever: boolean;
+  readonly zipped?: Buffer;
+}
+
+/** Pages for people. All files are read at the start, and requests only look names up: no path ever reaches the disk. */
+export function createStaticConsole(folder: string | undefined): Hono<GatewayEnv> {
+  const files = folder === undefined ? new Map<string, StaticFile>() : readFiles(folder);
+  const pages = new Hono<GatewayEnv>();
+  const login = staticFile('login.html', Buffer.from(LOGIN_PAGE));
+  const script = staticFile('login.js', Buffer.from(LOGIN_SCRIPT));
+  const style = staticFile('login.css', Buffer.from(LOGIN_STYLE));
+
+  pages.get('/', (context) => context.redirect('/console/', 302));
+  pages.get('/console', (context) => context.redirect('/console/', 302));
+  pages.get('/login', (context) => send(login, context.req.raw));
+  pages.get('/logout', (context) => send(login, context.req.raw));
+  pages.get('/login.js', (context) => send(script, context.req.raw));
+  pages.get('/login.css', (context) => send(style, context.req.raw));
+  pages.get('/assets/*', (context) => send(files.get(context.req.path.slice(1)), context.req.raw));
+  pages.get('/console/*', (context) => {
+    const name = context.req.path.slice('/console/'.length);
+    // Paths of the app itself are its own business; what looks like a file and is none is missing.
+    const isPage = name === '' || (!name.startsWith(ASSETS) && extname(name) === '');
+    return send(files.get(name) ?? (isPage ? files.get(INDEX) : undefined), context.req.raw);
+  });
+  return pages;
+}
+
+function send(file: StaticFile | undefined, request: Request): Response {
+  if (file === undefined) throw planeError('HTTP_PATH_UNKNOWN', {});
+  const headers = new Headers({
+    'content-type': file.type,
+    etag: file.tag,
+    'cache-control': file.isForever ? FOREVER : 'no-cache',
+    'content-security-policy': CONSOLE_POLICY,
+  });
+  if (request.headers.get('if-none-match') === file.tag) return new Response(null, { status: 304, headers });
+  headers.set('vary', 'Accept-Encoding');
+  if (file.zipped === undefined || !/\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')) {
+    return new Response(new Uint8Array(file.bytes), { headers });
+  }
+  headers.set('content-encoding', 'gzip');
+  return new Response(new Uint8Array(file.zipped), { headers });
+}
+
+function readFiles(folder: string): Map<string, StaticFile> {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return new Map();
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return new Map(
+    entries
+      .filter((entry) => entry.isFile() && Object.hasOwn(TYPES, extname(entry.name)))
+      .map((entry) => {
+        const path = join(entry.parentPath, entry.name);
+        const name = relative(folder, path).split(sep).join('/');
+        return [name, staticFile(name, readFileSync(path))];
+      }),
+  );
+}
+
+function staticFile(name: string, bytes: Buffer): StaticFile {
+  const extension = extname(name);
+  return {
+    bytes,
+    type: TYPES[extension]!,
+    tag: `"${sha256(bytes).slice(0, 32)}"`,
+    isForever: name.startsWith(ASSETS),
+    ...(COMPRESSIBLE.has(extension) ? { zipped: gzipSync(bytes, { level: 9 }) } : {}),
+  };
+}

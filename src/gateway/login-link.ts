@@ -1,0 +1,59 @@
+import { planeError } from '../domain/errors.ts';
+import type { GatewayToken, TokenScope } from '../domain/gateway-token.ts';
+import type { TokenStore } from '../ports/token-store.ts';
+import { sha256 } from '../wire/digest.ts';
+import { randomId } from '../wire/ids.ts';
+import { newLoginCode, newTokenText, readLoginCode } from './bearer.ts';
+
+/** How long a login link can be used, once. */
+export const LOGIN_CODE_MS = 10 * 60 * 1000;
+export const CONSOLE_LIFETIME_MS = 12 * 60 * 60 * 1000;
+
+const CONSOLE_SCOPES: readonly TokenScope[] = ['operator', 'approver', 'admin'];
+
+/** The code stands after `#`: browsers send that part to nobody, so it is in no log and in no Referer. */
+export async function createLoginLink(
+  store: Pick<TokenStore, 'createToken'>,
+  url: string,
+  scopes: readonly TokenScope[] = CONSOLE_SCOPES,
+): Promise<string> {
+  const { id, text, secretDigest } = newLoginCode();
+  const token = { id, name: 'login link', scopes };
+  await create(store, { token, secretDigest, lifetimeMs: LOGIN_CODE_MS });
+  return `${url}/login#${text}`;
+}
+
+export interface ConsoleToken {
+  readonly text: string;
+  readonly token: GatewayToken;
+}
+
+/** A token for one login, for a code that nobody has used yet; undefined for any other. */
+export async function redeemLoginCode(
+  store: Pick<TokenStore, 'createToken' | 'proveToken' | 'revokeToken' | 'useOnce'>,
+  code: string,
+): Promise<ConsoleToken | undefined> {
+  const read = readLoginCode(code);
+  const link = read && (await store.proveToken(read));
+  if (link === undefined) return undefined;
+  // Two browsers with the same link: one of them is not who it was made for.
+  const use = await store.useOnce({ digest: sha256(code), attempt: randomId(), lifetimeMs: LOGIN_CODE_MS });
+  if (use === 'used') return undefined;
+  const { id, text, secretDigest } = newTokenText();
+  const token = await create(store, {
+    token: { id, name: 'console', scopes: link.scopes },
+    secretDigest,
+    lifetimeMs: CONSOLE_LIFETIME_MS,
+  });
+  await store.revokeToken({ id: link.id });
+  return { text, token };
+}
+
+async function create(
+  store: Pick<TokenStore, 'createToken'>,
+  request: Parameters<TokenStore['createToken']>[0],
+): Promise<GatewayToken> {
+  const answer = await store.createToken(request);
+  if (answer.kind === 'full') throw planeError('LOGIN_REFUSED', {});
+  return answer.token;
+}

@@ -1,0 +1,160 @@
+import { STATUS_CODES } from 'node:http';
+import { PlaneError, planeError, type PlaneErrorCode } from '../domain/errors.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Outcome, OutcomeKind } from '../domain/outcome.ts';
+
+/** The body of every answer that is no success: RFC 9457, with the codes of `docs/errors.md`. */
+export interface Problem {
+  /** Relative, and never fetched by anybody: it only names the kind. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly fix?: string;
+  readonly facts?: JsonObject;
+  readonly retryAfterMs?: number;
+}
+
+/** Trouble of the plane's own parts says in its text where they are; only the log is told that. */
+const STORE_TROUBLE = { status: 503, detail: 'The store cannot be used at the moment.', retryAfterMs: 1000 } as const;
+const BROKEN = { status: 500, detail: 'Something is wrong in the gateway itself. Its log says what.' } as const;
+
+type Answer = number | { readonly status: number; readonly detail: string; readonly retryAfterMs?: number };
+
+const ANSWERS: Readonly<Record<PlaneErrorCode, Answer>> = {
+  STORE_UNAVAILABLE: STORE_TROUBLE,
+  STORE_UNSAFE: STORE_TROUBLE,
+  STORE_REPLACED: STORE_TROUBLE,
+  STORE_UNADOPTED: STORE_TROUBLE,
+  STORE_MISSING: STORE_TROUBLE,
+  STORE_LIBRARY: STORE_TROUBLE,
+  STORE_NOT_EMPTY: STORE_TROUBLE,
+  STORE_LANES: STORE_TROUBLE,
+  STORE_VERSION: STORE_TROUBLE,
+  STORE_OWNED: STORE_TROUBLE,
+  STORE_FULL: STORE_TROUBLE,
+  STORE_FAILED: STORE_TROUBLE,
+  BACKUP_FAILED: BROKEN,
+  BACKUP_INVALID: BROKEN,
+  CALL_UNKNOWN: 404,
+  REDIRECT_NOWHERE: 400,
+  CALL_NOT_INDETERMINATE: 409,
+  APPROVAL_UNKNOWN: 404,
+  APPROVAL_INVALID: 400,
+  GRANT_UNKNOWN: 404,
+  POLICY_CONFLICT: 409,
+  POLICY_INVALID: 400,
+  SESSION_INVALID: 400,
+  TOKEN_INVALID: 400,
+  TOKEN_UNKNOWN: 404,
+  TOKENS_FULL: 409,
+  CONFIG_INVALID: BROKEN,
+  MODULES_MISSING: BROKEN,
+  SETUP_DUPLICATE: BROKEN,
+  HOOKS_INVALID: BROKEN,
+  AUDIT_SINK_MISSING: BROKEN,
+  AUDIT_SINK_UNAVAILABLE: {
+    status: 503,
+    detail: 'The audit trail cannot be read at the moment.',
+    retryAfterMs: 1000,
+  },
+  AUDIT_KEYS_UNSAFE: BROKEN,
+  SERVICES_INVALID: BROKEN,
+  SERVICE_FAILED: BROKEN,
+  HTTP_HOST_REFUSED: 421,
+  HTTP_ORIGIN_REFUSED: 403,
+  HTTP_REQUEST_INVALID: 400,
+  HTTP_PATH_UNKNOWN: 404,
+  HTTP_METHOD_REFUSED: 405,
+  HTTP_BODY_TYPE: 415,
+  HTTP_BODY_INVALID: 400,
+  HTTP_BODY_TOO_LARGE: 413,
+  HTTP_HEADERS_TOO_LARGE: 431,
+  HTTP_TOO_SLOW: 408,
+  PARAMETER_INVALID: 400,
+  TOKEN_REFUSED: 401,
+  SCOPE_MISSING: 403,
+  CONSOLE_REQUEST_REFUSED: 403,
+  LOGIN_REFUSED: 401,
+  RATE_LIMITED: 429,
+  GATEWAY_DRAINING: 503,
+  CLIENT_CLOSED: { status: 503, detail: 'The gateway is stopping.', retryAfterMs: 1000 },
+  INTERNAL: BROKEN,
+};
+
+/** For outcomes of calls that were refused. A settled outcome is an answer, and its request a success. */
+const STATUS_OF_OUTCOME: Readonly<Record<OutcomeKind, number>> = {
+  ok: 200,
+  failed: 502,
+  exception: 502,
+  denied: 403,
+  blocked: 403,
+  invalid: 400,
+  'unknown-tool': 404,
+  stale: 409,
+  unauthenticated: 401,
+  conflict: 422,
+  overloaded: 429,
+  expired: 408,
+  'timed-out': 504,
+  cancelled: 409,
+  crashed: 502,
+  indeterminate: 502,
+};
+
+/** Any error as an answer. What is not ours tells nothing but that it happened. */
+export function problemOf(error: unknown): Problem {
+  if (!(error instanceof PlaneError)) return problemOf(planeError('INTERNAL', { problem: 'it failed' }));
+  const { code, message, fix, facts } = error;
+  const answer = ANSWERS[code];
+  if (typeof answer !== 'number') return createProblem({ ...answer, code });
+  return createProblem({ status: answer, code, detail: message, fix, facts });
+}
+
+/** A call that was refused before it was accepted. */
+export function problemOfOutcome({ kind, error }: Pick<Outcome, 'kind' | 'error'>): Problem {
+  const { code = 'INTERNAL', message = 'The call was refused.', fix, facts } = error ?? {};
+  return createProblem({ status: STATUS_OF_OUTCOME[kind], code, detail: message, fix, facts });
+}
+
+/** For answers that no thrown error stands for, e.g. a decision that came second. */
+export function createProblem(given: {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly fix?: string | undefined;
+  readonly facts?: JsonObject | undefined;
+  readonly retryAfterMs?: number | undefined;
+}): Problem {
+  const { status, code, detail, fix, facts = {} } = given;
+  const retryAfterMs =
+    given.retryAfterMs ?? (Number.isFinite(facts.retryAfterMs) ? Number(facts.retryAfterMs) : undefined);
+  return {
+    type: `/errors#${code}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    code,
+    detail,
+    ...(fix === undefined ? {} : { fix }),
+    ...(Object.keys(facts).length === 0 ? {} : { facts }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** Headers that belong to it come along: Retry-After, WWW-Authenticate, Allow. */
+export function problemHeaders(problem: Problem): Record<string, string> {
+  const { status, code, facts, retryAfterMs } = problem;
+  const allowed = code === 'HTTP_METHOD_REFUSED' ? facts?.allowed : undefined;
+  return {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    ...(retryAfterMs === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
+    ...(status === 401 ? { 'www-authenticate': 'Bearer realm="sallyport"' } : {}),
+    ...(Array.isArray(allowed) ? { allow: allowed.map(String).join(', ') } : {}),
+  };
+}
+
+export function problemResponse(problem: Problem): Response {
+  return new Response(JSON.stringify(problem), { status: problem.status, headers: problemHeaders(problem) });
+}

@@ -1,0 +1,127 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { planeError } from '../domain/errors.ts';
+import type { TokenStore } from '../ports/token-store.ts';
+import { randomId } from '../wire/ids.ts';
+import type { GatewayPlane } from './gateway-plane.ts';
+import { logRequest } from './http/access-log.ts';
+import { createAuthenticator, type ProofStore } from './http/authenticate.ts';
+import { calmBody } from './http/calm-body.ts';
+import { createTrustedProxies } from './http/client-address.ts';
+import { createApp, type GatewayParts } from './http/create-app.ts';
+import { createGuard, type Guard } from './http/guard.ts';
+import { createHttpServer, listen, sendProblem } from './http/http-server.ts';
+import { trackInFlight } from './http/in-flight.ts';
+import { RateLimit } from './http/rate-limit.ts';
+import { factsOf, keepFacts } from './http/request-facts.ts';
+import { setSecurityHeaders } from './http/security-headers.ts';
+
+export interface ServedGateway {
+  /** Where people and programs reach it: `http://127.0.0.1:7411`. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more requests, ends event streams, and waits for answers that are under way. */
+  close(): Promise<void>;
+}
+
+export interface ServeOptions extends GatewayParts {
+  readonly plane: GatewayPlane;
+  readonly tokens: TokenStore;
+  /** 0: a free one. */
+  readonly port: number;
+  /** How many ports above it are tried when it is taken. */
+  readonly morePorts?: number;
+}
+
+const GRACE_MS = 10_000;
+
+function proofsOf(store: GatewayPlane['store'], tokens: TokenStore): ProofStore {
+  return {
+    lanes: store.lanes,
+    proveToken: (request) => tokens.proveToken(request),
+    proveSession: (request) => store.proveSession(request),
+    readSession: (session) => store.readSession(session),
+  };
+}
+
+/** One listener for everything: API, MCP endpoint, metrics and console, behind one guard. */
+export async function serveGateway(options: ServeOptions): Promise<ServedGateway> {
+  const { plane, tokens } = options;
+  const { log } = plane;
+  const { http } = plane.config.gateway;
+  const inFlight = trackInFlight({ mostPerBearer: Math.ceil(http.connections / 2) });
+  const authenticator = createAuthenticator(proofsOf(plane.store, tokens), ({ id }) => {
+    plane.sessions.close(id).catch((error: unknown) => log.warn({ error }, 'a session could not be revoked'));
+  });
+  inFlight.watch(authenticator);
+  const app = createApp(options, {
+    authenticator,
+    inFlight,
+    tokens,
+    log,
+    failures: new RateLimit({ perSecond: http.rate.failuresPerMinute / 60, burst: http.rate.failuresPerMinute }),
+    requests: new RateLimit({ perSecond: http.rate.perSecond, burst: http.rate.burst }),
+  });
+
+  const handle = getRequestListener(
+    async (request, env) => {
+      const { incoming, outgoing } = env as HttpBindings;
+      const response = await app.fetch(request, env);
+      return calmBody(response, (error) => {
+        if (!outgoing.destroyed) log.error({ error, ...factsOf(incoming) }, 'an answer broke off');
+        outgoing.destroy();
+      });
+    },
+    { overrideGlobalObjects: false },
+  );
+  let isDraining = false;
+
+  function serve(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    setSecurityHeaders(outgoing);
+    const requestId = randomId();
+    outgoing.setHeader('sallyport-request', requestId);
+    const verdict = guard(incoming);
+    const address = verdict.kind === 'admitted' ? verdict.request.address : verdict.address;
+    const facts = { requestId, address };
+    inFlight.add(incoming, outgoing);
+    logRequest(incoming, outgoing, { ...facts, inFlight, log });
+    if (verdict.kind === 'refused') return sendProblem(incoming, outgoing, verdict.error);
+    if (isDraining) return sendProblem(incoming, outgoing, planeError('GATEWAY_DRAINING', {}));
+    keepFacts(incoming, facts);
+    void handle(incoming, outgoing);
+  }
+
+  const server = createHttpServer({ connections: http.connections }, serve);
+  const { host } = http;
+  const port = await listen(server, { host, port: options.port, more: options.morePorts ?? 0 });
+  // Its port is known only now; no request is read before this.
+  const guard: Guard = createGuard({
+    port,
+    host,
+    hosts: http.hosts ?? [],
+    origins: http.origins ?? [],
+    isTrustedProxy: createTrustedProxies(http.trustedProxies ?? []),
+  });
+
+  return {
+    url: `http://${shownHost(host)}:${port}`,
+    port,
+    async close() {
+      isDraining = true;
+      inFlight.stop();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      await inFlight.drain(GRACE_MS);
+      await options.mcp?.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Everybody can reach `0.0.0.0`; who reads the line is on this machine. */
+function shownHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,110 @@
+import { timingSafeEqual } from 'node:crypto';
+import { planeError } from '../../../domain/errors.ts';
+import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../../domain/gateway-token.ts';
+import type { CreateTokenRequest, TokenStore } from '../../../ports/token-store.ts';
+import { checkNewToken, checkUse, TAKEN } from '../../check-token.ts';
+import type { TokenRow } from '../rows.ts';
+import type { Transaction } from '../transaction.ts';
+import { hashToken } from './session-row.ts';
+
+type Answer<Method extends keyof TokenStore> = Awaited<ReturnType<TokenStore[Method]>>;
+type Request<Method extends keyof TokenStore> = Parameters<TokenStore[Method]>[0];
+
+export function createToken(transaction: Transaction, request: CreateTokenRequest): Answer<'createToken'> {
+  checkNewToken(request);
+  const { token, secretDigest, lifetimeMs } = request;
+  const existing = findToken(transaction, token.id);
+  if (existing !== undefined) {
+    // The same request again after a lost answer; with another secret it would take over somebody's token.
+    if (!isSecretOf(existing, secretDigest)) throw planeError('TOKEN_INVALID', { problem: TAKEN });
+    return { kind: 'created', token: toToken(existing) };
+  }
+  if (!makeRoom(transaction)) return { kind: 'full' };
+  const { database, now } = transaction;
+  const { id, ...facts } = token;
+  const expiresAt = now + Math.ceil(lifetimeMs);
+  database.run(
+    'INSERT OR REPLACE INTO token VALUES (?, ?, ?, ?, ?, NULL, ?)',
+    id,
+    hashToken(secretDigest),
+    JSON.stringify(facts),
+    now,
+    expiresAt,
+    expiresAt + TOKEN_LIMITS.keptAfterEndMs,
+  );
+  return { kind: 'created', token: toToken(findToken(transaction, id)!) };
+}
+
+/** One that has ended goes before its time rather than that a new one is refused. */
+function makeRoom({ database, now }: Transaction): boolean {
+  const kept = database.get<{ tokens: number }>('SELECT count(*) AS tokens FROM token')!.tokens;
+  if (kept < TOKEN_LIMITS.mostTokens) return true;
+  const gone = database.run(
+    'DELETE FROM token WHERE id = (SELECT id FROM token WHERE forgetAt <= ? ORDER BY forgetAt LIMIT 1)',
+    now + TOKEN_LIMITS.keptAfterEndMs,
+  );
+  return gone > 0;
+}
+
+export function proveToken(
+  transaction: Transaction,
+  { id, secretDigest }: Request<'proveToken'>,
+): Answer<'proveToken'> {
+  const row = findToken(transaction, id);
+  if (row === undefined || !isSecretOf(row, secretDigest)) return undefined;
+  return row.revokedAt === null && transaction.now < row.expiresAt ? toToken(row) : undefined;
+}
+
+export function listTokens({ database, now }: Transaction, { limit }: Request<'listTokens'>): GatewayToken[] {
+  const rows = database.all<TokenRow>(
+    'SELECT * FROM token WHERE forgetAt > ? ORDER BY createdAt DESC, id DESC LIMIT ?',
+    now,
+    limit,
+  );
+  return rows.map(toToken);
+}
+
+export function revokeToken({ database, now }: Transaction, { id }: Request<'revokeToken'>): Answer<'revokeToken'> {
+  // One that has expired before keeps its earlier end.
+  database.run(
+    'UPDATE token SET revokedAt = ?1, forgetAt = min(forgetAt, ?1 + ?2) WHERE id = ?3 AND revokedAt IS NULL',
+    now,
+    TOKEN_LIMITS.keptAfterEndMs,
+    id,
+  );
+  const found = database.get('SELECT 1 FROM token WHERE id = ? AND forgetAt > ?', id, now);
+  return found === undefined ? 'unknown' : 'revoked';
+}
+
+export function useOnce({ database, now }: Transaction, request: Request<'useOnce'>): Answer<'useOnce'> {
+  checkUse(request);
+  const { digest, attempt, lifetimeMs } = request;
+  const known = database.get<{ attempt: string }>(
+    'SELECT attempt FROM once WHERE digest = ? AND expiresAt > ?',
+    digest,
+    now,
+  );
+  if (known !== undefined) return known.attempt === attempt ? 'first' : 'used';
+  if (!(lifetimeMs > 0)) return 'used';
+  database.run('INSERT OR REPLACE INTO once VALUES (?, ?, ?)', digest, attempt, now + Math.ceil(lifetimeMs));
+  return 'first';
+}
+
+function findToken({ database, now }: Transaction, id: string): TokenRow | undefined {
+  return database.get<TokenRow>('SELECT * FROM token WHERE id = ? AND forgetAt > ?', id, now);
+}
+
+/** In constant time: the answer must not tell how much of a guess was right. */
+function isSecretOf({ secretHash }: TokenRow, secretDigest: string): boolean {
+  return timingSafeEqual(hashToken(secretDigest), secretHash);
+}
+
+function toToken({ id, facts, createdAt, expiresAt, revokedAt }: TokenRow): GatewayToken {
+  return {
+    id,
+    ...(JSON.parse(facts) as Omit<NewToken, 'id'>),
+    createdAt,
+    expiresAt,
+    ...(revokedAt === null ? {} : { revokedAt }),
+  };
+}

@@ -1,0 +1,35 @@
+--[[ Make a token. Repeating it changes nothing. Ended ones make room, in the order in which they would be forgotten.
+  KEYS     record, token, tokens, ends
+  ARGV     incarnation, prefix, id, secret, facts, lifetimeMs, keptMs, most
+  RETURNS  CREATED | TAKEN | FULL ]]
+local record, token, tokens, ends = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local incarnation, prefix, id, secret, facts = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local lifetime_ms, kept_ms, most = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+
+if not admission.same_store(record, incarnation) then return REPLACED end
+local now = now_ms()
+local known = admission.read(token)
+if known[1] and redis.call('ZSCORE', tokens, id) then
+  -- The same request again after a lost answer; with another secret it would take over somebody's token.
+  if known[1] ~= secret then return { 'TAKEN' } end
+  return { 'CREATED', known[2], known[3], known[4], known[5] or '' }
+end
+
+local function forget(other)
+  redis.call('DEL', prefix .. other)
+  redis.call('ZREM', tokens, other)
+  redis.call('ZREM', ends, other)
+end
+for _, other in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', text(now))) do forget(other) end
+if redis.call('ZCARD', tokens) >= most then
+  local ended = redis.call('ZRANGEBYSCORE', ends, '-inf', text(now + kept_ms), 'LIMIT', 0, 1)
+  if not ended[1] then return { 'FULL' } end
+  forget(ended[1])
+end
+
+local created_at, expires_at, forget_at = text(now), text(now + lifetime_ms), text(now + lifetime_ms + kept_ms)
+redis.call('HSET', token, 'secret', secret, 'facts', facts, 'createdAt', created_at, 'expiresAt', expires_at)
+redis.call('PEXPIREAT', token, forget_at)
+redis.call('ZADD', tokens, created_at, id)
+redis.call('ZADD', ends, forget_at, id)
+return { 'CREATED', facts, created_at, expires_at, '' }

@@ -1,0 +1,14 @@
+--[[ Tell what a token is for, if this is its secret and it works. Who guesses learns nothing else.
+  FLAGS    no-writes
+  KEYS     record, token, tokens
+  ARGV     incarnation, id, secret
+  RETURNS  LIVE | UNKNOWN ]]
+local record, token, tokens = KEYS[1], KEYS[2], KEYS[3]
+local incarnation, id, secret = ARGV[1], ARGV[2], ARGV[3]
+
+if not admission.same_store(record, incarnation) then return REPLACED end
+local known = admission.read(token)
+if not known[1] or known[1] ~= secret or known[5] then return { 'UNKNOWN' } end
+-- One that no list shows could not be revoked by anybody.
+if now_ms() >= tonumber(known[4]) or not redis.call('ZSCORE', tokens, id) then return { 'UNKNOWN' } end
+return { 'LIVE', known[2], known[3], known[4], '' }

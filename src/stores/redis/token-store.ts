@@ -1,0 +1,83 @@
+import { planeError } from '../../domain/errors.ts';
+import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../domain/gateway-token.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import { sha256 } from '../../wire/digest.ts';
+import { checkNewToken, checkUse, TAKEN } from '../check-token.ts';
+import { asList, asNumber, asText, wordOf } from './answers.ts';
+import type { RedisContext } from './redis-context.ts';
+
+/** Of the whole deployment, so all of it lies in the slot of the deployment's records. */
+export function createTokenStore(context: RedisContext): TokenStore {
+  const { incarnation: record, token, tokens, tokenEnds: ends, once } = context.deployment;
+  const { incarnation } = context;
+  const prefix = token('');
+  const { keptAfterEndMs: keptMs, mostTokens: most } = TOKEN_LIMITS;
+
+  return {
+    async createToken(request) {
+      checkNewToken(request);
+      const { id, ...facts } = request.token;
+      const lifetimeMs = Math.ceil(request.lifetimeMs);
+      const secret = keptSecret(request.secretDigest);
+      const answer = await context.fcall('create_token', {
+        keys: { record, token: token(id), tokens, ends },
+        args: { incarnation, prefix, id, secret, facts: JSON.stringify(facts), lifetimeMs, keptMs, most },
+      });
+      if (wordOf(answer) === 'TAKEN') throw planeError('TOKEN_INVALID', { problem: TAKEN });
+      if (wordOf(answer) === 'FULL') return { kind: 'full' };
+      return { kind: 'created', token: toToken(id, asList(answer).slice(1)) };
+    },
+    async proveToken({ id, secretDigest }) {
+      const answer = await context.fcall('prove_token', {
+        keys: { record, token: token(id), tokens },
+        args: { incarnation, id, secret: keptSecret(secretDigest) },
+      });
+      return wordOf(answer) === 'LIVE' ? toToken(id, asList(answer).slice(1)) : undefined;
+    },
+    async listTokens({ limit }) {
+      const answer = await context.fcall('list_tokens', {
+        keys: { record, tokens },
+        args: { incarnation, prefix, limit },
+      });
+      return asList(answer)
+        .slice(1)
+        .map((item) => {
+          const [id, ...fields] = asList(item);
+          return toToken(asText(id), fields);
+        });
+    },
+    async revokeToken({ id }) {
+      const answer = await context.fcall('revoke_token', {
+        keys: { record, token: token(id), ends },
+        args: { incarnation, id, keptMs },
+      });
+      return wordOf(answer) === 'REVOKED' ? 'revoked' : 'unknown';
+    },
+    async useOnce(request) {
+      checkUse(request);
+      const { digest, attempt, lifetimeMs } = request;
+      const answer = await context.fcall('use_once', {
+        keys: { record, once: once(digest) },
+        args: { incarnation, attempt, lifetimeMs: lifetimeMs > 0 ? Math.ceil(lifetimeMs) : 0 },
+      });
+      return wordOf(answer) === 'FIRST' ? 'first' : 'used';
+    },
+  };
+}
+
+/** Made here, so that nothing that travels to the server is what a bearer's gateway shows it. */
+function keptSecret(secretDigest: string): string {
+  return sha256(secretDigest);
+}
+
+/** Fields as the functions answer: facts, createdAt, expiresAt, revokedAt or nothing. */
+function toToken(id: string, [facts, createdAt, expiresAt, revokedAt]: readonly unknown[]): GatewayToken {
+  const revoked = asText(revokedAt);
+  return {
+    id,
+    ...(JSON.parse(asText(facts)) as Omit<NewToken, 'id'>),
+    createdAt: asNumber(createdAt),
+    expiresAt: asNumber(expiresAt),
+    ...(revoked === '' ? {} : { revokedAt: Number(revoked) }),
+  };
+}

@@ -1,0 +1,95 @@
+import type { AuditFilter } from '../../domain/audit-record.ts';
+import type { QueryTrailRequest, TrailPage, TrailPlace } from '../../ports/audit-store.ts';
+import type { Database, SqlValue } from '../embedded/database.ts';
+import { COLUMNS, JOINED, toChained, type RecordRow } from './read-trail.ts';
+
+/** As the index on `at` has it: SQLite puts the primary key behind what is indexed. */
+const KEY = '(at, laneId, sequence)';
+const NEWEST_FIRST = 'ORDER BY at DESC, laneId DESC, sequence DESC';
+
+interface Place {
+  readonly at: number;
+  readonly laneId: number;
+  readonly sequence: number;
+}
+
+/** Time, call and place are looked up in indexes; every other condition is tried on one record after the other. */
+export function queryTrail(database: Database, { filter, limit, before, scan }: QueryTrailRequest): TrailPage {
+  const range = rangeOf(filter);
+  if (before !== undefined) addBefore(database, range, before);
+  const last = scan === undefined ? undefined : findLast(database, range, scan);
+  const tried = fieldsOf(filter);
+  const conditions = [...range.conditions, ...(last === undefined ? [] : [`${KEY} >= (?, ?, ?)`]), ...tried.conditions];
+  const rows = database.all<RecordRow & Place>(
+    `SELECT ${COLUMNS}, at, laneId, sequence FROM ${JOINED} ${whereOf(conditions)} ${NEWEST_FIRST} LIMIT ?`,
+    ...range.values,
+    ...(last === undefined ? [] : [last.at, last.laneId, last.sequence]),
+    ...tried.values,
+    limit,
+  );
+  const end = rows.length < limit ? last : rows.at(-1);
+  return { records: rows.map(toChained), ...(end === undefined ? {} : { next: toPlace(database, end) }) };
+}
+
+interface Conditions {
+  readonly conditions: string[];
+  readonly values: SqlValue[];
+}
+
+function rangeOf({ from, to, callId }: AuditFilter): Conditions {
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  const add = (condition: string, value: SqlValue | undefined): void => {
+    if (value === undefined) return;
+    conditions.push(condition);
+    values.push(value);
+  };
+  add('at >= ?', from);
+  add('at < ?', to);
+  add('callId = ?', callId);
+  return { conditions, values };
+}
+
+function addBefore(database: Database, { conditions, values }: Conditions, before: TrailPlace): void {
+  const { at, store, lane, sequence } = before;
+  const known = database.get<{ id: number }>('SELECT id FROM auditLane WHERE store = ? AND lane = ?', store, lane);
+  conditions.push(`${KEY} < (?, ?, ?)`);
+  values.push(at, known?.id ?? 0, sequence);
+}
+
+/** The last record that may be looked at; undefined when there are fewer. The index alone answers. */
+function findLast(database: Database, { conditions, values }: Conditions, scan: number): Place | undefined {
+  return database.get<Place>(
+    `SELECT at, laneId, sequence FROM auditRecord ${whereOf(conditions)} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
+    ...values,
+    scan - 1,
+  );
+}
+
+function toPlace(database: Database, { at, laneId, sequence }: Place): TrailPlace {
+  const lane = database.get<{ store: string; lane: number }>('SELECT store, lane FROM auditLane WHERE id = ?', laneId)!;
+  return { at, store: lane.store, lane: lane.lane, sequence };
+}
+
+const FIELDS = ['tenant', 'subject', 'agent', 'tool', 'event'] as const;
+
+function fieldsOf(filter: AuditFilter): Conditions {
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  const add = (condition: string, value: SqlValue): void => {
+    conditions.push(condition);
+    values.push(value);
+  };
+  for (const name of FIELDS) {
+    const value = filter[name];
+    if (value !== undefined) add(`json_extract(record, '$.${name}') = ?`, value);
+  }
+  const { outcome } = filter;
+  if (outcome === 'not-ok') add(`json_extract(record, '$.outcome') <> ?`, 'ok');
+  else if (outcome !== undefined) add(`json_extract(record, '$.outcome') = ?`, outcome);
+  return { conditions, values };
+}
+
+function whereOf(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+}
