@@ -5,10 +5,11 @@ import { createRefusalLog } from '../observe/refusal-log.ts';
 import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
+import type { Store } from '../ports/store.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 
-export type ConnectOptions = StoreOptions & {
+export interface ClientOptions {
   readonly admission?: Partial<AdmissionLimits>;
   /** How long the outcome of a cancelled call is kept. */
   readonly retentionMs?: number;
@@ -18,13 +19,19 @@ export type ConnectOptions = StoreOptions & {
   readonly log?: Pick<Log, 'warn'>;
   /** Hears the diagnostic events of this client; more can listen with `client.events`. */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
-};
+}
+
+export type ConnectOptions = StoreOptions & ClientOptions;
 
 /** Opens a connection for callers. Loads no tool code, ever. */
 export async function connect(options: ConnectOptions): Promise<Client> {
+  return createClientOf(await openStore(options), options);
+}
+
+/** A client of a store that is open already. Closing it closes the store. */
+export function createClientOf(store: Store, options: ClientOptions): Client {
   const events = createEventBus({ onTrouble: warn });
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
-  const store = await openStore(options);
   const client = createClient(store, {
     admission: { ...DEFAULT_ADMISSION, ...options.admission },
     retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,

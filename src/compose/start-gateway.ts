@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { drainLanes, type LaneDrains } from '../audit/drain-lanes.ts';
+import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { createLog } from '../observe/log.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
@@ -10,8 +11,11 @@ import { serveHealth, type Readiness } from '../worker/health-server.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { careForTrail } from './care-for-trail.ts';
 import { createClosers } from './closers.ts';
+import { createClientOf } from './connect.ts';
 import { openSink } from './open-sink.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { serveHttp, type RunningHttp } from './serve-http.ts';
+import { clientOptionsOf } from './settings-from-config.ts';
 import { startOutbound, type OutboundOptions } from './start-outbound.ts';
 
 export type GatewayOptions = StoreOptions & {
@@ -21,12 +25,15 @@ export type GatewayOptions = StoreOptions & {
   /** How long a gateway that is silent keeps its lanes. */
   readonly leaseMs?: number;
   readonly health?: { readonly host?: string; readonly port: number } | false;
+  /** API, MCP endpoint and console, as `gateway.http` says. Absent: none. */
+  readonly http?: Config;
   readonly log?: Log;
 };
 
 export interface RunningGateway {
   readonly gatewayId: string;
   readonly healthUrl: string | undefined;
+  readonly http: RunningHttp | undefined;
   /** How many lanes it drains or stands by for; 0: the store keeps its audit itself, or there is no sink. */
   readonly lanes: number;
   /** Takes over what is there, signs the heads, and leaves the lanes to others. */
@@ -53,7 +60,9 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
   const log = options.log ?? createLog('warn');
   const gatewayId = `${hostname()}.${process.pid}.${randomId().slice(0, 8)}`;
   const store = await openStore(options);
-  closers.add(() => store.close());
+  const { http: config } = options;
+  const client = config && createClientOf(store, { ...clientOptionsOf(config), log });
+  closers.add(() => (client ?? store).close());
   const { kept } = await store.auditState({ lane: 0 });
   const sink = kept || options.audit.sink === undefined ? undefined : await openSink(options.audit.sink);
   if (sink !== undefined) closers.add(() => sink.close());
@@ -79,6 +88,11 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
       ? undefined
       : await serveHealth({ host: '127.0.0.1', port: 0, ...options.health }, readiness);
   if (health !== undefined) closers.add(() => health.close());
+  const http =
+    config === undefined || client === undefined || trail === undefined
+      ? undefined
+      : await serveHttp({ gatewayId, config, store, client, trail, log, readiness });
+  if (http !== undefined) closers.add(() => http.close());
   const watched = watchStore(store);
   closers.add(async () => watched.stop());
 
@@ -86,6 +100,7 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
   return {
     gatewayId,
     healthUrl: health?.url,
+    http,
     lanes: drains?.states.length ?? 0,
     drain() {
       state = 'draining';
