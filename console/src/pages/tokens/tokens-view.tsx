@@ -120,8 +120,11 @@ function isLive({ revokedAt, expiresAt }: TokenView): boolean {
 function Ends({ token }: { readonly token: TokenView }): VNode {
   if (token.revokedAt !== undefined) {
     return (
-      <span>
-        <Badge tone="neutral">revoked</Badge> <Ago at={token.revokedAt} />
+      <span class="stacked">
+        <span>
+          <Badge tone="neutral">revoked</Badge>
+        </span>
+        <Ago at={token.revokedAt} />
       </span>
     );
   }
