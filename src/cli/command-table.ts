@@ -57,6 +57,12 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
       async () => (await import('./commands/sessions-end-run.ts')).sessionsEndRunCommand(),
       async () => (await import('./commands/sessions-revoke.ts')).sessionsRevokeCommand(),
     ]),
+  tokens: () =>
+    group('tokens', 'Who gets in at the gateway', [
+      async () => (await import('./commands/tokens-create.ts')).tokensCreateCommand(),
+      async () => (await import('./commands/tokens-list.ts')).tokensListCommand(),
+      async () => (await import('./commands/tokens-revoke.ts')).tokensRevokeCommand(),
+    ]),
   policy: () =>
     group('policy', 'Who may use which tool', [
       async () => (await import('./commands/policy-show.ts')).policyShowCommand(),

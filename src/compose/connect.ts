@@ -7,12 +7,13 @@ import { createRefusalLog } from '../observe/refusal-log.ts';
 import type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
+import type { Store } from '../ports/store.ts';
 import { randomId } from '../wire/ids.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { RELEASE } from './release.ts';
 
-export type ConnectOptions = StoreOptions & {
+export interface ClientOptions {
   readonly admission?: Partial<AdmissionLimits>;
   /** How long the outcome of a cancelled call is kept. */
   readonly retentionMs?: number;
@@ -20,31 +21,43 @@ export type ConnectOptions = StoreOptions & {
   readonly pinned?: PinnedRoute;
   /** Is told, rate-limited, what was refused before it was accepted: no call comes of it, so no audit knows it. */
   readonly log?: Pick<Log, 'warn'>;
-  /** Sends spans of the calls made here to a collector. Absent: it does not. */
-  readonly telemetry?: Pick<TelemetryOptions, 'traces'>;
   /** Hears the diagnostic events of this client; more can listen with `client.events`. */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
-};
+}
+
+export type ConnectOptions = StoreOptions &
+  ClientOptions & {
+    /** Sends spans of the calls made here to a collector. Absent: it does not. */
+    readonly telemetry?: Pick<TelemetryOptions, 'traces'>;
+  };
 
 /** Opens a connection for callers. Loads no tool code, ever. */
 export async function connect(options: ConnectOptions): Promise<Client> {
+  const client = createClientOf(await openStore(options), options);
+  const telemetry = options.telemetry && (await followCalls(client.events, options.telemetry, options.log));
+  if (telemetry === undefined) return client;
+  return {
+    ...client,
+    async close() {
+      await client.close();
+      await telemetry.close();
+    },
+  };
+}
+
+/** A client of a store that is open already. Closing it closes the store. */
+export function createClientOf(store: Store, options: ClientOptions): Client {
   const events = createEventBus({ onTrouble: warn });
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
-  const store = await openStore(options);
-  const telemetry = options.telemetry && (await followCalls(events, options.telemetry, options.log));
   const client = createClient(store, {
     admission: { ...DEFAULT_ADMISSION, ...options.admission },
     retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
     pinned: options.pinned,
     events,
   });
-  const told = { ...client, ...tellRefusals(client, options.log) };
   return {
-    ...told,
-    async close() {
-      await told.close();
-      await telemetry?.close();
-    },
+    ...client,
+    ...tellRefusals(client, options.log),
     async declareAgents(agents) {
       // The checks are large, and most callers declare nothing.
       const { declareAgents } = await import('./declare-agents.ts');

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { nearNames } from '../domain/near-names.ts';
 import type { Config } from '../config/config-schema.ts';
 import { applyPolicyFile, type PolicyFile } from '../config/policy-file.ts';
@@ -11,10 +12,12 @@ import { readPlaneAddress } from '../stores/embedded/ownership.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { careForTrail } from './care-for-trail.ts';
 import { changePolicy } from './change-policy.ts';
+import { createClientOf } from './connect.ts';
 import { openStore } from './open-store.ts';
 import { RELEASE } from './release.ts';
 import { startOutbound } from './start-outbound.ts';
-import { storeOptionsOf, workerOptionsOf } from './settings-from-config.ts';
+import { serveHttp, type RunningHttp } from './serve-http.ts';
+import { clientOptionsOf, storeOptionsOf, workerOptionsOf } from './settings-from-config.ts';
 import { telemetryOptionsOf } from './telemetry-options.ts';
 import { startWorker, type RunningWorker } from './start-worker.ts';
 
@@ -38,6 +41,8 @@ export interface RunningDev {
   readonly policy: PolicyRecord;
   /** Where other processes reach the store. */
   readonly socket: string;
+  /** API, MCP endpoint and console; undefined when they are switched off. */
+  readonly http: RunningHttp | undefined;
   /** Writes what the file says; pauses, agents and rules stay unless it speaks of them. Throws on rules that fit no served tool. */
   readonly applyPolicy: (file: PolicyFile) => Promise<PolicyRecord & { readonly changed: boolean }>;
   drain(): Promise<void>;
@@ -80,18 +85,36 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
     const care = careForTrail(store, store, auditOptionsOf(config), log);
     const onAttempt = telemetry?.countEffect;
     const outbound = startOutbound({ store, config, secrets: platformSecrets, log, onAttempt });
+    const client = createClientOf(store, { ...clientOptionsOf(config), log });
+    telemetry?.follow(client.events);
     const policy = policyFile === undefined ? await openNewStore(store) : await applyPolicy(policyFile);
+    const http = config.gateway.http.enabled
+      ? await serveHttp({
+          gatewayId: `${hostname()}.${process.pid}`,
+          config,
+          store,
+          client,
+          trail: store,
+          log,
+          anyPort: true,
+          readiness: () => ({ ready: true, reasons: [] }),
+          metricsText: telemetry?.metricsText,
+        })
+      : undefined;
     return {
       worker,
       telemetry,
       policy,
+      http,
       socket: readPlaneAddress(config.folder)?.socket ?? '',
       applyPolicy,
       async drain() {
+        await http?.close();
         // First: the worker owns the store, and takes it along. What waits goes out at the next start.
         await outbound?.stop();
         await care.stop();
-        await store.close();
+        // Closes the store too.
+        await client.close();
         await worker.drain();
         await telemetry?.close();
       },

@@ -3,6 +3,7 @@ import type { TelemetryOptions } from '../observe/telemetry.ts';
 import type { Log } from '../ports/log.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
 import { auditBoundsOf } from './audit-options.ts';
+import type { ClientOptions } from './connect.ts';
 import type { StoreOptions } from './open-store.ts';
 import { platformSettingsOf } from './start-outbound.ts';
 import type { WorkerOptions } from './start-worker.ts';
@@ -65,6 +66,10 @@ export function workerOptionsOf(
     outbound: platformSettingsOf(config),
     ...webhookOptionsOf(config, webhookSecret),
   };
+}
+
+export function clientOptionsOf(config: Config): Pick<ClientOptions, 'admission' | 'retentionMs'> {
+  return { admission: config.admission, retentionMs: config.worker.retentionMs };
 }
 
 function webhookOptionsOf({ approvals }: Config, secretOfFile = ''): Pick<WorkerOptions, 'approvals'> {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { drainLanes, type LaneDrains } from '../audit/drain-lanes.ts';
+import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { createLog } from '../observe/log.ts';
 import { startTelemetry, type Telemetry, type TelemetryOptions } from '../observe/telemetry.ts';
@@ -11,9 +12,12 @@ import { serveHealth, type Readiness } from '../worker/health-server.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { careForTrail } from './care-for-trail.ts';
 import { createClosers } from './closers.ts';
+import { createClientOf } from './connect.ts';
 import { openSink } from './open-sink.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { RELEASE } from './release.ts';
+import { serveHttp, type RunningHttp } from './serve-http.ts';
+import { clientOptionsOf } from './settings-from-config.ts';
 import { startOutbound, type OutboundOptions } from './start-outbound.ts';
 
 export type GatewayOptions = StoreOptions & {
@@ -25,12 +29,15 @@ export type GatewayOptions = StoreOptions & {
   readonly health?: { readonly host?: string; readonly port: number } | false;
   /** Traces of the calls made here, metrics of the plane. Absent: neither. */
   readonly telemetry?: TelemetryOptions;
+  /** API, MCP endpoint and console, as `gateway.http` says. Absent: none. */
+  readonly http?: Config;
   readonly log?: Log;
 };
 
 export interface RunningGateway {
   readonly gatewayId: string;
   readonly healthUrl: string | undefined;
+  readonly http: RunningHttp | undefined;
   /** How many lanes it drains or stands by for; 0: the store keeps its audit itself, or there is no sink. */
   readonly lanes: number;
   /** Absent when it is off. */
@@ -62,8 +69,11 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
   const telemetry = await startTelemetry(options.telemetry ?? {}, needs);
   closers.add(async () => telemetry?.close());
   const store = await openStore(options);
-  closers.add(() => store.close());
+  const { http: config } = options;
+  const client = config && createClientOf(store, { ...clientOptionsOf(config), log });
+  closers.add(() => (client ?? store).close());
   telemetry?.followStore(store);
+  if (client !== undefined) telemetry?.follow(client.events);
   const { kept } = await store.auditState({ lane: 0 });
   const sink = kept || options.audit.sink === undefined ? undefined : await openSink(options.audit.sink);
   if (sink !== undefined) closers.add(() => sink.close());
@@ -90,6 +100,20 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
       ? undefined
       : await serveHealth({ host: '127.0.0.1', port: 0, ...options.health }, readiness);
   if (health !== undefined) closers.add(() => health.close());
+  const http =
+    config === undefined || client === undefined || trail === undefined
+      ? undefined
+      : await serveHttp({
+          gatewayId,
+          config,
+          store,
+          client,
+          trail,
+          log,
+          readiness,
+          metricsText: telemetry?.metricsText,
+        });
+  if (http !== undefined) closers.add(() => http.close());
   const watched = watchStore(store);
   closers.add(async () => watched.stop());
 
@@ -97,6 +121,7 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
   return {
     gatewayId,
     healthUrl: health?.url,
+    http,
     lanes: drains?.states.length ?? 0,
     telemetry,
     drain() {

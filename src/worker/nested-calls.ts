@@ -10,7 +10,7 @@ import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import { call } from '../stages/call/call.ts';
 import { CallerEmitter } from '../stages/call/caller-emitter.ts';
-import { prepareCall } from '../stages/call/prepare-call.ts';
+import { prepareCall, type CallOrder } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
 import { newCallerId } from '../wire/ids.ts';
 import { encode } from '../wire/message-pack.ts';
@@ -102,7 +102,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
       const teller = tellOf(parent, trace, tool);
       if (tool === undefined) return refuse(trouble('TOOL_UNKNOWN', { tool: request.tool, near: [] }), teller);
       const sent = teller?.trace ?? trace;
-      const prepared = prepareCall({
+      const order: CallOrder = {
         session: parent.session,
         run: parent.run,
         proof: { kind: 'parent', owned: ownedBy(parent) },
@@ -117,7 +117,8 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         traceState: sent?.tracestate,
         depth,
         admission: needs.admission,
-      });
+      };
+      const prepared = prepareCall(request.input === undefined ? order : { ...order, input: request.input });
       if (prepared.kind === 'refused') return refuse(prepared.outcome, teller);
       teller?.prepared(prepared, request.arguments);
       const lane = parseScopedId(prepared.request.callId)!.lane;

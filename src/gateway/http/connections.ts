@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { hasBody } from './request-facts.ts';
 
 /**
  * Bounds the sockets of a server so that slow ones cannot keep others out: when all are taken, the oldest one makes room on which nothing
@@ -45,7 +46,7 @@ export function limitConnections(
         state = 'whole';
         count(socket, 1);
       };
-      if (hasNoBody(incoming)) arrived();
+      if (!hasBody(incoming)) arrived();
       else incoming.once('end', arrived);
       outgoing.once('close', () => {
         if (state === 'whole') count(socket, -1);
@@ -53,8 +54,4 @@ export function limitConnections(
       });
     },
   };
-}
-
-function hasNoBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 }

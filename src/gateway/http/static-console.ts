@@ -37,7 +37,8 @@ interface StaticFile {
 export function createStaticConsole(folder: string | undefined): Hono<GatewayEnv> {
   const files = folder === undefined ? new Map<string, StaticFile>() : readFiles(folder);
   const pages = new Hono<GatewayEnv>();
-  const login = staticFile('login.html', Buffer.from(LOGIN_PAGE));
+  // The console brings a page of its own; this one is for a gateway without.
+  const login = files.get(INDEX) ?? staticFile('login.html', Buffer.from(LOGIN_PAGE));
   const script = staticFile('login.js', Buffer.from(LOGIN_SCRIPT));
   const style = staticFile('login.css', Buffer.from(LOGIN_STYLE));
 
