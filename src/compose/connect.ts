@@ -34,15 +34,20 @@ export type ConnectOptions = StoreOptions &
 /** Opens a connection for callers. Loads no tool code, ever. */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const client = createClientOf(await openStore(options), options);
-  const telemetry = options.telemetry && (await followCalls(client.events, options.telemetry, options.log));
-  if (telemetry === undefined) return client;
-  return {
-    ...client,
-    async close() {
-      await client.close();
-      await telemetry.close();
-    },
-  };
+  if (options.telemetry === undefined) return client;
+  try {
+    const telemetry = await followCalls(client.events, options.telemetry, options.log);
+    return {
+      ...client,
+      async close() {
+        await client.close();
+        await telemetry?.close();
+      },
+    };
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
 }
 
 /** A client of a store that is open already. Closing it closes the store. */

@@ -83,10 +83,10 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       });
     };
     const care = careForTrail(store, store, auditOptionsOf(config), log);
-    const onAttempt = telemetry?.countEffect;
-    const outbound = startOutbound({ store, config, secrets: platformSecrets, log, onAttempt });
     const client = createClientOf(store, { ...clientOptionsOf(config), log });
     telemetry?.follow(client.events);
+    const onAttempt = telemetry?.countEffect;
+    const outbound = startOutbound({ store, config, secrets: platformSecrets, log, onAttempt });
     const policy = policyFile === undefined ? await openNewStore(store) : await applyPolicy(policyFile);
     const http = config.gateway.http.enabled
       ? await serveHttp({
@@ -96,9 +96,9 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
           client,
           trail: store,
           log,
+          metricsText: telemetry?.metricsText,
           anyPort: true,
           readiness: () => ({ ready: true, reasons: [] }),
-          metricsText: telemetry?.metricsText,
         })
       : undefined;
     return {

@@ -15,9 +15,9 @@ import { createClosers } from './closers.ts';
 import { createClientOf } from './connect.ts';
 import { openSink } from './open-sink.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
-import { RELEASE } from './release.ts';
 import { serveHttp, type RunningHttp } from './serve-http.ts';
 import { clientOptionsOf } from './settings-from-config.ts';
+import { RELEASE } from './release.ts';
 import { startOutbound, type OutboundOptions } from './start-outbound.ts';
 
 export type GatewayOptions = StoreOptions & {
@@ -27,10 +27,10 @@ export type GatewayOptions = StoreOptions & {
   /** How long a gateway that is silent keeps its lanes. */
   readonly leaseMs?: number;
   readonly health?: { readonly host?: string; readonly port: number } | false;
-  /** Traces of the calls made here, metrics of the plane. Absent: neither. */
-  readonly telemetry?: TelemetryOptions;
   /** API, MCP endpoint and console, as `gateway.http` says. Absent: none. */
   readonly http?: Config;
+  /** Traces of the calls made here, metrics of the plane. Absent: neither. */
+  readonly telemetry?: TelemetryOptions;
   readonly log?: Log;
 };
 
@@ -100,19 +100,11 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
       ? undefined
       : await serveHealth({ host: '127.0.0.1', port: 0, ...options.health }, readiness);
   if (health !== undefined) closers.add(() => health.close());
+  const metricsText = telemetry?.metricsText;
   const http =
     config === undefined || client === undefined || trail === undefined
       ? undefined
-      : await serveHttp({
-          gatewayId,
-          config,
-          store,
-          client,
-          trail,
-          log,
-          readiness,
-          metricsText: telemetry?.metricsText,
-        });
+      : await serveHttp({ gatewayId, config, store, client, trail, log, readiness, metricsText });
   if (http !== undefined) closers.add(() => http.close());
   const watched = watchStore(store);
   closers.add(async () => watched.stop());

@@ -41,8 +41,8 @@ async function serve(context: CommandContext): Promise<void> {
     audit,
     outbound: { config, secrets: platformSecretsOf(config) },
     health: enabled ? { host, port } : false,
-    telemetry: telemetryOptionsOf(config, traceHeadersOf(config)),
     ...(config.gateway.http.enabled ? { http: config } : {}),
+    telemetry: telemetryOptionsOf(config, traceHeadersOf(config)),
     log,
   });
   const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });
