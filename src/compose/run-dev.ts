@@ -96,7 +96,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
           client,
           trail: store,
           log,
-          metricsText: telemetry?.metrics === true ? () => telemetry.metricsText() : undefined,
+          metricsText: telemetry?.metricsText,
           anyPort: true,
           readiness: () => ({ ready: true, reasons: [] }),
         })

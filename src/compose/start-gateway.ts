@@ -100,7 +100,7 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
       ? undefined
       : await serveHealth({ host: '127.0.0.1', port: 0, ...options.health }, readiness);
   if (health !== undefined) closers.add(() => health.close());
-  const metricsText = telemetry?.metrics === true ? () => telemetry.metricsText() : undefined;
+  const metricsText = telemetry?.metricsText;
   const http =
     config === undefined || client === undefined || trail === undefined
       ? undefined

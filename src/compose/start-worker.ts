@@ -210,12 +210,12 @@ async function boot(
       vitals: vitals.shared,
       settings,
       health: options.health === false ? undefined : { host: '127.0.0.1', port: 0, ...options.health },
-      metrics: telemetry?.metrics === true,
+      metrics: telemetry?.metricsText !== undefined,
     },
     {
       stop: (order) => inFlight.stop(order, order.why),
       trouble: (problem) => log.warn({ problem }, 'the supervisor cannot reach the store'),
-      metricsText: () => telemetry?.metricsText() ?? Promise.resolve(''),
+      metricsText: async () => (await telemetry?.metricsText?.()) ?? '',
       reaped(callIds, overdue) {
         for (const callId of callIds) events.emit('call.expired', { stage: 'settle', callId, overdue });
       },

@@ -43,7 +43,6 @@ export interface WorkerGauges {
 export interface Telemetry {
   /** Spans are made; tools should see theirs. */
   readonly traces: boolean;
-  readonly metrics: boolean;
   /** Counts and traces what is told there, until the returned function is called. */
   follow(events: EventSource, about?: Followed): () => void;
   /** Shows what a worker does now. */
@@ -52,8 +51,8 @@ export interface Telemetry {
   followStore(store: ReadStore): void;
   /** An attempt to deliver an effect has ended. */
   readonly countEffect: (platform: string, result: 'delivered' | 'failed' | 'retried' | 'lost') => void;
-  /** In the text format of Prometheus; empty when metrics are off. */
-  metricsText(): Promise<string>;
+  /** In the text format of Prometheus; absent when metrics are off. */
+  readonly metricsText: (() => Promise<string>) | undefined;
   /** Sends what is there; a collector that does not answer is not waited for. */
   close(): Promise<void>;
 }
@@ -79,7 +78,6 @@ export async function startTelemetry(options: TelemetryOptions, needs: Telemetry
   const stops = new Set<() => void>();
   return {
     traces: traces !== undefined,
-    metrics: metrics !== undefined,
     follow(events, about = {}) {
       const own = [metrics?.follow(events, about), traces?.follow(events)].filter((stop) => stop !== undefined);
       const stop = (): void => {
@@ -92,7 +90,7 @@ export async function startTelemetry(options: TelemetryOptions, needs: Telemetry
     followWorker: (worker) => metrics?.followWorker(worker),
     followStore: (store) => metrics?.followStore(store),
     countEffect: (platform, result) => metrics?.meter.count('sallyport_effects_total', { platform, result }),
-    metricsText: async () => (await metrics?.text()) ?? '',
+    metricsText: metrics && (() => metrics.text()),
     async close() {
       for (const stop of stops) stop();
       metrics?.close();

@@ -20,6 +20,7 @@ describe.each(BACKENDS)('metrics on %s', (backend) => {
   let worker: PlaneWorker;
   let session: SessionHandle;
   let telemetry: Telemetry;
+  const planeMetrics = async (): Promise<Scrape> => readScrape((await telemetry.metricsText?.()) ?? '');
   beforeAll(async () => {
     plane = await stagePlane(backend);
     worker = await plane.startWorker({
@@ -106,7 +107,7 @@ describe.each(BACKENDS)('metrics on %s', (backend) => {
   });
 
   it('of the plane show queues, workers and the audit, as the store has them', async () => {
-    const before = readScrape(await telemetry.metricsText());
+    const before = await planeMetrics();
     expect(before.value('sallyport_store_up')).toBe(1);
     expect(before.value('sallyport_workers', { pool: 'tools', state: 'serving' })).toBe(1);
     expect(before.value('sallyport_fleet_concurrency', { pool: 'tools' })).toBe(5);
@@ -115,7 +116,7 @@ describe.each(BACKENDS)('metrics on %s', (backend) => {
     if (answer.kind !== 'pending') throw new Error(`the call is ${answer.kind}`);
     const held = await eventually(
       async () => {
-        const now = readScrape(await telemetry.metricsText());
+        const now = await planeMetrics();
         return now.value('sallyport_queue_leased', { pool: 'tools' }) === 1 ? now : undefined;
       },
       { timeoutMs: 20_000, what: 'a held call' },
