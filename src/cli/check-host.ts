@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
 import type { Config } from '../config/config-schema.ts';
 import { unavailable } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
@@ -9,12 +10,13 @@ import type { Terminal } from './terminal.ts';
 export async function checkHost(
   config: Config,
   terminal: Terminal,
-  part: 'worker' | 'gateway' = 'worker',
+  part: 'worker' | 'gateway' | 'dev' = 'worker',
 ): Promise<void> {
   if (config.store === 'embedded') ensureFolder(config.folder);
-  const { enabled, host, port } = config[part].health;
-  if (enabled && port !== undefined) await ensurePortIsFree(host, port);
-  if (part === 'worker' && process.getuid?.() === 0)
+  const { enabled, host, port } = config[part === 'gateway' ? 'gateway' : 'worker'].health;
+  if (enabled && port !== undefined) await ensurePortIsFree(host, port, '--port');
+  await checkHttpPort(config, part);
+  if (part !== 'gateway' && process.getuid?.() === 0)
     terminal.warn('running as root: the tools have all its rights too');
   if (Date.now() < Date.UTC(2025, 0, 1)) {
     terminal.warn("this machine's clock is years behind; deadlines follow the store's clock");
@@ -34,12 +36,19 @@ function ensureFolder(folder: string): void {
   }
 }
 
-function ensurePortIsFree(host: string, port: number): Promise<void> {
+/** A worker serves no HTTP, but `dev` does, and it looks for another port only if none was asked for. */
+async function checkHttpPort({ gateway: { http } }: Config, part: 'worker' | 'gateway' | 'dev'): Promise<void> {
+  const port = http.port ?? (part === 'gateway' ? DEFAULT_HTTP_PORT : 0);
+  if (part === 'worker' || !http.enabled || port === 0) return;
+  await ensurePortIsFree(http.host, port, '--http-port');
+}
+
+function ensurePortIsFree(host: string, port: number, flag: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${error.code})`;
-      reject(unavailable(`The port ${port} on ${host} ${why}.`, 'Name another with --port.', error));
+      reject(unavailable(`The port ${port} on ${host} ${why}.`, `Name another with ${flag}.`, error));
     });
     server.listen(port, host, () => server.close(() => resolve()));
   });

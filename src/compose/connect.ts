@@ -1,14 +1,19 @@
 import { createClient, type Client } from '../client/client.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import { createEventBus } from '../observe/event-bus.ts';
+import { SILENT } from '../observe/log.ts';
+import type { Telemetry, TelemetryOptions } from '../observe/telemetry.ts';
 import { createRefusalLog } from '../observe/refusal-log.ts';
-import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
+import type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
+import type { Store } from '../ports/store.ts';
+import { randomId } from '../wire/ids.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { RELEASE } from './release.ts';
 
-export type ConnectOptions = StoreOptions & {
+export interface ClientOptions {
   readonly admission?: Partial<AdmissionLimits>;
   /** How long the outcome of a cancelled call is kept. */
   readonly retentionMs?: number;
@@ -18,13 +23,37 @@ export type ConnectOptions = StoreOptions & {
   readonly log?: Pick<Log, 'warn'>;
   /** Hears the diagnostic events of this client; more can listen with `client.events`. */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
-};
+}
+
+export type ConnectOptions = StoreOptions &
+  ClientOptions & {
+    /** Sends spans of the calls made here to a collector. Absent: it does not. */
+    readonly telemetry?: Pick<TelemetryOptions, 'traces'>;
+  };
 
 /** Opens a connection for callers. Loads no tool code, ever. */
 export async function connect(options: ConnectOptions): Promise<Client> {
+  const client = createClientOf(await openStore(options), options);
+  if (options.telemetry === undefined) return client;
+  try {
+    const telemetry = await followCalls(client.events, options.telemetry, options.log);
+    return {
+      ...client,
+      async close() {
+        await client.close();
+        await telemetry?.close();
+      },
+    };
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+/** A client of a store that is open already. Closing it closes the store. */
+export function createClientOf(store: Store, options: ClientOptions): Client {
   const events = createEventBus({ onTrouble: warn });
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
-  const store = await openStore(options);
   const client = createClient(store, {
     admission: { ...DEFAULT_ADMISSION, ...options.admission },
     retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
@@ -40,6 +69,20 @@ export async function connect(options: ConnectOptions): Promise<Client> {
       return declareAgents(store, agents);
     },
   };
+}
+
+/** Loaded only where it is asked for. */
+async function followCalls(
+  events: EventSource,
+  { traces }: Pick<TelemetryOptions, 'traces'>,
+  log: Pick<Log, 'warn'> = { warn: (_, problem) => warn(problem) },
+): Promise<Telemetry | undefined> {
+  if (traces === undefined) return undefined;
+  const { startTelemetry } = await import('../observe/telemetry.ts');
+  const needs = { role: 'client', release: RELEASE, instance: randomId(), log: { ...SILENT, ...log } } as const;
+  const telemetry = await startTelemetry({ traces }, needs);
+  telemetry?.follow(events);
+  return telemetry;
 }
 
 /** Without a log the client's own functions stay as they are. */

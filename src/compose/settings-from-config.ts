@@ -1,7 +1,9 @@
 import type { Config } from '../config/config-schema.ts';
+import type { TelemetryOptions } from '../observe/telemetry.ts';
 import type { Log } from '../ports/log.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
 import { auditBoundsOf } from './audit-options.ts';
+import type { ClientOptions } from './connect.ts';
 import type { StoreOptions } from './open-store.ts';
 import { platformSettingsOf } from './start-outbound.ts';
 import type { WorkerOptions } from './start-worker.ts';
@@ -34,7 +36,12 @@ function redisOptionsOf({ redis }: Config, use: StoreUse = {}): RedisStoreOption
 export function workerOptionsOf(
   config: Config,
   store: StoreOptions,
-  more: { readonly modules: string; readonly watch: boolean; readonly log: Log },
+  more: {
+    readonly modules: string;
+    readonly watch: boolean;
+    readonly log: Log;
+    readonly telemetry?: TelemetryOptions;
+  },
   /** Of the file that holds it; the configuration's own otherwise. */
   webhookSecret?: string,
 ): WorkerOptions {
@@ -59,6 +66,10 @@ export function workerOptionsOf(
     outbound: platformSettingsOf(config),
     ...webhookOptionsOf(config, webhookSecret),
   };
+}
+
+export function clientOptionsOf(config: Config): Pick<ClientOptions, 'admission' | 'retentionMs'> {
+  return { admission: config.admission, retentionMs: config.worker.retentionMs };
 }
 
 function webhookOptionsOf({ approvals }: Config, secretOfFile = ''): Pick<WorkerOptions, 'approvals'> {

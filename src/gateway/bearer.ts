@@ -1,37 +1,23 @@
-import { randomBytes } from 'node:crypto';
 import type { SessionId } from '../domain/ids.ts';
 import type { SessionHandle } from '../domain/session.ts';
 import { sha256 } from '../wire/digest.ts';
-import { newToken } from '../wire/ids.ts';
+import { newTokenText, readTokenText } from '../wire/token-text.ts';
 
 /** What stands after `Bearer`: a token of the gateway, or a session's own token. */
 export type Bearer =
   | { readonly kind: 'token'; readonly id: string; readonly secretDigest: string }
   | { readonly kind: 'session'; readonly id: SessionId; readonly token: string };
 
-const TOKEN = /^spt_([a-z0-9]{16})_([A-Za-z0-9_-]{43})$/;
 const SESSION = /^sps_(\d{1,4}\.[A-Za-z0-9_-]{12}\.[A-Za-z0-9_-]{22})~([A-Za-z0-9_-]{43})$/;
-const LOGIN_CODE = /^spl_([a-z0-9]{16})_([A-Za-z0-9_-]{43})$/;
+const LOGIN_CODE = /^spl_([a-z2-7]{16})_([A-Za-z0-9_-]{43})$/;
 
 /** Undefined for everything that has not exactly the form: nothing is trimmed or repaired. */
 export function readBearer(text: string): Bearer | undefined {
-  const token = TOKEN.exec(text);
-  if (token !== null) return { kind: 'token', id: token[1]!, secretDigest: sha256(token[2]!) };
+  const token = readTokenText(text);
+  if (token !== undefined) return { kind: 'token', ...token };
   const session = SESSION.exec(text);
   if (session !== null) return { kind: 'session', id: session[1]! as SessionId, token: session[2]! };
   return undefined;
-}
-
-export interface NewSecret {
-  readonly id: string;
-  /** Shown once. */
-  readonly text: string;
-  readonly secretDigest: string;
-}
-
-export function newTokenText(): NewSecret {
-  const [id, secret] = [newTokenId(), newToken()];
-  return { id, text: `spt_${id}_${secret}`, secretDigest: sha256(secret) };
 }
 
 /** The bearer of one session, for whoever may act in it and nowhere else. */
@@ -40,9 +26,9 @@ export function sessionBearer({ id, token }: Pick<SessionHandle, 'id' | 'token'>
 }
 
 /** A code that can be used once to log in. Its digest is another one than that of a token with the same secret, so it is no bearer. */
-export function newLoginCode(): NewSecret {
-  const [id, secret] = [newTokenId(), newToken()];
-  return { id, text: `spl_${id}_${secret}`, secretDigest: loginDigest(secret) };
+export function newLoginCode(): { readonly id: string; readonly text: string; readonly secretDigest: string } {
+  const text = newTokenText().text.replace(/^spt_/, 'spl_');
+  return { text, ...readLoginCode(text)! };
 }
 
 export function readLoginCode(text: string): { readonly id: string; readonly secretDigest: string } | undefined {
@@ -52,10 +38,4 @@ export function readLoginCode(text: string): { readonly id: string; readonly sec
 
 function loginDigest(secret: string): string {
   return sha256(`login\0${secret}`);
-}
-
-const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
-
-function newTokenId(): string {
-  return Array.from(randomBytes(16), (byte) => ID_ALPHABET[byte % ID_ALPHABET.length]!).join('');
 }

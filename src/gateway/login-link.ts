@@ -1,9 +1,10 @@
 import { planeError } from '../domain/errors.ts';
-import type { GatewayToken, TokenScope } from '../domain/gateway-token.ts';
+import { TOKEN_LIMITS, type GatewayToken, type TokenScope } from '../domain/gateway-token.ts';
 import type { TokenStore } from '../ports/token-store.ts';
 import { sha256 } from '../wire/digest.ts';
 import { randomId } from '../wire/ids.ts';
-import { newLoginCode, newTokenText, readLoginCode } from './bearer.ts';
+import { newTokenText } from '../wire/token-text.ts';
+import { newLoginCode, readLoginCode } from './bearer.ts';
 
 /** How long a login link can be used, once. */
 export const LOGIN_CODE_MS = 10 * 60 * 1000;
@@ -54,6 +55,6 @@ async function create(
   request: Parameters<TokenStore['createToken']>[0],
 ): Promise<GatewayToken> {
   const answer = await store.createToken(request);
-  if (answer.kind === 'full') throw planeError('LOGIN_REFUSED', {});
+  if (answer.kind === 'full') throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
   return answer.token;
 }

@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { planeError } from '../domain/errors.ts';
-import type { TokenStore } from '../ports/token-store.ts';
 import { randomId } from '../wire/ids.ts';
 import type { GatewayPlane } from './gateway-plane.ts';
 import { logRequest } from './http/access-log.ts';
-import { createAuthenticator, type ProofStore } from './http/authenticate.ts';
+import { createAuthenticator } from './http/authenticate.ts';
 import { calmBody } from './http/calm-body.ts';
 import { createTrustedProxies } from './http/client-address.ts';
 import { createApp, type GatewayParts } from './http/create-app.ts';
@@ -26,7 +25,6 @@ export interface ServedGateway {
 
 export interface ServeOptions extends GatewayParts {
   readonly plane: GatewayPlane;
-  readonly tokens: TokenStore;
   /** 0: a free one. */
   readonly port: number;
   /** How many ports above it are tried when it is taken. */
@@ -35,29 +33,20 @@ export interface ServeOptions extends GatewayParts {
 
 const GRACE_MS = 10_000;
 
-function proofsOf(store: GatewayPlane['store'], tokens: TokenStore): ProofStore {
-  return {
-    lanes: store.lanes,
-    proveToken: (request) => tokens.proveToken(request),
-    proveSession: (request) => store.proveSession(request),
-    readSession: (session) => store.readSession(session),
-  };
-}
-
 /** One listener for everything: API, MCP endpoint, metrics and console, behind one guard. */
 export async function serveGateway(options: ServeOptions): Promise<ServedGateway> {
-  const { plane, tokens } = options;
+  const { plane } = options;
   const { log } = plane;
   const { http } = plane.config.gateway;
   const inFlight = trackInFlight({ mostPerBearer: Math.ceil(http.connections / 2) });
-  const authenticator = createAuthenticator(proofsOf(plane.store, tokens), ({ id }) => {
+  const authenticator = createAuthenticator(plane.store, ({ id }) => {
     plane.sessions.close(id).catch((error: unknown) => log.warn({ error }, 'a session could not be revoked'));
   });
   inFlight.watch(authenticator);
   const app = createApp(options, {
     authenticator,
     inFlight,
-    tokens,
+    tokens: plane.store,
     log,
     failures: new RateLimit({ perSecond: http.rate.failuresPerMinute / 60, burst: http.rate.failuresPerMinute }),
     requests: new RateLimit({ perSecond: http.rate.perSecond, burst: http.rate.burst }),

@@ -153,7 +153,7 @@ describe('sallyport gateway', () => {
   });
 
   const startGateway = async (): Promise<WatchedProcess> => {
-    const gateway = await plane.startWaiting('gateway');
+    const gateway = await plane.startWaiting('gateway', '--http-port', '0');
     await gateway.waitForLine(/^Health: /, 30_000);
     return gateway;
   };
@@ -198,7 +198,7 @@ describe('sallyport gateway', () => {
     expect((await alone.cli('audit', 'tail')).code).toBe(78);
     alone.remove();
     const own = planeFolder();
-    const gateway = await own.startWaiting('gateway');
+    const gateway = await own.startWaiting('gateway', '--http-port', '0');
     await gateway.waitForLine(/nothing to drain: this store keeps its audit itself/, 30_000);
     expect((await gateway.stop(10_000)).code).toBe(0);
     own.remove();

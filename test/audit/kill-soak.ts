@@ -183,7 +183,7 @@ async function stageGateway(plane: StagedPlane, postgres: PostgresServer) {
     SALLYPORT_GATEWAY_HEALTH_ENABLED: 'false',
   };
   const start = async (): Promise<WatchedProcess> => {
-    const started = await startCli(['gateway'], { cwd: plane.folder, env });
+    const started = await startCli(['gateway', '--http-port', '0'], { cwd: plane.folder, env });
     await started.waitForLine(/^Gateway .* drains/, 30_000);
     return started;
   };

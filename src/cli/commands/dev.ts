@@ -16,17 +16,24 @@ import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
 import type { Terminal } from '../terminal.ts';
 import { platformSecretsOf } from '../platform-secrets.ts';
-import { webhookSecretOf } from '../with-store.ts';
+import { traceHeadersOf, webhookSecretOf } from '../with-store.ts';
 
 const DEFAULT_MODULES = 'modules';
+
+const OPTIONS = [
+  'worker.modules',
+  'worker.health.port',
+  'worker.concurrency',
+  'worker.watch',
+  'policyFile',
+  'gateway.http.port',
+];
 
 export function devCommand(): Command {
   const command = new Command('dev').description(
     'Run the whole plane in this process, on one SQLite file, until Ctrl-C',
   );
-  for (const path of ['worker.modules', 'worker.health.port', 'worker.concurrency', 'worker.watch', 'policyFile']) {
-    command.addOption(new ConfigOption(path));
-  }
+  for (const path of OPTIONS) command.addOption(new ConfigOption(path));
   return command.action(action(dev));
 }
 
@@ -42,12 +49,16 @@ async function dev(context: CommandContext): Promise<void> {
       'Use sallyport worker, or --store embedded.',
     );
   }
-  await checkHost(config, terminal);
+  await checkHost(config, terminal, 'dev');
   const log = createLevelledLog(config.log.level ?? 'warn', createReadableLog(terminal));
   const policyFile = config.policyFile === undefined ? undefined : readPolicyFileFor(log, config.policyFile);
   if (!terminal.json) terminal.note(`Sallyport ${RELEASE} is starting ...`);
   const modules = config.worker.modules ?? DEFAULT_MODULES;
-  const secrets = { webhookSecret: webhookSecretOf(config), platformSecrets: platformSecretsOf(config) };
+  const secrets = {
+    webhookSecret: webhookSecretOf(config),
+    platformSecrets: platformSecretsOf(config),
+    traceHeaders: traceHeadersOf(config),
+  };
   const running = await runDev({ config, modules, policyFile, ...secrets, log });
   logEvents(running.worker.events, log);
   const following = await followConfig(context, loaded, {
@@ -55,7 +66,7 @@ async function dev(context: CommandContext): Promise<void> {
     defaultLevel: 'warn',
     applyPolicy: running.applyPolicy,
   });
-  announce(terminal, running, config);
+  announce(terminal, running, config, await running.http?.loginLink());
   const { failed } = running.worker;
   const drain = async (): Promise<void> => {
     await following?.close();
@@ -66,7 +77,8 @@ async function dev(context: CommandContext): Promise<void> {
   );
 }
 
-function announce(terminal: Terminal, { worker, policy, socket }: RunningDev, config: Config): void {
+function announce(terminal: Terminal, running: RunningDev, config: Config, loginLink: string | undefined): void {
+  const { worker, policy, socket, http } = running;
   const { modules, broken } = worker.loaded;
   const folder = relative(process.cwd(), config.folder) || '.';
   const command = nextCommand(
@@ -80,6 +92,8 @@ function announce(terminal: Terminal, { worker, policy, socket }: RunningDev, co
       folder: config.folder,
       socket,
       healthUrl: worker.healthUrl,
+      url: http?.url,
+      loginLink,
       policyVersion: policy.version,
       modules: ids,
       broken,
@@ -95,8 +109,10 @@ function announce(terminal: Terminal, { worker, policy, socket }: RunningDev, co
     ['store', `${folder}/store.sqlite`],
     ['policy', `version ${policy.version}${open ? ': every tool is open, except privileged ones' : ''}`],
     ['socket', `${socket} (told in ${folder}/plane.json)`],
+    ...(http === undefined ? [] : [['mcp', `${http.url}/mcp (API: ${http.url}/v1)`]]),
     ['health', worker.healthUrl === undefined ? 'off' : `${worker.healthUrl}/readyz`],
   ]);
+  if (loginLink !== undefined) terminal.print(`\nConsole, once, within ten minutes:\n\n  ${loginLink}`);
   terminal.print(`\nTry in a second terminal:\n\n  ${command}\n`);
   terminal.note('Ctrl-C ends it.');
 }

@@ -2,25 +2,29 @@ import { Command } from 'commander';
 import { auditOptionsOf } from '../../compose/audit-options.ts';
 import { storeOptionsOf } from '../../compose/settings-from-config.ts';
 import { startGateway } from '../../compose/start-gateway.ts';
+import { telemetryOptionsOf } from '../../compose/telemetry-options.ts';
 import { planeError } from '../../domain/errors.ts';
 import { createLog } from '../../observe/log.ts';
 import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { followConfig } from '../follow-config.ts';
 import { createLevelledLog } from '../levelled-log.ts';
+import { loginLinkCommand } from './gateway-login-link.ts';
 import { platformSecretsOf } from '../platform-secrets.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
-import { passwordOf } from '../with-store.ts';
+import { passwordOf, traceHeadersOf } from '../with-store.ts';
 import { auditPasswordOf } from '../with-trail.ts';
 
 export function gatewayCommand(): Command {
   return new Command('gateway')
     .description(
-      'Keep the audit of a store (drain, chain and sign its records) and deliver what tools send, until SIGTERM',
+      'Serve API, MCP and console over HTTP, keep the audit of a store and deliver what tools send, until SIGTERM',
     )
     .addOption(new ConfigOption('gateway.health.port'))
-    .action(action(serve));
+    .addOption(new ConfigOption('gateway.http.port'))
+    .action(action(serve))
+    .addCommand(loginLinkCommand());
 }
 
 async function serve(context: CommandContext): Promise<void> {
@@ -37,6 +41,8 @@ async function serve(context: CommandContext): Promise<void> {
     audit,
     outbound: { config, secrets: platformSecretsOf(config) },
     health: enabled ? { host, port } : false,
+    ...(config.gateway.http.enabled ? { http: config } : {}),
+    telemetry: telemetryOptionsOf(config, traceHeadersOf(config)),
     log,
   });
   const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });
@@ -46,14 +52,18 @@ async function serve(context: CommandContext): Promise<void> {
   };
   // Before it says that it runs: whoever reads that may stop it at once.
   const stopped = runUntilStopped({ failed: gateway.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
-  const { gatewayId, lanes, healthUrl } = gateway;
-  if (terminal.json) terminal.printJson({ gatewayId, pid: process.pid, lanes, healthUrl });
+  const { gatewayId, lanes, healthUrl, http } = gateway;
+  if (terminal.json) terminal.printJson({ gatewayId, pid: process.pid, lanes, healthUrl, url: http?.url });
   else {
     const work =
       lanes === 0
         ? 'has nothing to drain: this store keeps its audit itself'
         : `drains ${lanes} ${lanes === 1 ? 'lane' : 'lanes'} to ${config.audit.sink}`;
     terminal.print(`Gateway ${gatewayId} ${work}, process ${process.pid}`);
+    if (http !== undefined) {
+      terminal.print(`API: ${http.url}/v1, MCP: ${http.url}/mcp`);
+      terminal.print(`Console: ${http.url} (log in with: sallyport gateway login-link)`);
+    }
     if (healthUrl !== undefined) terminal.print(`Health: ${healthUrl}/readyz`);
   }
   await stopped;

@@ -8,7 +8,7 @@ import { problemOf, problemResponse } from '../problem.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 import { createLogin } from './login.ts';
 import { allowedMethods } from './allowed-methods.ts';
-import { factsOf } from './request-facts.ts';
+import { factsOf, mustClose } from './request-facts.ts';
 import { readJsonBytes, strictJsonBody } from './read-body.ts';
 import { requireScope } from './require-scope.ts';
 import { requireToken, type TokenNeeds } from './require-token.ts';
@@ -95,8 +95,7 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
 
 function answer(context: Context<GatewayEnv>, error: unknown): Response {
   const response = problemResponse(problemOf(error));
-  // What has not been read of the body would be taken for the next request.
-  if (!context.env.incoming.complete) response.headers.set('connection', 'close');
+  if (mustClose(context.env.incoming)) response.headers.set('connection', 'close');
   return response;
 }
 

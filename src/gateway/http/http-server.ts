@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { planeError, type PlaneError } from '../../domain/errors.ts';
 import { problemHeaders, problemOf } from '../problem.ts';
 import { limitConnections } from './connections.ts';
+import { mustClose } from './request-facts.ts';
 
 export const HEADER_BYTES = 16 * 1024;
 const MOST_HEADERS = 100;
@@ -77,11 +78,10 @@ function errorOfParser(code: string | undefined): PlaneError {
 export function sendProblem(incoming: IncomingMessage, outgoing: ServerResponse, error: unknown): void {
   const problem = problemOf(error);
   const body = JSON.stringify(problem);
-  const isWhole = incoming.complete || incoming.headers['content-length'] === undefined;
   outgoing.writeHead(problem.status, {
     ...problemHeaders(problem),
     'content-length': Buffer.byteLength(body),
-    ...(isWhole && incoming.headers['transfer-encoding'] === undefined ? {} : { connection: 'close' }),
+    ...(mustClose(incoming) ? { connection: 'close' } : {}),
   });
   outgoing.end(incoming.method === 'HEAD' ? undefined : body);
 }

@@ -4,6 +4,7 @@ import { planeError } from '../../domain/errors.ts';
 import { JSON_LIMITS, parseStrictJson } from '../../wire/strict-json.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 import { askForBody } from './http-server.ts';
+import { hasBody } from './request-facts.ts';
 
 /** Arguments of a call may have 1 MiB; what stands around them has room too. */
 export const BODY_BYTES = JSON_LIMITS.bytes + 64 * 1024;
@@ -25,13 +26,12 @@ export const strictJsonBody = createMiddleware<GatewayEnv>(async (context, next)
 /** The bytes of a JSON body, before anybody parses them; undefined when there is none. */
 export async function readJsonBytes(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const { headers, method = 'GET' } = incoming;
-  const announced = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? '0' : undefined);
-  if (announced === '0') return undefined;
+  if (!hasBody(incoming)) return undefined;
   if (METHODS_WITHOUT_BODY.has(method)) {
     throw planeError('HTTP_REQUEST_INVALID', { problem: `${method} takes no body` });
   }
   checkBodyType(headers);
-  if (announced !== undefined && Number(announced) > BODY_BYTES) throw tooLarge();
+  if (Number(headers['content-length'] ?? 0) > BODY_BYTES) throw tooLarge();
   askForBody(incoming);
   const bytes = await readBytes(incoming);
   // The adapter makes the body of its Request of this, for those who read it there.

@@ -18,3 +18,13 @@ export function factsOf(incoming: IncomingMessage): RequestFacts {
   if (known === undefined) throw new TypeError('this request passed no guard');
   return known;
 }
+
+/** Whether one was announced; it need not have arrived. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/** What has not been read of a body would be taken for the next request. */
+export function mustClose(incoming: IncomingMessage): boolean {
+  return hasBody(incoming) && !incoming.complete;
+}

@@ -1,0 +1,33 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
+import type { Config } from '../config/config-schema.ts';
+
+/** Beside the embedded store, so that commands find a gateway that took another port. No secret. */
+const urlFile = (folder: string): string => join(folder, 'gateway.json');
+
+export function tellGatewayUrl({ store, folder }: Config, url: string): void {
+  if (store !== 'embedded') return;
+  const draft = `${urlFile(folder)}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify({ url, pid: process.pid })}\n`, { mode: 0o600 });
+  renameSync(draft, urlFile(folder));
+}
+
+export function forgetGatewayUrl({ store, folder }: Config, url: string): void {
+  if (store === 'embedded' && readUrl(folder) === url) rmSync(urlFile(folder), { force: true });
+}
+
+/** What the running gateway told, or where the configuration puts it. */
+export function findGatewayUrl({ store, folder, gateway: { http } }: Config): string {
+  const told = store === 'embedded' ? readUrl(folder) : undefined;
+  return told ?? `http://${http.host}:${http.port ?? DEFAULT_HTTP_PORT}`;
+}
+
+function readUrl(folder: string): string | undefined {
+  try {
+    const { url } = JSON.parse(readFileSync(urlFile(folder), 'utf8')) as { url?: unknown };
+    return typeof url === 'string' ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { fileURLToPath } from 'node:url';
+import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
+import type { Config } from '../config/config-schema.ts';
+import { createAgentSessions } from '../gateway/agent-sessions.ts';
+import type { GatewayPlane } from '../gateway/gateway-plane.ts';
+import { createLoginLink } from '../gateway/login-link.ts';
+import { serveGateway, type ServeOptions } from '../gateway/serve-gateway.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import type { Client } from '../client/client.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import { auditOptionsOf } from './audit-options.ts';
+import { createOperations } from './gateway-operations.ts';
+import { createMcpEndpoint } from '../mcp/inbound/endpoint.ts';
+import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
+import { RELEASE } from './release.ts';
+
+export interface HttpOptions {
+  readonly gatewayId: string;
+  readonly config: Config;
+  readonly store: Store;
+  /** Of the same store. */
+  readonly client: Client;
+  readonly trail: AuditTrail;
+  readonly log: Log;
+  readonly readiness: ServeOptions['readiness'];
+  /** In the text format of Prometheus. Absent: metrics are off. */
+  readonly metricsText?: ServeOptions['metricsText'];
+  /** The port is only a wish, unless it was configured. */
+  readonly anyPort?: boolean;
+}
+
+export interface RunningHttp {
+  readonly url: string;
+  /** A link that opens the console once, within ten minutes. */
+  loginLink(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Built by the console's own build, beside the compiled sources. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../console', import.meta.url));
+/** More planes on one machine are rare, and a port far away would be a surprise. */
+const MORE_PORTS = 50;
+
+/** Joins what the gateway serves. It closes what it made; store and client are the caller's. */
+export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
+  const { gatewayId, config, store, client, trail, log, readiness, metricsText, anyPort = false } = options;
+  const sessions = createAgentSessions(client);
+  const operations = createOperations({ store, trail, config, log, auditKeys: auditOptionsOf(config).keys });
+  const plane: GatewayPlane = { gatewayId, config, store, client, trail, sessions, log, operations };
+  const { port } = config.gateway.http;
+  const served = await serveGateway({
+    plane,
+    mcp: createMcpEndpoint({ ...plane, release: RELEASE }),
+    readiness,
+    metricsText,
+    consoleFolder: CONSOLE_FOLDER,
+    port: port ?? DEFAULT_HTTP_PORT,
+    morePorts: port === undefined && anyPort ? MORE_PORTS : 0,
+  });
+  const { url } = served;
+  tellGatewayUrl(config, url);
+  return {
+    url,
+    loginLink: () => createLoginLink(store, url),
+    async close() {
+      forgetGatewayUrl(config, url);
+      await served.close();
+      await sessions.closeAll();
+    },
+  };
+}
