@@ -9,6 +9,8 @@ import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Client } from '../client/client.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { auditOptionsOf } from './audit-options.ts';
+import { createOperations } from './gateway-operations.ts';
 import { createMcpEndpoint } from '../mcp/inbound/endpoint.ts';
 import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
 import { RELEASE } from './release.ts';
@@ -22,6 +24,8 @@ export interface HttpOptions {
   readonly trail: AuditTrail;
   readonly log: Log;
   readonly readiness: ServeOptions['readiness'];
+  /** In the text format of Prometheus. Absent: metrics are off. */
+  readonly metricsText?: ServeOptions['metricsText'];
   /** The port is only a wish, unless it was configured. */
   readonly anyPort?: boolean;
 }
@@ -40,14 +44,16 @@ const MORE_PORTS = 50;
 
 /** Joins what the gateway serves. It closes what it made; store and client are the caller's. */
 export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
-  const { gatewayId, config, store, client, trail, log, readiness, anyPort = false } = options;
+  const { gatewayId, config, store, client, trail, log, readiness, metricsText, anyPort = false } = options;
   const sessions = createAgentSessions(client);
-  const plane: GatewayPlane = { gatewayId, config, store, client, trail, sessions, log };
+  const operations = createOperations({ store, trail, config, log, auditKeys: auditOptionsOf(config).keys });
+  const plane: GatewayPlane = { gatewayId, config, store, client, trail, sessions, log, operations };
   const { port } = config.gateway.http;
   const served = await serveGateway({
     plane,
     mcp: createMcpEndpoint({ ...plane, release: RELEASE }),
     readiness,
+    metricsText,
     consoleFolder: CONSOLE_FOLDER,
     port: port ?? DEFAULT_HTTP_PORT,
     morePorts: port === undefined && anyPort ? MORE_PORTS : 0,

@@ -19,6 +19,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './option.ts';
+import { telemetrySchema } from './telemetry-schema.ts';
 import { secretProviders } from './secret-schema.ts';
 
 const SECOND = 1000;
@@ -202,6 +203,7 @@ export const configSchema = group({
       live: true,
     },
   ),
+  telemetry: telemetrySchema.prefault({}),
   log: group({
     level: optional(oneOf('debug', 'info', 'warn', 'error'), 'The least important lines that are logged.', {
       flag: '--log-level',

@@ -36,6 +36,8 @@ export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialo
 
   const send = async (): Promise<void> => {
     setSent(true);
+    // The pressed button goes away; the keyboard goes on with the one that stays.
+    document.querySelector<HTMLElement>('dialog[open] .dialog-actions .button')?.focus();
     const said = comment.trim();
     const wish: Wish = { decision, ...(said === '' ? {} : { comment: said }) };
     for (const approval of open) {

@@ -24,7 +24,7 @@ export async function decide(approval: ApprovalView, wish: Wish): Promise<Decide
 function sayAnswer({ state, missing, grant }: DecideAnswerView): string {
   if (state === 'pending') return `Counted. ${missing ?? 1} more must say yes.`;
   if (grant !== undefined) return 'Allowed, and remembered as a grant.';
-  return state === 'allowed' ? 'Allowed.' : `Now ${state}.`;
+  return { allowed: 'Allowed.', denied: 'Denied.', expired: 'Too late.', cancelled: 'It was withdrawn.' }[state];
 }
 
 /** Why it cannot be decided here and now; undefined: it can. */

@@ -37,7 +37,8 @@ interface StaticFile {
 export function createStaticConsole(folder: string | undefined): Hono<GatewayEnv> {
   const files = folder === undefined ? new Map<string, StaticFile>() : readFiles(folder);
   const pages = new Hono<GatewayEnv>();
-  const login = staticFile('login.html', Buffer.from(LOGIN_PAGE));
+  // The console brings a page of its own; this one is for a gateway without.
+  const login = files.get(INDEX) ?? staticFile('login.html', Buffer.from(LOGIN_PAGE));
   const script = staticFile('login.js', Buffer.from(LOGIN_SCRIPT));
   const style = staticFile('login.css', Buffer.from(LOGIN_STYLE));
 
@@ -50,8 +51,8 @@ export function createStaticConsole(folder: string | undefined): Hono<GatewayEnv
   pages.get('/assets/*', (context) => send(files.get(context.req.path.slice(1)), context.req.raw));
   pages.get('/console/*', (context) => {
     const name = context.req.path.slice('/console/'.length);
-    // Paths of the app itself are its own business; what looks like a file and is none is missing.
-    const isPage = name === '' || (!name.startsWith(ASSETS) && extname(name) === '');
+    // Paths of the app itself are its own business, ids with dots in them too; only a missing asset is missing.
+    const isPage = !name.startsWith(ASSETS);
     return send(files.get(name) ?? (isPage ? files.get(INDEX) : undefined), context.req.raw);
   });
   return pages;

@@ -40,6 +40,7 @@ export async function callTool(
         ...(knowsTasks(peer) ? {} : { waitMs }),
         signal,
         onEvent: hearEvents(wish, ctx, hear),
+        via: 'mcp',
         input: { kinds: inputKindsOf(peer), ...answered },
         ...(key === undefined ? {} : { key: answered === undefined ? key : keyOfRound(key, answered) }),
         ...(trace === undefined ? {} : { trace }),

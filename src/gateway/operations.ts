@@ -1,0 +1,69 @@
+import type { AuditVerification } from './api/audit-schema.ts';
+import type { Approval } from '../domain/approval.ts';
+import type { Catalog } from '../domain/catalog.ts';
+import type { DeclaredAgents } from '../domain/declared-agents.ts';
+import type { Asked, Explanation } from '../domain/explain-call.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Paused, PolicyRecord } from '../domain/policy.ts';
+
+/** What people do with a deployment, in code shared with the commands. Joined in `compose/`, which may use every part of the plane. */
+export interface GatewayOperations {
+  /** How questions are shown: what is a secret by the tool's schema, by its name or by its shape is marked. */
+  approvalRenderer(): Promise<RenderApproval>;
+  explain(asked: Asked): Promise<ExplainedCall>;
+  explainer(catalog: Catalog, record: PolicyRecord): (asked: Asked) => Explanation;
+  /** Checks a policy as a policy file is checked, and puts it in the place of the one with this version. */
+  setPolicy(
+    policy: JsonObject,
+    expectedVersion: number,
+  ): Promise<{ readonly version: number; readonly warnings: readonly string[] }>;
+  pause(target: PauseWish): Promise<{
+    readonly version: number;
+    readonly changed: boolean;
+    readonly paused: Paused;
+    readonly warnings: readonly string[];
+  }>;
+  /** Declares an agent, or takes it away with `null`. */
+  changeAgent(name: string, declaration: JsonObject | null): Promise<DeclaredAgents>;
+  /** What the selections of these agents probably do not mean, by agent. */
+  agentDoubts(record: PolicyRecord, catalog: Catalog): ReadonlyMap<string, readonly string[]>;
+  /** Recomputes all chains and checks all signatures. */
+  verifyAudit(): Promise<Pick<AuditVerification, 'checked' | 'statements' | 'problems'>>;
+  /** Throws APPROVAL_INVALID with every problem. Returns them as a grant keeps them. */
+  readConditions(conditions: readonly JsonObject[]): string;
+  readonly release: string;
+}
+
+export type RenderApproval = (approval: Approval) => RenderedApproval;
+
+export interface RenderedApproval {
+  readonly title: string;
+  readonly description: string;
+  readonly reasons: readonly string[];
+  readonly detail?: string;
+  readonly arguments: RenderedArguments;
+  readonly editedArguments?: RenderedArguments;
+}
+
+export interface RenderedArguments {
+  readonly text: string;
+  readonly bytes: number;
+  readonly digest: string;
+  readonly redacted: number;
+}
+
+export interface ExplainedCall extends Explanation {
+  readonly checks: readonly (Explanation['checks'][number] & { readonly place?: string })[];
+  readonly changes: readonly (Explanation['changes'][number] & {
+    readonly command?: string;
+    readonly edit?: string;
+    readonly snippet?: object;
+    readonly note?: string;
+  })[];
+}
+
+export interface PauseWish {
+  readonly what: 'all' | 'agent' | 'tool';
+  readonly name?: string;
+  readonly resume: boolean;
+}

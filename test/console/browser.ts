@@ -1,0 +1,140 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { temporaryFolder } from '../support/process.ts';
+import type { DeskPlane } from './desk-plane.ts';
+
+const CHROMIUM = process.env['SALLYPORT_CHROMIUM'] ?? '/usr/bin/chromium';
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PICTURES = fileURLToPath(new URL('../../docs/console/', import.meta.url));
+
+/** What must never happen in the console, whatever it shows. */
+interface Incidents {
+  readonly dialogs: string[];
+  readonly errors: string[];
+  /** Requests to anybody else. */
+  readonly foreign: string[];
+}
+
+export interface ConsolePage {
+  readonly page: Page;
+  readonly incidents: Incidents;
+  open(path: string): Promise<void>;
+  /** The shown question was looked at long enough to be decided. */
+  ready(): Promise<void>;
+  press(...keys: string[]): Promise<void>;
+  /** Serious and critical findings of axe on what is shown now. */
+  findings(): Promise<string[]>;
+  /** Written only with UPDATE_SCREENSHOTS=1. */
+  picture(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** No dialog, no error (what the content security policy refuses is one), no request to anybody else. */
+export function expectCalm({ incidents }: ConsolePage): void {
+  expect(incidents).toEqual({ dialogs: [], errors: [], foreign: [] });
+}
+
+export interface ConsoleBrowser {
+  /** A page of somebody who signed in with a login link. */
+  signIn(options?: BrowserContextOptions): Promise<ConsolePage>;
+  close(): Promise<void>;
+}
+
+/** A real Chromium with an empty profile. The first page signs in with the printed link; the others share its cookie. */
+export async function openBrowser(plane: DeskPlane): Promise<ConsoleBrowser> {
+  const profile = temporaryFolder('sallyport browser');
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: FLAGS,
+    env: { ...process.env, TMPDIR: profile.path } as Record<string, string>,
+  });
+  let cookies: Awaited<ReturnType<BrowserContext['cookies']>> = [];
+  return {
+    async signIn(options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+      const opened = await watchPage(context, plane);
+      if (cookies.length === 0) {
+        await opened.page.goto(plane.loginLink);
+        await opened.page.waitForURL(/\/console\//);
+        cookies = await context.cookies();
+      } else await context.addCookies(cookies);
+      return opened;
+    },
+    close: () => closeBrowser(browser, profile),
+  };
+}
+
+async function closeBrowser(browser: Browser, profile: { remove(): void }): Promise<void> {
+  await browser.close();
+  profile.remove();
+}
+
+async function watchPage(context: BrowserContext, plane: DeskPlane): Promise<ConsolePage> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const incidents: Incidents = { dialogs: [], errors: [], foreign: [] };
+  page.on('dialog', (dialog) => {
+    incidents.dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  page.on('pageerror', (error) => incidents.errors.push(error.message));
+  // What the content security policy refuses is an error on the console, too.
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      incidents.errors.push(message.text());
+    }
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${plane.url}/`) && !request.url().startsWith('data:')) {
+      incidents.foreign.push(request.url());
+    }
+  });
+  return {
+    page,
+    incidents,
+    open: async (path) => void (await page.goto(`${plane.url}${path}`)),
+    ready: () => page.locator('.question[data-ready="true"]').waitFor(),
+    async press(...keys) {
+      for (const key of keys) await page.keyboard.press(key);
+    },
+    findings: () => findingsOf(context, page),
+    async picture(name) {
+      if (process.env['UPDATE_SCREENSHOTS'] !== '1') return;
+      mkdirSync(PICTURES, { recursive: true });
+      await page.screenshot({ path: `${PICTURES}${name}.png`, animations: 'disabled', scale: 'css' });
+    },
+    close: () => context.close(),
+  };
+}
+
+/** Through the debugger: the page's own policy allows no foreign script. */
+async function findingsOf(context: BrowserContext, page: Page): Promise<string[]> {
+  const session = await context.newCDPSession(page);
+  await session.send('Runtime.evaluate', { expression: AXE });
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression: `axe.run(document).then(({ violations, passes }) => JSON.stringify({
+      passed: passes.length,
+      found: violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')),
+    }))`,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  await session.detach();
+  if (exceptionDetails !== undefined) throw new Error(exceptionDetails.text);
+  const { passed, found } = JSON.parse(String(result.value)) as { passed: number; found: string[] };
+  if (passed === 0) throw new Error('axe looked at nothing.');
+  return found;
+}

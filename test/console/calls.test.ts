@@ -1,0 +1,97 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { STAGES } from '../../src/domain/stages.ts';
+import { failOnLeaks } from '../support/reaper.ts';
+import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
+import { startDesk, type DeskPlane } from './desk-plane.ts';
+
+let plane: DeskPlane;
+let browser: ConsoleBrowser;
+let desk: ConsolePage;
+beforeAll(async () => {
+  plane = await startDesk();
+  browser = await openBrowser(plane);
+});
+afterAll(async () => {
+  await browser.close();
+  await plane.stop();
+  failOnLeaks();
+});
+beforeEach(async () => {
+  desk = await browser.signIn();
+});
+afterEach(async () => {
+  expectCalm(desk);
+  await desk.close();
+});
+
+const row = (callId: string) => desk.page.locator('tr', { has: desk.page.locator(`a[href$="${callId}"]`) });
+
+describe('the calls page', () => {
+  it('follows calls while they happen, and stands still when it is paused', async () => {
+    await desk.open('/console/calls');
+    await desk.page.getByText('No such calls.').waitFor();
+    const waiting = await plane.call('desk.wait', {});
+    await row(waiting).getByText('running').waitFor();
+    await desk.press('p');
+    await desk.page.getByRole('button', { name: 'Paused' }).waitFor();
+    const found = await plane.call('desk.lookup', { text: 'a' });
+    await plane.untilSettled(found);
+    expect(await row(found).count()).toBe(0);
+    await desk.press('p');
+    await row(found).getByText('ok').waitFor();
+
+    await row(waiting).getByRole('link').click();
+    await desk.page.getByRole('button', { name: 'Cancel …' }).click();
+    await desk.page.getByRole('button', { name: 'Cancel the call' }).click();
+    expect((await plane.untilSettled(waiting)).kind).toBe('cancelled');
+    await desk.page.locator('h1').getByText('cancelled').waitFor();
+  });
+
+  it('keeps its filter in the address, and lets in only what matches it', async () => {
+    const good = await plane.call('desk.lookup', { text: 'b' });
+    const bad = await plane.call('desk.fails', { text: 'no' }, { agent: 'billing' });
+    await Promise.all([plane.untilSettled(good), plane.untilSettled(bad)]);
+    await desk.open('/console/calls');
+    await row(good).waitFor();
+    await desk.page.getByLabel('Outcome').selectOption('failed');
+    await row(bad).waitFor();
+    await expect.poll(() => row(good).count()).toBe(0);
+    expect(desk.page.url()).toContain('outcome=failed');
+    const next = await plane.call('desk.fails', { text: 'again' });
+    await row(next).waitFor();
+    expect(await row(good).count()).toBe(0);
+    await desk.page.reload();
+    await row(bad).waitFor();
+    await desk.page.getByLabel('Agent').fill('billing');
+    await desk.press('Enter');
+    await expect.poll(() => row(next).count()).toBe(0);
+    await desk.page.goBack();
+    await row(next).waitFor();
+    expect(await desk.page.getByLabel('Agent').inputValue()).toBe('');
+  });
+
+  it('opens a call by keyboard: its stages, its verdict, its records and its output', async () => {
+    const callId = await plane.ask('desk.mail', { to: 'x@example.com', subject: 's' });
+    await desk.open('/console/approvals');
+    await desk.ready();
+    await desk.press('a');
+    await plane.untilSettled(callId);
+    await desk.press('g', 'c');
+    await row(callId).getByText('ok').waitFor();
+    await desk.press('j', 'Enter');
+    await desk.page.waitForURL(`**/console/calls/${callId}`);
+    await expect.poll(() => desk.page.locator('.stage-name').allInnerTexts()).toEqual([...STAGES]);
+    const text = await desk.page.locator('main').innerText();
+    expect(text).toContain('mails-outside');
+    expect(text).toContain('allow-once');
+    expect(text).toContain('call.settled');
+    expect(text).toContain('"sent": true');
+    await desk.page.getByRole('link', { name: 'Send a mail outside the company' }).click();
+    await desk.page.getByText('It is allowed.').waitFor();
+  });
+
+  it('says so when there is no such call', async () => {
+    await desk.open('/console/calls/0.nobody.knows');
+    expect(await desk.page.getByRole('alert').innerText()).toContain('CALL_UNKNOWN');
+  });
+});

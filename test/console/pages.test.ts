@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failOnLeaks } from '../support/reaper.ts';
+import { expectCalm, openBrowser, type ConsoleBrowser } from './browser.ts';
+import { startDesk, type DeskPlane } from './desk-plane.ts';
+
+let plane: DeskPlane;
+let browser: ConsoleBrowser;
+let settled: string;
+beforeAll(async () => {
+  plane = await startDesk();
+  browser = await openBrowser(plane);
+  await plane.ask('desk.mail', {
+    to: 'customer@example.com',
+    subject: 'Your order 4711',
+    body: 'We send the missing part today.\nSorry for the trouble.',
+  });
+  await plane.ask('desk.refund', { payment: 'pay_4711', amount: 1250, currency: 'EUR' }, { agent: 'billing' });
+  await plane.ask('desk.deploy', { steps: ['build', 'test', 'publish'] }, { agent: 'release', subject: 'omar' });
+  for (const text of ['Ada Lovelace', 'Alan Turing', 'Grace Hopper']) await plane.call('desk.lookup', { text });
+  await plane.call('desk.fails', { text: 'The customer database does not answer.' }, { agent: 'billing' });
+  settled = await plane.call('desk.attach', { name: 'invoice.html' });
+  await plane.untilSettled(settled);
+});
+afterAll(async () => {
+  await browser.close();
+  await plane.stop();
+  failOnLeaks();
+});
+
+const LOOKS = {
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  phone: { colorScheme: 'light', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+} as const;
+
+/** What is there once a page has been read, by page. */
+const PAGES: readonly (readonly [name: string, path: () => string, shown: string])[] = [
+  ['approvals', () => '/console/approvals', '.approval-item'],
+  ['decided', () => '/console/approvals?tab=history', '.state, .table'],
+  ['calls', () => '/console/calls', '.call-link'],
+  ['call', () => `/console/calls/${settled}`, '.timeline'],
+  ['access', () => '/console/access', 'h1'],
+  ['fleet', () => '/console/fleet', 'h1'],
+  ['grants', () => '/console/grants', 'h1'],
+  ['audit', () => '/console/audit', 'h1'],
+];
+
+describe.each(Object.entries(LOOKS))('the console, %s', (look, options) => {
+  it.each(PAGES)(
+    '%s has no serious accessibility finding, fits the screen and breaks no policy',
+    async (name, path, shown) => {
+      const desk = await browser.signIn(options);
+      await desk.open(path());
+      await desk.page.locator(shown).first().waitFor();
+      await desk.page.getByText('Live', { exact: true }).waitFor();
+      expect(await desk.findings()).toEqual([]);
+      expect(await desk.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      await desk.picture(`${name}-${look}`);
+      expectCalm(desk);
+      await desk.close();
+    },
+  );
+
+  it('dialogs have no serious accessibility finding', async () => {
+    const desk = await browser.signIn(options);
+    await desk.open('/console/approvals');
+    await desk.page.locator('.approval-item a').first().click();
+    await desk.ready();
+    for (const name of [/^Always/, /^Edit/, /^Deny/]) {
+      await desk.page.locator('.decision-bar').getByRole('button', { name }).click();
+      await desk.page.getByRole('dialog').waitFor();
+      expect(await desk.findings()).toEqual([]);
+      if (String(name) === '/^Edit/') await desk.picture(`edit-${look}`);
+      await desk.press('Escape');
+      await desk.page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await desk.close();
+  });
+});
+
+describe('the first page', () => {
+  it('loads less than 60 KB of script', async () => {
+    const desk = await browser.signIn();
+    const sizes: Promise<number>[] = [];
+    desk.page.on('requestfinished', (request) => {
+      if (request.resourceType() === 'script') {
+        sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+      }
+    });
+    await desk.open('/console/');
+    await desk.page.locator('.approval-item').first().waitFor();
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(sizes.length).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(60_000);
+    await desk.close();
+  });
+
+  it('is served under the strict policy', async () => {
+    const answer = await fetch(`${plane.url}/console/`);
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+    ]) {
+      expect(policy.split('; ')).toContain(rule);
+    }
+    expect(policy).not.toContain('unsafe');
+  });
+
+  it('is reached with a login link that leaves no code in the address or the history', async () => {
+    const desk = await browser.signIn();
+    await desk.open('/console/');
+    expect(desk.page.url()).not.toContain('#');
+    const second = await fetch(`${plane.url}/v1/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sallyport-console': '1', origin: plane.url },
+      body: JSON.stringify({ code: new URL(plane.loginLink).hash.slice(1) }),
+    });
+    expect(second.status).toBe(401);
+    await desk.close();
+  });
+});
