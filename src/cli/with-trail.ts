@@ -1,7 +1,6 @@
 import { auditOptionsOf, type AuditOptions } from '../compose/audit-options.ts';
 import { openSink } from '../compose/open-sink.ts';
 import { openStore } from '../compose/open-store.ts';
-import type { KnownLength } from '../audit/verify-trail.ts';
 import type { Config } from '../config/config-schema.ts';
 import { planeError } from '../domain/errors.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
@@ -60,15 +59,4 @@ async function reach(
     terminal.warn(`the store cannot be asked how much it has handed over: ${(error as Error).message}`);
     return undefined;
   }
-}
-
-/** What a store knows of its own: a trail that has less was cut short. */
-export async function knownLengths(store: Store | undefined): Promise<KnownLength[]> {
-  if (store === undefined) return [];
-  const known: KnownLength[] = [];
-  for (let lane = 0; lane < store.lanes; lane += 1) {
-    const { store: id, drained } = await store.auditState({ lane });
-    known.push({ store: id, lane, sequence: drained });
-  }
-  return known;
 }

@@ -76,6 +76,11 @@ export function readPolicyFile(path: string, near: NearNames): PolicyFile {
   const read = readSettingsFile(path);
   if (read.kind === 'problem') throw planeError('POLICY_INVALID', { problems: [read.problem] });
   const { value, placeOf } = read.file;
+  return readPolicyValue(value, placeOf, near);
+}
+
+/** The same for a policy that comes from somewhere else. */
+export function readPolicyValue(value: unknown, placeOf: SettingsFile['placeOf'], near: NearNames): PolicyFile {
   const parsed = policySchema.safeParse(value, { reportInput: true });
   if (!parsed.success) {
     const needs = { placeOf, near, keysBelow, expects: () => undefined };

@@ -112,6 +112,9 @@ const condition = z
   })
   .transform((given) => given as ArgumentCondition);
 
+/** Of a grant: all of them must hold. */
+export const conditionsSchema = z.array(condition).min(1).max(MOST_CONDITIONS);
+
 /** Other gates let a call through when nobody answers. Whoever writes that here must learn that it does not happen. */
 const NEVER_ALLOWS = z.never('a question that nobody answers in time is denied; nothing else can be chosen');
 const ON_TIMEOUT = ['onTimeout', 'timeoutBehavior', 'timeoutDecision', 'timeoutAction', 'allowOnTimeout'] as const;

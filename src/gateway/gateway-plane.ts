@@ -4,6 +4,7 @@ import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { AgentSessions } from './agent-sessions.ts';
+import type { GatewayOperations } from './operations.ts';
 
 /** What every route of the gateway may use. Joined in `compose/`. */
 export interface GatewayPlane {
@@ -15,4 +16,6 @@ export interface GatewayPlane {
   readonly trail: AuditTrail;
   readonly sessions: AgentSessions;
   readonly log: Log;
+  /** What people do with the deployment. */
+  readonly operations: GatewayOperations;
 }

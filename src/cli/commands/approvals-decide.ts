@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { createApprovals } from '../../client/approvals.ts';
+import { approvalRenderer } from '../../compose/render-approvals.ts';
 import type { Decision } from '../../client/decide-request.ts';
 import { APPROVAL_DECISIONS, type Approval, type ApprovalDecision } from '../../domain/approval.ts';
 import type { GrantWish } from '../../gate/approvals/grants.ts';
@@ -12,7 +13,7 @@ import { EXIT } from '../exit-codes.ts';
 import { asOption, readApprover } from '../read-approver.ts';
 import { readCallArguments } from '../read-call-arguments.ts';
 import { readCount } from '../read-count.ts';
-import { approvalRenderer, showApproval } from '../show-approval.ts';
+import { showApproval } from '../show-approval.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 

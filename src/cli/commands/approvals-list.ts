@@ -1,11 +1,12 @@
 import { Command, Option } from 'commander';
 import { createApprovals } from '../../client/approvals.ts';
+import { approvalRenderer } from '../../compose/render-approvals.ts';
 import { APPROVAL_STATES, type ApprovalState } from '../../domain/approval.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { asOption, readApprover } from '../read-approver.ts';
 import { readCount } from '../read-count.ts';
-import { approvalRenderer, toShownJson } from '../show-approval.ts';
+import { toShownJson } from '../show-approval.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 

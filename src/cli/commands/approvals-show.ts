@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import { createApprovals } from '../../client/approvals.ts';
+import { approvalRenderer } from '../../compose/render-approvals.ts';
 import { action } from '../command-context.ts';
 import { asOption, readApprover } from '../read-approver.ts';
-import { approvalRenderer, showApproval, toShownJson } from '../show-approval.ts';
+import { showApproval, toShownJson } from '../show-approval.ts';
 import { withStore } from '../with-store.ts';
 
 export function approvalsShowCommand(): Command {

@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import { createApprovals } from '../../client/approvals.ts';
+import { approvalRenderer } from '../../compose/render-approvals.ts';
 import { action } from '../command-context.ts';
 import { readDuration } from '../duration.ts';
 import { EXIT } from '../exit-codes.ts';
 import { onInterrupt } from '../on-interrupt.ts';
 import { asOption, readApprover } from '../read-approver.ts';
-import { approvalRenderer, nameOf, toShownJson } from '../show-approval.ts';
+import { nameOf, toShownJson } from '../show-approval.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 

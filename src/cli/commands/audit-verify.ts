@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { readTrustedKeys } from '../../audit/signing-keys.ts';
 import { verifyTrail, type AuditProblem } from '../../audit/verify-trail.ts';
+import { knownLengths } from '../../compose/known-lengths.ts';
 import { action } from '../command-context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { knownLengths, withTrail } from '../with-trail.ts';
+import { withTrail } from '../with-trail.ts';
 
 export function auditVerifyCommand(): Command {
   return new Command('verify')

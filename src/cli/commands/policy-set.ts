@@ -1,9 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { nearNames } from '../../domain/near-names.ts';
-import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from '../../config/policy-file.ts';
-import { checkRules } from '../../config/rule-problems.ts';
-import { planeError } from '../../domain/errors.ts';
-import { entriesOf } from '../../domain/module.ts';
+import { setPolicy } from '../../compose/set-policy.ts';
+import { readPolicyFile } from '../../config/policy-file.ts';
 import { action } from '../command-context.ts';
 import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
@@ -18,23 +16,10 @@ export function policySetCommand(): Command {
         const read = readPolicyFile(file, nearNames);
         return withFoundedStore(context, async (store) => {
           const { terminal } = context;
-          const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
-          const current = await store.readPolicy();
-          const expected = (context.options['expect'] as number | undefined) ?? current.version;
-          // What the file leaves as it is comes from the version just read, so it must be the expected one.
-          if (current.version !== expected) throw planeError('POLICY_CONFLICT', { expected, found: current.version });
-          const policy = applyPolicyFile(read, current.policy);
-          const known = tools.length === 0 ? undefined : { tools };
-          const warnings = [
-            ...read.warnings,
-            ...findPolicyDoubts(policy, known?.tools, nearNames),
-            ...checkRules(read, policy, known, nearNames),
-          ];
-          const written = await store.writePolicy({ expectedVersion: expected, policy });
-          if (written.kind === 'conflict') throw planeError('POLICY_CONFLICT', { expected, found: written.version });
+          const { version, warnings } = await setPolicy(store, read, context.options['expect'] as number | undefined);
           for (const warning of warnings) terminal.warn(warning);
-          if (terminal.json) terminal.printJson({ version: written.version, warnings });
-          else terminal.print(`The policy is now version ${written.version}.`);
+          if (terminal.json) terminal.printJson({ version, warnings });
+          else terminal.print(`The policy is now version ${version}.`);
         });
       }),
     );

@@ -1,0 +1,68 @@
+import { findPolicyDoubts } from '../config/policy-file.ts';
+import { splitToolId } from '../domain/ids.ts';
+import { entriesOf } from '../domain/module.ts';
+import { nearNames } from '../domain/near-names.ts';
+import type { Paused, Policy } from '../domain/policy.ts';
+import type { Store } from '../ports/store.ts';
+import { changePolicy } from './change-policy.ts';
+
+export interface PauseTarget {
+  readonly what: 'agent' | 'tool' | 'all';
+  /** Of the agent; `module.tool` or `module.*`. */
+  readonly name?: string;
+}
+
+export interface PauseChange {
+  readonly version: number;
+  readonly changed: boolean;
+  readonly paused: Paused;
+  readonly warnings: readonly string[];
+}
+
+type Needs = Pick<Store, 'readPolicy' | 'readNewerPolicy' | 'writePolicy' | 'readCatalog'>;
+
+/** What is wrong with it, in a sentence. */
+export function findTargetProblem({ what, name }: PauseTarget): string | undefined {
+  if (what === 'all') return name === undefined ? undefined : '"all" takes no name.';
+  if (name === undefined) return `Name the ${what}: sallyport pause ${what} NAME`;
+  const isTool = splitToolId(name.replace(/\.\*$/, '.x')) !== undefined || name === '*';
+  return what === 'agent' || isTool ? undefined : 'A tool is named module.tool, or module.* for all of a module.';
+}
+
+/** The kill switch. Without a target: resumes everything. */
+export async function changePaused(
+  store: Needs,
+  target: PauseTarget | undefined,
+  resume: boolean,
+): Promise<PauseChange> {
+  const { version, changed, policy } = await changePolicy(store, ({ policy: current }) => ({
+    ...current,
+    paused: withTarget(current.paused, target, resume),
+  }));
+  const warnings = target?.what === 'tool' && !resume ? await findDoubts(store, target.name!) : [];
+  return { version, changed, paused: policy.paused, warnings };
+}
+
+export async function readPaused(store: Needs): Promise<PauseChange> {
+  const { version, policy } = await store.readPolicy();
+  return { version, changed: false, paused: policy.paused, warnings: [] };
+}
+
+async function findDoubts(store: Needs, pattern: string): Promise<string[]> {
+  const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
+  const asked: Policy = { roles: {}, permissions: {}, paused: { tools: [pattern] } };
+  return findPolicyDoubts(asked, tools, nearNames);
+}
+
+function withTarget(paused: Paused, target: PauseTarget | undefined, resume: boolean): Paused {
+  if (target === undefined) return {};
+  const { what, name = '' } = target;
+  const { all: _, ...rest } = paused;
+  if (what === 'all') return resume ? rest : { ...rest, all: true };
+  const list = what === 'agent' ? 'agents' : 'tools';
+  const names = new Set(paused[list]);
+  if (resume) names.delete(name);
+  else names.add(name);
+  const { [list]: __, ...others } = paused;
+  return names.size === 0 ? others : { ...others, [list]: [...names].sort() };
+}

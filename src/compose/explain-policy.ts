@@ -1,0 +1,94 @@
+import { createValidatorCache } from '../catalog/validate-arguments.ts';
+import { placeOfRule } from '../config/place-of-rule.ts';
+import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
+import type { Catalog } from '../domain/catalog.ts';
+import { explainCall, type Asked, type CheckAnswer, type Explanation } from '../domain/explain-call.ts';
+import { nearNames } from '../domain/near-names.ts';
+import type { PolicyChange } from '../domain/nearest-change.ts';
+import type { PolicyRecord } from '../domain/policy.ts';
+import { foreseeRules } from '../gate/rules/foresee-rules.ts';
+import type { Store } from '../ports/store.ts';
+import { shellWord } from './shell-word.ts';
+
+/** An explanation for people: with places in the policy file, and changes as something to type. */
+export interface ExplainedPolicy extends Explanation {
+  readonly checks: readonly (CheckAnswer & { readonly place?: string })[];
+  readonly changes: readonly (PolicyChange & ShownChange)[];
+}
+
+interface ExplainOptions {
+  readonly policyFile: string | undefined;
+  /** The answer comes from the store; a file that cannot be read only means that no lines can be told. */
+  readonly warn: (error: unknown) => void;
+}
+
+export async function explainPolicy(
+  store: Pick<Store, 'readCatalog' | 'readPolicy'>,
+  asked: Asked,
+  { policyFile, warn }: ExplainOptions,
+): Promise<ExplainedPolicy> {
+  const [catalog, record] = [await store.readCatalog(), await store.readPolicy()];
+  const explanation = createExplainer(catalog, record)(asked);
+  const file = policyFile === undefined ? undefined : readKnownFile(policyFile, warn);
+  return {
+    ...explanation,
+    checks: explanation.checks.map((answer) => {
+      const place =
+        answer.rule === undefined || file === undefined ? undefined : placeOfRule(file, record.policy, answer.rule);
+      return place === undefined ? answer : { ...answer, place };
+    }),
+    changes: explanation.changes.map((change) => ({ ...change, ...describeChange(change) })),
+  };
+}
+
+/** For many questions about one catalog and one policy. */
+export function createExplainer(catalog: Catalog, record: PolicyRecord): (asked: Asked) => Explanation {
+  const validators = createValidatorCache();
+  return (asked) =>
+    explainCall(asked, {
+      catalog,
+      record,
+      validate: ({ digest, inputSchema }, value) => validators.validatorOf(digest, inputSchema)(value),
+      near: nearNames,
+      askRules: foreseeRules,
+    });
+}
+
+function readKnownFile(path: string, warn: ExplainOptions['warn']): PolicyFile | undefined {
+  try {
+    return readPolicyFile(path, nearNames);
+  } catch (error) {
+    warn(error);
+    return undefined;
+  }
+}
+
+interface ShownChange {
+  readonly command?: string;
+  readonly edit?: string;
+  readonly snippet?: object;
+  readonly note?: string;
+}
+
+/** As something to type, where a command can make it; otherwise as what the policy must hold. */
+function describeChange(change: PolicyChange): ShownChange {
+  switch (change.kind) {
+    case 'resume': {
+      const target = change.what === 'all' ? 'all' : `${change.what} ${shellWord(change.name)}`;
+      return { command: `sallyport pause ${target} --resume` };
+    }
+    case 'declare': {
+      const declaration = shellWord(JSON.stringify(change.declaration));
+      return { command: `printf %s ${declaration} | sallyport agents set ${shellWord(change.agent)} -` };
+    }
+    case 'permit': {
+      const snippet = { permissions: { [change.entry]: change.permission } };
+      if (change.frees === undefined) return { snippet };
+      return { snippet, note: `This lets in everybody whom "${change.frees}" means, not only this subject.` };
+    }
+    case 'remove-rule':
+      return { edit: `change or remove the rule "${change.rule}"`, note: 'It denies other calls too.' };
+    case 'add-rule':
+      return { snippet: { rules: [change.rule] }, note: 'Add it to the rules that are there.' };
+  }
+}

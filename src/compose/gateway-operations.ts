@@ -1,0 +1,113 @@
+import { readTrustedKeys } from '../audit/signing-keys.ts';
+import { verifyTrail } from '../audit/verify-trail.ts';
+import { readDeclaration } from '../config/agent-schema.ts';
+import { findAgentDoubts } from '../config/agent-doubts.ts';
+import type { Config } from '../config/config-schema.ts';
+import { readPolicyValue } from '../config/policy-file.ts';
+import { conditionsSchema } from '../config/rule-schema.ts';
+import { planeError } from '../domain/errors.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { entriesOf } from '../domain/module.ts';
+import { nearNames } from '../domain/near-names.ts';
+import { standingOf } from '../gate/approvals/may-decide.ts';
+import type { GatewayOperations } from '../gateway/operations.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import { cancelRequest } from '../stages/call/cancel-request.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
+import { encode } from '../wire/message-pack.ts';
+import { changePaused, findTargetProblem } from './change-paused.ts';
+import { changeAgents } from './declare-agents.ts';
+import { createExplainer, explainPolicy } from './explain-policy.ts';
+import { knownLengths } from './known-lengths.ts';
+import { redactionKeyFor } from './redaction-key-for.ts';
+import { RELEASE } from './release.ts';
+import { rendererOf } from './render-approvals.ts';
+import { setPolicy } from './set-policy.ts';
+import { storeOptionsOf } from './settings-from-config.ts';
+
+export interface OperationNeeds {
+  readonly store: Store;
+  readonly trail: AuditTrail;
+  readonly config: Config;
+  readonly log: Log;
+  /** Folder of the keys that sign the audit. */
+  readonly auditKeys: string;
+}
+
+export function createOperations({ store, trail, config, log, auditKeys }: OperationNeeds): GatewayOperations {
+  // One for the whole process: marks of the same secret look the same in everything it shows.
+  const key = redactionKeyFor(storeOptionsOf(config), config.redaction.keyFile);
+  return {
+    release: RELEASE,
+    async approvalRenderer() {
+      const render = rendererOf(await store.readCatalog(), key);
+      return (approval) => {
+        const { shown, edited } = render(approval);
+        const { title, description, reasons, detail, arguments: args } = shown;
+        const more = {
+          ...(detail === undefined ? {} : { detail }),
+          ...(edited === undefined ? {} : { editedArguments: edited }),
+        };
+        return { title, description, reasons, arguments: args, ...more };
+      };
+    },
+    explain: (asked) =>
+      explainPolicy(store, asked, {
+        policyFile: config.policyFile,
+        warn: (error) => log.warn({ error }, 'places in the policy file are not told'),
+      }),
+    explainer: createExplainer,
+    setPolicy: (policy, expectedVersion) =>
+      setPolicy(store, readPolicyValue(policy, placeInBody, nearNames), expectedVersion),
+    async pause({ resume, ...target }) {
+      const problem = findTargetProblem(target);
+      if (problem !== undefined) throw planeError('PARAMETER_INVALID', { problems: [problem.replace(/\.$/, '')] });
+      return changePaused(store, target, resume);
+    },
+    async changeAgent(name, given) {
+      if (given === null) return changeAgents(store, { declared: {}, removed: [name], warnings: [] });
+      const { declaration, warnings } = readDeclaration(name, given, { placeOf: placeInBody, near: nearNames });
+      return changeAgents(store, { declared: { [name]: declaration }, removed: [], warnings });
+    },
+    agentDoubts({ policy: { agents = {} } }, catalog) {
+      const ids = catalog.modules.flatMap(entriesOf).map(({ id }) => id);
+      const known = ids.length === 0 ? undefined : ids;
+      return new Map(
+        Object.entries(agents).map(([name, declared]) => [
+          name,
+          findAgentDoubts({ [name]: declared }, known, nearNames),
+        ]),
+      );
+    },
+    async verifyAudit() {
+      const result = await verifyTrail(trail, readTrustedKeys(auditKeys), await knownLengths(store));
+      const { records, statements, problem } = result;
+      return { checked: records, statements, problems: problem === undefined ? [] : [problem] };
+    },
+    cancelCall: (callId) => store.cancelCall(cancelRequest(callId, config.worker.retentionMs, 'operator')),
+    async resolveCall(callId, resolution, by) {
+      const answer = await store.resolveCall({ callId, resolution, audit: encode({ resolution, by }) });
+      if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
+      if (answer === 'resolved') return;
+      const record = await store.readCall(callId);
+      const state = record?.resolution === undefined ? (record?.state ?? 'gone') : `already resolved: ${record.resolution}`;
+      throw planeError('CALL_NOT_INDETERMINATE', { callId, state });
+    },
+    standing: standingOf,
+    readConditions,
+  };
+}
+
+/** It has no lines; its members are told by their paths. */
+function placeInBody(): string {
+  return 'body';
+}
+
+function readConditions(conditions: readonly JsonObject[]): string {
+  const parsed = conditionsSchema.safeParse(conditions);
+  if (parsed.success) return canonicalJson(parsed.data as never);
+  const problem = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  throw planeError('APPROVAL_INVALID', { problem: `the conditions of the grant: ${problem.slice(0, 500)}` });
+}

@@ -1,0 +1,13 @@
+import type { KnownLength } from '../audit/verify-trail.ts';
+import type { Store } from '../ports/store.ts';
+
+/** What a store knows of its own: a trail that has less was cut short. */
+export async function knownLengths(store: Pick<Store, 'lanes' | 'auditState'> | undefined): Promise<KnownLength[]> {
+  if (store === undefined) return [];
+  const known: KnownLength[] = [];
+  for (let lane = 0; lane < store.lanes; lane += 1) {
+    const { store: id, drained } = await store.auditState({ lane });
+    known.push({ store: id, lane, sequence: drained });
+  }
+  return known;
+}

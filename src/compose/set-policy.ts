@@ -1,0 +1,32 @@
+import { applyPolicyFile, findPolicyDoubts, type PolicyFile } from '../config/policy-file.ts';
+import { checkRules } from '../config/rule-problems.ts';
+import { planeError } from '../domain/errors.ts';
+import { entriesOf } from '../domain/module.ts';
+import { nearNames } from '../domain/near-names.ts';
+import type { Store } from '../ports/store.ts';
+
+/**
+ * Puts what was read in the place of the policy in force, if that still has the expected version. Throws POLICY_CONFLICT otherwise, and
+ * POLICY_INVALID for what the published tools cannot meet.
+ */
+export async function setPolicy(
+  store: Pick<Store, 'readCatalog' | 'readPolicy' | 'writePolicy'>,
+  read: PolicyFile,
+  expectedVersion?: number,
+): Promise<{ readonly version: number; readonly warnings: readonly string[] }> {
+  const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
+  const current = await store.readPolicy();
+  const expected = expectedVersion ?? current.version;
+  // What the file leaves as it is comes from the version just read, so it must be the expected one.
+  if (current.version !== expected) throw planeError('POLICY_CONFLICT', { expected, found: current.version });
+  const policy = applyPolicyFile(read, current.policy);
+  const known = tools.length === 0 ? undefined : { tools };
+  const warnings = [
+    ...read.warnings,
+    ...findPolicyDoubts(policy, known?.tools, nearNames),
+    ...checkRules(read, policy, known, nearNames),
+  ];
+  const written = await store.writePolicy({ expectedVersion: expected, policy });
+  if (written.kind === 'conflict') throw planeError('POLICY_CONFLICT', { expected, found: written.version });
+  return { version: written.version, warnings };
+}

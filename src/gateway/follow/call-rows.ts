@@ -1,0 +1,51 @@
+import type { AuditEvent, AuditRecord } from '../../domain/audit-record.ts';
+import type { CallRecord } from '../../domain/call.ts';
+import { decodeOutcome } from '../../wire/outcome.ts';
+import type { CallRow } from '../api/call-schema.ts';
+
+/** Each settled call has exactly one of these. */
+const ENDINGS: ReadonlySet<AuditEvent> = new Set(['call.settled', 'call.cancelled', 'call.expired']);
+
+export function isEnding({ event }: Pick<AuditRecord, 'event'>): boolean {
+  return ENDINGS.has(event);
+}
+
+const TOLD = ['outcome', 'code', 'executed', 'durationMs', 'approval', 'grant', 'detector', 'rule', 'parent'] as const;
+
+/** A settled call, as the trail tells of it. */
+export function rowOfRecord(record: AuditRecord): CallRow {
+  const { callId, tool, agent, subject, tenant, session, run, at } = record;
+  const row: CallRow = { callId, tool, agent, subject, tenant, session, run, state: 'settled', settledAt: at };
+  for (const name of TOLD) {
+    // One by one: most records have few of them, and there are many records.
+    if (record[name] !== undefined) Object.assign(row, { [name]: record[name] });
+  }
+  return row;
+}
+
+/** A call as its store has it now. */
+export function rowOfCall(call: CallRecord): CallRow {
+  const { callId, tool, identity, session, run, state, acceptedAt, deadline, settledAt, approval, grant } = call;
+  const { agent, subject, tenant } = identity;
+  const outcome = call.outcome === undefined ? undefined : decodeOutcome(call.outcome);
+  const detector = outcome?.error?.facts?.['detector'];
+  return {
+    callId,
+    tool,
+    agent,
+    subject,
+    tenant,
+    session,
+    run,
+    state,
+    acceptedAt,
+    deadline,
+    ...(settledAt === undefined ? {} : { settledAt }),
+    ...(outcome === undefined ? {} : { outcome: outcome.kind, executed: outcome.executed }),
+    ...(outcome?.error === undefined ? {} : { code: outcome.error.code }),
+    ...(typeof detector === 'string' ? { detector } : {}),
+    ...(approval === undefined ? {} : { approval }),
+    ...(grant === undefined ? {} : { grant }),
+    ...(call.cancelRequested ? { cancelRequested: true } : {}),
+  };
+}

@@ -1,0 +1,184 @@
+import type { AuditRecord } from '../../domain/audit-record.ts';
+import type { TrailPlace } from '../../ports/audit-store.ts';
+import type { CallRow } from '../api/call-schema.ts';
+import { rowOfRecord } from './call-rows.ts';
+
+export interface CallFilter {
+  readonly tool?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly tenant?: string | undefined;
+  /** A kind, or `not-ok`. */
+  readonly outcome?: string | undefined;
+  /** Of its end; inclusive. */
+  readonly from?: number | undefined;
+  /** Exclusive. */
+  readonly to?: number | undefined;
+}
+
+export interface PlacedRow {
+  readonly row: CallRow;
+  readonly place: TrailPlace;
+}
+
+interface Lane {
+  readonly store: string;
+  readonly lane: number;
+  /** Oldest first. */
+  readonly rows: CallRow[];
+  readonly sequences: number[];
+}
+
+const NAMES = ['tool', 'agent', 'subject', 'tenant'] as const;
+
+export function matchesCall(row: CallRow, filter: CallFilter): boolean {
+  for (const name of NAMES) if (filter[name] !== undefined && filter[name] !== row[name]) return false;
+  const { outcome, from = 0, to = Number.POSITIVE_INFINITY } = filter;
+  const at = row.settledAt ?? row.acceptedAt ?? 0;
+  if (at < from || at >= to) return false;
+  return outcome === undefined || (outcome === 'not-ok' ? row.outcome !== 'ok' : row.outcome === outcome);
+}
+
+/** The one order of settled calls: newest first; in the same millisecond by store, lane, and the later record first. */
+export function comparePlaces(one: TrailPlace, other: TrailPlace): number {
+  if (one.at !== other.at) return other.at - one.at;
+  if (one.store !== other.store) return one.store < other.store ? -1 : 1;
+  return one.lane - other.lane || other.sequence - one.sequence;
+}
+
+/**
+ * The last settled calls, in memory. A trail has no index for tools, agents and endings, because every call would pay for it; here a
+ * filter over a hundred thousand calls takes a few milliseconds.
+ */
+export class SettledCalls {
+  readonly #most: number;
+  readonly #lanes = new Map<string, Lane>();
+  /** Texts that come again and again are kept once. */
+  readonly #texts = new Map<string, string>();
+  #count = 0;
+  #wholeFrom: number | undefined = undefined;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** From this moment on every settled call is here; undefined: nothing is known yet. */
+  get wholeFrom(): number | undefined {
+    return this.#wholeFrom;
+  }
+
+  get size(): number {
+    return this.#count;
+  }
+
+  clear(): void {
+    this.#lanes.clear();
+    this.#texts.clear();
+    this.#count = 0;
+    this.#wholeFrom = undefined;
+  }
+
+  /** Said once everything up to now was added; `isAll`: from the very first record on. */
+  loaded(isAll: boolean): void {
+    if (this.#wholeFrom !== undefined) return;
+    this.#wholeFrom = isAll ? 0 : this.#firstWholeMoment();
+  }
+
+  add(record: AuditRecord): CallRow {
+    const row = this.#shareTexts(rowOfRecord(record));
+    const key = `${record.store}/${record.lane}`;
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) {
+      lane = { store: record.store, lane: record.lane, rows: [], sequences: [] };
+      this.#lanes.set(key, lane);
+    }
+    lane.rows.push(row);
+    lane.sequences.push(record.sequence);
+    this.#count += 1;
+    // A tenth at a time: moving the rest up for each single one would cost more than all else.
+    if (this.#count > this.#most * 1.1) this.#dropOldest();
+    return row;
+  }
+
+  /** Up to `limit` behind a place. Only as far back as `wholeFrom`. */
+  find(filter: CallFilter, before: TrailPlace | undefined, limit: number): PlacedRow[] {
+    const from = Math.max(filter.from ?? 0, this.#wholeFrom ?? Number.POSITIVE_INFINITY);
+    const bounded = { ...filter, from };
+    const readers = [...this.#lanes.values()].map((lane) => new LaneReader(lane, bounded, before));
+    const found: PlacedRow[] = [];
+    while (found.length < limit) {
+      let next: LaneReader | undefined;
+      for (const reader of readers) {
+        if (reader.place === undefined) continue;
+        if (next === undefined || comparePlaces(reader.place, next.place!) < 0) next = reader;
+      }
+      if (next === undefined) return found;
+      found.push({ row: next.row, place: next.place! });
+      next.advance();
+    }
+    return found;
+  }
+
+  #dropOldest(): void {
+    const moments = [...this.#lanes.values()].flatMap(({ rows }) => rows.map(({ settledAt }) => settledAt!));
+    moments.sort((one, other) => one - other);
+    const cut = moments[this.#count - this.#most]!;
+    for (const { rows, sequences } of this.#lanes.values()) {
+      const index = rows.findIndex(({ settledAt }) => settledAt! > cut);
+      const gone = index < 0 ? rows.length : index;
+      rows.splice(0, gone);
+      sequences.splice(0, gone);
+      this.#count -= gone;
+    }
+    this.#texts.clear();
+    if (this.#wholeFrom !== undefined) this.#wholeFrom = cut + 1;
+  }
+
+  #firstWholeMoment(): number {
+    const firsts = [...this.#lanes.values()].map(({ rows }) => rows[0]?.settledAt ?? 0);
+    return firsts.length === 0 ? 0 : Math.max(...firsts) + 1;
+  }
+
+  #shareTexts(row: CallRow): CallRow {
+    const shared = row as Record<string, unknown>;
+    for (const name of ['tool', 'agent', 'subject', 'tenant', 'session', 'run', 'code', 'rule'] as const) {
+      const text = row[name];
+      if (text === undefined) continue;
+      const known = this.#texts.get(text);
+      if (known === undefined) this.#texts.set(text, text);
+      else shared[name] = known;
+    }
+    return row;
+  }
+}
+
+/** Walks one lane from its newest row to its oldest. */
+class LaneReader {
+  readonly #lane: Lane;
+  readonly #filter: CallFilter;
+  #index: number;
+  place: TrailPlace | undefined = undefined;
+
+  constructor(lane: Lane, filter: CallFilter, before: TrailPlace | undefined) {
+    this.#lane = lane;
+    this.#filter = filter;
+    this.#index = lane.rows.length;
+    do this.advance();
+    while (before !== undefined && this.place !== undefined && comparePlaces(this.place, before) <= 0);
+  }
+
+  get row(): CallRow {
+    return this.#lane.rows[this.#index]!;
+  }
+
+  advance(): void {
+    const { store, lane, rows, sequences } = this.#lane;
+    this.place = undefined;
+    while (--this.#index >= 0) {
+      const row = rows[this.#index]!;
+      if (!matchesCall(row, this.#filter)) continue;
+      this.place = { at: row.settledAt!, store, lane, sequence: sequences[this.#index]! };
+      return;
+    }
+  }
+}
