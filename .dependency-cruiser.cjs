@@ -107,6 +107,19 @@ module.exports = {
       to: { path: `^(test|bench|examples|scripts|dist)/|${TESTS}` },
     },
     {
+      name: 'console-speaks-http',
+      comment: 'The console knows the types of the API and nothing else of the package.',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: '^(src|test|dist)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'nobody-imports-the-console',
+      severity: 'error',
+      from: { pathNot: '^console/' },
+      to: { path: '^console/' },
+    },
+    {
       name: 'no-cycle',
       comment: 'Type-only cycles count: two files which need each other are one file, or miss a third.',
       severity: 'error',
@@ -135,7 +148,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.mjs', '.js', '.json', '.d.ts'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json', '.d.ts'],
     },
   },
 };

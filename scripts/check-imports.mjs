@@ -9,12 +9,12 @@ import { TOP } from './top.mjs';
 const require = createRequire(import.meta.url);
 const { MAY_IMPORT } = require('../.dependency-cruiser.cjs');
 
-const roots = ['src', 'test', 'bench', 'examples'].filter((folder) => existsSync(join(TOP, folder)));
+const roots = ['src', 'console/src', 'test', 'bench', 'examples'].filter((folder) => existsSync(join(TOP, folder)));
 const problems = [];
 
 const typeScriptFiles = (folder) =>
   readdirSync(join(TOP, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(TOP.length + 1));
 
 const onDisk = roots.flatMap(typeScriptFiles);

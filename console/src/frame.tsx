@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, who } from './api.ts';
 import type { Me } from './api-types.ts';
@@ -74,16 +74,30 @@ export function Frame({ me, children }: { readonly me: Me; readonly children: Co
   );
 }
 
-function Navigation(): VNode {
+/** Names the page in the tab, and hands the keyboard to it when another one was opened. */
+function usePlace(): Place | undefined {
   const { path } = useLocation();
-  const isHere = (place: Place): boolean =>
-    path === place.path || path.startsWith(`${place.path}/`) || (path === '/console' && place === PLACES[0]);
+  const here = PLACES.find((place) => path === place.path || path.startsWith(`${place.path}/`));
+  const before = useRef(here);
+  useEffect(() => {
+    if (before.current !== undefined && before.current !== here) document.querySelector<HTMLElement>('#main')?.focus();
+    before.current = here;
+  }, [here]);
+  useEffect(() => {
+    const count = pendingCount.value === 0 ? '' : `(${pendingCount.value}) `;
+    document.title = `${count}${here?.title ?? 'Console'} – Sallyport`;
+  }, [here, pendingCount.value]);
+  return here;
+}
+
+function Navigation(): VNode {
+  const here = usePlace();
   return (
     <nav class="nav" aria-label="Pages">
       <ul>
         {PLACES.map((place) => (
           <li key={place.path}>
-            <a href={place.path} aria-current={isHere(place) ? 'page' : undefined}>
+            <a href={place.path} aria-current={place === here ? 'page' : undefined}>
               <Icon name={place.icon} />
               <span class="nav-title">{place.title}</span>
               {place.icon === 'approvals' && pendingCount.value > 0 ? (
@@ -106,6 +120,9 @@ function ConnectionState(): VNode {
     <div class="connection" role="status">
       {isLost ? <span class="connection-lost">Reconnecting … what you see may be out of date.</span> : null}
       {connection.value === 'live' ? <span class="connection-live">Live</span> : null}
+      <span class="visually-hidden">
+        {pendingCount.value === 0 ? '' : `Questions that wait for an answer: ${pendingCount.value}.`}
+      </span>
     </div>
   );
 }

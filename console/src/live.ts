@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { askWho, who } from './api.ts';
 
 export const TOPICS = ['calls', 'approvals', 'workers', 'statistics'] as const;
@@ -30,6 +30,7 @@ const listeners: Record<Topic, Set<Listener>> = {
 
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 10_000;
+const SOON_MS = 30;
 let source: EventSource | undefined;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let retryMs = FIRST_RETRY_MS;
@@ -61,7 +62,7 @@ function reopenSoon(): void {
 function open(): void {
   close();
   const topics = TOPICS.filter((topic) => listeners[topic].size > 0);
-  if (topics.length === 0 || typeof who.value === 'string') {
+  if (topics.length === 0 || !isSignedIn.value) {
     connection.value = 'off';
     return;
   }
@@ -71,8 +72,9 @@ function open(): void {
   opened.addEventListener('open', () => {
     retryMs = FIRST_RETRY_MS;
     connection.value = 'live';
-    if (wasLost) resync();
     wasLost = false;
+    // Lists are read again once the stream is open: what happened before, nobody told us.
+    resync();
   });
   opened.addEventListener('error', () => onLost(opened));
   opened.addEventListener('resync', resync);
@@ -112,15 +114,22 @@ function pass(topic: Topic, text: string): void {
   for (const listener of listeners[topic]) listener.onEvent(data);
 }
 
+let resyncTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** An opened stream often says so itself right away: the lists are read once for both. */
 function resync(): void {
+  clearTimeout(resyncTimer);
+  resyncTimer = setTimeout(resyncNow, SOON_MS);
+}
+
+function resyncNow(): void {
   for (const topic of TOPICS) for (const listener of listeners[topic]) listener.onResync();
 }
 
+const isSignedIn = computed(() => typeof who.value !== 'string');
+
 // Signing in opens the stream, signing out ends it.
-effect(() => {
-  const isSignedIn = typeof who.value !== 'string';
-  queueMicrotask(isSignedIn ? reopenSoon : close);
-});
+effect(() => queueMicrotask(isSignedIn.value ? reopenSoon : close));
 
 // A laptop that slept should not wait for the next retry.
 addEventListener('online', () => {

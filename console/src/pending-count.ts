@@ -10,29 +10,37 @@ const pending = signal<ReadonlySet<string>>(new Set());
 export const pendingCount = signal(0);
 pending.subscribe((ids) => {
   pendingCount.value = ids.size;
-  document.title = ids.size === 0 ? 'Sallyport' : `(${ids.size}) Sallyport`;
 });
 
 const MOST = 500;
 
+/** Told while the list was read: the list may be older. */
+let toldMeanwhile: ApprovalView[] = [];
+
 async function count(): Promise<void> {
+  toldMeanwhile = [];
   try {
     const { items } = await api.get<Page<ApprovalView>>('/v1/approvals', { query: { state: 'pending', limit: MOST } });
-    pending.value = new Set(items.map(({ id }) => id));
+    pending.value = toldMeanwhile.reduce(withApproval, new Set(items.map(({ id }) => id)));
   } catch {
     // The page itself says what is wrong; the number is only a courtesy.
   }
+}
+
+function withApproval(ids: ReadonlySet<string>, { id, state }: ApprovalView): ReadonlySet<string> {
+  const next = new Set(ids);
+  if (state === 'pending') next.add(id);
+  else next.delete(id);
+  return next;
 }
 
 export function usePendingCount(): void {
   useEffect(() => void count(), []);
   useLive('approvals', {
     onEvent: (data) => {
-      const { id, state } = data as ApprovalView;
-      const next = new Set(pending.value);
-      if (state === 'pending') next.add(id);
-      else next.delete(id);
-      pending.value = next;
+      const approval = data as ApprovalView;
+      toldMeanwhile = [...toldMeanwhile, approval].slice(-MOST);
+      pending.value = withApproval(pending.value, approval);
     },
     onResync: () => void count(),
   });

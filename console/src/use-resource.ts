@@ -6,6 +6,7 @@ export interface Resource<T> {
   readonly error: unknown;
   readonly isLoading: boolean;
   readonly reload: () => void;
+  /** Changes what is shown. Made again on an answer that is still under way: it may be older than the change. */
   readonly change: (next: (data: T) => T) => void;
 }
 
@@ -17,6 +18,7 @@ export function useResource<T>(read: (signal: AbortSignal) => Promise<T>, inputs
     isLoading: true,
   });
   const running = useRef<AbortController>(undefined);
+  const missed = useRef<((data: T) => T)[] | undefined>(undefined);
   const latest = useRef(read);
   latest.current = read;
 
@@ -24,13 +26,19 @@ export function useResource<T>(read: (signal: AbortSignal) => Promise<T>, inputs
     running.current?.abort();
     const abort = new AbortController();
     running.current = abort;
+    missed.current = [];
     setState((before) => ({ ...before, isLoading: true }));
     latest.current(abort.signal).then(
-      (data) => {
-        if (!abort.signal.aborted) setState({ data, error: undefined, isLoading: false });
+      (answer) => {
+        if (abort.signal.aborted) return;
+        const data = (missed.current ?? []).reduce((changed, apply) => apply(changed), answer);
+        missed.current = undefined;
+        setState({ data, error: undefined, isLoading: false });
       },
       (error: unknown) => {
-        if (!abort.signal.aborted) setState((before) => ({ data: before.data, error, isLoading: false }));
+        if (abort.signal.aborted) return;
+        missed.current = undefined;
+        setState((before) => ({ data: before.data, error, isLoading: false }));
       },
     );
   }, []);
@@ -41,6 +49,7 @@ export function useResource<T>(read: (signal: AbortSignal) => Promise<T>, inputs
   }, inputs);
 
   const change = useCallback((next: (data: T) => T) => {
+    missed.current?.push(next);
     setState((before) => (before.data === undefined ? before : { ...before, data: next(before.data) }));
   }, []);
   return { ...state, reload, change };

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
 import type { Config } from '../config/config-schema.ts';
+import { createApi } from '../gateway/api/create-api.ts';
 import { createAgentSessions } from '../gateway/agent-sessions.ts';
 import type { GatewayPlane } from '../gateway/gateway-plane.ts';
 import { createLoginLink } from '../gateway/login-link.ts';
@@ -9,6 +10,8 @@ import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Client } from '../client/client.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { auditOptionsOf } from './audit-options.ts';
+import { createOperations } from './gateway-operations.ts';
 import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
 
 export interface HttpOptions {
@@ -40,10 +43,14 @@ const MORE_PORTS = 50;
 export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
   const { gatewayId, config, store, client, trail, log, readiness, anyPort = false } = options;
   const sessions = createAgentSessions(client);
-  const plane: GatewayPlane = { gatewayId, config, store, client, trail, sessions, log };
+  const operations = createOperations({ store, trail, config, log, auditKeys: auditOptionsOf(config).keys });
+  const plane: GatewayPlane = { gatewayId, config, store, client, trail, sessions, log, operations };
+  const api = createApi(plane);
   const { port } = config.gateway.http;
   const served = await serveGateway({
     plane,
+    api: api.app,
+    openapi: () => api.document,
     readiness,
     consoleFolder: CONSOLE_FOLDER,
     port: port ?? DEFAULT_HTTP_PORT,
@@ -56,6 +63,7 @@ export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
     loginLink: () => createLoginLink(store, url),
     async close() {
       forgetGatewayUrl(config, url);
+      api.close();
       await served.close();
       await sessions.closeAll();
     },

@@ -11,6 +11,9 @@ export const PERIODS: Readonly<Record<string, { readonly title: string; readonly
   '7d': { title: 'Last 7 days', ms: 7 * 24 * 60 * MINUTE_MS },
 };
 
+/** Beside the periods: from one moment to another. */
+export const BETWEEN = 'between';
+
 export const FILTER_NAMES = ['state', 'outcome', 'tool', 'agent', 'subject', 'last', 'from', 'to'] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 export type CallFilter = Readonly<Partial<Record<FilterName, string>>>;
@@ -24,7 +27,7 @@ export function readFilter(query: Readonly<Record<string, string>>): CallFilter 
 }
 
 export function toQuery({ last, ...filter }: CallFilter, now: number): Query {
-  const period = last === undefined ? undefined : PERIODS[last];
+  const period = last === undefined || last === BETWEEN ? undefined : PERIODS[last];
   return { ...filter, ...(period === undefined ? {} : { from: Math.round(now - period.ms) }) };
 }
 

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { OutcomeKind } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
-import { PERIODS, type CallFilter, type FilterName } from './call-filter.ts';
+import { BETWEEN, PERIODS, type CallFilter, type FilterName } from './call-filter.ts';
 
 const STATES = ['live', 'queued', 'running', 'parked', 'settled'];
 const OUTCOMES: readonly (OutcomeKind | 'not-ok')[] = [
@@ -72,8 +72,17 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
       <Choices
         title="Time"
         {...bind('last')}
-        options={Object.entries(PERIODS).map(([name, { title }]) => [name, title])}
+        options={[
+          ...Object.entries(PERIODS).map(([name, { title }]) => [name, title] as const),
+          [BETWEEN, 'Between …'],
+        ]}
       />
+      {filter.last === BETWEEN || filter.from !== undefined || filter.to !== undefined ? (
+        <>
+          <Moment title="From" value={filter.from} onSet={(value) => set('from', value)} />
+          <Moment title="To" value={filter.to} onSet={(value) => set('to', value)} />
+        </>
+      ) : null}
       {count === 0 ? null : (
         <Button kind="quiet" onClick={() => onChange({})}>
           Show all
@@ -81,6 +90,35 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
       )}
     </form>
   );
+}
+
+interface MomentProps {
+  readonly title: string;
+  /** Milliseconds since 1970, as in the address. */
+  readonly value: string | undefined;
+  readonly onSet: (value: string) => void;
+}
+
+function Moment({ title, value, onSet }: MomentProps): VNode {
+  return (
+    <label class="field">
+      {title}
+      <input
+        type="datetime-local"
+        value={value === undefined ? '' : toLocal(Number(value))}
+        onChange={(event) => {
+          const at = new Date(event.currentTarget.value).getTime();
+          onSet(Number.isNaN(at) ? '' : String(at));
+        }}
+      />
+    </label>
+  );
+}
+
+/** As the field wants it: local time without a zone. */
+function toLocal(at: number): string {
+  const shifted = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return Number.isNaN(shifted.getTime()) ? '' : shifted.toISOString().slice(0, 16);
 }
 
 interface ChoicesProps {

@@ -9,6 +9,8 @@ import { byNewest, matchesFilter, toQuery, type CallFilter } from './call-filter
 const PAGE = 100;
 /** However many calls there are, a page shows no more than this. */
 const MOST_ROWS = 150;
+/** Thousands of events a second are a few changes of the page. */
+const SHOWN_EVERY_MS = 200;
 
 /** One page of calls. The newest page follows what happens, unless it is paused; older pages stand still. */
 export function useCalls(filter: CallFilter, cursor: string | undefined, isPaused: boolean): Resource<Page<CallRow>> {
@@ -21,26 +23,27 @@ export function useCalls(filter: CallFilter, cursor: string | undefined, isPause
   );
   const isLive = cursor === undefined && !isPaused;
   const waiting = useRef(new Map<string, CallRow>());
-  const frame = useRef<number>(undefined);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const flush = (): void => {
-    frame.current = undefined;
+    timer.current = undefined;
     const fresh = waiting.current;
     waiting.current = new Map();
     page.change(({ items, ...rest }) => ({ ...rest, items: merge(items, fresh, filter) }));
   };
+  const latestFlush = useRef(flush);
+  latestFlush.current = flush;
   useLive('calls', {
     onEvent: (data) => {
       if (!isLive) return;
       const call = data as CallRow;
       waiting.current.set(call.callId, call);
-      // Thousands of events a second are one change of the page per frame.
-      frame.current ??= requestAnimationFrame(flush);
+      timer.current ??= setTimeout(() => latestFlush.current(), SHOWN_EVERY_MS);
     },
     onResync: () => {
       if (isLive) page.reload();
     },
   });
-  useEffect(() => () => cancelAnimationFrame(frame.current ?? 0), []);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const wasPaused = useRef(isPaused);
   useEffect(() => {
     if (wasPaused.current && !isPaused) page.reload();

@@ -51,8 +51,8 @@ export function createStaticConsole(folder: string | undefined): Hono<GatewayEnv
   pages.get('/assets/*', (context) => send(files.get(context.req.path.slice(1)), context.req.raw));
   pages.get('/console/*', (context) => {
     const name = context.req.path.slice('/console/'.length);
-    // Paths of the app itself are its own business; what looks like a file and is none is missing.
-    const isPage = name === '' || (!name.startsWith(ASSETS) && extname(name) === '');
+    // Paths of the app itself are its own business, ids with dots in them too; only a missing asset is missing.
+    const isPage = !name.startsWith(ASSETS);
     return send(files.get(name) ?? (isPage ? files.get(INDEX) : undefined), context.req.raw);
   });
   return pages;
