@@ -13,6 +13,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   worker: async () => (await import('./commands/worker.ts')).workerCommand(),
   gateway: async () => (await import('./commands/gateway.ts')).gatewayCommand(),
   call: async () => (await import('./commands/call.ts')).callCommand(),
+  mcp: async () => (await import('./commands/mcp.ts')).mcpCommand(),
   calls: () =>
     group('calls', 'Calls under way and their outcomes', [
       async () => (await import('./commands/calls-list.ts')).callsListCommand(),

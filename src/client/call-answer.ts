@@ -1,5 +1,6 @@
 import type { ApprovalId } from '../domain/approval.ts';
 import type { CallEvent } from '../domain/call-event.ts';
+import type { CallVia } from '../domain/diagnostic-event.ts';
 import type { CallId } from '../domain/ids.ts';
 import type { InputKind, RequiredInput } from '../domain/input.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -42,6 +43,8 @@ export interface CallOptions {
   readonly trace?: string;
   /** W3C tracestate; only with `trace`. */
   readonly traceState?: string;
+  /** For events and spans: the door the call came in by. */
+  readonly via?: CallVia;
 }
 
 /** What a call brings along for its tool. */

@@ -153,6 +153,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
   outOfPatience(): void {
     const callId = this.callId!;
     this.#leave();
+    this.#wish.events?.leftPending();
     if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'pending', callId });
     if (this.#redirecting === undefined) return this.#end({ kind: 'pending', callId });
     // Said to be redirected only when that is written down; if it was not, the redirect has told why.

@@ -162,7 +162,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
 
   function tellOf({ id, run }: Caller, options: CallOptions, tool?: PublishedTool): CallerEmitter | undefined {
     if (!events.listening) return undefined;
-    const facts = { session: id, run, ...(tool === undefined ? {} : { tool: tool.tool.id }) };
+    const facts = { session: id, run, via: options.via, ...(tool === undefined ? {} : { tool: tool.tool.id }) };
     return new CallerEmitter(events, facts, parseTrace(options.trace, options.traceState));
   }
 

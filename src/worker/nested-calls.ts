@@ -130,7 +130,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         teller?.answered(acceptance);
         if (acceptance.kind !== 'under-way') return acceptance.outcome;
         expected.accepted(acceptance.callId);
-        return await untilSettled(expected.outcome, signal, () =>
+        const outcome = await untilSettled(expected.outcome, signal, () =>
           store.cancelCall({
             callId: acceptance.callId,
             outcome: encodeOutcome(trouble('CALL_CANCELLED', {})),
@@ -140,6 +140,8 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
             retentionMs: needs.retentionMs,
           }),
         );
+        teller?.replied(outcome);
+        return outcome;
       } finally {
         expected.forget();
         endWait();

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallEvent, CallOptions, SessionHandle } from '../../src/exports/client.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
-import { BACKENDS, stagePlane, type StagedPlane } from './support/stage-plane.ts';
+import { decide, park, policyWith } from './support/gate-plane.ts';
+import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 
 const FILE = fileURLToPath(new URL('../fixtures/surfaces-plane/desk.mjs', import.meta.url));
 /** One module, served from both runners by one worker. */
@@ -204,6 +205,23 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
       expect(asked.input?.requests).toMatchObject({ who: { kind: 'elicit', message: 'For whom?' } });
       const { outcome } = await call('asks', { tool: `${id}.book` }, { input: { responses: { who: ANN } } });
       expect(outcome.content).toMatchObject([{ text: 'Booked for 2: Ann +49' }]);
+    });
+
+    it('is asked about with the answers in sight, secrets in them masked', async () => {
+      const rule = { id: 'tables', verdict: 'ask', tools: [`${id}.book`] } as const;
+      await plane.setPolicy(policyWith([rule]));
+      try {
+        const responses = { who: { action: 'accept', content: { name: 'Ann', password: 'hunter2-hunter2' } } };
+        const parked = await park(plane, session, `${id}.book`, { guests: 3 }, { input: { responses } });
+        const { detail } = parked.approval.question;
+        expect(detail).toContain('Answers the caller brings along: {"responses":{"who":');
+        expect(detail).toContain('"name":"Ann"');
+        expect(detail).not.toContain('hunter2');
+        await decide(plane, parked.approval, 'allow-once');
+        expect(await parked.outcome).toMatchObject({ kind: 'ok', content: [{ text: 'Booked for 3: Ann' }] });
+      } finally {
+        await plane.setPolicy(OPEN_POLICY);
+      }
     });
 
     it('tells those who want to hear it, within bounds', async () => {

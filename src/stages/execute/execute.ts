@@ -114,9 +114,10 @@ function executable(
   };
 }
 
-/** Without listeners the caller's own is handed on: a span that nobody hears of would only break the chain. */
+/** Where nobody wants spans the caller's own is handed on: a span that nobody hears of would only break the chain. */
 function traceOf({ claimed, envelope }: AllowedCall): TraceContext | undefined {
-  if (claimed.events !== undefined) return claimed.events.traceOf('execute');
+  const own = claimed.events?.traceOf('execute');
+  if (own !== undefined) return own;
   if (envelope.trace === undefined) return undefined;
   return toTraceContext(parseTrace(envelope.trace, envelope.traceState) ?? startTrace());
 }
