@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { OutcomeKind } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
 import { BETWEEN, PERIODS, type CallFilter, type FilterName } from './call-filter.ts';
@@ -50,25 +50,20 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
       class={isOpen ? 'filters filters-open' : 'filters'}
       role="search"
       aria-label="Filter calls"
-      onSubmit={(event) => event.preventDefault()}
+      onSubmit={(event) => {
+        event.preventDefault();
+        // Enter ends the typing: the next keys are for the list.
+        if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+      }}
     >
       <button type="button" class="button phone-only" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {count === 0 ? 'Filter' : `Filter (${count})`}
       </button>
       <Choices title="State" {...bind('state')} options={STATES.map((name) => [name, name])} />
       <Choices title="Outcome" {...bind('outcome')} options={OUTCOMES.map((name) => [name, name])} />
-      <label class="field">
-        Tool
-        <input type="search" autoComplete="off" spellcheck={false} data-filter {...bind('tool')} />
-      </label>
-      <label class="field">
-        Agent
-        <input type="search" autoComplete="off" spellcheck={false} {...bind('agent')} />
-      </label>
-      <label class="field">
-        Subject
-        <input type="search" autoComplete="off" spellcheck={false} {...bind('subject')} />
-      </label>
+      <Words title="Tool" {...bind('tool')} isFirst />
+      <Words title="Agent" {...bind('agent')} />
+      <Words title="Subject" {...bind('subject')} />
       <Choices
         title="Time"
         {...bind('last')}
@@ -89,6 +84,34 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
         </Button>
       )}
     </form>
+  );
+}
+
+interface WordsProps {
+  readonly title: string;
+  readonly value: string;
+  /** Reached with a key. */
+  readonly isFirst?: boolean;
+  readonly onChange: (event: { currentTarget: HTMLInputElement }) => void;
+}
+
+/** What is being typed stays in the field while the list around it changes. */
+function Words({ title, value, isFirst, onChange }: WordsProps): VNode {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  return (
+    <label class="field">
+      {title}
+      <input
+        type="search"
+        autoComplete="off"
+        spellcheck={false}
+        data-filter={isFirst}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onChange={onChange}
+      />
+    </label>
   );
 }
 
