@@ -50,11 +50,7 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
       class={isOpen ? 'filters filters-open' : 'filters'}
       role="search"
       aria-label="Filter calls"
-      onSubmit={(event) => {
-        event.preventDefault();
-        // Enter ends the typing: the next keys are for the list.
-        if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-      }}
+      onSubmit={(event) => event.preventDefault()}
     >
       <button type="button" class="button phone-only" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {count === 0 ? 'Filter' : `Filter (${count})`}
@@ -110,6 +106,10 @@ function Words({ title, value, isFirst, onChange }: WordsProps): VNode {
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onChange={onChange}
+        onKeyDown={(event) => {
+          // Enter ends the typing: the next keys are for the list.
+          if (event.key === 'Enter') event.currentTarget.blur();
+        }}
       />
     </label>
   );
