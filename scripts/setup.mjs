@@ -326,6 +326,45 @@ export function ensureChromium() {
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
+const NODE24 = join(TOP, 'tools', 'node24');
+const NODE24_STAMP = join(NODE24, 'node_modules', '.sallyport-setup');
+
+function node24Stamp() {
+  return `${createHash('sha256')
+    .update(readFileSync(join(NODE24, 'package-lock.json')))
+    .digest('hex')}\n`;
+}
+
+/** Installed by somebody, from this lock file or, behind a link, from one of theirs. */
+function hasNode24() {
+  try {
+    return readFileSync(NODE24_STAMP, 'utf8') === node24Stamp();
+  } catch {
+    return lstatSync(join(NODE24, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  }
+}
+
+/**
+ * The MCP programs of the tests, which need a newer Node.js than the product, and that Node.js: installed on demand from their own lock
+ * file. Returns how to start them.
+ */
+export async function ensureNode24() {
+  if (!hasNode24()) {
+    await withLock('node24', async (holdFor) => {
+      if (hasNode24()) return;
+      await timed('installing the MCP conformance suite (npm ci)', 'MCP conformance suite installed', async () => {
+        const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
+        const { code, output } = await capture('npm', args, { holdFor, cwd: NODE24 });
+        if (code !== 0)
+          throw new SetupFailure(`${output}\n\nnpm ci failed in tools/node24. Fix the cause above, then run it again.`);
+        writeFileSync(NODE24_STAMP, node24Stamp());
+      });
+    });
+  }
+  const bin = (name) => join(NODE24, 'node_modules', '.bin', name);
+  return { node: bin('node'), conformance: bin('conformance'), inspector: bin('mcp-inspector') };
+}
+
 if (isStarted(import.meta.url)) {
   try {
     await ensureNodeModules();

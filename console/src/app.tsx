@@ -14,6 +14,7 @@ const Call = lazy(() => import('./pages/call.tsx').then((page) => page.Call));
 const Access = lazy(() => import('./pages/access.tsx').then((page) => page.Access));
 const Fleet = lazy(() => import('./pages/fleet.tsx').then((page) => page.Fleet));
 const Grants = lazy(() => import('./pages/grants.tsx').then((page) => page.Grants));
+const Tokens = lazy(() => import('./pages/tokens.tsx').then((page) => page.Tokens));
 const Audit = lazy(() => import('./pages/audit.tsx').then((page) => page.Audit));
 
 const NotFound = (): VNode => (
@@ -72,6 +73,7 @@ function Pages(): VNode {
         <Route path="/console/fleet" component={Fleet} />
         <Route path="/console/grants" component={Grants} />
         <Route path="/console/audit" component={Audit} />
+        <Route path="/console/tokens" component={Tokens} />
         <Route default component={NotFound} />
       </Router>
     </ErrorBoundary>

@@ -27,6 +27,7 @@ const PLACES: readonly Place[] = [
   { path: '/console/fleet', title: 'Fleet', icon: 'fleet', keys: 'g f' },
   { path: '/console/grants', title: 'Grants', icon: 'grants', keys: 'g g' },
   { path: '/console/audit', title: 'Audit', icon: 'audit', keys: 'g u' },
+  { path: '/console/tokens', title: 'Tokens', icon: 'tokens', keys: 'g t' },
 ];
 
 export function Frame({ me, children }: { readonly me: Me; readonly children: ComponentChildren }): VNode {

@@ -4,8 +4,10 @@ import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Identity } from '../domain/session.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
+import type { NoticeLevel } from '../domain/call-event.ts';
 import type { Progress } from '../ports/tool-runner.ts';
 import type { Services } from '../ports/tool-services.ts';
+import type { AnswerTo, AskedInput, RequestInputOptions, ToolInput } from './input-requests.ts';
 
 /** Everything a tool gets. Least authority: no store, no configuration of the worker, no registry. */
 export interface ToolContext<Setup = Record<string, unknown>, Needs extends keyof Services = never> {
@@ -29,6 +31,19 @@ export interface ToolContext<Setup = Record<string, unknown>, Needs extends keyo
   timeLeftMs(): number;
   /** At most one event each 100 ms reaches the waiters; the latest wins. */
   progress(progress: Progress): void;
+  /** Tells whoever waits for the call and wants events. Best effort, up to 200 a call; `log` is for the operator. */
+  notify(level: NoticeLevel, data: JsonValue): void;
+  /** What the caller brought along: answers and state of an earlier round, and what it can be asked for. Its claims. */
+  readonly input: ToolInput | undefined;
+  /**
+   * Asks the person or program at the other end, and gives the answers if the call has them already. If it has not, it throws: the run
+   * ends, the outcome says what is needed, and the tool is run again from the start by a new call that brings the answers. So ask
+   * before you change anything, and let the error pass.
+   */
+  requestInput<const Asked extends Readonly<Record<string, AskedInput>>>(
+    requests: Asked,
+    options?: RequestInputOptions,
+  ): { readonly [Name in keyof Asked]: AnswerTo<Asked[Name]> };
   readonly log: ToolLog;
   /** Calls another tool through the same path: identity, permission, gate and audit apply. */
   call(tool: string, args: JsonObject, options?: NestedCallOptions): Promise<Outcome>;
@@ -59,6 +74,8 @@ export interface NestedCallOptions {
   /** The same key within this call means the same nested call. */
   readonly key?: string;
   readonly deadlineMs?: number;
+  /** Answers to what the other tool asked for: `{ responses, state }`. */
+  readonly input?: { readonly responses?: JsonObject; readonly state?: string };
 }
 
 export type SentFile = { readonly name?: string; readonly mediaType?: string } & (

@@ -13,6 +13,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   worker: async () => (await import('./commands/worker.ts')).workerCommand(),
   gateway: async () => (await import('./commands/gateway.ts')).gatewayCommand(),
   call: async () => (await import('./commands/call.ts')).callCommand(),
+  mcp: async () => (await import('./commands/mcp.ts')).mcpCommand(),
   calls: () =>
     group('calls', 'Calls under way and their outcomes', [
       async () => (await import('./commands/calls-list.ts')).callsListCommand(),
@@ -56,6 +57,12 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
       async () => (await import('./commands/sessions-list.ts')).sessionsListCommand(),
       async () => (await import('./commands/sessions-end-run.ts')).sessionsEndRunCommand(),
       async () => (await import('./commands/sessions-revoke.ts')).sessionsRevokeCommand(),
+    ]),
+  tokens: () =>
+    group('tokens', 'Who gets in at the gateway', [
+      async () => (await import('./commands/tokens-create.ts')).tokensCreateCommand(),
+      async () => (await import('./commands/tokens-list.ts')).tokensListCommand(),
+      async () => (await import('./commands/tokens-revoke.ts')).tokensRevokeCommand(),
     ]),
   policy: () =>
     group('policy', 'Who may use which tool', [

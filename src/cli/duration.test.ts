@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { readDuration, showDuration } from './duration.ts';
+import { durationUpTo, readDuration, showDuration } from './duration.ts';
 
 describe('readDuration', () => {
   it.each([
@@ -19,6 +19,13 @@ describe('readDuration', () => {
       expect(() => readDuration(text)).toThrow(InvalidArgumentError);
     },
   );
+});
+
+describe('durationUpTo', () => {
+  it('reads up to as many days as it was made for', () => {
+    expect(durationUpTo(366)('366d')).toBe(31_622_400_000);
+    expect(() => durationUpTo(366)('367d')).toThrow('at most 366d');
+  });
 });
 
 describe('showDuration', () => {

@@ -1,16 +1,19 @@
 import { InvalidArgumentError } from 'commander';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const MOST_MS = 30 * 86_400_000;
 
 /** `500ms`, `30s`, `10m`, `2h`, `1d`. The unit is obligatory: a bare number is a guess. */
-export function readDuration(text: string): number {
-  const match = /^(\d{1,10})(ms|s|m|h|d)$/.exec(text);
-  const ms = match === null ? Number.NaN : Number(match[1]) * UNITS[match[2]!]!;
-  if (ms >= 1 && ms <= MOST_MS) return ms;
-  throw new InvalidArgumentError(
-    'Give a duration with its unit, above 0 and at most 30d, such as 500ms, 30s, 10m or 2h.',
-  );
+export const readDuration = durationUpTo(30);
+
+export function durationUpTo(mostDays: number): (text: string) => number {
+  return (text) => {
+    const match = /^(\d{1,10})(ms|s|m|h|d)$/.exec(text);
+    const ms = match === null ? Number.NaN : Number(match[1]) * UNITS[match[2]!]!;
+    if (ms >= 1 && ms <= mostDays * UNITS['d']!) return ms;
+    throw new InvalidArgumentError(
+      `Give a duration with its unit, above 0 and at most ${mostDays}d, such as 500ms, 30s, 10m or 2h.`,
+    );
+  };
 }
 
 /** In the largest unit that reads well. */

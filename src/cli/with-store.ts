@@ -24,6 +24,10 @@ export function webhookSecretOf({ approvals }: Config): string | undefined {
   return secretFile === undefined ? undefined : readSecretFile(secretFile).trim();
 }
 
+export function traceHeadersOf({ telemetry: { traces } }: Config): string | undefined {
+  return traces.enabled && traces.headersFile !== undefined ? readSecretFile(traces.headersFile) : undefined;
+}
+
 /** For one-shot commands: they never make a new embedded store, least of all in the wrong folder. */
 export function commandStoreOptions(
   { config, sources }: LoadedConfig,

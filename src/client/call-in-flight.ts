@@ -8,7 +8,7 @@ import type { CallerEmitter } from '../stages/call/caller-emitter.ts';
 import { ReplyWaiter, type ReplyReader } from '../stages/reply/reply-reader.ts';
 import { decode } from '../wire/message-pack.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
-import type { CallAnswer, CallOptions } from './call-answer.ts';
+import { settledAnswer, type CallAnswer, type CallOptions } from './call-answer.ts';
 import type { KnownSession } from './known-sessions.ts';
 import type { Line, Patience, Patient } from './patience.ts';
 import type { Redirects, RedirectTarget } from './redirect.ts';
@@ -90,7 +90,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
       this.#leave();
       const acceptance = toAcceptance(answer);
       events?.answered(acceptance);
-      if (acceptance.kind === 'replayed') this.#end({ ...acceptance, kind: 'settled' });
+      if (acceptance.kind === 'replayed') this.#end(settledAnswer(acceptance.callId, acceptance.outcome));
       else if (acceptance.kind === 'refused') this.#end(acceptance);
     } catch (error) {
       this.#giveUp(error);
@@ -130,12 +130,12 @@ export class CallInFlight extends ReplyWaiter implements Patient {
       if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'settled', callId });
       const decoded = decodeOutcome(outcome);
       this.#wish.events?.replied(decoded);
-      if (this.#redirecting === undefined) return this.#end({ kind: 'settled', callId, outcome: decoded });
+      if (this.#redirecting === undefined) return this.#end(settledAnswer(callId, decoded));
       // Whoever reads this has it: it is not sent to the channel as well.
       this.#redirecting
         .then(() => this.#home.redirects.drop(callId))
         .catch(() => undefined)
-        .finally(() => this.#end({ kind: 'settled', callId, outcome: decoded }));
+        .finally(() => this.#end(settledAnswer(callId, decoded)));
     } catch (error) {
       this.#giveUp(error);
     }
@@ -153,6 +153,7 @@ export class CallInFlight extends ReplyWaiter implements Patient {
   outOfPatience(): void {
     const callId = this.callId!;
     this.#leave();
+    this.#wish.events?.leftPending();
     if (this.#wish.options.onEvent !== undefined) this.#tell({ kind: 'pending', callId });
     if (this.#redirecting === undefined) return this.#end({ kind: 'pending', callId });
     // Said to be redirected only when that is written down; if it was not, the redirect has told why.

@@ -11,12 +11,12 @@ import type { EventBus, EventSource } from '../ports/events.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Store } from '../ports/store.ts';
 import { CallerEmitter } from '../stages/call/caller-emitter.ts';
-import { prepareCall } from '../stages/call/prepare-call.ts';
+import { prepareCall, type CallOrder } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
 import { newCallerId, newRunId } from '../wire/ids.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 import { createApprovals, type Approvals } from './approvals.ts';
-import type { CallAnswer, CallOptions } from './call-answer.ts';
+import { settledAnswer, type CallAnswer, type CallInput, type CallOptions } from './call-answer.ts';
 import { CallInFlight, type CallHome, type CallWish } from './call-in-flight.ts';
 import { cancelRequest } from '../stages/call/cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
@@ -30,7 +30,7 @@ import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from
 import { createSurfaces, type Surfaces } from './surfaces.ts';
 import { watchToolkit } from './watch-toolkit.ts';
 
-export type { CallAnswer, CallOptions, RedirectTarget };
+export type { CallAnswer, CallInput, CallOptions, RedirectTarget };
 
 export interface Client extends Surfaces {
   openSession(options: OpenSessionOptions): Promise<SessionHandle>;
@@ -106,10 +106,38 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   };
 
   function call(session: Caller, tool: string, args: JsonObject, options: CallOptions = {}): Promise<CallAnswer> {
+    if (options.input?.of !== undefined) return callAgain(session, tool, args, options, options.input);
     if (options.redirect === undefined) return callNow(session, tool, args, options);
     // Before anything is accepted: a call whose outcome has nowhere to go is the caller's mistake.
     const checking = home.redirects.check(knownSession(session), options.redirect);
     return checking.then(() => callNow(session, tool, args, options));
+  }
+
+  /** Answers a call that asked: with the state that it left, if it is this session's and this tool's. */
+  async function callAgain(
+    session: Caller,
+    tool: string,
+    args: JsonObject,
+    options: CallOptions,
+    { of, ...input }: CallInput,
+  ): Promise<CallAnswer> {
+    const asked = await readAsked(session, String(of));
+    if (asked?.tool !== tool)
+      return refuse(trouble('INPUT_STALE', { callId: String(of).slice(0, 64) }), tellOf(session, options));
+    const { state: _given, ...rest } = input;
+    const state = asked.state === undefined ? {} : { state: asked.state };
+    return call(session, tool, args, { ...options, input: { ...rest, ...state } });
+  }
+
+  async function readAsked(session: Caller, callId: string): Promise<{ tool: string; state?: string } | undefined> {
+    await prove(session);
+    const own = findOwnCall(session, callId);
+    const record = own === undefined ? undefined : await store.readCall(own);
+    if (record?.outcome === undefined || record.session !== session.id) return undefined;
+    const answer = settledAnswer(record.callId, decodeOutcome(record.outcome));
+    if (answer.kind !== 'settled' || answer.input === undefined) return undefined;
+    const { state } = answer.input;
+    return { tool: record.tool, ...(state === undefined ? {} : { state }) };
   }
 
   function callNow(session: Caller, tool: string, args: JsonObject, options: CallOptions): Promise<CallAnswer> {
@@ -134,7 +162,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
 
   function tellOf({ id, run }: Caller, options: CallOptions, tool?: PublishedTool): CallerEmitter | undefined {
     if (!events.listening) return undefined;
-    const facts = { session: id, run, ...(tool === undefined ? {} : { tool: tool.tool.id }) };
+    const facts = { session: id, run, via: options.via, ...(tool === undefined ? {} : { tool: tool.tool.id }) };
     return new CallerEmitter(events, facts, parseTrace(options.trace, options.traceState));
   }
 
@@ -153,7 +181,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
       const session = knownSession(caller);
       const correlationId = replies.newCorrelationId();
       const sent = sentTrace(options, teller);
-      const prepared = prepareCall({
+      const order: CallOrder = {
         session: session.id,
         run: session.run,
         proof: session.proof,
@@ -169,7 +197,8 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
         untrusted: options.untrusted,
         admission: settings.admission,
         waiter: { callerId, correlationId, events: options.onEvent !== undefined },
-      });
+      };
+      const prepared = prepareCall(options.input === undefined ? order : { ...order, input: options.input });
       if (prepared.kind === 'refused') return refuse(prepared.outcome, teller);
       if (session.lane >= store.lanes) return refuse(trouble('SESSION_UNKNOWN', {}), teller);
       teller?.prepared(prepared, args);
@@ -197,11 +226,9 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
 
   /** Somebody else's call and no call at all are the same answer. */
   function ownCallId(session: Caller, callId: string): CallId {
-    const [own, asked] = [parseScopedId(session.id), parseScopedId(callId)];
-    if (own === undefined || asked === undefined || own.lane !== asked.lane || own.scope !== asked.scope) {
-      throw planeError('CALL_UNKNOWN', { callId: callId.slice(0, 64) });
-    }
-    return callId as CallId;
+    const found = findOwnCall(session, callId);
+    if (found === undefined) throw planeError('CALL_UNKNOWN', { callId: callId.slice(0, 64) });
+    return found;
   }
 
   async function result(session: Caller, asked: string): Promise<CallAnswer> {
@@ -226,7 +253,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
       const approval = record.state === 'parked' ? record.approval : undefined;
       return { kind: 'pending', callId, ...(approval === undefined ? {} : { approval }) };
     }
-    return { kind: 'settled', callId, outcome: decodeOutcome(record.outcome) };
+    return settledAnswer(callId, decodeOutcome(record.outcome));
   }
 
   async function cancel(session: Caller, asked: string): Promise<CancelAnswer> {
@@ -289,6 +316,12 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
       await events.close();
     },
   };
+}
+
+function findOwnCall(session: Caller, callId: string): CallId | undefined {
+  const [own, asked] = [parseScopedId(session.id), parseScopedId(callId)];
+  if (own === undefined || asked === undefined) return undefined;
+  return own.lane === asked.lane && own.scope === asked.scope ? (callId as CallId) : undefined;
 }
 
 function refuse(outcome: Outcome, teller?: CallerEmitter): Promise<CallAnswer> {

@@ -12,11 +12,11 @@ interface SentTrace {
 const NONE: SentTrace = Object.freeze({});
 
 /**
- * The trace that travels with a call: the caller's as it is, or, while somebody listens, a span below it. Most calls have none, and then
+ * The trace that travels with a call: the caller's as it is, or, while somebody wants spans, one below it. Most calls have none, and then
  * the envelope stays the short one.
  */
 export function sentTrace({ trace, traceState }: CallOptions, events: CallerEmitter | undefined): SentTrace {
-  if (trace === undefined && events === undefined) return NONE;
+  if (trace === undefined && events?.trace === undefined) return NONE;
   // Not even a text, or far too long: refused with the rest of the envelope.
   if (trace !== undefined && (typeof trace !== 'string' || trace.length > LIMITS.traceLength)) return { trace };
   const context = events?.trace ?? toTraceContext(parseTrace(trace, traceState) ?? startTrace());

@@ -1,13 +1,17 @@
 import { createClient, type Client } from '../client/client.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import { createEventBus } from '../observe/event-bus.ts';
+import { SILENT } from '../observe/log.ts';
+import type { Telemetry, TelemetryOptions } from '../observe/telemetry.ts';
 import { createRefusalLog } from '../observe/refusal-log.ts';
-import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
+import type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Store } from '../ports/store.ts';
+import { randomId } from '../wire/ids.ts';
 import { DEFAULT_ADMISSION, DEFAULT_RETENTION_MS } from './defaults.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { RELEASE } from './release.ts';
 
 export interface ClientOptions {
   readonly admission?: Partial<AdmissionLimits>;
@@ -21,11 +25,29 @@ export interface ClientOptions {
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
 }
 
-export type ConnectOptions = StoreOptions & ClientOptions;
+export type ConnectOptions = StoreOptions &
+  ClientOptions & {
+    /** Sends spans of the calls made here to a collector. Absent: it does not. */
+    readonly telemetry?: Pick<TelemetryOptions, 'traces'>;
+  };
 
 /** Opens a connection for callers. Loads no tool code, ever. */
 export async function connect(options: ConnectOptions): Promise<Client> {
-  return createClientOf(await openStore(options), options);
+  const client = createClientOf(await openStore(options), options);
+  if (options.telemetry === undefined) return client;
+  try {
+    const telemetry = await followCalls(client.events, options.telemetry, options.log);
+    return {
+      ...client,
+      async close() {
+        await client.close();
+        await telemetry?.close();
+      },
+    };
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
 }
 
 /** A client of a store that is open already. Closing it closes the store. */
@@ -47,6 +69,20 @@ export function createClientOf(store: Store, options: ClientOptions): Client {
       return declareAgents(store, agents);
     },
   };
+}
+
+/** Loaded only where it is asked for. */
+async function followCalls(
+  events: EventSource,
+  { traces }: Pick<TelemetryOptions, 'traces'>,
+  log: Pick<Log, 'warn'> = { warn: (_, problem) => warn(problem) },
+): Promise<Telemetry | undefined> {
+  if (traces === undefined) return undefined;
+  const { startTelemetry } = await import('../observe/telemetry.ts');
+  const needs = { role: 'client', release: RELEASE, instance: randomId(), log: { ...SILENT, ...log } } as const;
+  const telemetry = await startTelemetry({ traces }, needs);
+  telemetry?.follow(events);
+  return telemetry;
 }
 
 /** Without a log the client's own functions stay as they are. */

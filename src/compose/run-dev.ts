@@ -4,17 +4,21 @@ import type { Config } from '../config/config-schema.ts';
 import { applyPolicyFile, type PolicyFile } from '../config/policy-file.ts';
 import { checkRules } from '../config/rule-problems.ts';
 import type { Policy, PolicyRecord } from '../domain/policy.ts';
+import { startTelemetry, type Telemetry } from '../observe/telemetry.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { randomId } from '../wire/ids.ts';
 import { readPlaneAddress } from '../stores/embedded/ownership.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { careForTrail } from './care-for-trail.ts';
 import { changePolicy } from './change-policy.ts';
 import { createClientOf } from './connect.ts';
 import { openStore } from './open-store.ts';
+import { RELEASE } from './release.ts';
 import { startOutbound } from './start-outbound.ts';
 import { serveHttp, type RunningHttp } from './serve-http.ts';
 import { clientOptionsOf, storeOptionsOf, workerOptionsOf } from './settings-from-config.ts';
+import { telemetryOptionsOf } from './telemetry-options.ts';
 import { startWorker, type RunningWorker } from './start-worker.ts';
 
 export interface DevOptions {
@@ -25,11 +29,15 @@ export interface DevOptions {
   readonly webhookSecret?: string | undefined;
   /** Of platforms, by their names. */
   readonly platformSecrets?: Readonly<Record<string, string>>;
+  /** The content of the file that holds them. */
+  readonly traceHeaders?: string | undefined;
   readonly log: Log;
 }
 
 export interface RunningDev {
   readonly worker: RunningWorker;
+  /** For what else runs in this process; absent when it is off. */
+  readonly telemetry: Telemetry | undefined;
   readonly policy: PolicyRecord;
   /** Where other processes reach the store. */
   readonly socket: string;
@@ -54,9 +62,16 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
   const config = { ...options.config, platforms: options.config.platforms ?? OWN_PLATFORM };
   const own = storeOptionsOf(config, { mode: 'own' });
   const watch = config.worker.watch ?? true;
-  const worker = await startWorker(workerOptionsOf(config, own, { modules, watch, log }, webhookSecret));
+  const needs = { role: 'dev', release: RELEASE, instance: randomId(), log } as const;
+  const telemetry = await startTelemetry(telemetryOptionsOf(config, options.traceHeaders), needs);
+  const ofWorker = workerOptionsOf(config, own, { modules, watch, log }, webhookSecret);
+  const worker = await startWorker(ofWorker, { openStore, telemetry }).catch(async (error: unknown) => {
+    await telemetry?.close();
+    throw error;
+  });
   try {
     const store = await openStore(storeOptionsOf(config, { mode: 'connect' }));
+    telemetry?.followStore(store);
     const applyPolicy = async (file: PolicyFile) => {
       const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
       const broken = worker.loaded.broken.map(({ id }) => id);
@@ -68,8 +83,10 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       });
     };
     const care = careForTrail(store, store, auditOptionsOf(config), log);
-    const outbound = startOutbound({ store, config, secrets: platformSecrets, log });
     const client = createClientOf(store, { ...clientOptionsOf(config), log });
+    telemetry?.follow(client.events);
+    const onAttempt = telemetry?.countEffect;
+    const outbound = startOutbound({ store, config, secrets: platformSecrets, log, onAttempt });
     const policy = policyFile === undefined ? await openNewStore(store) : await applyPolicy(policyFile);
     const http = config.gateway.http.enabled
       ? await serveHttp({
@@ -79,12 +96,14 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
           client,
           trail: store,
           log,
+          metricsText: telemetry?.metricsText,
           anyPort: true,
           readiness: () => ({ ready: true, reasons: [] }),
         })
       : undefined;
     return {
       worker,
+      telemetry,
       policy,
       http,
       socket: readPlaneAddress(config.folder)?.socket ?? '',
@@ -97,10 +116,12 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
         // Closes the store too.
         await client.close();
         await worker.drain();
+        await telemetry?.close();
       },
     };
   } catch (error) {
     await worker.drain();
+    await telemetry?.close();
     throw error;
   }
 }

@@ -8,11 +8,13 @@ import { createLoginLink } from '../gateway/login-link.ts';
 import { serveGateway, type ServeOptions } from '../gateway/serve-gateway.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Client } from '../client/client.ts';
+import { createMcpEndpoint } from '../mcp/inbound/endpoint.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { createOperations } from './gateway-operations.ts';
 import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
+import { RELEASE } from './release.ts';
 
 export interface HttpOptions {
   readonly gatewayId: string;
@@ -23,6 +25,8 @@ export interface HttpOptions {
   readonly trail: AuditTrail;
   readonly log: Log;
   readonly readiness: ServeOptions['readiness'];
+  /** In the text format of Prometheus. Absent: metrics are off. */
+  readonly metricsText?: ServeOptions['metricsText'];
   /** The port is only a wish, unless it was configured. */
   readonly anyPort?: boolean;
 }
@@ -41,7 +45,7 @@ const MORE_PORTS = 50;
 
 /** Joins what the gateway serves. It closes what it made; store and client are the caller's. */
 export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
-  const { gatewayId, config, store, client, trail, log, readiness, anyPort = false } = options;
+  const { gatewayId, config, store, client, trail, log, readiness, metricsText, anyPort = false } = options;
   const sessions = createAgentSessions(client);
   const operations = createOperations({ store, trail, config, log, auditKeys: auditOptionsOf(config).keys });
   const plane: GatewayPlane = { gatewayId, config, store, client, trail, sessions, log, operations };
@@ -51,7 +55,9 @@ export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
     plane,
     api: api.app,
     openapi: () => api.document,
+    mcp: createMcpEndpoint({ ...plane, release: RELEASE }),
     readiness,
+    metricsText,
     consoleFolder: CONSOLE_FOLDER,
     port: port ?? DEFAULT_HTTP_PORT,
     morePorts: port === undefined && anyPort ? MORE_PORTS : 0,

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config-schema.ts';
+import type { TelemetryOptions } from '../observe/telemetry.ts';
 import type { Log } from '../ports/log.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
 import { auditBoundsOf } from './audit-options.ts';
@@ -35,7 +36,12 @@ function redisOptionsOf({ redis }: Config, use: StoreUse = {}): RedisStoreOption
 export function workerOptionsOf(
   config: Config,
   store: StoreOptions,
-  more: { readonly modules: string; readonly watch: boolean; readonly log: Log },
+  more: {
+    readonly modules: string;
+    readonly watch: boolean;
+    readonly log: Log;
+    readonly telemetry?: TelemetryOptions;
+  },
   /** Of the file that holds it; the configuration's own otherwise. */
   webhookSecret?: string,
 ): WorkerOptions {

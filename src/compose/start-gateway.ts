@@ -3,6 +3,7 @@ import { drainLanes, type LaneDrains } from '../audit/drain-lanes.ts';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { createLog } from '../observe/log.ts';
+import { startTelemetry, type Telemetry, type TelemetryOptions } from '../observe/telemetry.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
@@ -16,6 +17,7 @@ import { openSink } from './open-sink.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { serveHttp, type RunningHttp } from './serve-http.ts';
 import { clientOptionsOf } from './settings-from-config.ts';
+import { RELEASE } from './release.ts';
 import { startOutbound, type OutboundOptions } from './start-outbound.ts';
 
 export type GatewayOptions = StoreOptions & {
@@ -27,6 +29,8 @@ export type GatewayOptions = StoreOptions & {
   readonly health?: { readonly host?: string; readonly port: number } | false;
   /** API, MCP endpoint and console, as `gateway.http` says. Absent: none. */
   readonly http?: Config;
+  /** Traces of the calls made here, metrics of the plane. Absent: neither. */
+  readonly telemetry?: TelemetryOptions;
   readonly log?: Log;
 };
 
@@ -36,6 +40,8 @@ export interface RunningGateway {
   readonly http: RunningHttp | undefined;
   /** How many lanes it drains or stands by for; 0: the store keeps its audit itself, or there is no sink. */
   readonly lanes: number;
+  /** Absent when it is off. */
+  readonly telemetry: Telemetry | undefined;
   /** Takes over what is there, signs the heads, and leaves the lanes to others. */
   drain(): Promise<void>;
   /** Rejects when it cannot go on: its store was replaced. */
@@ -59,10 +65,15 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
 async function boot(options: GatewayOptions, closers: ReturnType<typeof createClosers>): Promise<RunningGateway> {
   const log = options.log ?? createLog('warn');
   const gatewayId = `${hostname()}.${process.pid}.${randomId().slice(0, 8)}`;
+  const needs = { role: 'gateway', release: RELEASE, instance: gatewayId, log } as const;
+  const telemetry = await startTelemetry(options.telemetry ?? {}, needs);
+  closers.add(async () => telemetry?.close());
   const store = await openStore(options);
   const { http: config } = options;
   const client = config && createClientOf(store, { ...clientOptionsOf(config), log });
   closers.add(() => (client ?? store).close());
+  telemetry?.followStore(store);
+  if (client !== undefined) telemetry?.follow(client.events);
   const { kept } = await store.auditState({ lane: 0 });
   const sink = kept || options.audit.sink === undefined ? undefined : await openSink(options.audit.sink);
   if (sink !== undefined) closers.add(() => sink.close());
@@ -74,7 +85,8 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
   // In this order at the end: what was drained last is signed too.
   if (care !== undefined) closers.add(() => care.stop());
   if (drains !== undefined) closers.add(() => drains.stop());
-  const outbound = options.outbound && startOutbound({ ...options.outbound, store, log });
+  const outbound =
+    options.outbound && startOutbound({ ...options.outbound, store, log, onAttempt: telemetry?.countEffect });
   if (outbound !== undefined) closers.add(() => outbound.stop());
 
   let state: 'serving' | 'draining' = 'serving';
@@ -88,10 +100,11 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
       ? undefined
       : await serveHealth({ host: '127.0.0.1', port: 0, ...options.health }, readiness);
   if (health !== undefined) closers.add(() => health.close());
+  const metricsText = telemetry?.metricsText;
   const http =
     config === undefined || client === undefined || trail === undefined
       ? undefined
-      : await serveHttp({ gatewayId, config, store, client, trail, log, readiness });
+      : await serveHttp({ gatewayId, config, store, client, trail, log, readiness, metricsText });
   if (http !== undefined) closers.add(() => http.close());
   const watched = watchStore(store);
   closers.add(async () => watched.stop());
@@ -102,6 +115,7 @@ async function boot(options: GatewayOptions, closers: ReturnType<typeof createCl
     healthUrl: health?.url,
     http,
     lanes: drains?.states.length ?? 0,
+    telemetry,
     drain() {
       state = 'draining';
       return (drained ??= closers.closeAll());

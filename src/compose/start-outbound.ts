@@ -5,7 +5,7 @@ import { createConsoleAdapter } from '../platform/adapters/console-adapter.ts';
 import { createWebhookAdapter } from '../platform/adapters/webhook-adapter.ts';
 import type { ServedPlatform } from '../platform/deliver-effect.ts';
 import type { PlatformSettings } from '../platform/platform-settings.ts';
-import { runOutbound, type RunningOutbound } from '../platform/run-outbound.ts';
+import { runOutbound, type AttemptEnd, type RunningOutbound } from '../platform/run-outbound.ts';
 import type { Log } from '../ports/log.ts';
 import type { PlatformAdapter } from '../ports/platform-adapter.ts';
 import type { Store } from '../ports/store.ts';
@@ -18,12 +18,20 @@ export interface OutboundOptions {
   /** Platform → the secret it is configured with, read by whoever may read it. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** For counting. */
+  readonly onAttempt?: ((platform: string, end: AttemptEnd) => void) | undefined;
 }
 
 const DEFAULT_ATTEMPTS = 10;
 
 /** Delivers what tools do on platforms. Runs in `sallyport gateway` and in `sallyport dev`; undefined when no platform is configured. */
-export function startOutbound({ store, config, secrets, log }: OutboundOptions): RunningOutbound | undefined {
+export function startOutbound({
+  store,
+  config,
+  secrets,
+  log,
+  onAttempt,
+}: OutboundOptions): RunningOutbound | undefined {
   const entries = Object.entries(config.platforms ?? {});
   if (entries.length === 0) return undefined;
   const platforms = Object.fromEntries(
@@ -33,7 +41,7 @@ export function startOutbound({ store, config, secrets, log }: OutboundOptions):
     }),
   );
   const { retentionMs, keptBytes } = config.effects;
-  return runOutbound({ platforms, retentionMs, maxKeptBytes: keptBytes }, { store, log });
+  return runOutbound({ platforms, retentionMs, maxKeptBytes: keptBytes }, { store, log, onAttempt });
 }
 
 function createAdapter(name: string, given: PlatformConfig, store: Store, secret: string | undefined): PlatformAdapter {

@@ -5,6 +5,8 @@ import { LIMITS } from '../domain/call.ts';
 import { nestedPool, type WorkerId } from '../domain/ids.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { createLog } from '../observe/log.ts';
+import { startTelemetry, type Telemetry } from '../observe/telemetry.ts';
+import { withActiveSpan } from '../observe/traces/active-span.ts';
 import type { EventSource } from '../ports/events.ts';
 import { createWorkerEffects } from '../platform/call-effects.ts';
 import { DEFAULT_EFFECT_LIMITS } from '../platform/platform-settings.ts';
@@ -67,6 +69,8 @@ const TRUST_SNAPSHOT_MS = 250;
 
 export interface WorkerParts {
   readonly openStore: typeof openStore;
+  /** Of the process, where more than a worker is in it; closed by whoever made it. */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** Present for a worker in its caller's process: it serves the pinned tools there, from a queue of its own. */
@@ -104,8 +108,12 @@ async function boot(
   const { workerId, pool, concurrency } = settings;
   const placement = place === undefined ? undefined : 'caller';
   const log = options.log ?? createLog('warn');
+  const telemetry =
+    parts.telemetry ??
+    (await startTelemetry(options.telemetry ?? {}, { role: 'worker', release: RELEASE, instance: workerId, log }));
+  if (parts.telemetry === undefined) closers.add(async () => telemetry?.close());
   const events = createEventBus({ onTrouble: (problem, error) => log.warn({ error }, problem) });
-  // The last to close: what happens while the rest does is told too.
+  // The last to close but for those who hear it: what happens while the rest does is told too.
   closers.add(() => events.close());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const tasks =
@@ -126,6 +134,7 @@ async function boot(
       return met;
     },
   );
+  telemetry?.follow(events, { pool, serves: (tool) => modules.serves(tool) });
   const reporting = { log, onEvent: tellHookFailures(events) };
   const hooks =
     options.hooks === undefined ? undefined : await loadWorkerHooks(options.hooks, modules.found, reporting);
@@ -158,7 +167,10 @@ async function boot(
   });
   warnOfSetups(modules.loaded, secrets, log);
   const runners = {
-    inline: withSecrets(new InlineRunner(), secrets),
+    inline: withSecrets(
+      telemetry?.traces === true ? await withActiveSpan(new InlineRunner()) : new InlineRunner(),
+      secrets,
+    ),
     process: withSecrets(new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf }), secrets),
   };
   closers.add(() => runners.process.close());
@@ -166,6 +178,7 @@ async function boot(
     options.outbound && createWorkerEffects(store, { ...DEFAULT_EFFECT_LIMITS, ...options.outbound }, log);
   closers.add(async () => effects?.close());
   const fleet = createFleetView(store, { workerId, pool });
+  telemetry?.followWorker({ pool, concurrency, running: () => inFlight.size });
   let crashes = 0;
 
   const plane: Plane = {
@@ -197,10 +210,12 @@ async function boot(
       vitals: vitals.shared,
       settings,
       health: options.health === false ? undefined : { host: '127.0.0.1', port: 0, ...options.health },
+      metrics: telemetry?.metricsText !== undefined,
     },
     {
       stop: (order) => inFlight.stop(order, order.why),
       trouble: (problem) => log.warn({ problem }, 'the supervisor cannot reach the store'),
+      metricsText: async () => (await telemetry?.metricsText?.()) ?? '',
       reaped(callIds, overdue) {
         for (const callId of callIds) events.emit('call.expired', { stage: 'settle', callId, overdue });
       },

@@ -9,6 +9,7 @@ import type { SupervisorMessage, SupervisorOrder, SupervisorSetup } from './supe
 /** The loop goes round at least every two seconds; three missed rounds are no accident. */
 const WEDGED_AFTER_MS = 6000;
 const STORE_SILENT_MS = 10_000;
+const SCRAPE_MS = 5000;
 
 const setup = workerData as SupervisorSetup;
 const send = (message: SupervisorMessage): void => parentPort!.postMessage(message);
@@ -55,16 +56,38 @@ function readiness(): Readiness {
   return { ready: reasons.length === 0, reasons, facts };
 }
 
+/** What is counted is counted by the thread that runs the tools; one that is stuck in a tool does not answer. */
+const scrapes = new Map<number, (text: string) => void>();
+let lastScrape = 0;
+async function scrape(): Promise<string> {
+  const id = (lastScrape += 1);
+  let timer: NodeJS.Timeout | undefined;
+  const text = await new Promise<string>((resolve) => {
+    scrapes.set(id, resolve);
+    timer = setTimeout(resolve, SCRAPE_MS, '');
+    send({ kind: 'scrape', id });
+  });
+  clearTimeout(timer);
+  scrapes.delete(id);
+  return text;
+}
+
 /** Beats are looked at even when nobody asks, so that the first question after a while gets the truth. */
 const watcher = setInterval(readiness, 500);
 
 const health: HealthServer | undefined =
-  setup.health === undefined ? undefined : await serveHealth(setup.health, readiness);
+  setup.health === undefined
+    ? undefined
+    : await serveHealth(setup.health, readiness, setup.metrics ? scrape : undefined);
 send({ kind: 'ready', ...(health === undefined ? {} : { healthUrl: health.url }) });
 
 parentPort!.on('message', (order: SupervisorOrder) => {
   if (order.kind === 'services') {
     services = order.health;
+    return;
+  }
+  if (order.kind === 'metrics') {
+    scrapes.get(order.id)?.(order.text);
     return;
   }
   void (async () => {

@@ -12,17 +12,21 @@ export interface SupervisorSetup {
   readonly vitals: SharedArrayBuffer;
   readonly settings: SupervisorSettings;
   readonly health: { readonly host: string; readonly port: number } | undefined;
+  /** Serve `/metrics` beside it. */
+  readonly metrics: boolean;
 }
 
 export type SupervisorMessage =
   | { readonly kind: 'ready'; readonly healthUrl?: string }
   | { readonly kind: 'stop'; readonly order: StopOrder }
   | { readonly kind: 'trouble'; readonly problem: string }
+  | { readonly kind: 'scrape'; readonly id: number }
   | { readonly kind: 'reaped'; readonly callIds: readonly CallId[]; readonly overdue: boolean };
 
 export type SupervisorOrder =
   | { readonly kind: 'close' }
-  | { readonly kind: 'services'; readonly health: readonly ServiceHealth[] };
+  | { readonly kind: 'services'; readonly health: readonly ServiceHealth[] }
+  | { readonly kind: 'metrics'; readonly id: number; readonly text: string };
 
 export interface Supervisor {
   readonly healthUrl: string | undefined;
@@ -39,6 +43,7 @@ export async function startSupervisor(
   on: {
     stop: (order: StopOrder) => void;
     trouble: (problem: string) => void;
+    metricsText: () => Promise<string>;
     reaped: (callIds: readonly CallId[], overdue: boolean) => void;
   },
 ): Promise<Supervisor> {
@@ -53,12 +58,18 @@ export async function startSupervisor(
     if (!closing) fail(planeError('INTERNAL', { problem: 'the supervisor thread ended' }));
   });
 
+  async function answerScrape(id: number): Promise<void> {
+    const text = await on.metricsText().catch(() => '');
+    thread.postMessage({ kind: 'metrics', id, text } satisfies SupervisorOrder);
+  }
+
   const healthUrl = await new Promise<string | undefined>((resolve, reject) => {
     failed.catch(reject);
     thread.on('message', (message: SupervisorMessage) => {
       if (message.kind === 'ready') resolve(message.healthUrl);
       else if (message.kind === 'stop') on.stop(message.order);
       else if (message.kind === 'reaped') on.reaped(message.callIds, message.overdue);
+      else if (message.kind === 'scrape') void answerScrape(message.id);
       else on.trouble(message.problem);
     });
   });

@@ -6,6 +6,7 @@ import type { AuditBounds } from '../ports/audit-store.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
+import type { TelemetryOptions } from '../observe/telemetry.ts';
 import type { PlatformSettings } from '../platform/platform-settings.ts';
 import type { ProcessRunnerOptions } from '../runners/process/process-runner.ts';
 import type { ServiceEntries } from '../services/load-services.ts';
@@ -48,6 +49,8 @@ export type WorkerOptions = StoreOptions & {
   readonly tasks?: boolean;
   readonly processes?: ProcessRunnerOptions;
   readonly log?: Log;
+  /** Traces to a collector, metrics on the health server. Absent: neither. */
+  readonly telemetry?: TelemetryOptions;
   /** Hears the diagnostic events of this worker; more can listen with `worker.events`. */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
 };

@@ -51,6 +51,7 @@ export function findImpossible(config: Config, sourceOf: (path: string) => Sourc
     ...findImpossibleWebhook(config, at),
     ...findImpossibleAudit(config, at),
     ...findImpossibleRedis(config, sourceOf, at),
+    ...findImpossibleTelemetry(config, at),
   ];
 }
 
@@ -93,6 +94,16 @@ function findImpossibleWebhook({ approvals: { webhook } }: Config, at: (path: st
     ...(secret !== undefined && secretFile !== undefined
       ? ['approvals.webhook.secret and approvals.webhook.secretFile exclude each other']
       : []),
+  ];
+}
+
+/** Whoever listens on the way could write to the collector in our name. */
+function findImpossibleTelemetry({ telemetry: { traces } }: Config, at: (path: string) => string): string[] {
+  if (traces.headersFile === undefined) return [];
+  const { protocol, hostname } = new URL(traces.endpoint);
+  if (protocol === 'https:' || LOOPBACK.test(hostname.replaceAll(/[[\]]/g, ''))) return [];
+  return [
+    `${at('telemetry.traces.headersFile')} needs an https:// endpoint: its headers would go to ${hostname} in clear`,
   ];
 }
 

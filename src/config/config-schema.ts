@@ -3,6 +3,7 @@ import { LIMITS } from '../domain/call.ts';
 import { auditSchema } from './audit-schema.ts';
 import { gatewayHttp } from './gateway-schema.ts';
 import { hookList } from './hook-schema.ts';
+import { mcpSchema } from './mcp-schema.ts';
 import { serviceGroup } from './service-schema.ts';
 import { platformGroup } from './platform-schema.ts';
 import {
@@ -18,6 +19,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './option.ts';
+import { telemetrySchema } from './telemetry-schema.ts';
 import { secretProviders } from './secret-schema.ts';
 
 const SECOND = 1000;
@@ -157,7 +159,16 @@ export const configSchema = group({
   folder: option(filePath, '.sallyport', 'Folder of the embedded store.', { flag: '--folder' }),
   redis: redis.prefault({}),
   worker: worker.prefault({}),
-  gateway: group({ health: health().prefault({}), http: gatewayHttp.prefault({}) }).prefault({}),
+  gateway: group({
+    health: health().prefault({}),
+    http: gatewayHttp.prefault({}),
+    mcp: mcpSchema.prefault({}),
+    sealKeyFile: optional(
+      filePath,
+      'File with the key that seals what MCP clients carry for us; readable by its owner only, the same for all gateways.',
+      { otherwise: 'seal.key in the folder of the embedded store, made when it is needed' },
+    ),
+  }).prefault({}),
   audit: auditSchema.prefault({}),
   services: optional(serviceGroup, 'Settings of the shipped services, and services of your own: see services.md.', {
     otherwise: 'conversations, knowledge and tasks, when a module needs them',
@@ -192,6 +203,7 @@ export const configSchema = group({
       live: true,
     },
   ),
+  telemetry: telemetrySchema.prefault({}),
   log: group({
     level: optional(oneOf('debug', 'info', 'warn', 'error'), 'The least important lines that are logged.', {
       flag: '--log-level',

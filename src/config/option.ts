@@ -87,6 +87,12 @@ export function bytes(least: number, most: number): Kind<z.ZodInt> {
   return wholeNumber(least, most, 'bytes');
 }
 
+export const fraction: Kind<z.ZodNumber> = {
+  schema: z.number().min(0).max(1),
+  expects: 'a number from 0 to 1',
+  read: (text) => (/^(0(\.\d{1,12})?|1(\.0{1,12})?)$/.test(text) ? Number(text) : undefined),
+};
+
 export const yesOrNo: Kind<z.ZodBoolean> = {
   schema: z.boolean(),
   expects: 'true or false',

@@ -1,5 +1,6 @@
 import { APPROVAL_ERRORS } from './approval-errors.ts';
 import { entry } from './error-entry.ts';
+import { INPUT_ERRORS } from './input-errors.ts';
 import { GATE_ERRORS } from './gate-errors.ts';
 import { HOOK_CALL_ERRORS } from './hook-errors.ts';
 import { STORE_CALL_ERRORS } from './store-errors.ts';
@@ -258,4 +259,5 @@ export const CALL_ERRORS = {
   ...SECRET_ERRORS,
   ...PLATFORM_ERRORS,
   ...SURFACE_ERRORS,
+  ...INPUT_ERRORS,
 } as const;

@@ -1,5 +1,6 @@
 import type { ApprovalId, GrantId } from './approval.ts';
 import type { CallId, RunId, SessionId, ToolId } from './ids.ts';
+import type { InputKind } from './input.ts';
 import type { JsonObject } from './json.ts';
 import type { Identity } from './session.ts';
 import type { Effect } from './tool.ts';
@@ -38,6 +39,10 @@ export interface Envelope {
   readonly depth: number;
   /** Display name, message id, room context…: rides along, never trusted. */
   readonly untrusted?: JsonObject;
+  /** Canonical JSON of responses and state: answers to what the tool asked for. Hashed with the arguments. */
+  readonly input?: string;
+  /** What the caller can be asked for. A claim, like `untrusted`. */
+  readonly inputKinds?: readonly InputKind[];
 }
 
 /** A call as the store knows it. */
@@ -74,6 +79,9 @@ export const LIMITS = Object.freeze({
   argumentsItems: 100_000,
   keyLength: 255,
   untrustedBytes: 16 * 1024,
+  /** Answers of the caller to what a tool asked for, with the state. */
+  inputBytes: 512 * 1024,
+  inputStateBytes: 256 * 1024,
   nestedDepth: 8,
   traceLength: 256,
   traceStateLength: 512,

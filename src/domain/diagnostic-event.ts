@@ -20,6 +20,7 @@ export interface DiagnosticEventMap {
   'call.claimed': { readonly fence: number; readonly recovered: boolean; readonly waitedMs: number };
   'call.resumed': { readonly fence: number };
   'call.identified': Timed;
+  'call.pending': Timed;
   'call.parked': { readonly approvalId?: ApprovalId; readonly timeoutMs: number };
   'call.abandoned': Timed;
   'call.lost': Timed;
@@ -74,8 +75,12 @@ export interface SharedFields {
   readonly tenant?: string;
   readonly session?: SessionId;
   readonly run?: RunId;
+  readonly via?: CallVia | undefined;
   readonly trace?: TraceIds;
 }
+
+/** The door a call came in by; absent when it was made with the client library or by a tool. */
+export type CallVia = 'mcp' | 'http';
 
 /** Of the stage that the event tells of. Nothing else of a trace is in events: a tracestate can hold anything. */
 export interface TraceIds {
@@ -83,6 +88,8 @@ export interface TraceIds {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly sampled: boolean;
+  /** The trace begins here, and `parentSpanId` is the call as a whole: no caller tells of it. */
+  readonly begins?: boolean;
 }
 
 interface EventHead<Kind extends EventKind> {

@@ -166,6 +166,12 @@ export const DIAGNOSTIC_EVENTS: { readonly [Kind in EventKind]: EventEntry<Kind>
     says: 'Its one outcome is written, and every waiter is answered.',
     fields: { ...ENDED, durationMs: 'since the worker has it' },
   },
+  'call.pending': {
+    stage: 'reply',
+    where: 'caller',
+    says: 'The caller waits no longer. The call goes on, and its outcome can be asked for.',
+    fields: { durationMs: 'since the call was made' },
+  },
   'call.cancelled': {
     stage: 'call',
     where: 'caller',
@@ -183,8 +189,8 @@ export const DIAGNOSTIC_EVENTS: { readonly [Kind in EventKind]: EventEntry<Kind>
   },
   'call.replied': {
     stage: 'reply',
-    where: 'caller',
-    says: 'The waiter has the outcome.',
+    where: 'both',
+    says: 'The waiter has the outcome. Also told by a worker whose tool made the call.',
     fields: { ...ENDED, durationMs: 'since the call was made' },
   },
   'events.lost': {
@@ -203,7 +209,8 @@ export const SHARED_FIELDS: { readonly [Field in keyof SharedFields]-?: string }
   tenant: 'from the session; workers only',
   session: 'its id, which is no secret; never the token',
   run: 'its id',
-  trace: '`traceId`, `spanId` of the stage, `parentSpanId`, `sampled`',
+  via: 'the door it came in by, `mcp` or `http`; callers only',
+  trace: '`traceId`, `spanId` of the stage, `parentSpanId`, `sampled`; `begins` where the worker began the trace',
 };
 
 export const EVENT_KINDS = Object.keys(DIAGNOSTIC_EVENTS) as EventKind[];

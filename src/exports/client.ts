@@ -1,7 +1,7 @@
 export { connect, type ConnectOptions } from '../compose/connect.ts';
 export type { Approvals } from '../client/approvals.ts';
 export type { Approver } from '../client/approver.ts';
-export type { CallAnswer, CallOptions, Client, RedirectTarget } from '../client/client.ts';
+export type { CallAnswer, CallInput, CallOptions, Client, RedirectTarget } from '../client/client.ts';
 export type { Decision } from '../client/decide-request.ts';
 export type { Grants } from '../client/grants.ts';
 export type { OpenSessionOptions } from '../client/open-session.ts';
@@ -42,6 +42,7 @@ export type {
 export type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../domain/diagnostic-event.ts';
 export type { AgentInput, AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
 export { PlaneError } from '../domain/errors.ts';
+export type { InputKind, InputRequest, InputRequests, RequiredInput, SampleMessage } from '../domain/input.ts';
 export type { ModuleDeclaration } from '../domain/module.ts';
 export type { GrantWish } from '../gate/approvals/grants.ts';
 export { pendingText } from '../domain/pending-text.ts';

@@ -25,6 +25,15 @@ export {
   type ResourceOptions,
   type ResourceReturn,
 } from '../authoring/define-surfaces.ts';
+export type {
+  AnswerTo,
+  AskedInput,
+  Elicited,
+  RequestInputOptions,
+  RootsAnswer,
+  SampledAnswer,
+  ToolInput,
+} from '../authoring/input-requests.ts';
 export { jsonSchema } from '../authoring/plain-schema.ts';
 export { secret } from '../authoring/secret-schema.ts';
 export type { StandardSchema } from '../authoring/standard-schema.ts';

@@ -1,5 +1,6 @@
 import type { DiagnosticEvent, EventKind, SharedFields } from '../domain/diagnostic-event.ts';
 import { fieldsOf, SHARED_FIELDS } from '../domain/event-table.ts';
+import { nowMs } from './now-ms.ts';
 
 /** Longer than any id of ours. */
 const MOST_CHARACTERS = 200;
@@ -12,7 +13,7 @@ type Plain = string | number | boolean | Readonly<Record<string, string | number
  * mistake reaches nobody.
  */
 export function copyEvent(kind: EventKind, seq: number, facts: object, shared?: SharedFields): DiagnosticEvent {
-  const event: Record<string, Plain> = { kind, seq, at: Date.now() };
+  const event: Record<string, Plain> = { kind, seq, at: nowMs() };
   if (shared !== undefined) copyFields(SHARED, shared, event);
   copyFields(fieldsOf(kind), facts, event);
   return Object.freeze(event) as unknown as DiagnosticEvent;

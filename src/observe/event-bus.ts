@@ -16,6 +16,8 @@ interface Listening {
   readonly kinds: ReadonlySet<EventKind>;
   readonly where: readonly (readonly [MatchedField, string])[];
   readonly queue: EventQueue;
+  readonly spans: boolean;
+  readonly samples: ((traceId: string) => boolean) | undefined;
 }
 
 const DRAIN_MS = 1000;
@@ -29,8 +31,17 @@ let lastSeq = 0;
 export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOptions = {}): EventBus {
   const listeners = new Set<Listening>();
   const wanted = new Set<EventKind>();
+  let samplers: ((traceId: string) => boolean)[] = [];
   let closed = false;
-  const bus = { listening: false, wants: (kind: EventKind) => wanted.has(kind), emit, subscribe, close };
+  const bus = {
+    listening: false,
+    spans: true,
+    samples: (traceId: string) => samplers.length === 0 || samplers.some((samples) => samples(traceId)),
+    wants: (kind: EventKind) => wanted.has(kind),
+    emit,
+    subscribe,
+    close,
+  };
 
   function emit(kind: EventKind, facts: object, shared?: SharedFields): void {
     if (!wanted.has(kind)) return;
@@ -50,6 +61,8 @@ export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOption
       where: Object.entries(subscription.where ?? {}).filter(
         (entry): entry is [MatchedField, string] => entry[1] !== undefined,
       ),
+      spans: subscription.spans !== false,
+      samples: subscription.samples,
       queue: new EventQueue({ listener, maxWaiting, onTrouble: (...trouble) => onTrouble?.(...trouble) }),
     };
     listeners.add(listening);
@@ -63,8 +76,11 @@ export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOption
 
   function recount(): void {
     wanted.clear();
-    for (const { kinds } of closed ? [] : listeners) for (const kind of kinds) wanted.add(kind);
+    const all = closed ? [] : [...listeners];
+    for (const { kinds } of all) for (const kind of kinds) wanted.add(kind);
     bus.listening = wanted.size > 0;
+    bus.spans = all.length === 0 || all.some(({ spans }) => spans);
+    samplers = all.flatMap(({ samples }) => (samples === undefined ? [] : [samples]));
   }
 
   async function close(): Promise<void> {

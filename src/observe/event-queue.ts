@@ -15,7 +15,7 @@ export interface QueueSettings {
   readonly onTrouble: (problem: string, error?: unknown) => void;
 }
 
-/** Between two looks at the rest of the world. */
+/** Between two looks at the rest of the world; of a long queue an eighth, or a busy process would never catch up. */
 const AT_ONCE = 64;
 /** Places in front that are used up; beyond this they are given back. */
 const MOST_USED_UP = 1024;
@@ -78,14 +78,20 @@ export class EventQueue {
 
   async #deliver(): Promise<void> {
     await nextTurn();
-    for (let heard = 1; this.#open; heard += 1) {
+    for (let left = this.#atOnce(); this.#open; left -= 1) {
       const event = this.#next();
       if (event === undefined) break;
       const hearing = this.#hand(event);
       if (hearing !== undefined) await hearing;
-      if (heard % AT_ONCE === 0) await nextTurn();
+      if (left > 1) continue;
+      await nextTurn();
+      left = this.#atOnce() + 1;
     }
     this.#delivery = undefined;
+  }
+
+  #atOnce(): number {
+    return Math.max(AT_ONCE, (this.#waiting.length - this.#head) >> 3);
   }
 
   #next(): DiagnosticEvent | undefined {

@@ -21,7 +21,13 @@ export interface RunningOutbound {
   stop(graceMs?: number): Promise<void>;
 }
 
-type Needs = { readonly store: Store; readonly log: Log };
+export type AttemptEnd = 'delivered' | 'failed' | 'retried' | 'lost';
+interface Needs {
+  readonly store: Store;
+  readonly log: Log;
+  /** For counting. */
+  readonly onAttempt?: ((platform: string, end: AttemptEnd) => void) | undefined;
+}
 
 const DEFAULT_LEASE_MS = 60_000;
 const DEFAULT_AT_ONCE = 16;
@@ -33,7 +39,7 @@ const PAUSE_AFTER_TROUBLE_MS = 500;
 const DEFAULT_GRACE_MS = 10_000;
 
 /** The gateway's side of the platform proxy: takes effects from the store and hands them to their adapters, until it is stopped. */
-export function runOutbound(settings: OutboundSettings, { store, log }: Needs): RunningOutbound {
+export function runOutbound(settings: OutboundSettings, { store, log, onAttempt }: Needs): RunningOutbound {
   const { platforms, retentionMs, maxKeptBytes, leaseMs = DEFAULT_LEASE_MS, atOnce = DEFAULT_AT_ONCE } = settings;
   const gatewayId = `gateway-${randomId()}`;
   const served = Object.entries(platforms).map(([name, { adapter }]) => ({ name, redeliver: adapter.deduplicates }));
@@ -96,6 +102,7 @@ export function runOutbound(settings: OutboundSettings, { store, log }: Needs): 
       const ending = await deliverEffect(effect, platforms[platform]!, store, attempt.signal);
       const answer = await store.finishEffect({ key, gatewayId, attempts, ending, retentionMs, maxKeptBytes });
       const facts = { effect: key, platform, kind, attempts };
+      onAttempt?.(platform, answer === 'lost' ? 'lost' : ending.kind === 'retry' ? 'retried' : ending.kind);
       if (answer === 'lost') log.warn(facts, 'an effect was finished by another gateway first');
       else if (ending.kind === 'failed') log.error({ ...facts, problem: ending.problem }, 'an effect has failed');
       else if (ending.kind === 'retry') log.info({ ...facts, problem: ending.problem }, 'an effect is tried again');

@@ -13,6 +13,10 @@ import type { TraceContext } from '../domain/trace-context.ts';
 export interface Events {
   /** Somebody listens for something. Asked once per call. */
   readonly listening: boolean;
+  /** Calls and their stages get spans of their own: unless all who listen do without. */
+  readonly spans: boolean;
+  /** Whether a trace that begins here is to be kept. */
+  samples(traceId: string): boolean;
   /** Ask before putting together what an event says. */
   wants(kind: EventKind): boolean;
   /** Takes a copy of the fields that the event has; others are left out. `shared` may be kept and given again and again. */
@@ -29,8 +33,8 @@ export interface CallEmitter {
   settled(answer: string, outcome: Outcome): void;
   /** It was thrown out of the data path. */
   left(error: unknown): void;
-  /** For whatever a stage calls: the stage's own span is the parent of theirs. */
-  traceOf(stage: Stage): TraceContext;
+  /** For whatever a stage calls: the stage's own span is the parent of theirs. Absent where nobody wants spans. */
+  traceOf(stage: Stage): TraceContext | undefined;
 }
 
 /** What a subscription can ask for by value. */
@@ -47,6 +51,10 @@ export interface DiagnosticSubscription {
   readonly where?: { readonly [Field in MatchedField]?: string };
   /** So many events wait for a slow listener; what comes then is lost to it, and told as `events.lost`. */
   readonly maxWaiting?: number;
+  /** Does without spans. While nobody else wants any, callers' traces are passed on as they are. */
+  readonly spans?: false;
+  /** Which of the traces that begin here are kept: those that any listener with an opinion wants; without one, all. */
+  readonly samples?: (traceId: string) => boolean;
 }
 
 /** Where to listen. */

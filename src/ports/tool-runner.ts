@@ -1,4 +1,5 @@
 import type { ContentBlock, WriteBacks } from '../domain/content.ts';
+import type { GivenInput, InputKind, RequiredInput } from '../domain/input.ts';
 import type { CallId, RunId, SessionId, ToolId } from '../domain/ids.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { EffectAnswer, EffectBody, EffectKey } from '../domain/platform-effect.ts';
@@ -44,6 +45,8 @@ export interface RunRequest {
   readonly run: RunId;
   readonly arguments: JsonObject;
   readonly untrusted: JsonObject;
+  /** Present when the caller brought answers, or said what it can be asked for. */
+  readonly input?: GivenInput;
   readonly setup: JsonObject;
   /** W3C; the tool can pass it on. */
   readonly trace?: TraceContext | undefined;
@@ -84,6 +87,8 @@ export interface ToolLogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly data?: JsonObject;
+  /** Present: not for the operator's log, but for whoever waits for the call. */
+  readonly told?: { readonly value: JsonValue };
 }
 
 export interface NestedCallRequest {
@@ -91,6 +96,7 @@ export interface NestedCallRequest {
   readonly arguments: JsonObject;
   readonly key?: string;
   readonly deadlineMs?: number;
+  readonly input?: GivenInput;
 }
 
 export interface PlatformRequest {
@@ -120,6 +126,13 @@ export type RunEnding =
       readonly message: string;
       readonly code?: string;
       readonly fault?: Fault;
+      readonly writeBacks: WriteBacks;
+    }
+  /** It asked for something that the call does not have. `unavailable`: what the caller said it cannot be asked for. */
+  | {
+      readonly kind: 'input-required';
+      readonly required: RequiredInput;
+      readonly unavailable: readonly InputKind[];
       readonly writeBacks: WriteBacks;
     }
   /** The arguments passed the published schema but not the tool's own check. Its code was not entered. */

@@ -2,6 +2,7 @@ import type { NestedCallOptions, PlatformProxy, ToolContext, ToolLog } from '../
 import { ToolFailure } from '../authoring/tool-failure.ts';
 import { NO_WRITE_BACKS, type WriteBacks } from '../domain/content.ts';
 import { splitToolId, type ToolId } from '../domain/ids.ts';
+import type { GivenInput } from '../domain/input.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { Outcome } from '../domain/outcome.ts';
@@ -16,11 +17,13 @@ import type {
 } from '../ports/tool-runner.ts';
 import { openPlatform } from './call-platform.ts';
 import { capLog, saneLogLine } from './cap-log.ts';
+import { noticeOf } from './notice.ts';
 import { WriteBackCollector } from './collect-write-backs.ts';
 import { copyJson } from './copy-json.ts';
 import { limitProgress, type ProgressLimiter } from './limit-progress.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
 import { openServiceHandles } from './open-service-handles.ts';
+import { inputOf } from './request-input.ts';
 
 /** What a run is told; crosses into a tool's process as it is. */
 export interface RunFacts extends Pick<
@@ -29,6 +32,8 @@ export interface RunFacts extends Pick<
 > {
   readonly toolId: ToolId;
   readonly maxResultBytes: number;
+  /** Present when the caller brought any. */
+  readonly input?: GivenInput;
   /** Service → names of its methods. */
   readonly services?: Readonly<Record<string, readonly string[]>>;
 }
@@ -124,6 +129,27 @@ export class CallContext implements ToolContext<unknown> {
     });
   }
 
+  /*
+   * On the prototype, unlike the rest: few tools use them, and a property of its own would cost every call. They can be taken out of
+   * the context by name, but a spread copy does not have them.
+   */
+  get input(): ToolContext['input'] {
+    return this.#facts.input === undefined ? undefined : inputOf(this.#facts).shown;
+  }
+
+  get requestInput(): ToolContext['requestInput'] {
+    return (requests, options) => {
+      this.#mustBeOpen();
+      return inputOf(this.#facts).request(requests, options) as never;
+    };
+  }
+
+  get notify(): ToolContext['notify'] {
+    return (level, data) => {
+      if (this.#open) noticeOf(this.#facts, this.#host)(level, data);
+    };
+  }
+
   #report(report: Progress): void {
     if (!this.#open) return;
     this.#progress ??= limitProgress((progress) => this.#host.onProgress(progress));
@@ -183,7 +209,9 @@ export function nestedRequest(tool: unknown, args: unknown, options: unknown): N
     throw new TypeError('ctx.call: the tool must be "module.tool"');
   const plain = makePlain(args ?? {}, new SizeBudget(LIMITS.argumentsBytes), 'arguments');
   if (!isJsonObject(plain)) throw new TypeError('ctx.call: the arguments must be an object');
-  const { key, deadlineMs } = (options ?? {}) as { key?: unknown; deadlineMs?: unknown };
+  const { key, deadlineMs, input } = (options ?? {}) as { key?: unknown; deadlineMs?: unknown; input?: unknown };
+  const answers = input === undefined ? undefined : makePlain(input, new SizeBudget(LIMITS.inputBytes), 'input');
+  if (answers !== undefined && !isJsonObject(answers)) throw new TypeError('ctx.call: the input must be an object');
   if (key !== undefined && typeof key !== 'string') throw new TypeError('ctx.call: the key must be a text');
   if (deadlineMs !== undefined && !(typeof deadlineMs === 'number' && deadlineMs > 0)) {
     throw new TypeError('ctx.call: deadlineMs must be a positive number');
@@ -193,5 +221,7 @@ export function nestedRequest(tool: unknown, args: unknown, options: unknown): N
     arguments: plain as JsonObject,
     ...(key === undefined ? {} : { key }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    // Looked at by whoever prepares the call.
+    ...(answers === undefined ? {} : { input: answers as GivenInput }),
   };
 }

@@ -8,11 +8,13 @@ import type { RunEnding, RunRequest } from '../ports/tool-runner.ts';
 import { copyJson } from './copy-json.ts';
 import { describeThrown } from './describe-thrown.ts';
 import { CallContext, type RunFacts, type RunHost } from './open-context.ts';
+import { endingOfInput } from './plain-input.ts';
 import { endingOfReturned } from './plain-result.ts';
+import { InputRequired } from './request-input.ts';
 
 export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): RunFacts {
   const { tool, callId, fence, identity, untrusted, setup, trace, services } = request;
-  return {
+  const facts: RunFacts = {
     toolId: tool.id,
     maxResultBytes: tool.limits.maxResultBytes,
     callId,
@@ -25,6 +27,7 @@ export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): Run
     trace,
     ...(services === undefined ? {} : { services: services.offered }),
   };
+  return request.input === undefined ? facts : { ...facts, input: request.input };
 }
 
 /** Runs the tool once its module is there. `load` may run the module's top-level code. */
@@ -97,7 +100,7 @@ function enter(
     const returned: unknown = definition.run(args.value, context);
     return isThenable(returned) ? endLater(returned, context, facts) : endOfReturned(returned, context, facts);
   } catch (thrown) {
-    return endOfThrown(thrown, context);
+    return endOfThrown(thrown, context, facts);
   }
 }
 
@@ -105,7 +108,7 @@ async function endLater(returned: PromiseLike<unknown>, context: CallContext, fa
   try {
     return endOfReturned(await returned, context, facts);
   } catch (thrown) {
-    return endOfThrown(thrown, context);
+    return endOfThrown(thrown, context, facts);
   }
 }
 
@@ -113,8 +116,10 @@ function endOfReturned(returned: unknown, context: CallContext, facts: RunFacts)
   return endingOfReturned(returned, CallContext.close(context), facts.maxResultBytes);
 }
 
-function endOfThrown(thrown: unknown, context: CallContext): RunEnding {
+function endOfThrown(thrown: unknown, context: CallContext, { maxResultBytes }: RunFacts): RunEnding {
   const writeBacks = CallContext.close(context);
+  if (thrown instanceof InputRequired)
+    return endingOfInput(thrown.required, thrown.unavailable, writeBacks, maxResultBytes);
   const failure = readToolFailure(thrown);
   if (failure === undefined) return { kind: 'threw', ...describeThrown(thrown) };
   const fault = classifyThrown(thrown);

@@ -219,3 +219,26 @@ describe('a run with secrets', () => {
     expect(ending).toMatchObject({ kind: 'too-large', limit: 500 });
   });
 });
+
+describe('a run with secrets that asks its caller, or tells it something,', () => {
+  it('says marks in their place', async () => {
+    const { all, told, ending } = await run(
+      async (request) => {
+        request.onLog({ level: 'info', message: '', told: { value: { key: 'hunter2-hunter2' } } });
+        return {
+          kind: 'input-required',
+          required: {
+            requests: { ok: { kind: 'elicit', message: 'Is hunter2-hunter2 right?', schema: {} } },
+            state: '{"answers":{},"state":"hunter2-hunter2"}',
+          },
+          unavailable: [],
+          writeBacks: NO_WRITE_BACKS,
+        };
+      },
+      { arguments: { key: 'secret:KEY' } },
+    );
+    expect(ending.kind).toBe('input-required');
+    expect(told).toHaveLength(1);
+    expect(all).not.toContain('hunter2');
+  });
+});

@@ -23,6 +23,8 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
         maxBytes,
       );
     }
+    case 'input-required':
+      return withinLimit({ ...taint.scrub(ending), writeBacks: scrubWriteBacks(ending.writeBacks, taint) }, maxBytes);
     case 'invalid-arguments':
       return { ...ending, problems: ending.problems.map(cut) };
     case 'threw': {

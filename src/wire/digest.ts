@@ -53,8 +53,10 @@ export function catalogDigest(modules: readonly ModuleDeclaration[]): string {
 }
 
 /** What a key stands for: the same key with another body digest is a conflict. */
-export function bodyDigest(tool: string, canonicalArguments: string): string {
-  return hash('sha256', `${tool}\0${canonicalArguments}`, 'base64url');
+export function bodyDigest(tool: string, canonicalArguments: string, input?: string): string {
+  // Canonical JSON has no NUL in it, so the three cannot be taken for two.
+  const answers = input === undefined ? '' : `\0${input}`;
+  return hash('sha256', `${tool}\0${canonicalArguments}${answers}`, 'base64url');
 }
 
 /** Names a subject without its text: goes into ids and keys. */

@@ -24,6 +24,8 @@ describe('decodeEnvelope', () => {
       traceState: 'a=1',
       parent: 'p',
       untrusted: { name: 'Ann' },
+      input: '{"responses":{"a":{}},"state":"s"}',
+      inputKinds: ['elicit', 'roots'],
     } as unknown as Envelope;
     expect(decodeEnvelope(encodeEnvelope(full))).toEqual({ kind: 'envelope', envelope: full });
   });
@@ -74,6 +76,13 @@ describe('decodeEnvelope', () => {
     ['half a depth', { depth: 0.5 }, 'its depth is out of bounds'],
     ['a depth beyond the limit', { depth: LIMITS.nestedDepth + 1 }, 'its depth is out of bounds'],
     ['a depth that is no number', { depth: Number.NaN }, 'its depth is out of bounds'],
+    ['an unknown kind of input', { inputKinds: ['elicit', 'everything'] }, 'it names kinds of input that nobody knows'],
+    ['a map for kinds of input', { inputKinds: { 0: 'elicit' } }, 'it names kinds of input that nobody knows'],
+    ['too much input', { input: `{"state":"${'x'.repeat(LIMITS.inputBytes)}"}` }, 'its input is too large'],
+    ['input with more in it', { input: '{"approved":true}' }, 'its input is no responses and state'],
+    ['input with a duplicate key', { input: '{"state":"a","state":"b"}' }, 'its input is no responses and state'],
+    ['responses in a list', { input: '{"responses":[]}' }, 'its input is no responses and state'],
+    ['a state that is no text', { input: '{"state":{}}' }, 'its input is no responses and state'],
     ['a list for the tool', { tool: ['a.b'] }, 'field "tool" must be a string'],
     ['bytes for the key', { key: Buffer.from('k') }, 'field "key" must be a string'],
   ])('refuses %s', (_, change, problem) => {

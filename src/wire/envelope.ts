@@ -1,7 +1,9 @@
 import { ENVELOPE_VERSION, LIMITS, type Envelope } from '../domain/call.ts';
+import { isInputKind } from '../domain/input.ts';
 import { checkArguments } from './check-arguments.ts';
 import { findMessagePackProblem } from './check-message-pack.ts';
 import { decode, encode } from './message-pack.ts';
+import { readInput } from './read-input.ts';
 import { readPlainEnvelope } from './read-plain-envelope.ts';
 
 const FIELDS: Record<keyof Envelope, 'string' | 'number' | 'object'> = {
@@ -17,8 +19,10 @@ const FIELDS: Record<keyof Envelope, 'string' | 'number' | 'object'> = {
   parent: 'string',
   depth: 'number',
   untrusted: 'object',
+  input: 'string',
+  inputKinds: 'object',
 };
-const OPTIONAL: readonly string[] = ['trace', 'traceState', 'parent', 'untrusted'];
+const OPTIONAL: readonly string[] = ['trace', 'traceState', 'parent', 'untrusted', 'input', 'inputKinds'];
 
 export type DecodedEnvelope =
   | { readonly kind: 'envelope'; readonly envelope: Envelope }
@@ -70,17 +74,27 @@ function decodePlain(bytes: Uint8Array): unknown {
 }
 
 /** The types are right; these are the bounds the caller's own side keeps. */
-function findValueProblem({ arguments: text, depth, trace, traceState, untrusted }: Envelope): string | undefined {
+function findValueProblem(envelope: Envelope): string | undefined {
+  const { arguments: text, depth, trace, traceState, untrusted } = envelope;
   if (Buffer.byteLength(text) > LIMITS.argumentsBytes) return 'the arguments are too large';
   if (!Number.isInteger(depth) || depth < 0 || depth > LIMITS.nestedDepth) return 'its depth is out of bounds';
   if (trace !== undefined && trace.length > LIMITS.traceLength) return 'its trace is too long';
   if (traceState !== undefined && traceState.length > LIMITS.traceStateLength) return 'its trace state is too long';
-  if (untrusted === undefined) return undefined;
+  const inputProblem = findInputProblem(envelope);
+  if (inputProblem !== undefined || untrusted === undefined) return inputProblem;
   const checked = checkArguments(untrusted);
   if (!checked.ok) return 'the untrusted context is not a plain JSON object';
   return Buffer.byteLength(checked.canonical) > LIMITS.untrustedBytes
     ? 'the untrusted context is too large'
     : undefined;
+}
+
+function findInputProblem({ input, inputKinds }: Envelope): string | undefined {
+  if (inputKinds !== undefined && !(Array.isArray(inputKinds) && inputKinds.every(isInputKind)))
+    return 'it names kinds of input that nobody knows';
+  if (input === undefined) return undefined;
+  if (Buffer.byteLength(input) > LIMITS.inputBytes) return 'its input is too large';
+  return readInput(input) === undefined ? 'its input is no responses and state' : undefined;
 }
 
 /** As the header of a MessagePack map says it. */

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 import type { Trace } from '../domain/trace-context.ts';
 
 const SPAN_BYTES = 8;
@@ -8,11 +8,24 @@ const SAMPLED = 0x01;
 const random = Buffer.allocUnsafe(SPAN_BYTES * 256);
 let used = random.length;
 
+type Samples = (traceId: string) => boolean;
+
 export const newSpanId = (): string => randomHex(SPAN_BYTES);
 
 /** A trace of our own; its first span names what it was started for. */
-export function startTrace(): Trace {
-  return { traceId: randomHex(TRACE_BYTES), spanId: newSpanId(), flags: SAMPLED };
+export function startTrace(samples: Samples = () => true): Trace {
+  const traceId = randomHex(TRACE_BYTES);
+  return { traceId, spanId: newSpanId(), flags: samples(traceId) ? SAMPLED : 0 };
+}
+
+/** Of a call that brought none: the same wherever and however often it is run. */
+export function traceOfCall(callId: string, samples: Samples = () => true): Trace {
+  const digest = createHash('sha256').update('trace ').update(callId).digest('hex');
+  const [traceId, spanId] = [
+    digest.slice(0, 2 * TRACE_BYTES),
+    digest.slice(2 * TRACE_BYTES, 2 * (TRACE_BYTES + SPAN_BYTES)),
+  ];
+  return { traceId, spanId, flags: samples(traceId) ? SAMPLED : 0 };
 }
 
 /** One more span of the same trace. */

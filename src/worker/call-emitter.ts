@@ -14,7 +14,7 @@ import type { Delivery, LaneState } from '../ports/call-store.ts';
 import type { CallEmitter, Events } from '../ports/events.ts';
 import { parseIdentity } from '../stages/identify/parse-identity.ts';
 import { decodeEnvelope } from '../wire/envelope.ts';
-import { newSpanId, startTrace } from '../wire/trace.ts';
+import { newSpanId, traceOfCall } from '../wire/trace.ts';
 
 /** Undefined while nobody listens: then a call costs this one question. */
 export function emitterOf(
@@ -36,6 +36,7 @@ class DeliveryEmitter implements CallEmitter {
   /** Its stage and trace are those of the event told of last. */
   #shared: Changing | undefined;
   #trace: Trace | undefined;
+  #isOwnTrace = false;
   /** The tool was entered, or it was told why not: its ending needs no further words. */
   #isToolTold = false;
   #isOver = false;
@@ -103,7 +104,8 @@ class DeliveryEmitter implements CallEmitter {
     this.emit('call.left', { error: errorOfThrown(error) });
   }
 
-  traceOf(stage: Stage): TraceContext {
+  traceOf(stage: Stage): TraceContext | undefined {
+    if (!this.#events.spans) return undefined;
     return toTraceContext({ ...this.#callTrace(), spanId: this.#spanOf(stage) });
   }
 
@@ -112,7 +114,7 @@ class DeliveryEmitter implements CallEmitter {
     const shared = (this.#shared ??= sharedOf(this.#delivery));
     if (shared.stage !== stage) {
       shared.stage = stage;
-      shared.trace = this.#idsOf(stage);
+      if (this.#events.spans) shared.trace = this.#idsOf(stage);
     }
     return shared;
   }
@@ -120,7 +122,8 @@ class DeliveryEmitter implements CallEmitter {
   #idsOf(stage: Stage): TraceIds {
     const trace = this.#callTrace();
     const { traceId, spanId: parentSpanId } = trace;
-    return { traceId, spanId: this.#spanOf(stage), parentSpanId, sampled: isSampled(trace) };
+    const ids = { traceId, spanId: this.#spanOf(stage), parentSpanId, sampled: isSampled(trace) };
+    return this.#isOwnTrace ? { ...ids, begins: true } : ids;
   }
 
   #spanOf(stage: Stage): string {
@@ -129,7 +132,12 @@ class DeliveryEmitter implements CallEmitter {
 
   /** The caller's, or one of our own whose span names the call as a whole. */
   #callTrace(): Trace {
-    return (this.#trace ??= traceIn(this.#delivery) ?? startTrace());
+    return (this.#trace ??= traceIn(this.#delivery) ?? this.#beginTrace());
+  }
+
+  #beginTrace(): Trace {
+    this.#isOwnTrace = true;
+    return traceOfCall(this.#delivery.callId, (traceId) => this.#events.samples(traceId));
   }
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { TEXT_FORMAT } from '../observe/metrics/meter.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -12,10 +13,14 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** `/healthz`: the process lives. `/readyz`: it takes calls now, and why not. Says nothing that needs a token. */
+/**
+ * `/healthz`: the process lives. `/readyz`: it takes calls now, and why not. `/metrics`, where it is switched on: how many calls, of which
+ * tools. Says nothing that needs a token; who may reach it decides who may read it.
+ */
 export async function serveHealth(
   address: { readonly host: string; readonly port: number },
   readiness: () => Readiness,
+  metrics?: () => Promise<string>,
 ): Promise<HealthServer> {
   const server = createServer({ headersTimeout: 5000, requestTimeout: 5000 }, (request, response) => {
     const send = (status: number, body: object): void => {
@@ -25,7 +30,18 @@ export async function serveHealth(
     if (request.method !== 'GET' && request.method !== 'HEAD') return send(405, { error: 'only GET and HEAD' });
     const path = (request.url ?? '').split('?')[0];
     if (path === '/healthz') return send(200, { status: 'alive' });
-    if (path !== '/readyz') return send(404, { error: 'try /healthz or /readyz' });
+    if (path === '/metrics' && metrics !== undefined) {
+      void metrics().then((text) => {
+        if (text === '') return send(503, { error: 'the process is too busy to count; try again' });
+        response.writeHead(200, { 'content-type': TEXT_FORMAT, 'cache-control': 'no-store' });
+        response.end(request.method === 'HEAD' ? undefined : text);
+      });
+      return;
+    }
+    if (path !== '/readyz') {
+      const tries = metrics === undefined ? '/healthz or /readyz' : '/healthz, /readyz or /metrics';
+      return send(404, { error: `try ${tries}` });
+    }
     const { ready, reasons, facts } = readiness();
     send(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', reasons, ...facts });
   });

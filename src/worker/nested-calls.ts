@@ -10,7 +10,7 @@ import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import { call } from '../stages/call/call.ts';
 import { CallerEmitter } from '../stages/call/caller-emitter.ts';
-import { prepareCall } from '../stages/call/prepare-call.ts';
+import { prepareCall, type CallOrder } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
 import { newCallerId } from '../wire/ids.ts';
 import { encode } from '../wire/message-pack.ts';
@@ -102,7 +102,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
       const teller = tellOf(parent, trace, tool);
       if (tool === undefined) return refuse(trouble('TOOL_UNKNOWN', { tool: request.tool, near: [] }), teller);
       const sent = teller?.trace ?? trace;
-      const prepared = prepareCall({
+      const order: CallOrder = {
         session: parent.session,
         run: parent.run,
         proof: { kind: 'parent', owned: ownedBy(parent) },
@@ -117,7 +117,8 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         traceState: sent?.tracestate,
         depth,
         admission: needs.admission,
-      });
+      };
+      const prepared = prepareCall(request.input === undefined ? order : { ...order, input: request.input });
       if (prepared.kind === 'refused') return refuse(prepared.outcome, teller);
       teller?.prepared(prepared, request.arguments);
       const lane = parseScopedId(prepared.request.callId)!.lane;
@@ -129,7 +130,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         teller?.answered(acceptance);
         if (acceptance.kind !== 'under-way') return acceptance.outcome;
         expected.accepted(acceptance.callId);
-        return await untilSettled(expected.outcome, signal, () =>
+        const outcome = await untilSettled(expected.outcome, signal, () =>
           store.cancelCall({
             callId: acceptance.callId,
             outcome: encodeOutcome(trouble('CALL_CANCELLED', {})),
@@ -139,6 +140,8 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
             retentionMs: needs.retentionMs,
           }),
         );
+        teller?.replied(outcome);
+        return outcome;
       } finally {
         expected.forget();
         endWait();

@@ -7,6 +7,7 @@ import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
+import { newTokenText } from '../../src/wire/token-text.ts';
 import { startAclServer, type AclServer } from './acl-server.ts';
 
 // Each starts a dozen processes one after the other.
@@ -94,6 +95,8 @@ describe.sequential('with a user of its role', () => {
       ['approvals', 'list'],
       ['grants', 'list'],
       ['sessions', 'list'],
+      ['tokens', 'create', 'ci', '--scope', 'operator', '--out', 'ci.token'],
+      ['tokens', 'list'],
       ['catalog'],
       ['workers'],
       ['agents'],
@@ -154,8 +157,32 @@ describe.sequential('with a user of its role', () => {
     const store = await openRedisStore(redisOptions('client'));
     const claiming = store.claimCalls({ lane: 0, pool: 'default', workerId: 'w' as never, limit: 1, waitMs: 0 });
     await expect(claiming).rejects.toThrow('NOPERM');
+    await expect(store.listTokens({ limit: 1 })).rejects.toThrow('NOPERM');
+    expect((await client.cli('tokens', 'create', 'x', '--scope', 'admin')).code).toBe(77);
     await store.close();
     await server.refusals();
+  });
+
+  it('the gateway admits by tokens, makes and revokes them, and sets policies', async () => {
+    const store = await openRedisStore(redisOptions('gateway'));
+    const { id, secretDigest } = newTokenText();
+    const token = { id, name: 'console', scopes: ['admin'] as const };
+    expect(await store.createToken({ token, secretDigest, lifetimeMs: 60_000 })).toMatchObject({ kind: 'created' });
+    expect(await store.proveToken({ id, secretDigest })).toMatchObject({ name: 'console' });
+    expect(await store.useOnce({ digest: secretDigest, attempt: 'a', lifetimeMs: 60_000 })).toBe('first');
+    expect(await store.useOnce({ digest: secretDigest, attempt: 'b', lifetimeMs: 60_000 })).toBe('used');
+    expect((await store.listTokens({ limit: 10 })).map(({ name }) => name)).toStrictEqual(['console', 'ci']);
+    expect(await store.revokeToken({ id })).toBe('revoked');
+    const { version, policy } = await store.readPolicy();
+    expect(await store.writePolicy({ expectedVersion: version, policy })).toMatchObject({ kind: 'written' });
+    await Promise.all([
+      store.listCalls({ limit: 10 }),
+      store.listSessions(10),
+      store.listWorkers(),
+      store.queueState(),
+    ]);
+    await store.close();
+    expect(await server.refusals()).toStrictEqual([]);
   });
 
   it('a worker drains in order', async () => {

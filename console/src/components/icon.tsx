@@ -8,6 +8,7 @@ const PATHS = {
   fleet: 'M4 19V9M9.3 19V5M14.6 19v-7M20 19V8',
   grants: 'M14 10a4 4 0 1 0-3.5 3.97L12 15.5h2v2h2v2h4v-3.5L14 10zM8 8h.01',
   audit: 'M6 3h9l4 4v14H6zM9 11h7M9 15h7M9 7h3',
+  tokens: 'M4 7h16v10H4zM4 11h16M8 15h3',
   system: 'M4 5h16v11H4zM9 20h6M12 16v4',
   light:
     'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6 19 19M5 19l1.4-1.4M17.6 6.4 19 5',

@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
+import './table.css';
 
 export interface Column<Row> {
   readonly title: string;
@@ -13,14 +14,16 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** On a phone a row becomes a list of its columns, one below the other. */
+  readonly stacks?: boolean;
 }
 
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): VNode {
+export function Table<Row>({ caption, columns, rows, keyOf, stacks = false }: TableProps<Row>): VNode {
   const classOf = ({ minor, numeric }: Column<Row>): string =>
     `${minor === true ? 'minor ' : ''}${numeric === true ? 'numeric' : ''}`;
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table class="table">
+      <table class={stacks ? 'table table-stacks' : 'table'}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
@@ -35,7 +38,7 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): 
           {rows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map((column) => (
-                <td class={classOf(column)} key={column.title}>
+                <td class={classOf(column)} key={column.title} data-title={column.title}>
                   {column.cell(row)}
                 </td>
               ))}

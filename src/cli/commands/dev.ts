@@ -16,7 +16,7 @@ import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
 import type { Terminal } from '../terminal.ts';
 import { platformSecretsOf } from '../platform-secrets.ts';
-import { webhookSecretOf } from '../with-store.ts';
+import { traceHeadersOf, webhookSecretOf } from '../with-store.ts';
 
 const DEFAULT_MODULES = 'modules';
 
@@ -54,7 +54,11 @@ async function dev(context: CommandContext): Promise<void> {
   const policyFile = config.policyFile === undefined ? undefined : readPolicyFileFor(log, config.policyFile);
   if (!terminal.json) terminal.note(`Sallyport ${RELEASE} is starting ...`);
   const modules = config.worker.modules ?? DEFAULT_MODULES;
-  const secrets = { webhookSecret: webhookSecretOf(config), platformSecrets: platformSecretsOf(config) };
+  const secrets = {
+    webhookSecret: webhookSecretOf(config),
+    platformSecrets: platformSecretsOf(config),
+    traceHeaders: traceHeadersOf(config),
+  };
   const running = await runDev({ config, modules, policyFile, ...secrets, log });
   logEvents(running.worker.events, log);
   const following = await followConfig(context, loaded, {

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { auditOptionsOf } from '../../compose/audit-options.ts';
 import { storeOptionsOf } from '../../compose/settings-from-config.ts';
 import { startGateway } from '../../compose/start-gateway.ts';
+import { telemetryOptionsOf } from '../../compose/telemetry-options.ts';
 import { planeError } from '../../domain/errors.ts';
 import { createLog } from '../../observe/log.ts';
 import { checkHost } from '../check-host.ts';
@@ -12,7 +13,7 @@ import { loginLinkCommand } from './gateway-login-link.ts';
 import { platformSecretsOf } from '../platform-secrets.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
-import { passwordOf } from '../with-store.ts';
+import { passwordOf, traceHeadersOf } from '../with-store.ts';
 import { auditPasswordOf } from '../with-trail.ts';
 
 export function gatewayCommand(): Command {
@@ -41,6 +42,7 @@ async function serve(context: CommandContext): Promise<void> {
     outbound: { config, secrets: platformSecretsOf(config) },
     health: enabled ? { host, port } : false,
     ...(config.gateway.http.enabled ? { http: config } : {}),
+    telemetry: telemetryOptionsOf(config, traceHeadersOf(config)),
     log,
   });
   const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });

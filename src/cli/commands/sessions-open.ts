@@ -1,9 +1,10 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { openSession, type OpenSessionOptions } from '../../client/open-session.ts';
 import { action } from '../command-context.ts';
-import { unavailable, usage } from '../command-failure.ts';
+import { usage } from '../command-failure.ts';
 import { readDuration } from '../duration.ts';
+import { openNewFile } from '../open-new-file.ts';
 import { toSafeJson } from '../../wire/escape-text.ts';
 import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
@@ -31,7 +32,7 @@ export function sessionsOpenCommand(): Command {
         ) as unknown as OpenSessionOptions;
         return withFoundedStore(context, async (store) => {
           // Before the session: one whose token nobody got would be of no use.
-          const file = out === undefined ? undefined : openNew(out);
+          const file = out === undefined ? undefined : openNewFile(out);
           const session = await openSession(store, {
             ...identity,
             agent: identity.agent ?? 'cli',
@@ -47,14 +48,4 @@ export function sessionsOpenCommand(): Command {
         });
       }),
     );
-}
-
-/** Made new and closed from the start: at no moment can somebody else open it. */
-function openNew(path: string): number {
-  try {
-    return openSync(path, 'wx', 0o600);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw unavailable(`${path} cannot be written (${code}).`, 'Name a new file.', error);
-  }
 }

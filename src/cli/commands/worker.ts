@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { storeOptionsOf, workerOptionsOf } from '../../compose/settings-from-config.ts';
 import { startWorker } from '../../compose/start-worker.ts';
+import { telemetryOptionsOf } from '../../compose/telemetry-options.ts';
 import { createLog } from '../../observe/log.ts';
 import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
@@ -10,7 +11,7 @@ import { createLevelledLog } from '../levelled-log.ts';
 import { logEvents } from '../log-events.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
-import { passwordOf, webhookSecretOf } from '../with-store.ts';
+import { passwordOf, traceHeadersOf, webhookSecretOf } from '../with-store.ts';
 
 const FLAGS = ['worker.modules', 'worker.pool', 'worker.concurrency', 'worker.health.port', 'worker.watch'];
 
@@ -31,7 +32,17 @@ async function work(context: CommandContext): Promise<void> {
   const log = createLevelledLog(config.log.level ?? 'info', createLog('debug'));
   const store = storeOptionsOf(config, { password: passwordOf(config) });
   const worker = await startWorker(
-    workerOptionsOf(config, store, { modules, watch: config.worker.watch ?? false, log }, webhookSecretOf(config)),
+    workerOptionsOf(
+      config,
+      store,
+      {
+        modules,
+        watch: config.worker.watch ?? false,
+        log,
+        telemetry: telemetryOptionsOf(config, traceHeadersOf(config)),
+      },
+      webhookSecretOf(config),
+    ),
   );
   logEvents(worker.events, log);
   const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });

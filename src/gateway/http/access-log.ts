@@ -15,7 +15,7 @@ export function logRequest(
 ): void {
   const { requestId, address, inFlight, log } = facts;
   const startedAt = performance.now();
-  const path = (incoming.url ?? '').split('?', 1)[0]!.replaceAll(SECRETS, '***').slice(0, LONGEST_PATH);
+  const path = shownPath(incoming.url ?? '');
   outgoing.once('close', () => {
     const bearer = inFlight.ownerOf(incoming)?.auth;
     const line = {
@@ -31,4 +31,10 @@ export function logRequest(
     if (QUIET_PATHS.has(path)) log.debug(line, 'request');
     else log.info(line, 'request');
   });
+}
+
+/** A target that is no path may be a whole address, with a password in it. */
+function shownPath(target: string): string {
+  if (!target.startsWith('/')) return '(no path)';
+  return target.split('?', 1)[0]!.replaceAll(SECRETS, '***').slice(0, LONGEST_PATH);
 }

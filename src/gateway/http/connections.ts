@@ -2,6 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { hasBody } from './request-facts.ts';
 
+interface Use {
+  /** Requests that have arrived whole and are being answered. */
+  underWay: number;
+  wasUsed: boolean;
+}
+
 /**
  * Bounds the sockets of a server so that slow ones cannot keep others out: when all are taken, the oldest one makes room on which nothing
  * has been asked, or not completely. Node's own bound would refuse the newest, which is the one that might be honest.
@@ -10,46 +16,43 @@ export function limitConnections(
   server: Server,
   most: number,
 ): { begin(incoming: IncomingMessage, outgoing: ServerResponse): void } {
-  /** In order of their coming; the value counts requests that have arrived whole and are being answered. */
-  const sockets = new Map<Socket, number>();
+  /** In order of their coming. */
+  const sockets = new Map<Socket, Use>();
 
   server.on('connection', (socket) => {
     if (sockets.size >= most && !makeRoom()) {
       socket.destroy();
       return;
     }
-    sockets.set(socket, 0);
+    sockets.set(socket, { underWay: 0, wasUsed: false });
     socket.once('close', () => sockets.delete(socket));
   });
 
-  function count(socket: Socket, change: 1 | -1): void {
-    const now = sockets.get(socket);
-    if (now !== undefined) sockets.set(socket, now + change);
-  }
-
+  /** First one that never asked anything; only then one that rests between two requests. */
   function makeRoom(): boolean {
-    for (const [socket, underWay] of sockets) {
-      if (underWay > 0) continue;
-      sockets.delete(socket);
-      socket.destroy();
-      return true;
-    }
-    return false;
+    const waiting = [...sockets].filter(([, { underWay }]) => underWay === 0);
+    const [socket] = waiting.find(([, { wasUsed }]) => !wasUsed) ?? waiting[0] ?? [];
+    if (socket === undefined) return false;
+    sockets.delete(socket);
+    socket.destroy();
+    return true;
   }
 
   return {
     begin(incoming, outgoing) {
-      const { socket } = incoming;
+      const use = sockets.get(incoming.socket);
+      if (use === undefined) return;
       let state: 'arriving' | 'whole' | 'ended' = 'arriving';
       const arrived = (): void => {
         if (state !== 'arriving') return;
         state = 'whole';
-        count(socket, 1);
+        use.underWay += 1;
+        use.wasUsed = true;
       };
       if (!hasBody(incoming)) arrived();
       else incoming.once('end', arrived);
       outgoing.once('close', () => {
-        if (state === 'whole') count(socket, -1);
+        if (state === 'whole') use.underWay -= 1;
         state = 'ended';
       });
     },

@@ -8,8 +8,8 @@ const ENCODED_TRICK = /%(?:2f|5c|2e|25|[01][0-9a-f]|7f)/i;
  */
 export function isPlainPath(path: string): boolean {
   if (path === '/') return true;
-  const [first, ...segments] = path.split('/');
-  if (first !== '') return false;
+  if (!path.startsWith('/')) return false;
+  const [, ...segments] = path.split('/');
   // A single slash at the end is for the router to judge.
   if (segments.at(-1) === '') segments.pop();
   return segments.every(

@@ -63,3 +63,31 @@ test('readEnding takes of a fault a category of the list and a status, and nothi
   const refused = { kind: 'refused', how: 'failed', message: 'x', fault: { category: 'timeout' } };
   expect(read(refused)).toMatchObject({ kind: 'refused', fault: { category: 'timeout' } });
 });
+
+test('readEnding looks at what a tool is said to have asked for as if a stranger had', () => {
+  const asked = (required: unknown, more: object = {}): unknown =>
+    read({ kind: 'input-required', required, unavailable: [], writeBacks: NO_WRITE_BACKS, ...more });
+  const requests = { ok: { kind: 'roots', more: 1 } };
+  expect(asked({ requests, state: 's', more: 1 }, { unavailable: ['roots', 'all'] })).toStrictEqual({
+    kind: 'input-required',
+    required: { requests: { ok: { kind: 'roots' } }, state: 's' },
+    unavailable: ['roots'],
+    writeBacks: NO_WRITE_BACKS,
+  });
+  const form = (schema: unknown): object => ({ requests: { ok: { kind: 'elicit', message: 'Ok?', schema } } });
+  expect(asked(form({ type: 'object', properties: {} }))).toMatchObject({ kind: 'input-required' });
+  for (const wrong of [
+    undefined,
+    { requests: {} },
+    { requests: { 'a b': { kind: 'roots' } } },
+    { requests: { ok: { kind: 'approve' } } },
+    { requests: { ok: { kind: 'elicit-url', message: 'Go', url: 'javascript:alert(1)' } } },
+    { requests: { ok: { kind: 'sample', messages: [{ role: 'system', text: 'x' }], maxTokens: 1 } } },
+    { requests: { ok: { kind: 'sample', messages: [{ role: 'user', text: 'x' }], maxTokens: 0 } } },
+    form({ type: 'object', properties: { a: { type: 'object' } } }),
+    form(undefined),
+  ])
+    expect(asked(wrong), JSON.stringify(wrong)).toMatchObject({ kind: 'unserialisable' });
+  expect(asked({ requests, state: 'x'.repeat(300_000) })).toMatchObject({ kind: 'too-large' });
+  expect(asked({ requests, state: 'x'.repeat(20_000) })).toMatchObject({ kind: 'too-large' });
+});

@@ -3,6 +3,7 @@ import { isStatus } from '../../domain/classify-thrown.ts';
 import { isErrorCategory, type Fault } from '../../domain/error-category.ts';
 import type { RunEnding } from '../../ports/tool-runner.ts';
 import { NO_WRITE_BACKS } from '../../domain/content.ts';
+import { endingOfReceivedInput } from '../plain-input.ts';
 import { endingOfReceived } from '../plain-result.ts';
 
 const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
@@ -20,6 +21,8 @@ export function readEnding(received: unknown, maxBytes: number): RunEnding | und
       return endingOfReceived(fields['result'], fields['writeBacks'], maxBytes);
     case 'refused':
       return readRefused(fields, maxBytes);
+    case 'input-required':
+      return endingOfReceivedInput(fields, maxBytes);
     case 'invalid-arguments':
       return { kind: 'invalid-arguments', problems: textsOf(fields['problems']) };
     case 'threw':

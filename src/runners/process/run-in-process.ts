@@ -5,6 +5,7 @@ import { answerSecret } from '../answer-secret.ts';
 import { capLog, MAX_LOG_BYTES, saneLogLine } from '../cap-log.ts';
 import { limitProgress } from '../limit-progress.ts';
 import { NO_PLATFORM, platformRequest, refusalOf } from '../call-platform.ts';
+import { noticeOf } from '../notice.ts';
 import { nestedRequest } from '../open-context.ts';
 import { serviceRequest } from '../open-service-handles.ts';
 import { factsOf } from '../run-tool.ts';
@@ -119,7 +120,11 @@ class ProcessRun implements ProcessUser {
   }
 
   #onLog(line: unknown): void {
-    const { level, message, data } = (typeof line === 'object' && line !== null ? line : {}) as Partial<ToolLogLine>;
+    const { level, message, data, told } = (
+      typeof line === 'object' && line !== null ? line : {}
+    ) as Partial<ToolLogLine>;
+    if (typeof told === 'object' && told !== null)
+      return noticeOf(this, this.#order.request)(level, (told as { value?: unknown }).value);
     this.#log(saneLogLine(level, message, data));
   }
 

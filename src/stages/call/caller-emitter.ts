@@ -2,7 +2,7 @@ import { elapsedMs } from '../../domain/elapsed.ts';
 import { errorOfOutcome, toEventError } from '../../domain/error-category.ts';
 import type { CallId, RunId, SessionId, ToolId } from '../../domain/ids.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { DiagnosticEventMap, EventKind, SharedFields } from '../../domain/diagnostic-event.ts';
+import type { CallVia, DiagnosticEventMap, EventKind, SharedFields, TraceIds } from '../../domain/diagnostic-event.ts';
 import type { Stage } from '../../domain/stages.ts';
 import { summariseValue } from '../../domain/summarise-value.ts';
 import { isSampled, toTraceContext, type Trace, type TraceContext } from '../../domain/trace-context.ts';
@@ -17,13 +17,14 @@ export interface CallerFacts {
   /** As published; a name that nobody published is not repeated. */
   readonly tool?: ToolId;
   readonly parent?: CallId;
+  readonly via?: CallVia | undefined;
   readonly agent?: string;
   readonly tenant?: string;
 }
 
-/** Tells of one call where it is made. Its span names the call as a whole: the spans of all stages are its children. */
+/** Tells of one call where it is made. Its span names the call as a whole: the spans of all stages are its children. Where nobody wants spans, the caller's own stands for it. */
 export class CallerEmitter {
-  readonly trace: TraceContext;
+  readonly trace: TraceContext | undefined;
   readonly #events: Events;
   readonly #shared: SharedFields;
   readonly #parent: { readonly parent?: CallId };
@@ -34,11 +35,9 @@ export class CallerEmitter {
 
   constructor(events: Events, { parent, ...facts }: CallerFacts, caller: Trace | undefined) {
     this.#events = events;
-    const trace = caller === undefined ? startTrace() : childTrace(caller);
-    this.trace = toTraceContext(trace);
-    const { traceId, spanId } = trace;
-    const above = caller === undefined ? {} : { parentSpanId: caller.spanId };
-    this.#shared = { ...facts, trace: { traceId, spanId, ...above, sampled: isSampled(trace) } };
+    const trace = events.spans ? spanBelow(caller, events) : caller;
+    this.trace = trace && toTraceContext(trace);
+    this.#shared = trace === undefined ? facts : { ...facts, trace: idsOf(trace, caller) };
     this.#parent = parent === undefined ? {} : { parent };
   }
 
@@ -61,6 +60,11 @@ export class CallerEmitter {
     this.#emit('call.replied', { ...endedAs(outcome), durationMs: elapsedMs(this.#madeAt) }, 'reply');
   }
 
+  /** It goes on without us. */
+  leftPending(): void {
+    this.#emit('call.pending', { durationMs: elapsedMs(this.#madeAt) }, 'reply');
+  }
+
   #refused(outcome: Outcome): void {
     const error = errorOfOutcome(outcome) ?? toEventError('internal');
     this.#emit('call.refused', { ...endedAs(outcome), error, durationMs: elapsedMs(this.#madeAt) });
@@ -71,6 +75,16 @@ export class CallerEmitter {
     const call = this.#callId === undefined ? {} : { callId: this.#callId };
     this.#events.emit(kind, { ...facts, ...call, stage }, this.#shared);
   }
+}
+
+function spanBelow(caller: Trace | undefined, events: Events): Trace {
+  return caller === undefined ? startTrace((traceId) => events.samples(traceId)) : childTrace(caller);
+}
+
+function idsOf(trace: Trace, caller: Trace | undefined): TraceIds {
+  const { traceId, spanId } = trace;
+  const above = caller === undefined || caller === trace ? {} : { parentSpanId: caller.spanId };
+  return { traceId, spanId, ...above, sampled: isSampled(trace) };
 }
 
 function endedAs(outcome: Outcome) {

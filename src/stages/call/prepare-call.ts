@@ -2,6 +2,7 @@ import { ENVELOPE_VERSION, LIMITS } from '../../domain/call.ts';
 import type { PublishedTool } from '../../domain/catalog.ts';
 import { trouble } from '../../domain/errors.ts';
 import { nestedPool, type CallId, type RunId, type SessionId } from '../../domain/ids.ts';
+import type { GivenInput } from '../../domain/input.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { AcceptRequest, AdmissionLimits, CallProof, Waiter } from '../../ports/call-store.ts';
@@ -11,6 +12,7 @@ import { bodyDigest } from '../../wire/digest.ts';
 import { encodeEnvelope } from '../../wire/envelope.ts';
 import { encodeEnvelopeText } from '../../wire/envelope-text.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
+import { writeInput, type WrittenInput } from './write-input.ts';
 
 export interface CallOrder {
   readonly session: SessionId;
@@ -29,6 +31,8 @@ export interface CallOrder {
   readonly parent?: CallId | undefined;
   readonly depth: number;
   readonly untrusted?: JsonObject | undefined;
+  /** Answers to what the tool asked for. Absent, not undefined, for the many calls without. */
+  readonly input?: GivenInput;
   readonly admission: AdmissionLimits;
   readonly waiter?: Waiter;
 }
@@ -64,20 +68,22 @@ export function prepareCall(order: CallOrder): PreparedCall {
   const deadlineMs = order.deadlineMs ?? declaration.limits.timeoutMs + QUEUE_BUDGET_MS;
   const problem = findProblem(order, deadlineMs);
   if (problem !== undefined) return refused(problem);
+  const input = order.input === undefined ? undefined : writeInput(order.input);
+  if (input?.kind === 'refused') return refused(input.outcome);
   const callId = callIdFor(order.session, key);
   if (callId === undefined) return refused(trouble('SESSION_UNKNOWN', {}));
   const pool = poolOf(order);
   if (pool === undefined) return refused(trouble('TOOL_PINNED', { tool: declaration.id }));
   const request: Writable<AcceptRequest> = {
     callId,
-    bodyDigest: bodyDigest(declaration.id, checked.canonical),
+    bodyDigest: bodyDigest(declaration.id, checked.canonical, input?.text),
     session: order.session,
     run: order.run,
     proof: order.proof,
     tool: declaration.id,
     pool: order.proof.kind === 'parent' ? nestedPool(pool) : pool,
     serial: declaration.serial,
-    envelope: toEnvelope(order, key, checked),
+    envelope: input === undefined ? toEnvelope(order, key, checked) : toEnvelope(order, key, checked, input),
     deadlineMs,
     admission: order.admission,
   };
@@ -126,9 +132,15 @@ function checkUntrusted(untrusted: JsonObject | undefined): Outcome | undefined 
   });
 }
 
-function toEnvelope(order: CallOrder, key: string, { canonical, isAscii }: WrittenArguments): Uint8Array {
+function toEnvelope(
+  order: CallOrder,
+  key: string,
+  { canonical, isAscii }: WrittenArguments,
+  input?: WrittenInput,
+): Uint8Array {
   const { trace, traceState, parent, untrusted, depth } = order;
-  const isPlain = isAscii && trace === undefined && parent === undefined && untrusted === undefined;
+  const isPlain =
+    isAscii && input === undefined && trace === undefined && parent === undefined && untrusted === undefined;
   if (isPlain && order.head !== undefined) return encodeEnvelopeText(order.head, canonical, key, depth);
   return encodeEnvelope({
     version: ENVELOPE_VERSION,
@@ -143,6 +155,8 @@ function toEnvelope(order: CallOrder, key: string, { canonical, isAscii }: Writt
     ...(trace === undefined || traceState === undefined ? {} : { traceState }),
     ...(parent === undefined ? {} : { parent }),
     // A plain copy: what JSON leaves out, such as a member that is undefined, is not sent either.
+    ...(input?.text === undefined ? {} : { input: input.text }),
+    ...(input?.kinds === undefined ? {} : { inputKinds: input.kinds }),
     ...(untrusted === undefined ? {} : { untrusted: JSON.parse(JSON.stringify(untrusted)) as JsonObject }),
   });
 }

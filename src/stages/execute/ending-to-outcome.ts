@@ -1,7 +1,7 @@
 import type { WriteBacks } from '../../domain/content.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { ToolId } from '../../domain/ids.ts';
-import type { JsonValue } from '../../domain/json.ts';
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { RunEnding, ToolResult } from '../../ports/tool-runner.ts';
 import { judgeResult } from './judge-result.ts';
@@ -27,6 +27,8 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
       return returnedOutcome(ending.result, ending.writeBacks, call);
     case 'refused':
       return refusedOutcome(ending);
+    case 'input-required':
+      return inputOutcome(ending, tool);
     case 'invalid-arguments':
       return trouble('ARGUMENTS_INVALID', { tool, problems: [...ending.problems] });
     case 'not-run':
@@ -51,6 +53,19 @@ function refusedOutcome(ending: Extract<RunEnding, { kind: 'refused' }>): Outcom
   const facts = code === undefined ? { message } : { message, code };
   const more = { executed: 'yes', ...carried(ending.writeBacks) } as const;
   return ending.how === 'denied' ? trouble('TOOL_DENIED', facts, more) : trouble('TOOL_FAILED', facts, more);
+}
+
+/** Its code ran, as far as to the question: what it did before that is done. */
+function inputOutcome(ending: Extract<RunEnding, { kind: 'input-required' }>, tool: ToolId): Outcome {
+  const more = { executed: 'yes', ...carried(ending.writeBacks) } as const;
+  if (ending.unavailable.length > 0)
+    return trouble('INPUT_UNAVAILABLE', { tool, kinds: [...ending.unavailable] }, more);
+  // Made plain by the runner.
+  const { requests, problems, ...state } = ending.required as unknown as {
+    requests: JsonObject;
+    problems?: JsonObject;
+  };
+  return trouble('INPUT_REQUIRED', { tool, requests, ...state, ...(problems === undefined ? {} : { problems }) }, more);
 }
 
 function returnedOutcome(result: ToolResult, writeBacks: WriteBacks, call: EndedCall): Outcome {

@@ -4,7 +4,7 @@ import { trouble } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { refuseSecrets } from '../../domain/secret-use.ts';
 import type { Soon } from '../../domain/soon.ts';
-import { parseTrace, toTraceContext, type TraceContext } from '../../domain/trace-context.ts';
+import { parseTrace, toTraceContext, traceIdIn, type TraceContext } from '../../domain/trace-context.ts';
 import type { Plane } from '../../ports/plane.ts';
 import type { ServiceAccess } from '../../ports/service-access.ts';
 import { encode } from '../../wire/message-pack.ts';
@@ -13,6 +13,7 @@ import type { AllowedCall } from './allowed-call.ts';
 import { begin } from './begin.ts';
 import { effectsOf, openServices, secretUse, secretUser, timeoutOf, type LazyEffects } from './given-to-call.ts';
 import { redactLine } from './redact-line.ts';
+import { withInput } from './with-input.ts';
 import { runAndJudge, type ExecutableCall } from './run-and-judge.ts';
 import { tellStarted } from './tell-started.ts';
 
@@ -49,7 +50,7 @@ function run(call: AllowedCall, canonical: string, needs: Needs): Soon<Ending> {
   const services = openServices(call, needs);
   const effects = effectsOf(call, needs);
   const use = secretUse(call, canonical, needs);
-  const order = executable(call, needs, services, effects);
+  const order = withInput(executable(call, needs, services, effects), call.envelope);
   const outcome = runAndJudge(use === undefined ? order : { ...order, secrets: use }, needs);
   const end = (late: Outcome): Soon<Ending> => {
     services?.close();
@@ -99,8 +100,11 @@ function executable(
     services,
     onProgress: (progress) => notify(call, { kind: 'progress', ...progress }, needs),
     onLog: (line) => {
+      if (line.told !== undefined)
+        return notify(call, { kind: 'logged', level: line.level, data: line.told.value }, needs);
       const { level, message, data } = redactLine(line, needs.redactor);
-      needs.log[level]({ ...data, callId: delivery.callId, tool: delivery.tool }, message);
+      const { callId, tool: id } = delivery;
+      needs.log[level]({ ...data, stage: 'execute', callId, tool: id, ...traceIdIn(trace?.traceparent) }, message);
     },
     onNestedCall: (request, signal) => {
       const leftMs = Math.round(timeoutMs - (performance.now() - startedAt));
@@ -111,9 +115,10 @@ function executable(
   };
 }
 
-/** Without listeners the caller's own is handed on: a span that nobody hears of would only break the chain. */
+/** Where nobody wants spans the caller's own is handed on: a span that nobody hears of would only break the chain. */
 function traceOf({ claimed, envelope }: AllowedCall): TraceContext | undefined {
-  if (claimed.events !== undefined) return claimed.events.traceOf('execute');
+  const own = claimed.events?.traceOf('execute');
+  if (own !== undefined) return own;
   if (envelope.trace === undefined) return undefined;
   return toTraceContext(parseTrace(envelope.trace, envelope.traceState) ?? startTrace());
 }
@@ -135,6 +140,6 @@ function notify(call: AllowedCall, event: CallEvent, needs: Needs): void {
   const { delivery } = call.claimed;
   if (!delivery.eventsWanted) return;
   needs.store.notifyWaiters({ ...delivery, event: encode(event) }).catch((error: unknown) => {
-    needs.log.debug({ callId: delivery.callId, error }, 'event not sent');
+    needs.log.debug({ stage: 'execute', callId: delivery.callId, error }, 'event not sent');
   });
 }

@@ -4,6 +4,7 @@ import type { Soon } from '../../domain/soon.ts';
 import type { RunnerName } from '../../domain/tool.ts';
 import type { RunEnding, RunRequest, ToolRunner } from '../../ports/tool-runner.ts';
 import { endingToOutcome } from './ending-to-outcome.ts';
+import { bindState } from './with-input.ts';
 
 /** A call that was identified and let through, with everything its run needs. */
 export interface ExecutableCall extends RunRequest {
@@ -26,7 +27,8 @@ export function runAndJudge(call: ExecutableCall, needs: ExecuteNeeds): Soon<Out
   return ending instanceof Promise ? ending.then((late) => judge(late, call)) : judge(ending, call);
 }
 
-function judge(ending: RunEnding, call: ExecutableCall): Outcome {
+function judge(told: RunEnding, call: ExecutableCall): Outcome {
+  const ending = told.kind === 'input-required' ? bindState(told, call.arguments) : told;
   if (ending.kind === 'threw') {
     call.onLog({ level: 'error', message: `The tool threw ${ending.type}.`, data: { cause: ending.cause } });
   }

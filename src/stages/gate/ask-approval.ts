@@ -1,10 +1,11 @@
-import { SEVERITIES, type ApprovalQuestion } from '../../domain/approval.ts';
+import { APPROVAL_LIMITS, SEVERITIES, type ApprovalQuestion } from '../../domain/approval.ts';
 import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { Ask } from '../../domain/hook.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
+import { cutText } from '../../gate/approvals/cut-text.ts';
 import { deniedAtOnce } from '../../gate/approvals/denied-at-once.ts';
 import { endingOutcome, type ApprovalEnding, type EndingFacts } from '../../gate/approvals/endings.ts';
 import { mergeAsks, type MergedAsk } from '../../gate/approvals/merge-asks.ts';
@@ -18,7 +19,7 @@ import { encode } from '../../wire/message-pack.ts';
 import type { GatedCall } from './gated-call.ts';
 import { refuse } from './refuse.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'redactor'>;
 
 /** What is asked about: the arguments as canonical JSON, and whose they are if not the caller's. */
 interface AskedArguments {
@@ -41,7 +42,7 @@ export async function askApproval(
   const asked = mergeAsks(asks, { title: `Call ${call.tool.declaration.id}`, approvers: policy.approvers ?? [] });
   const merged = before === undefined ? asked : keepWhatHooksSaid(asked, before);
   if (merged.decisions.every((decision) => decision === 'deny')) return nobodyCanAllow(call, merged, needs);
-  const question = writeQuestion(call, merged, args);
+  const question = writeQuestion(call, withAnswers(call, merged, needs), args);
   const { id, severity } = question;
   const { timeoutMs } = merged;
   const answer = await register(call, question, timeoutMs, needs);
@@ -58,7 +59,7 @@ export async function askApproval(
 function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs): Ending {
   const facts = { callId: call.claimed.delivery.callId, tool: call.tool.declaration.id };
   const asked = askers.map(({ kind, id }) => `${kind} ${id}`);
-  log.warn({ ...facts, askers: asked }, 'nobody is asked: those who ask offer no yes in common');
+  log.warn({ stage: 'gate', ...facts, askers: asked }, 'nobody is asked: those who ask offer no yes in common');
   return endedBy(call, 'no-route');
 }
 
@@ -66,7 +67,8 @@ function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs):
 function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number, { log, approvals }: Needs): void {
   const { id, callId, tool, severity, decisions } = question;
   const decide = `sallyport approvals decide ${id} ${decisions[0]!}`;
-  const facts = { callId, approval: id, tool, severity, expiresAt: new Date(expiresAt).toISOString(), decide };
+  const until = new Date(expiresAt).toISOString();
+  const facts = { stage: 'gate', callId, approval: id, tool, severity, expiresAt: until, decide };
   const unseen = approvals === undefined && onlyOperatorsDecide(question, call.claimed.policy);
   if (!unseen) return log.info(facts, 'a person is asked');
   log.warn({ ...facts, list: 'sallyport approvals list' }, 'a person is asked, and only operators can decide');
@@ -94,6 +96,15 @@ function keepWhatHooksSaid(asked: MergedAsk, before: ApprovalQuestion): MergedAs
     decisions: asked.decisions.filter((decision) => before.decisions.includes(decision)),
     ...(before.detail === undefined ? {} : { detail: before.detail }),
   };
+}
+
+/** Whoever decides must see them: a tool may take from its caller's answers what others take from their arguments. */
+function withAnswers({ envelope: { input } }: GatedCall, merged: MergedAsk, { redactor }: Needs): MergedAsk {
+  if (input === undefined) return merged;
+  const shown = `Answers the caller brings along: ${redactor?.arguments(input) ?? input}`;
+  if (merged.detail?.includes(shown) === true) return merged;
+  const detail = merged.detail === undefined ? shown : `${merged.detail}\n\n${shown}`;
+  return { ...merged, detail: cutText(detail, APPROVAL_LIMITS.detailLength) };
 }
 
 function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedBy }: AskedArguments): ApprovalQuestion {
@@ -140,7 +151,7 @@ async function register(
       audit: encode({ binding: question.binding, askers: question.askers.map(({ kind, id }) => `${kind} ${id}`) }),
     });
   } catch (error) {
-    log.error({ callId, error }, 'the question could not be stored');
+    log.error({ stage: 'gate', callId, error }, 'the question could not be stored');
     return undefined;
   }
 }

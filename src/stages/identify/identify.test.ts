@@ -206,6 +206,18 @@ describe('identify', () => {
     expect(codeOf(answer)).toBe(code);
   });
 
+  it('ends a delivery whose answers are not those that were accepted', async () => {
+    const { session, run, tool } = sampleDelivery();
+    const rest = { session, run, tool, toolDigest: 'digest-of-add', arguments: '{}', key: 'k', depth: 0 };
+    const answered = { version: ENVELOPE_VERSION, ...rest, input: '{"responses":{"ok":{"action":"accept"}}}' } as const;
+    const served = sampleServedTool();
+    const deliver = (digest: string) =>
+      identified(sampleDelivery({ envelope: encodeEnvelope(answered), bodyDigest: digest }), { served });
+    expect((await deliver(bodyDigest(tool, '{}', answered.input))).answer.kind).toBe('identified');
+    for (const other of [bodyDigest(tool, '{}'), bodyDigest(tool, '{}', '{"responses":{}}')])
+      expect(codeOf((await deliver(other)).answer)).toBe('ENVELOPE_INVALID');
+  });
+
   it.each([
     ['a duplicate key', '{"a":1,"a":2}'],
     ['__proto__', '{"__proto__":{"admin":true}}'],

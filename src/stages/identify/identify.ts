@@ -117,7 +117,7 @@ function readEnvelope(claimed: Claimed): { kind: 'read'; envelope: Envelope } | 
     envelope.session === delivery.session &&
     envelope.run === delivery.run &&
     envelope.tool === delivery.tool &&
-    bodyDigest(envelope.tool, envelope.arguments) === delivery.bodyDigest;
+    bodyDigest(envelope.tool, envelope.arguments, envelope.input) === delivery.bodyDigest;
   if (!agrees) return ended(trouble('ENVELOPE_INVALID', { problem: 'it is not what was accepted' }));
   return { kind: 'read', envelope };
 }

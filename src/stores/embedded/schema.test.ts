@@ -5,6 +5,7 @@ import { acceptRequest, openSession } from '../../../test/contract/fixtures.ts';
 import { openDirectStore } from '../../../test/embedded/direct-store.ts';
 import { temporaryFolder, type TemporaryFolder } from '../../../test/support/process.ts';
 import { nextLink, parseRecord } from '../../wire/audit-record.ts';
+import { newTokenText } from '../../wire/token-text.ts';
 import { readHeads, readTrail } from '../sqlite-audit/read-trail.ts';
 import { Database } from './database.ts';
 import { closeStoreFile, openStoreFile } from './schema.ts';
@@ -105,6 +106,22 @@ it('no other connection can use the file while a store has it open', () => {
   closeStoreFile(opened);
   expect(other.get('SELECT id FROM incarnation')).toEqual({ id: opened.incarnation });
   other.close();
+});
+
+it('of a token of the gateway neither the secret nor its digest is written into the file', async () => {
+  const direct = openDirectStore();
+  const { text, id, secretDigest } = newTokenText();
+  const token = { id, name: 'ci', scopes: ['operator'] as const };
+  await direct.store.createToken({ token, secretDigest, lifetimeMs: 60_000 });
+  await direct.store.proveToken({ id, secretDigest });
+  const path = direct.database.get<{ file: string }>('PRAGMA database_list')!.file;
+  direct.database.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+  const bytes = readFileSync(path);
+  expect(bytes.includes(id)).toBe(true);
+  for (const secret of [text.slice(-43), secretDigest, Buffer.from(secretDigest, 'hex')]) {
+    expect(bytes.includes(secret)).toBe(false);
+  }
+  direct.remove();
 });
 
 it('neither a token nor the digest that callers show is written into the file', async () => {

@@ -5,7 +5,7 @@ import type { Approval, ApprovalDecision, Principal } from '../../../src/domain/
 import type { JsonObject } from '../../../src/domain/json.ts';
 import type { Policy } from '../../../src/domain/policy.ts';
 import type { Rule } from '../../../src/domain/rule.ts';
-import type { Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
+import type { CallOptions, Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
 import type { AuditEntry } from '../../../src/ports/audit-store.ts';
 import type { AuditEvent } from '../../../src/domain/audit-record.ts';
 import { callIdFor, randomId } from '../../../src/wire/ids.ts';
@@ -74,7 +74,7 @@ export async function park(
   session: SessionHandle,
   tool: string,
   args: JsonObject,
-  options: { readonly signal?: AbortSignal } = {},
+  options: Pick<CallOptions, 'signal' | 'input'> = {},
 ): Promise<ParkedCall> {
   const key = randomId();
   const callId = callIdFor(session.id, key)!;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   acceptOne,
   acceptRequest,
@@ -19,8 +19,10 @@ import { drainReplies, recordOf, sameBytes } from '../../../../test/contract/obs
 import { openDirectStore, type DirectStore } from '../../../../test/embedded/direct-store.ts';
 import type { Store } from '../../../ports/store.ts';
 import { newCallerId } from '../../../wire/ids.ts';
+import { newTokenText } from '../../../wire/token-text.ts';
 
 const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
 let now: number;
 let direct: DirectStore;
 let store: Store;
@@ -139,4 +141,63 @@ it('approvals go with their calls and grants with their time, and nothing is cou
   await store.reapCalls(reapRequest(0));
   expect(left('grant')).toBe(0);
   expect([direct.lane.liveBytes, direct.lane.liveCalls, direct.lane.retainedBytes]).toEqual([0, 0, 0]);
+});
+
+describe('tokens', () => {
+  async function create(lifetimeMs: number): Promise<{ id: string; secretDigest: string }> {
+    const { id, secretDigest } = newTokenText();
+    const token = { id, name: 'ci', scopes: ['operator'] as const };
+    expect(await store.createToken({ token, secretDigest, lifetimeMs })).toMatchObject({ kind: 'created' });
+    return { id, secretDigest };
+  }
+  const listed = async () => (await store.listTokens({ limit: 10 })).map(({ id }) => id);
+  const rows = (table: string) => direct.database.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)?.rows;
+
+  it('are forgotten a week after they expired or were revoked, whichever was first', async () => {
+    const [revoked, expired, lasting] = [await create(30 * DAY_MS), await create(DAY_MS), await create(30 * DAY_MS)];
+    await store.revokeToken(revoked);
+    now += WEEK_MS - 1;
+    expect(await listed()).toHaveLength(3);
+    // Too late to prolong anything.
+    await store.revokeToken(expired);
+    now += 1;
+    expect((await listed()).sort()).toEqual([expired.id, lasting.id].sort());
+    expect(await store.revokeToken(revoked)).toBe('unknown');
+    now += DAY_MS;
+    expect(await listed()).toEqual([lasting.id]);
+    expect(rows('token')).toBe(3);
+    await store.reapCalls(reapRequest(0));
+    expect(rows('token')).toBe(1);
+    expect(await store.proveToken(lasting)).toMatchObject({ id: lasting.id });
+  });
+
+  it('that have ended make room when there are as many as there may be; those that work do not', async () => {
+    const ended = await create(DAY_MS);
+    direct.database.run(
+      `WITH RECURSIVE number (at) AS (SELECT 2 UNION ALL SELECT at + 1 FROM number WHERE at < 10000)
+       INSERT INTO token SELECT 'made' || at, x'00', '{}', ?1, ?1 + ?2, NULL, ?1 + ?2 + ?3 FROM number`,
+      now,
+      30 * DAY_MS,
+      WEEK_MS,
+    );
+    const { id, secretDigest } = newTokenText();
+    const request = { token: { id, name: 'ci', scopes: ['admin'] as const }, secretDigest, lifetimeMs: DAY_MS };
+    expect(await store.createToken(request)).toEqual({ kind: 'full' });
+    now += DAY_MS;
+    expect(await store.createToken(request)).toMatchObject({ kind: 'created' });
+    expect(rows('token')).toBe(10_000);
+    expect(await store.revokeToken(ended)).toBe('unknown');
+    expect(await store.revokeToken({ id: 'made7' })).toBe('revoked');
+    await create(DAY_MS);
+    expect(await store.revokeToken({ id: 'made7' })).toBe('unknown');
+  });
+
+  it('digests of what was used once go when they expire', async () => {
+    await store.useOnce({ digest: 'a', attempt: 'x', lifetimeMs: HOUR_MS });
+    await store.useOnce({ digest: 'b', attempt: 'x', lifetimeMs: DAY_MS });
+    now += HOUR_MS;
+    await store.reapCalls(reapRequest(0));
+    expect(rows('once')).toBe(1);
+    expect(await store.useOnce({ digest: 'b', attempt: 'y', lifetimeMs: HOUR_MS })).toBe('used');
+  });
 });

@@ -1,0 +1,37 @@
+import type { RefObject } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+export interface Viewport {
+  readonly top: number;
+  readonly left: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What a scrolling element shows now; at most one change per frame. */
+export function useViewport(ref: RefObject<HTMLElement | null>): Viewport {
+  const [view, setView] = useState<Viewport>({ top: 0, left: 0, width: 0, height: 0 });
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    let frame = 0;
+    const read = (): void => {
+      frame = 0;
+      const { scrollTop: top, scrollLeft: left, clientWidth: width, clientHeight: height } = element;
+      setView({ top, left, width, height });
+    };
+    const readSoon = (): void => {
+      if (frame === 0) frame = requestAnimationFrame(read);
+    };
+    const resize = new ResizeObserver(readSoon);
+    resize.observe(element);
+    element.addEventListener('scroll', readSoon, { passive: true });
+    read();
+    return () => {
+      cancelAnimationFrame(frame);
+      resize.disconnect();
+      element.removeEventListener('scroll', readSoon);
+    };
+  }, []);
+  return view;
+}

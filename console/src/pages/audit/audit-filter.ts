@@ -1,0 +1,31 @@
+/** As it stands in the address of the page: only what was given. Times as a date and time of this browser's zone. */
+export interface AuditFilter {
+  readonly from?: string;
+  readonly to?: string;
+  readonly tenant?: string;
+  readonly subject?: string;
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly event?: string;
+  readonly outcome?: string;
+  readonly callId?: string;
+}
+
+export const FILTER_NAMES = ['from', 'to', 'tenant', 'subject', 'agent', 'tool', 'event', 'outcome', 'callId'] as const;
+
+export function filterOf(given: Readonly<Record<string, string | undefined>>): AuditFilter {
+  const set = FILTER_NAMES.map((name) => [name, given[name]?.trim()] as const).filter(([, value]) => value);
+  return Object.fromEntries(set) as AuditFilter;
+}
+
+/** As the gateway wants it: times in milliseconds. One that cannot be read is left out of the question, never guessed. */
+export function queryOf({ from, to, ...rest }: AuditFilter): Record<string, string | number> {
+  const times = { from: readLocal(from), to: readLocal(to) };
+  const known = Object.entries(times).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  return { ...rest, ...Object.fromEntries(known) };
+}
+
+function readLocal(text: string | undefined): number | undefined {
+  const at = text === undefined ? Number.NaN : new Date(text).getTime();
+  return Number.isNaN(at) || at < 0 ? undefined : at;
+}

@@ -1,0 +1,130 @@
+import type { AuditRecordView } from '../../../../src/gateway/api/audit-schema.ts';
+
+/** A record, what may be erased of it, and its link in the chain. */
+export type ShownRecord = AuditRecordView;
+
+export function recordKey({ store, lane, sequence }: ShownRecord): string {
+  return `${store} ${lane} ${sequence}`;
+}
+
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+  /** Where more about it is shown. */
+  readonly href?: string;
+}
+
+type Names = Readonly<Partial<Record<keyof ShownRecord, string>>>;
+
+const WHAT: Names = {
+  event: 'Event',
+  outcome: 'Ended',
+  executed: 'Ran',
+  code: 'Code',
+  durationMs: 'Took, ms',
+  decision: 'Decision',
+  resolution: 'Resolution',
+  by: 'By',
+  tool: 'Tool',
+  agent: 'Agent',
+  subject: 'Subject',
+  tenant: 'Tenant',
+  channel: 'Channel',
+  space: 'Space',
+  platform: 'Platform',
+  delegators: 'Acts for',
+  callId: 'Call',
+  parent: 'Called by',
+  approval: 'Approval',
+  grant: 'Grant',
+  session: 'Session',
+  run: 'Run',
+};
+const WHY: Names = {
+  permission: 'Permission',
+  rule: 'Rule',
+  detector: 'Loop detector',
+  askers: 'Asked by',
+  changedBy: 'Arguments changed by',
+  policyVersion: 'Policy version',
+  claimedBy: 'Worker',
+};
+const PROOF: Names = {
+  store: 'Store',
+  lane: 'Lane',
+  sequence: 'Number in its lane',
+  chain: 'Chain',
+  bodyDigest: 'Digest of tool and arguments',
+  effectiveDigest: 'Digest of what ran',
+  editedDigest: 'Digest of the edited arguments',
+  toolDigest: 'Digest of the tool',
+  payloadDigest: 'Digest of the payload',
+  binding: 'Binding',
+};
+
+const SHOWN_ELSEWHERE = new Set(['version', 'at', 'arguments', 'detail', 'comment', 'erased']);
+
+export interface FactGroup {
+  readonly title: string;
+  readonly facts: readonly Fact[];
+}
+
+/** Everything that the record says; what this console does not know yet stands at the end under its own name. */
+export function groupFacts(record: ShownRecord): FactGroup[] {
+  const known = { ...WHAT, ...WHY, ...PROOF };
+  const others = Object.keys(record).filter((name) => !(name in known) && !SHOWN_ELSEWHERE.has(name));
+  return [
+    { title: 'What happened', facts: listFacts(record, WHAT) },
+    { title: 'Why', facts: listFacts(record, WHY) },
+    { title: 'Proof', facts: listFacts(record, PROOF) },
+    { title: 'Also', facts: listFacts(record, Object.fromEntries(others.map((name) => [name, name]))) },
+  ].filter(({ facts }) => facts.length > 0);
+}
+
+function listFacts(record: ShownRecord, names: Names): Fact[] {
+  return Object.entries(names).flatMap(([name, title]) => {
+    const value: unknown = record[name as keyof ShownRecord];
+    if (value === undefined) return [];
+    const href = hrefOf(name, value);
+    return [{ name: title, value: textOf(value), ...(href === undefined ? {} : { href }) }];
+  });
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function hrefOf(name: string, value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (name === 'callId' || name === 'parent') return `/console/calls/${encodeURIComponent(value)}`;
+  return name === 'approval' ? `/console/approvals/${encodeURIComponent(value)}` : undefined;
+}
+
+/** The reason in one line, as `sallyport audit query` tells it. */
+export function whyOf({
+  code,
+  rule,
+  grant,
+  approval,
+  decision,
+  by,
+  resolution,
+  parent,
+  detail,
+  erased,
+}: ShownRecord): string {
+  const parts = [
+    code,
+    rule && `rule ${rule}`,
+    grant && `grant ${grant}`,
+    decision,
+    by && `by ${by}`,
+    resolution,
+    approval && `approval ${approval}`,
+    parent && `called by ${parent}`,
+    detail,
+    erased && 'erased',
+  ];
+  return parts.filter(Boolean).join('; ');
+}

@@ -1,0 +1,25 @@
+import { signal } from '@preact/signals';
+import { now } from '../../clock.ts';
+import type { Queue } from './fleet-types.ts';
+
+export interface QueueSample {
+  readonly at: number;
+  /** Calls that wait, by pool. */
+  readonly queued: Readonly<Record<string, number>>;
+}
+
+const MOST = 720;
+
+/** What was read since the console was opened: the gateway keeps no history of its queues. */
+export const queueSamples = signal<readonly QueueSample[]>([]);
+
+export function noteQueues(queues: readonly Queue[]): void {
+  queueSamples.value = [...queueSamples.peek(), { at: now.peek(), queued: sumByPool(queues, 'queued') }].slice(-MOST);
+}
+
+/** A pool has a queue in each lane. */
+export function sumByPool(queues: readonly Queue[], of: 'queued' | 'leased'): Record<string, number> {
+  const sums: Record<string, number> = Object.create(null) as Record<string, number>;
+  for (const queue of queues) sums[queue.pool] = (sums[queue.pool] ?? 0) + queue[of];
+  return sums;
+}

@@ -1,0 +1,36 @@
+import type { TokenScope } from '../../../../src/domain/gateway-token.ts';
+import type { NewTokenBody } from '../../../../src/gateway/api/token-schema.ts';
+
+export const SCOPES: readonly { readonly scope: TokenScope; readonly means: string }[] = [
+  { scope: 'agent', means: 'calls tools as one agent for one subject' },
+  { scope: 'operator', means: 'sees everything; cancels, resolves, pauses, explains' },
+  { scope: 'approver', means: 'sees questions and decides them' },
+  { scope: 'admin', means: 'also changes the policy and makes tokens' },
+];
+
+export interface TokenForm {
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  readonly agent: string;
+  readonly subject: string;
+  readonly tenant: string;
+  readonly decidesAs: string;
+  readonly days: string;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What the gateway is asked for: an identity exactly with the scope `agent`, and nothing that was left empty. */
+export function readTokenForm({ name, scopes, agent, subject, tenant, decidesAs, days }: TokenForm): NewTokenBody {
+  const isAgent = scopes.includes('agent');
+  const decides = scopes.includes('approver') ? decidesAs.trim() : '';
+  return {
+    name: name.trim(),
+    scopes: [...scopes],
+    ...(isAgent
+      ? { identity: { tenant: tenant.trim() || 'default', subject: subject.trim(), agent: agent.trim() } }
+      : {}),
+    ...(decides === '' ? {} : { decidesAs: decides }),
+    lifetimeMs: Math.round(Number(days) * DAY_MS),
+  };
+}

@@ -1,0 +1,250 @@
+// Runs the MCP conformance suite against a real `sallyport dev` and writes docs/mcp-conformance.md.
+//   npm run conformance [-- --revision 2026-07-28] [--scenario NAME] [--no-report]
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request as forward } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parse } from 'yaml';
+import { ensureBuild, ensureNode24, ensureNodeModules, reportFailure } from './setup.mjs';
+import { isStarted, TOP } from './top.mjs';
+
+const REVISIONS = ['2026-07-28', '2025-11-25'];
+const MAIN = join(TOP, 'dist', 'cli', 'main.js');
+const MODULES = join(TOP, 'test', 'fixtures', 'everything');
+const SUITE = join(TOP, 'tools', 'node24', 'node_modules', '@modelcontextprotocol', 'conformance');
+/** The module whose fixtures the suite calls by its own names. */
+const MODULE = 'everything';
+
+/** A plane of its own, with a token of an agent. */
+async function startPlane() {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-conformance-'));
+  const config = {
+    gateway: { mcp: { plainModule: MODULE, waitMs: 25_000, sessionsPerBearer: 500 } },
+    worker: { modules: MODULES },
+  };
+  writeFileSync(join(folder, 'sallyport.json'), JSON.stringify(config));
+  // Scenarios repeat the same call: that is no loop.
+  const policy = { permissions: { '*': { allow: ['*'] } }, loops: { default: { enabled: false } } };
+  writeFileSync(join(folder, 'policy.json'), JSON.stringify(policy));
+  const args = [MAIN, 'dev', '--json', '--http-port', '0', '--policy', 'policy.json'];
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  const told = await Promise.race([
+    readJson(child.stdout),
+    new Promise((_, reject) => child.once('exit', (code) => reject(new Error(`sallyport dev ended with ${code}`)))),
+  ]);
+  const stop = async () => {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    return { ...(await openTo(folder, told)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The first object that a program prints; it may take several lines. */
+function readJson(stream) {
+  return new Promise((resolve) => {
+    let text = '';
+    stream.on('data', (chunk) => {
+      text += chunk;
+      if (/^}$/m.test(text)) resolve(JSON.parse(text.slice(0, text.search(/^}$/m) + 1)));
+    });
+  });
+}
+
+async function openTo(folder, { url, broken }) {
+  if (broken.length > 0) throw new Error(`A module was not loaded: ${JSON.stringify(broken)}`);
+  const made = await run(
+    process.execPath,
+    [
+      ...[MAIN, 'tokens', 'create', 'conformance', '--scope', 'agent', '--agent', 'suite', '--subject', 'tester'],
+      ...['--tenant', 'default', '--json'],
+    ],
+    { cwd: folder },
+  );
+  if (made.code !== 0) throw new Error(`No token was made: ${made.output}`);
+  return { url, token: JSON.parse(made.output).token };
+}
+
+/** The suite has no tokens. This adds one, and changes nothing else: Host and Origin of a stranger stay a stranger's. */
+async function startProxy({ url, token }) {
+  const target = new URL(url);
+  const server = createServer((incoming, outgoing) => {
+    const own = `127.0.0.1:${server.address().port}`;
+    const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
+    if (headers.host === own || headers.host === own.replace('127.0.0.1', 'localhost')) headers.host = target.host;
+    for (const name of ['origin', 'referer'])
+      if (typeof headers[name] === 'string')
+        headers[name] = headers[name].replace(/\/\/(127\.0\.0\.1|localhost):\d+/, `//${target.host}`);
+    const options = { host: target.hostname, port: target.port, method: incoming.method, path: incoming.url, headers };
+    const sent = forward(options, (answer) => {
+      outgoing.writeHead(answer.statusCode, answer.headers);
+      outgoing.flushHeaders();
+      answer.pipe(outgoing);
+    });
+    sent.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => sent.destroy());
+    incoming.pipe(sent);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/mcp`,
+    stop() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function run(program, args, options = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}
+
+/** What the revision requires of servers, and what is run beside that. */
+function scenariosOf(revision) {
+  const { server, not_scored: others } = parse(readFileSync(join(SUITE, 'requirements', `${revision}.yaml`), 'utf8'));
+  const optional = others.filter(({ leg }) => leg === 'server');
+  return [
+    ...server.map((name) => ({ name, required: true })),
+    ...optional.map(({ scenario, reason }) => ({ name: scenario, required: false, reason })),
+  ];
+}
+
+/** Every check of one scenario. The files of the suite say more than its exit code. */
+async function runScenario({ node, conformance }, url, revision, { name, required, reason }) {
+  const results = mkdtempSync(join(tmpdir(), 'sallyport-results-'));
+  try {
+    const args = [conformance, 'server', '--url', url, '--scenario', name, '--spec-version', revision, '-o', results];
+    const { code, output } = await run(node, args);
+    const checks = readdirSync(results, { recursive: true })
+      .filter((file) => String(file).endsWith('checks.json'))
+      .flatMap((file) => JSON.parse(readFileSync(join(results, String(file)), 'utf8')));
+    const failed = checks.filter(({ status }) => status === 'FAILURE');
+    const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
+    return { name, required, reason, revision, code, passed, failed, output };
+  } finally {
+    rmSync(results, { recursive: true, force: true });
+  }
+}
+
+const isGood = ({ code, passed, failed }) => code === 0 && failed.length === 0 && passed > 0;
+
+function report(results) {
+  const lines = [
+    '# MCP conformance',
+    '',
+    'Written by `npm run conformance`: the official suite',
+    `(\`@modelcontextprotocol/conformance\` ${suiteVersion()}) against a \`sallyport dev\` process with the module in`,
+    '`test/fixtures/everything`, through the whole gateway: Host, Origin and token are checked, every call takes the whole data path.',
+    'The suite sends no tokens, so a proxy between the two adds one and changes nothing else.',
+    '',
+  ];
+  for (const revision of REVISIONS) {
+    const own = results.filter((each) => each.revision === revision);
+    if (own.length === 0) continue;
+    const required = own.filter((each) => each.required);
+    lines.push(
+      `## ${revision}`,
+      '',
+      `${required.filter(isGood).length} of ${required.length} required scenarios pass.`,
+      '',
+    );
+    lines.push('| scenario | required | checks passed | checks failed | |', '|---|---|---|---|---|');
+    for (const each of own) {
+      const verdict = isGood(each) ? 'passes' : '**fails**';
+      const needed = each.required ? 'yes' : `no: ${each.reason}`;
+      lines.push(`| ${each.name} | ${needed} | ${each.passed} | ${each.failed.length} | ${verdict} |`);
+    }
+    lines.push('');
+  }
+  const open = results.filter((each) => !isGood(each));
+  if (open.length > 0) {
+    lines.push('## What fails', '');
+    for (const { name, revision, failed } of open)
+      for (const { id, errorMessage } of failed)
+        lines.push(
+          `- ${revision} ${name}, \`${id}\`: ${String(errorMessage ?? '')
+            .replaceAll('\n', ' ')
+            .slice(0, 300)}`,
+        );
+    lines.push('');
+  }
+  return lines.join('\n');
+}
+
+function suiteVersion() {
+  return JSON.parse(readFileSync(join(SUITE, 'package.json'), 'utf8')).version;
+}
+
+/** All results; `onResult` hears each as it comes. */
+export async function runConformance({ revisions = REVISIONS, scenario, onResult = () => undefined }) {
+  const programs = await ensureNode24();
+  const plane = await startPlane();
+  const proxy = await startProxy(plane);
+  const results = [];
+  try {
+    for (const revision of revisions) {
+      const wanted = scenariosOf(revision).filter(({ name }) => scenario === undefined || name === scenario);
+      for (const each of wanted) {
+        const result = await runScenario(programs, proxy.url, revision, each);
+        results.push(result);
+        onResult({ ...result, good: isGood(result) });
+      }
+    }
+  } finally {
+    await proxy.stop();
+    await plane.stop();
+  }
+  return results;
+}
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      revision: { type: 'string' },
+      scenario: { type: 'string' },
+      'no-report': { type: 'boolean' },
+      verbose: { type: 'boolean' },
+    },
+  });
+  await ensureNodeModules();
+  await ensureBuild();
+  const results = await runConformance({
+    ...(values.revision === undefined ? {} : { revisions: [values.revision] }),
+    scenario: values.scenario,
+    onResult({ revision, name, required, passed, failed, good, output }) {
+      const mark = good ? 'ok  ' : required ? 'FAIL' : 'fail';
+      console.log(`${mark} ${revision} ${name}: ${passed} passed, ${failed.length} failed`);
+      for (const { id, errorMessage } of failed) console.log(`       ${id}: ${errorMessage ?? ''}`);
+      if (values.verbose) console.log(output);
+    },
+  });
+  if (values['no-report'] !== true && values.scenario === undefined && values.revision === undefined)
+    writeFileSync(join(TOP, 'docs', 'mcp-conformance.md'), report(results));
+  const bad = results.filter((each) => each.required && !isGood(each));
+  console.log(
+    `${results.filter(isGood).length} of ${results.length} scenarios pass; required ones that do not: ${bad.length}`,
+  );
+  process.exitCode = bad.length === 0 ? 0 : 1;
+}
+
+if (isStarted(import.meta.url)) {
+  try {
+    await main();
+  } catch (error) {
+    process.exitCode = reportFailure(error);
+  }
+}

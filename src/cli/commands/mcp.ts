@@ -1,0 +1,72 @@
+import { Command } from 'commander';
+import { connect } from '../../compose/connect.ts';
+import { openStore } from '../../compose/open-store.ts';
+import { RELEASE } from '../../compose/release.ts';
+import { createLog } from '../../observe/log.ts';
+import { createAgentSessions } from '../../gateway/agent-sessions.ts';
+import type { Authenticated } from '../../gateway/authenticated.ts';
+import { serveMcpOnStdio } from '../../mcp/inbound/stdio.ts';
+import { randomId } from '../../wire/ids.ts';
+import { action, type CommandContext } from '../command-context.ts';
+import { usage } from '../command-failure.ts';
+import { createLevelledLog } from '../levelled-log.ts';
+import { SingleOption } from '../single-option.ts';
+import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The longest that a session can live; who starts it again gets a new one. */
+const LIFETIME_MS = 30 * DAY_MS;
+
+interface McpFlags {
+  readonly agent?: string;
+  readonly subject?: string;
+  readonly tenant?: string;
+}
+
+export function mcpCommand(): Command {
+  return new Command('mcp')
+    .description('Serve the tools of one agent to an MCP client, on standard input and output')
+    .addOption(new SingleOption('--agent <name>', 'the agent whose tools are served'))
+    .addOption(new SingleOption('--subject <name>', 'who calls are made for (default: local)'))
+    .addOption(new SingleOption('--tenant <name>', 'the tenant of the subject (default: default)'))
+    .action(action(serve));
+}
+
+async function serve(context: CommandContext): Promise<void> {
+  const { agent, subject = 'local', tenant = 'default' } = context.options as McpFlags;
+  if (agent === undefined) throw usage('Which agent?', 'Name it: sallyport mcp --agent NAME');
+  const loaded = context.loadConfig();
+  const { config } = loaded;
+  // Standard output is the protocol's; the log goes to standard error, where clients show it.
+  const log = createLevelledLog(config.log.level ?? 'warn', createLog('debug'));
+  const storeOptions = commandStoreOptions(loaded, { running: true });
+  await refuseMissingStore(storeOptions);
+  const client = await connect({
+    ...storeOptions,
+    admission: config.admission,
+    retentionMs: config.worker.retentionMs,
+    log,
+  });
+  const store = await openStore(storeOptions);
+  const bearer: Authenticated = {
+    via: 'token',
+    id: `stdio-${randomId()}`,
+    name: 'stdio',
+    scopes: new Set(['agent']),
+    identity: { tenant, subject, agent },
+    expiresAt: Date.now() + LIFETIME_MS,
+  };
+  const sessions = createAgentSessions(client);
+  const endpoint = serveMcpOnStdio({ config, client, store, sessions, log, release: RELEASE }, bearer);
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  try {
+    await Promise.race([endpoint.ended, stopped]);
+  } finally {
+    await endpoint.close();
+    await sessions.close(bearer.id);
+    await client.close();
+    await store.close();
+  }
+}

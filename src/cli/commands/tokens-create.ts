@@ -1,0 +1,120 @@
+import { closeSync, unlinkSync, writeFileSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { planeError } from '../../domain/errors.ts';
+import {
+  TOKEN_LIMITS,
+  TOKEN_SCOPES,
+  type GatewayToken,
+  type NewToken,
+  type TokenScope,
+} from '../../domain/gateway-token.ts';
+import type { Identity } from '../../domain/session.ts';
+import type { Store } from '../../ports/store.ts';
+import type { CreateTokenRequest } from '../../ports/token-store.ts';
+import { newTokenText } from '../../wire/token-text.ts';
+import { action, type CommandContext } from '../command-context.ts';
+import { usage } from '../command-failure.ts';
+import { durationUpTo } from '../duration.ts';
+import { openNewFile } from '../open-new-file.ts';
+import { SingleOption } from '../single-option.ts';
+import { withFoundedStore } from '../with-store.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const readLifetime = durationUpTo(TOKEN_LIMITS.mostLifetimeMs / DAY_MS);
+const IDENTITY = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
+
+export function tokensCreateCommand(): Command {
+  const command = new Command('create')
+    .description('Make a token for the gateway and print it, once')
+    .argument('<name>', 'who or what it is for; stands in the audit')
+    .addOption(
+      new Option('--scope <scope>', `what it may do: ${TOKEN_SCOPES.join(', ')}; can be repeated`).argParser(addScope),
+    );
+  for (const name of IDENTITY) {
+    command.addOption(new SingleOption(`--${name} <text>`, `with --scope agent: the ${name} of its calls`));
+  }
+  return command
+    .addOption(
+      new SingleOption('--decides-as <who>', 'with --scope approver: only what TENANT/SUBJECT may decide', readSubject),
+    )
+    .addOption(new SingleOption('--expires <duration>', 'when it ends (default: 30d, at most 366d)', readLifetime))
+    .addOption(
+      new SingleOption('--out <path>', 'write it to a new file that only you can read, instead of printing it'),
+    )
+    .action(action(create));
+}
+
+async function create(context: CommandContext, name: string): Promise<void> {
+  const { terminal, options } = context;
+  const made = newTokenText();
+  const token = readToken(made.id, name, options);
+  const { expires: lifetimeMs = TOKEN_LIMITS.defaultLifetimeMs, out } = options as { expires?: number; out?: string };
+  await withFoundedStore(context, async (store) => {
+    const request = { token, secretDigest: made.secretDigest, lifetimeMs };
+    const kept = await (out === undefined ? keep(store, request) : keepWithFile(store, request, out, made.text));
+    const place = out === undefined ? { token: made.text } : { out };
+    if (terminal.json) return terminal.printJson({ ...kept, ...place });
+    terminal.print(out === undefined ? made.text : `${out}: token ${made.id}`);
+    const once = out === undefined ? 'It is shown this once. ' : '';
+    const until = new Date(kept.expiresAt).toISOString();
+    terminal.note(`Until ${until}. ${once}To take it back: sallyport tokens revoke ${made.id}`);
+  });
+}
+
+async function keep(store: Store, request: CreateTokenRequest): Promise<GatewayToken> {
+  const answer = await store.createToken(request);
+  if (answer.kind === 'created') return answer.token;
+  throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
+}
+
+/** The file comes first: a token whose text nobody got would be of no use. */
+async function keepWithFile(
+  store: Store,
+  request: CreateTokenRequest,
+  out: string,
+  text: string,
+): Promise<GatewayToken> {
+  const file = openNewFile(out);
+  try {
+    const token = await keep(store, request);
+    writeFileSync(file, `${text}\n`);
+    return token;
+  } catch (error) {
+    unlinkSync(out);
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function addScope(word: string, before: readonly TokenScope[] = []): TokenScope[] {
+  const scope = TOKEN_SCOPES.find((known) => known === word);
+  if (scope === undefined) throw usage(`--scope: Expected one of ${TOKEN_SCOPES.join(', ')}.`);
+  if (before.includes(scope)) throw usage(`--scope ${scope} is given twice.`);
+  return [...before, scope];
+}
+
+function readSubject(text: string): string {
+  if (text.startsWith('/') || text.endsWith('/')) throw new InvalidArgumentError('Expected TENANT/SUBJECT or SUBJECT.');
+  return text.includes('/') ? text : `default/${text}`;
+}
+
+function readToken(id: string, name: string, options: CommandContext['options']): NewToken {
+  const { scope: scopes, decidesAs } = options as { scope?: TokenScope[]; decidesAs?: string };
+  if (scopes === undefined) throw usage(`Say what it may do: --scope ${TOKEN_SCOPES.join('|')}`);
+  if (decidesAs !== undefined && !scopes.includes('approver')) throw usage('--decides-as goes with --scope approver.');
+  const given = IDENTITY.filter((field) => options[field] !== undefined);
+  const isAgent = scopes.includes('agent');
+  if (!isAgent && given.length > 0) throw usage(`--${given[0]} goes with --scope agent.`);
+  if (isAgent && !(given.includes('agent') && given.includes('subject'))) {
+    throw usage('Say who calls, and for whom: --agent NAME --subject NAME');
+  }
+  const identity = { tenant: 'default', ...Object.fromEntries(given.map((field) => [field, options[field]])) };
+  return {
+    id,
+    name,
+    scopes,
+    ...(isAgent ? { identity: identity as Identity } : {}),
+    ...(decidesAs === undefined ? {} : { decidesAs }),
+  };
+}

@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import type { GatewayToken } from '../../domain/gateway-token.ts';
+import { action } from '../command-context.ts';
+import { showDuration } from '../duration.ts';
+import { readCount } from '../read-count.ts';
+import { SingleOption } from '../single-option.ts';
+import type { Cell } from '../terminal.ts';
+import { withStore } from '../with-store.ts';
+
+export function tokensListCommand(): Command {
+  return new Command('list')
+    .description('Tokens of the gateway, the newest first; ended ones for a week')
+    .addOption(new SingleOption('--limit <count>', 'how many at most (default: 50)', readCount))
+    .action(
+      action((context) =>
+        withStore(context, async (store) => {
+          const { terminal } = context;
+          const tokens = await store.listTokens({ limit: (context.options['limit'] as number | undefined) ?? 50 });
+          if (terminal.json) return terminal.printJson(tokens);
+          if (tokens.length === 0) return terminal.note('There are no tokens.');
+          const now = await store.now();
+          terminal.printTable(
+            ['TOKEN', 'NAME', 'SCOPES', 'FOR', 'MADE', 'STATE'],
+            tokens.map((token) => [
+              token.id,
+              token.name,
+              token.scopes.join(', '),
+              describeBearer(token),
+              `${showDuration(now - token.createdAt)} ago`,
+              stateOf(token, now),
+            ]),
+          );
+        }),
+      ),
+    );
+}
+
+/** Whom it calls for, and as whom it decides. */
+function describeBearer({ identity, decidesAs }: GatewayToken): string {
+  const calls = identity === undefined ? [] : [`${identity.agent} for ${identity.tenant}/${identity.subject}`];
+  return [...calls, ...(decidesAs === undefined ? [] : [`decides as ${decidesAs}`])].join('; ');
+}
+
+function stateOf({ revokedAt, expiresAt }: GatewayToken, now: number): Cell {
+  if (revokedAt !== undefined) return { text: 'revoked', style: 'red' };
+  return expiresAt <= now ? { text: 'expired', style: 'dim' } : `ends in ${showDuration(expiresAt - now)}`;
+}

@@ -1,0 +1,31 @@
+import type { Config } from '../config/config-schema.ts';
+import { planeError } from '../domain/errors.ts';
+import type { TelemetryOptions } from '../observe/telemetry.ts';
+
+/** `headers` is the content of the file that holds them, read by whoever may read it. */
+export function telemetryOptionsOf({ telemetry }: Config, headers?: string): TelemetryOptions {
+  const { traces, metrics } = telemetry;
+  const { endpoint, sampleRatio, serviceName } = traces;
+  return {
+    ...(traces.enabled ? { traces: { endpoint, sampleRatio, serviceName, headers: readHeaders(headers ?? '') } } : {}),
+    ...(metrics.enabled ? { metrics: { tools: metrics.tools } } : {}),
+  };
+}
+
+const HEADER = /^([A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}):[ \t]*([\x20-\x7e]{1,4096}?)[ \t]*$/;
+
+/** One per line. A line that is none is named by its number: it holds a secret. */
+function readHeaders(content: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [index, line] of content.split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const match = HEADER.exec(line);
+    if (match === null) {
+      throw planeError('CONFIG_INVALID', {
+        problems: [`telemetry.traces.headersFile: line ${index + 1} is no header`],
+      });
+    }
+    headers[match[1]!] = match[2]!;
+  }
+  return headers;
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isUri, parseUriTemplate, URI_LIMITS, type UriTemplate } from './uri-template.ts';
+
+function templateOf(text: string): UriTemplate {
+  const parsed = parseUriTemplate(text);
+  if (parsed.kind === 'problem') throw new Error(parsed.problem);
+  return parsed.template;
+}
+
+describe('a URI template', () => {
+  it.each([
+    ['book://{title}/{page}', 'book://a/1', { title: 'a', page: '1' }],
+    ['book://{title}/{page}', 'book://a%20b/%C3%A9', { title: 'a b', page: 'é' }],
+    ['test://template/{id}/data', 'test://template/123/data', { id: '123' }],
+    ['file:///{+path}', 'file:///a/b/c.txt', { path: 'a/b/c.txt' }],
+    ['file:///{+path}/{name}', 'file:///a/b/c.txt', { path: 'a/b', name: 'c.txt' }],
+    ['file:///{root}/{+path}.md', 'file:///r/a/b.md', { root: 'r', path: 'a/b' }],
+    ['page:{#part}', 'page:#a/b', { part: 'a/b' }],
+    ['x:{name}.{ending}', 'x:a.b.c', { name: 'a', ending: 'b.c' }],
+    ['x:{a}--{b}', 'x:-----', { a: '-', b: '--' }],
+    ['x:{a}.json', 'x:b.json.json', { a: 'b.json' }],
+  ])('%s finds what stands for its variables in %s', (text, uri, values) => {
+    expect(templateOf(text).match(uri)).toStrictEqual(values);
+  });
+
+  it.each([
+    ['book://{title}/{page}', 'book://a/b/c'],
+    ['book://{title}/{page}', 'book:///1'],
+    ['book://{title}/{page}', 'book://a/'],
+    ['book://{title}', 'book://a?b'],
+    ['book://{title}', 'shelf://a'],
+    ['book://{title}', 'book://%GG'],
+    ['book://{title}', 'book://%C3'],
+    ['file:///{+path}', 'file:///'],
+    ['file:///{+path}', 'file:///a b'],
+    ['file:///{+path}', 'file:///é'],
+    ['x:{a}b', 'x:b'],
+  ])('%s does not describe %s', (text, uri) => {
+    expect(templateOf(text).match(uri)).toBeUndefined();
+  });
+
+  it.each([
+    ['book://plain', 'it has no {variable}'],
+    ['{scheme}://x', 'it does not begin with a scheme such as "notes:"'],
+    ['x:{a}{b}', 'two variables have nothing between them'],
+    ['x:{a}/{a}', 'it has {a} twice'],
+    ['x:{+a}/{+b}', 'only one variable may be {+name} or {#name}'],
+    ['x:{a', 'a "{" is not closed'],
+    ['x:{a}}', 'a "}" is not opened'],
+    ['x:{a,b}', '"{a,b}" is not {name}, {+name} or {#name}'],
+    ['x:{?a}', '"{?a}" is not {name}, {+name} or {#name}'],
+    ['x:{a*}', '"{a*}" is not {name}, {+name} or {#name}'],
+    ['x:{__proto__}', '"{__proto__}" is not {name}, {+name} or {#name}'],
+    ['x: {a}', 'it has characters that no URI has'],
+    [`x:${'{a}/'.repeat(300)}`, `it has 1202 characters; the limit is ${URI_LIMITS.templateLength}`],
+    [`x:${Array.from({ length: 21 }, (_, at) => `{v${at}}`).join('/')}`, 'it has more than 20 variables'],
+    [7, 'it is not a text'],
+  ])('%s cannot be one: %s', (text, problem) => {
+    expect(parseUriTemplate(text)).toStrictEqual({ kind: 'problem', problem });
+  });
+
+  it('finds again what was written into it', () => {
+    const value = fc.stringMatching(/^[a-z0-9_.~-]{1,8}$/);
+    fc.assert(
+      fc.property(value, value, fc.stringMatching(/^[a-z0-9/?=-]{1,12}$/), (a, b, path) => {
+        const uri = `x://${a}/${path}/${b}`;
+        expect(templateOf('x://{a}/{+path}/{b}').match(uri)).toStrictEqual({ a, path, b });
+      }),
+    );
+  });
+
+  /** Work is bounded by what is refused before it is looked at, and by one search per variable of what is not. */
+  it('is done at once with what is made to keep it busy', () => {
+    const long = 'a'.repeat(100_000);
+    expect(parseUriTemplate(`x:${'{'.repeat(100_000)}`).kind).toBe('problem');
+    expect(templateOf('x:{a}a{b}a{c}b').match(`x:${long}`)).toBeUndefined();
+    const most = `x:${'a'.repeat(URI_LIMITS.uriLength - 2)}`;
+    expect(isUri(most)).toBe(true);
+    expect(isUri(`${most}a`)).toBe(false);
+    const hard = templateOf(`x:${Array.from({ length: 19 }, (_, at) => `{v${at}}aaaaaaaaab`).join('')}{z}`);
+    expect(hard.match(most)).toBeUndefined();
+    expect(templateOf('x:{a}%41{b}').match(`x:${'%41'.repeat(2700)}`)).toStrictEqual({ a: 'A', b: 'A'.repeat(2698) });
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { planeError } from '../domain/errors.ts';
+import type { RunId, SessionId } from '../domain/ids.ts';
+import type { SessionHandle } from '../domain/session.ts';
+import { createAgentSessions, type SessionClient } from './agent-sessions.ts';
+import type { Authenticated } from './authenticated.ts';
+
+const IDENTITY = { tenant: 'default', subject: 'local', agent: 'assistant' };
+
+const agent = (more: Partial<Authenticated> = {}): Authenticated => ({
+  via: 'token',
+  id: 'token1',
+  name: 'test',
+  scopes: new Set(['agent']),
+  identity: IDENTITY,
+  expiresAt: Date.now() + 60 * 60 * 1000,
+  ...more,
+});
+
+/** Counts what is asked of it; sessions in `ended` have ended. */
+function recordingClient() {
+  const opened: object[] = [];
+  const revoked: string[] = [];
+  const ended = new Set<string>();
+  let runs = 0;
+  const client: SessionClient = {
+    async openSession(options) {
+      opened.push(options);
+      const id = `session${opened.length}` as SessionId;
+      return { id, token: 'secret', run: `first of ${id}` as RunId, expiresAt: 0 };
+    },
+    async openRun(session) {
+      if (ended.has(session.id)) throw planeError('SESSION_INVALID', { problem: 'it has ended' });
+      runs += 1;
+      return { ...session, run: `run${runs}` as RunId };
+    },
+    touchSession: async (id) => (ended.has(id) ? 'ended' : 'touched'),
+    async revokeSession(id) {
+      revoked.push(id);
+      return 'revoked';
+    },
+  };
+  return { client, opened, revoked, ended };
+}
+
+const runOf = async (handle: Promise<SessionHandle>): Promise<string> => (await handle).run;
+
+describe('agent sessions', () => {
+  it('open one session for a bearer, however many ask at once, with nothing but its own identity', async () => {
+    const { client, opened } = recordingClient();
+    const sessions = createAgentSessions(client);
+    const all = await Promise.all(Array.from({ length: 20 }, () => sessions.handleOf(agent())));
+    expect(new Set(all.map(({ id, run }) => `${id} ${run}`))).toEqual(new Set(['session1 first of session1']));
+    expect(opened).toMatchObject([IDENTITY]);
+    expect((await sessions.handleOf(agent({ id: 'token2' }))).id).toBe('session2');
+  });
+
+  it('give each name a run of its own, also when two ask for it at once', async () => {
+    const { client } = recordingClient();
+    const sessions = createAgentSessions(client);
+    await sessions.handleOf(agent());
+    const [one, same, other] = await Promise.all([
+      runOf(sessions.handleOf(agent(), 'a')),
+      runOf(sessions.handleOf(agent(), 'a')),
+      runOf(sessions.handleOf(agent(), 'b')),
+    ]);
+    expect(same).toBe(one);
+    expect(new Set([one, other, await runOf(sessions.handleOf(agent()))]).size).toBe(3);
+  });
+
+  it('replace the unnamed run after it was idle, and keep named ones', async () => {
+    const { client } = recordingClient();
+    let now = 0;
+    const sessions = createAgentSessions(client, { runIdleMs: 1000, now: () => now });
+    const before = [await runOf(sessions.handleOf(agent())), await runOf(sessions.handleOf(agent(), 'a'))];
+    now = 1001;
+    const after = [await runOf(sessions.handleOf(agent())), await runOf(sessions.handleOf(agent(), 'a'))];
+    expect(after[0]).not.toBe(before[0]);
+    expect(after[1]).toBe(before[1]);
+  });
+
+  it('open another session when the first has ended', async () => {
+    const { client, ended } = recordingClient();
+    let now = 0;
+    const sessions = createAgentSessions(client, { now: () => now });
+    await sessions.handleOf(agent());
+    ended.add('session1');
+    now = 2000;
+    expect((await sessions.handleOf(agent())).id).toBe('session2');
+  });
+
+  it('revoke what a revoked token had, and nothing at the end of the gateway', async () => {
+    const { client, revoked } = recordingClient();
+    const sessions = createAgentSessions(client);
+    await sessions.handleOf(agent());
+    await sessions.handleOf(agent({ id: 'token2' }));
+    await sessions.close('token1');
+    await sessions.closeAll();
+    expect(revoked).toEqual(['session1']);
+  });
+
+  it('stay in the session of its own bearer, take a run by its id, and never revoke it', async () => {
+    const { client, opened, revoked, ended } = recordingClient();
+    let now = 0;
+    const sessions = createAgentSessions(client, { now: () => now });
+    const bearer = agent({ via: 'session', id: 'own', session: { id: 'own' as SessionId, token: 'secret' } });
+    expect(await sessions.handleOf(bearer)).toMatchObject({ id: 'own', token: 'secret', run: 'run1' });
+    expect(await runOf(sessions.handleOf(bearer, 'AAAAAAAAAAAAAAAAAAAAAA'))).toBe('AAAAAAAAAAAAAAAAAAAAAA');
+    await sessions.close('own');
+    ended.add('own');
+    now = 2000;
+    await expect(sessions.handleOf(bearer)).rejects.toMatchObject({ code: 'SESSION_INVALID' });
+    expect({ opened, revoked }).toEqual({ opened: [], revoked: [] });
+  });
+
+  it('refuse who is no agent, and names that are none', async () => {
+    const { client, opened } = recordingClient();
+    const sessions = createAgentSessions(client);
+    const { identity: _, ...nobody } = agent({ scopes: new Set(['admin']) });
+    await expect(sessions.handleOf(nobody)).rejects.toMatchObject({ code: 'SCOPE_MISSING' });
+    for (const name of ['', 'a\nb', 'x'.repeat(129)]) {
+      await expect(sessions.handleOf(agent(), name)).rejects.toMatchObject({ code: 'PARAMETER_INVALID' });
+    }
+    expect(opened).toEqual([]);
+  });
+
+  it('try again after a store that failed', async () => {
+    const { client } = recordingClient();
+    let fails = true;
+    const sessions = createAgentSessions({
+      ...client,
+      openSession: (options) =>
+        fails ? Promise.reject(planeError('STORE_UNAVAILABLE', { problem: 'away' })) : client.openSession(options),
+    });
+    await expect(sessions.handleOf(agent())).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    fails = false;
+    expect((await sessions.handleOf(agent())).id).toBe('session1');
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { isPlainPath } from './plain-path.ts';
+
+describe('isPlainPath', () => {
+  it.each(['/', '/v1/calls', '/v1/calls/0.abc-_.x~2', '/console/', '/v1/agents/a%20b'])('takes %s', (path) => {
+    expect(isPlainPath(path)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'v1',
+    '//calls',
+    '/v1//calls',
+    '/v1/./calls',
+    '/v1/../calls',
+    '/v1/calls/..',
+    '/v1/calls/..%2fadmin',
+    '/v1/%2e%2e/admin',
+    '/v1/%252e%252e/admin',
+    '/v1/calls%00',
+    '/v1/calls%0a',
+    '/v1\\calls',
+    '/v1/%5ccalls',
+    '/v1/a b',
+    '/v1/%zz',
+    '/v1/%',
+    '/v1/ü',
+    '/v1/calls//',
+  ])('refuses %j', (path) => {
+    expect(isPlainPath(path)).toBe(false);
+  });
+});

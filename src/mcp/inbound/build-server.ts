@@ -1,0 +1,75 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { callTool } from './call-tool.ts';
+import { listTools } from './list-tools.ts';
+import type { McpCaller, McpHome, McpPeer } from './mcp-home.ts';
+import { PlainServer } from './plain-server.ts';
+import { toProtocolError } from './protocol-problem.ts';
+import { serveSurfaces, type Answering } from './serve-surfaces.ts';
+import { cancelTask, getTask, requireTasks, taskParams, TASKS_EXTENSION, updateParams, updateTask } from './tasks.ts';
+
+/** One exchange of 2026, or one session of 2025, speaks with one of these; none is ever shared. */
+export function buildServer(home: McpHome, caller: McpCaller): Server {
+  const server = new PlainServer(
+    { name: 'sallyport', version: home.release },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
+        prompts: { listChanged: true },
+        completions: {},
+        logging: {},
+        ...(caller.era === '2026' ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
+      },
+    },
+  );
+  server.setRequestHandler('tools/list', ({ params }) => answer(home, () => listTools(home, caller, params?.cursor)));
+  server.setRequestHandler('tools/call', (request, ctx) =>
+    answer(home, () => callTool(home, peerOf(server, caller, ctx), request, ctx)),
+  );
+  const answering: Answering = (work) => answer(home, work);
+  serveSurfaces(server, home, caller, answering, (ctx) => peerOf(server, caller, ctx));
+  if (caller.era === '2026') serveTasks(server, home, caller);
+  return server;
+}
+
+/** What a client of 2026 can do, it says with each request. */
+function peerOf(server: Server, caller: McpCaller, ctx: ServerContext): McpPeer {
+  const declared = (ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined)?.[
+    CLIENT_CAPABILITIES_META_KEY
+  ];
+  const own = caller.era === '2026' ? (declared as ClientCapabilities | undefined) : server.getClientCapabilities();
+  return { ...caller, capabilities: () => own };
+}
+
+function serveTasks(server: Server, home: McpHome, caller: McpCaller): void {
+  const task = <Result>(ctx: ServerContext, work: (peer: McpPeer) => Promise<Result>): Promise<Result> =>
+    answer(home, async () => {
+      const peer = peerOf(server, caller, ctx);
+      requireTasks(peer);
+      return work(peer);
+    });
+  server.setRequestHandler('tasks/get', { params: taskParams }, ({ taskId }, ctx) =>
+    task(ctx, (peer) => getTask(home, peer, taskId)),
+  );
+  server.setRequestHandler('tasks/update', { params: updateParams }, (params, ctx) =>
+    task(ctx, (peer) => updateTask(home, peer, params)),
+  );
+  server.setRequestHandler('tasks/cancel', { params: taskParams }, ({ taskId }, ctx) =>
+    task(ctx, (peer) => cancelTask(home, peer, taskId)),
+  );
+}
+
+async function answer<Result>({ plane }: McpHome, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const told = toProtocolError(error);
+    if (told !== error) plane.log.warn({ error: String(error) }, 'an MCP request failed');
+    throw told;
+  }
+}

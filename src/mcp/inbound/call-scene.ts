@@ -1,0 +1,33 @@
+import type { InputRequiredResult, Result, ServerContext } from '@modelcontextprotocol/server';
+import type { CallAnswer } from '../../client/call-answer.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { SessionHandle } from '../../domain/session.ts';
+import type { CallUnderWay } from './call-under-way.ts';
+import type { McpHome, McpPeer } from './mcp-home.ts';
+import type { StateOwner } from './sealed-state.ts';
+
+/** One request that comes to a call: who asks, in which session, and what their client can do. */
+export interface CallScene {
+  readonly home: McpHome;
+  readonly peer: McpPeer;
+  readonly session: SessionHandle;
+  readonly ctx: ServerContext;
+  /** Ends when the client has gone or cancels, and not when the request is simply over. */
+  readonly signal: AbortSignal;
+  readonly owner: StateOwner;
+  /** Tells what of the arguments is not to be shown. */
+  readonly inputSchema: JsonObject;
+  /** Makes the call; with input, once more, with what its tool asked for. */
+  begin(input?: Answered): CallUnderWay;
+}
+
+/** What a tool gets to know with its next run. */
+export interface Answered {
+  readonly responses: JsonObject;
+  readonly state?: string;
+}
+
+/** How far a call got in one request: to its end, or to what the client is told in the place of one. */
+export type Pursued =
+  | Exclude<CallAnswer, { readonly kind: 'pending' }>
+  | { readonly kind: 'reply'; readonly reply: Result | InputRequiredResult };

@@ -1,0 +1,103 @@
+import type { CallAnswer } from '../../client/call-answer.ts';
+import type { Caller } from '../../client/known-sessions.ts';
+import type { ApprovalId } from '../../domain/approval.ts';
+import type { CallEvent } from '../../domain/call-event.ts';
+import type { CallId } from '../../domain/ids.ts';
+import type { McpPlane } from './mcp-plane.ts';
+
+/** Most calls are over before the first look. */
+const LOOK_FIRST_MS = 40;
+const LOOK_MOST_MS = 500;
+
+export type CallStanding =
+  | Exclude<CallAnswer, { readonly kind: 'pending' }>
+  /** A person is asked about it. */
+  | { readonly kind: 'parked'; readonly callId: CallId; readonly approval: ApprovalId }
+  /** The time to wait is over. */
+  | { readonly kind: 'pending'; readonly callId: CallId };
+
+/** A call that was made or found, and what becomes of it next. */
+export class CallUnderWay {
+  readonly #client: McpPlane['client'];
+  readonly #session: Caller;
+  readonly #answer: Promise<CallAnswer>;
+  #callId: CallId | undefined;
+  #started = false;
+
+  private constructor(
+    client: McpPlane['client'],
+    session: Caller,
+    answer: (hear: (event: CallEvent) => void) => Promise<CallAnswer>,
+    callId?: CallId,
+  ) {
+    this.#client = client;
+    this.#session = session;
+    this.#callId = callId;
+    this.#answer = answer((event) => this.#hear(event));
+    this.#answer.catch(() => undefined);
+  }
+
+  /** `answer` makes the call and hears its events. */
+  static made(
+    client: McpPlane['client'],
+    session: Caller,
+    answer: (hear: (event: CallEvent) => void) => Promise<CallAnswer>,
+  ): CallUnderWay {
+    return new CallUnderWay(client, session, answer);
+  }
+
+  static found(
+    client: McpPlane['client'],
+    session: Caller,
+    callId: string,
+    options: { readonly waitMs: number; readonly signal: AbortSignal },
+  ): CallUnderWay {
+    return new CallUnderWay(client, session, () => client.wait(session, callId, options), callId as CallId);
+  }
+
+  /** Its end, its question to a person (unless that was `seen`), or the end of the wait, whichever is first. */
+  async next(seen?: ApprovalId): Promise<CallStanding> {
+    const looking = new AbortController();
+    try {
+      return await Promise.race([this.#answer.then(toStanding), this.#lookForQuestion(looking.signal, seen)]);
+    } finally {
+      looking.abort();
+    }
+  }
+
+  #hear(event: CallEvent): void {
+    if (event.kind === 'queued') this.#callId = event.callId as CallId;
+    // Whoever is to be asked was asked before that.
+    if (event.kind === 'started') this.#started = true;
+  }
+
+  async #lookForQuestion(signal: AbortSignal, seen: ApprovalId | undefined): Promise<CallStanding> {
+    for (let pauseMs = LOOK_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, LOOK_MOST_MS)) {
+      await pause(pauseMs, signal);
+      if (signal.aborted) return new Promise(() => undefined);
+      if (this.#callId === undefined || this.#started) continue;
+      const answer = await this.#client.result(this.#session, this.#callId).catch(() => undefined);
+      if (answer?.kind !== 'pending' || answer.approval === undefined || answer.approval === seen) continue;
+      return { kind: 'parked', callId: answer.callId, approval: answer.approval };
+    }
+  }
+}
+
+function toStanding(answer: CallAnswer): CallStanding {
+  if (answer.kind !== 'pending') return answer;
+  const { callId, approval } = answer;
+  return approval === undefined ? { kind: 'pending', callId } : { kind: 'parked', callId, approval };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    if (signal.aborted) return done();
+    signal.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { invalidParams } from './protocol-problem.ts';
+import { META } from './show-outcome.ts';
+
+const MOST_KEY_LENGTH = 255;
+const MOST_TOKEN_LENGTH = 256;
+const MOST_RUN_LENGTH = 128;
+const CONTROL = /\p{Cc}/u;
+
+/** What a client says about a call beside its arguments. */
+export interface CallWish {
+  readonly key?: string;
+  /** An earlier call whose outcome is asked for, in the place of a new one. */
+  readonly callId?: string;
+  readonly run?: string;
+  readonly progressToken?: string | number;
+  readonly trace?: string;
+  readonly traceState?: string;
+}
+
+/** Ours are checked; a trace that is none is dropped later, as everywhere. */
+export function readWish(meta: unknown): CallWish {
+  if (meta === undefined) return {};
+  if (!isJsonObject(meta)) throw invalidParams('_meta must be an object');
+  const progressToken = meta['progressToken'];
+  if (progressToken !== undefined && !isToken(progressToken))
+    throw invalidParams('_meta.progressToken must be a whole number or a short text');
+  const { traceparent, tracestate } = meta;
+  return {
+    ...given('key', ownText(meta, META.idempotencyKey, MOST_KEY_LENGTH)),
+    ...given('callId', ownText(meta, META.callId, MOST_TOKEN_LENGTH)),
+    ...given('run', ownText(meta, META.run, MOST_RUN_LENGTH)),
+    ...given('progressToken', progressToken as string | number | undefined),
+    ...given('trace', typeof traceparent === 'string' ? traceparent : undefined),
+    ...given('traceState', typeof tracestate === 'string' ? tracestate : undefined),
+  };
+}
+
+function isToken(token: unknown): boolean {
+  return typeof token === 'string' ? token.length <= MOST_TOKEN_LENGTH : Number.isSafeInteger(token);
+}
+
+function ownText(meta: JsonObject, name: string, mostLength: number): string | undefined {
+  const value = meta[name];
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || value === '' || value.length > mostLength || CONTROL.test(value))
+    throw invalidParams(`_meta.${name} must be a text of 1 to ${mostLength} characters`);
+  return value;
+}
+
+function given<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { [Key in Name]?: Value };
+}

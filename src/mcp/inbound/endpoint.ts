@@ -1,0 +1,117 @@
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  type McpHttpHandler,
+  type ServerEvent,
+} from '@modelcontextprotocol/server';
+import { isJsonObject } from '../../domain/json.ts';
+import { buildServer } from './build-server.ts';
+import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
+import { createMcpHome, type McpCaller, type McpHome } from './mcp-home.ts';
+import type { McpBearer, McpPlane } from './mcp-plane.ts';
+import { checkParamHeaders } from './param-headers.ts';
+import { readMessage } from './read-message.ts';
+import { createSessionsOf2025 } from './sessions-of-2025.ts';
+import { createStreamCount } from './stream-count.ts';
+import { createToolChanges } from './tool-changes.ts';
+import { whenDone } from './when-done.ts';
+
+/** What a timer can hold. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export interface McpEndpoint {
+  /** One HTTP request of a bearer whose token, Host and Origin were checked. */
+  fetch(request: Request, bearer: McpBearer): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** Both revisions on one route: each message says which one it is of. */
+export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
+  const home = createMcpHome(plane);
+  const watchTools = createToolChanges(home);
+  const streams = createStreamCount(plane.config.gateway.mcp.streamsPerBearer);
+  const sessions = createSessionsOf2025(home, watchTools);
+  const serving = new Set<McpHttpHandler>();
+
+  /** A handler of its own for each request: nothing of one exchange is within reach of another. */
+  async function serve2026(request: Request, bearer: McpBearer, message: JsonRpcMessage): Promise<Response> {
+    const caller: McpCaller = { bearer, era: '2026' };
+    const refused = await checkHeadersOfTool(home, caller, message, request.headers);
+    if (refused !== undefined) return refused;
+    const listens = message['method'] === 'subscriptions/listen';
+    if (listens && !streams.enter(bearer)) return tooMany(message);
+    const handler = createMcpHandler(() => buildServer(home, caller), {
+      legacy: 'reject',
+      bus: { publish: () => undefined, subscribe: (listener) => hear(caller, listener, () => void handler.close()) },
+    });
+    serving.add(handler);
+    const response = await handler.fetch(request, { parsedBody: message });
+    return whenDone(response, () => {
+      serving.delete(handler);
+      if (listens) streams.leave(bearer);
+    });
+  }
+
+  /** Called once for a stream, when its client has been told what it will hear. */
+  function hear(caller: McpCaller, listener: (event: ServerEvent) => void, end: () => void): () => void {
+    const { expiresAt } = caller.bearer;
+    const expires = setTimeout(end, Math.min(expiresAt - Date.now(), LONGEST_TIMER_MS));
+    expires.unref();
+    const stop = watchTools(caller, (change) => {
+      if (change === 'ended') end();
+      else listener({ kind: `${change}_list_changed` });
+    });
+    return () => {
+      clearTimeout(expires);
+      stop();
+    };
+  }
+
+  return {
+    async fetch(request, bearer) {
+      if (request.method !== 'POST') return withoutBody(request, bearer);
+      const read = await readMessage(request);
+      if (read.kind === 'rejected') return read.response;
+      return isOf2025(request, read.message)
+        ? sessions.fetch(request, bearer, read.message)
+        : serve2026(request, bearer, read.message);
+    },
+    async close() {
+      await Promise.all([sessions.close(), ...[...serving].map((handler) => handler.close())]);
+    },
+  };
+
+  /** Sessions of 2025 are heard with GET and ended with DELETE; whoever has none sends POST only. */
+  async function withoutBody(request: Request, bearer: McpBearer): Promise<Response> {
+    const isOfSession = request.method === 'GET' || request.method === 'DELETE';
+    if (isOfSession && request.headers.has('mcp-session-id')) return sessions.fetch(request, bearer, undefined);
+    return rejectMessage(405, RPC.transport, 'Only POST is taken here.', { headers: { allow: 'POST' } });
+  }
+}
+
+async function checkHeadersOfTool(
+  home: McpHome,
+  caller: McpCaller,
+  message: JsonRpcMessage,
+  headers: Headers,
+): Promise<Response | undefined> {
+  const { method, params } = message;
+  if (method !== 'tools/call' || !isJsonObject(params) || typeof params['name'] !== 'string') return undefined;
+  const tool = (await home.knownToolsOf(caller)).find(params['name']);
+  return tool === undefined ? undefined : checkParamHeaders(tool.shown.inputSchema, message, headers);
+}
+
+function tooMany(message: JsonRpcMessage): Response {
+  const text = 'You listen on too many streams; close one.';
+  return rejectMessage(429, RPC.busy, text, { id: idOf(message), headers: { 'retry-after': '60' } });
+}
+
+function isOf2025({ headers }: Request, body: JsonRpcMessage): boolean {
+  const given = {
+    protocolVersionHeader: headers.get('mcp-protocol-version') ?? undefined,
+    mcpMethodHeader: headers.get('mcp-method') ?? undefined,
+    mcpNameHeader: headers.get('mcp-name') ?? undefined,
+  };
+  const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return classifyInboundRequest({ httpMethod: 'POST', body, ...known }).kind === 'legacy';
+}

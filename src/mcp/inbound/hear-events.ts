@@ -1,0 +1,35 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+import type { CallEvent, NoticeLevel } from '../../domain/call-event.ts';
+import type { CallWish } from './call-wish.ts';
+
+const LEVELS: Readonly<Record<NoticeLevel, 'debug' | 'info' | 'warning' | 'error'>> = {
+  debug: 'debug',
+  info: 'info',
+  warn: 'warning',
+  error: 'error',
+};
+
+/** Tells the client what it wants to hear of a call on the way. Progress only ever grows: what does not is not sent. */
+export function hearEvents(
+  { progressToken }: CallWish,
+  ctx: ServerContext,
+  hear: (event: CallEvent) => void,
+): (event: CallEvent) => void {
+  let last = -Infinity;
+  return (event) => {
+    hear(event);
+    if (event.kind === 'logged') ctx.mcpReq.log(LEVELS[event.level], event.data, 'tool').catch(() => undefined);
+    if (event.kind !== 'progress' || progressToken === undefined) return;
+    const { done, total, message } = event;
+    const progress = done ?? (last === -Infinity ? 0 : last + 1);
+    if (progress <= last) return;
+    last = progress;
+    const params = {
+      progressToken,
+      progress,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    };
+    ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  };
+}

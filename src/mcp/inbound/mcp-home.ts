@@ -1,0 +1,81 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/server';
+import type { SessionToolkit } from '../../client/session-toolkits.ts';
+import type { SessionHandle } from '../../domain/session.ts';
+import type { McpBearer, McpPlane } from './mcp-plane.ts';
+import { sealKeyOf } from './seal-key.ts';
+import { createSeals, type Seals } from './sealed-state.ts';
+import { createShownTools, type ShownTools } from './shown-tools.ts';
+
+/** A name is looked up in what the bearer was shown so short a time ago. What it may call, the worker decides anew each time. */
+const TOOLS_KNOWN_MS = 2000;
+const MOST_KNOWN = 1000;
+
+export type McpEra = '2025' | '2026';
+
+/** One peer: the bearer, and where in a conversation it is. */
+export interface McpCaller {
+  readonly bearer: McpBearer;
+  readonly era: McpEra;
+  /** Its loops and budgets are counted together. */
+  readonly runName?: string;
+  /** 2025: URIs of resources whose changes the session hears of. */
+  readonly subscriptions?: Set<string>;
+}
+
+/** With what its client said that it can do. */
+export interface McpPeer extends McpCaller {
+  capabilities(): ClientCapabilities | undefined;
+}
+
+/** What all exchanges share. */
+export interface McpHome {
+  readonly plane: McpPlane;
+  readonly release: string;
+  readonly seals: Seals;
+  handleOf(caller: McpCaller, runName?: string): Promise<SessionHandle>;
+  /** As the store says now. */
+  toolsOf(caller: McpCaller): Promise<ShownTools>;
+  /** Of a moment ago, if it is known. */
+  knownToolsOf(caller: McpCaller): Promise<ShownTools>;
+  show(toolkit: SessionToolkit): ShownTools;
+  /** What clients call a prompt: by its module and its name, unless that module is shown without. */
+  shownName(module: string, name: string): string;
+  fullName(shown: string): string;
+}
+
+export function createMcpHome(plane: McpPlane): McpHome {
+  const { plainModule } = plane.config.gateway.mcp;
+  const show = createShownTools(plainModule);
+  let sealKey: Uint8Array | undefined;
+  const known = new Map<string, { readonly until: number; readonly tools: ShownTools }>();
+
+  const handleOf: McpHome['handleOf'] = ({ bearer, runName }, named) =>
+    plane.sessions.handleOf(bearer, named ?? runName);
+
+  const toolsOf: McpHome['toolsOf'] = async (caller) => {
+    const tools = show(await plane.client.toolkit(await handleOf(caller)));
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(keyOf(caller), { until: performance.now() + TOOLS_KNOWN_MS, tools });
+    return tools;
+  };
+
+  return {
+    plane,
+    release: plane.release ?? 'unknown',
+    seals: createSeals(() => (sealKey ??= sealKeyOf(plane.config)), plane.store),
+    show,
+    shownName: (module, name) => (module === plainModule ? name : `${module}.${name}`),
+    fullName: (shown) => (plainModule === undefined || shown.includes('.') ? shown : `${plainModule}.${shown}`),
+    handleOf,
+    toolsOf,
+    async knownToolsOf(caller) {
+      const found = known.get(keyOf(caller));
+      return found !== undefined && found.until > performance.now() ? found.tools : toolsOf(caller);
+    },
+  };
+}
+
+/** Offers of other tools belong to a run. */
+function keyOf({ bearer, runName = '' }: McpCaller): string {
+  return JSON.stringify([bearer.id, runName]);
+}

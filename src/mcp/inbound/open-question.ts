@@ -1,0 +1,61 @@
+import type { Approval, ApprovalId } from '../../domain/approval.ts';
+import { PlaneError } from '../../domain/errors.ts';
+import { standingOf } from '../../gate/approvals/may-decide.ts';
+import { readFormAnswer } from './approval-form.ts';
+import type { CallScene } from './call-scene.ts';
+
+type Scene = Pick<CallScene, 'home' | 'session' | 'peer'>;
+
+/** A question that is not decided, and whether the person at this client may decide it. */
+export interface OpenQuestion {
+  readonly approval: Approval;
+  readonly mayDecide: boolean;
+}
+
+/**
+ * The one record that console, command line and every client decide. Undefined when it is decided, gone, or not the one that was shown.
+ * Who sits at the client is the session's subject, and may do what the policy lets the requester do, nothing else.
+ */
+export async function findQuestion(
+  { home, session, peer }: Scene,
+  id: ApprovalId | string,
+  binding?: string,
+): Promise<OpenQuestion | undefined> {
+  const { client, store } = home.plane;
+  try {
+    const approval = await client.approvals.get({ kind: 'session', session }, id);
+    if (approval.state !== 'pending' || (binding !== undefined && approval.question.binding !== binding))
+      return undefined;
+    const { tenant = '', subject = '' } = peer.bearer.identity ?? {};
+    const { policy } = await store.readPolicy();
+    const standing = standingOf(approval.question, { kind: 'subject', name: `${tenant}/${subject}` }, policy);
+    return { approval, mayDecide: standing === 'approver' };
+  } catch (error) {
+    if (error instanceof PlaneError && error.code === 'APPROVAL_UNKNOWN') return undefined;
+    throw error;
+  }
+}
+
+export type Answered = 'done' | 'dismissed' | 'unanswered';
+
+/** What the person said takes effect, if it is theirs to say. */
+export async function applyAnswer(
+  { home, session }: Scene,
+  callId: string,
+  { approval, mayDecide }: OpenQuestion,
+  answer: unknown,
+): Promise<Answered> {
+  const { client } = home.plane;
+  const { id, binding, decisions } = approval.question;
+  const said = readFormAnswer(answer, mayDecide, decisions);
+  if (said.kind === 'none') return 'unanswered';
+  if (said.kind === 'dismissed') return 'dismissed';
+  if (said.kind === 'call-off') await client.cancel(session, callId);
+  // Whatever it comes to, the call itself says: somebody else may have been first.
+  if (said.kind === 'decided') {
+    const { decision, comment } = said;
+    const full = { decision, binding, ...(comment === undefined ? {} : { comment }) };
+    await client.approvals.decide({ kind: 'session', session }, id, full);
+  }
+  return 'done';
+}

@@ -1,0 +1,137 @@
+import { inputRequired } from '@modelcontextprotocol/server';
+import type { CallId } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { approvalForm } from './approval-form.ts';
+import type { CallScene, Pursued } from './call-scene.ts';
+import { CallUnderWay, type CallStanding } from './call-under-way.ts';
+import { canShowForms } from './client-abilities.ts';
+import { applyAnswer, findQuestion, type OpenQuestion } from './open-question.ts';
+import { invalidParams } from './protocol-problem.ts';
+import { showPending } from './show-pending.ts';
+import { knowsTasks, taskOf } from './tasks.ts';
+import { answersTo, askAtOnce, toWire, wantedInput, type WantedInput } from './tool-input.ts';
+
+/** As long as a person may take in front of one form; the question itself may end sooner. */
+const FORM_MS = 10 * 60_000;
+const APPROVAL = 'approval';
+
+type Parked = Extract<CallStanding, { kind: 'parked' }>;
+
+/** Follows a call to its end, or to where the client has to do something first. With a state, it is a client that has done so. */
+export async function pursueCall(scene: CallScene): Promise<Pursued> {
+  const state = await openState(scene);
+  return state === undefined ? follow(scene, scene.begin()) : resume(scene, state);
+}
+
+async function openState({ home, owner, ctx }: CallScene): Promise<JsonObject | undefined> {
+  const sealed: unknown = ctx.mcpReq.requestState();
+  if (sealed === undefined) return undefined;
+  const state = typeof sealed === 'string' ? await home.seals.open(owner, sealed) : undefined;
+  if (state !== undefined) return state;
+  home.plane.log.warn({ bearer: owner.bearer.id, method: owner.method }, 'a request state was refused');
+  throw invalidParams('requestState is not valid, or was used', { reason: 'state_invalid' });
+}
+
+async function follow(scene: CallScene, call: CallUnderWay): Promise<Pursued> {
+  return come(scene, await call.next());
+}
+
+async function come(scene: CallScene, standing: CallStanding): Promise<Pursued> {
+  if (standing.kind === 'parked') return askAbout(scene, standing);
+  if (standing.kind === 'pending') return goesOn(scene, standing);
+  const wanted = standing.kind === 'settled' ? wantedInput(standing.outcome) : undefined;
+  return wanted === undefined ? standing : askFor(scene, wanted, standing);
+}
+
+/** The tool wants something of the client. With that, it is run again. */
+async function askFor(scene: CallScene, wanted: WantedInput, standing: Pursued): Promise<Pursued> {
+  const { requests, state } = wanted;
+  const kept = state === undefined ? {} : { state };
+  if (scene.peer.era === '2026') {
+    const sealed = { asked: Object.keys(requests), ...kept };
+    const requestState = scene.home.seals.seal(scene.owner, sealed, FORM_MS);
+    return { kind: 'reply', reply: inputRequired({ inputRequests: toWire(requests), requestState }) };
+  }
+  const responses = await askAtOnce(scene, requests, FORM_MS);
+  // A client that does not answer is told what is missing.
+  return responses === undefined ? standing : follow(scene, scene.begin({ responses, ...kept }));
+}
+
+async function askAbout(scene: CallScene, parked: Parked): Promise<Pursued> {
+  if (!canShowForms(scene.peer)) return goesOn(scene, parked);
+  const question = await findQuestion(scene, parked.approval);
+  // Decided meanwhile.
+  if (question === undefined) return follow(scene, find(scene, parked.callId));
+  return scene.peer.era === '2026' ? handOver(scene, parked, question) : askNow(scene, parked, question);
+}
+
+/** 2026: the client asks its person and comes back with the answer, to whichever gateway. */
+function handOver({ home, owner, inputSchema }: CallScene, { callId }: Parked, question: OpenQuestion): Pursued {
+  const { approval, mayDecide } = question;
+  const form = approvalForm(approval, mayDecide, inputSchema);
+  const state = { callId, approval: approval.question.id, binding: approval.question.binding };
+  const reply = inputRequired({
+    inputRequests: { [APPROVAL]: inputRequired.elicit(form) },
+    requestState: home.seals.seal(owner, state, FORM_MS),
+  });
+  return { kind: 'reply', reply };
+}
+
+/** The client is back with what its person said. */
+async function resume(scene: CallScene, state: JsonObject): Promise<Pursued> {
+  const { asked, state: kept } = state;
+  if (Array.isArray(asked)) {
+    const responses = answersTo(asked.map(String), scene.ctx.mcpReq.inputResponses);
+    return follow(scene, scene.begin({ responses, ...(typeof kept === 'string' ? { state: kept } : {}) }));
+  }
+  const callId = String(state['callId']) as CallId;
+  const question = await findQuestion(scene, String(state['approval']), String(state['binding']));
+  if (question === undefined) return follow(scene, find(scene, callId));
+  const answered = await applyAnswer(scene, callId, question, scene.ctx.mcpReq.inputResponses?.[APPROVAL]);
+  const parked: Parked = { kind: 'parked', callId, approval: question.approval.question.id };
+  if (answered === 'dismissed') return goesOn(scene, parked);
+  return answered === 'unanswered' ? handOver(scene, parked, question) : waitOn(scene, parked);
+}
+
+/** Waits without asking again; when the time is up and it is still not decided, asks whether to go on. */
+async function waitOn(scene: CallScene, { callId, approval }: Parked): Promise<Pursued> {
+  return come(scene, await find(scene, callId).next(approval));
+}
+
+/** 2025: the form is shown while the call waits; whoever else decides first ends it. */
+async function askNow(scene: CallScene, parked: Parked, question: OpenQuestion): Promise<Pursued> {
+  const { ctx } = scene;
+  const form = approvalForm(question.approval, question.mayDecide, scene.inputSchema);
+  const done = new AbortController();
+  const signal = AbortSignal.any([scene.signal, done.signal]);
+  const asking = ctx.mcpReq.elicitInput(form, { signal, timeout: FORM_MS, relatedRequestId: ctx.mcpReq.id });
+  const answer = asking.then(
+    (said) => ({ said: said as unknown }),
+    () => ({ said: { action: 'cancel' } as unknown }),
+  );
+  const deciding = find(scene, parked.callId, FORM_MS).next(parked.approval);
+  try {
+    const first = await Promise.race([answer, deciding]);
+    if (!('said' in first)) return first.kind === 'parked' ? await goesOn(scene, first) : await come(scene, first);
+    const answered = await applyAnswer(scene, parked.callId, question, first.said);
+    if (answered === 'unanswered') return await askNow(scene, parked, question);
+    return answered === 'dismissed' ? await goesOn(scene, parked) : await waitOn(scene, parked);
+  } finally {
+    done.abort();
+  }
+}
+
+function find({ home, session, signal }: CallScene, callId: string, waitMs?: number): CallUnderWay {
+  const { client, config } = home.plane;
+  return CallUnderWay.found(client, session, callId, { waitMs: waitMs ?? config.gateway.mcp.waitMs, signal });
+}
+
+/** It has no outcome yet, and nobody here can do anything about that. */
+async function goesOn(
+  { home, peer, owner }: CallScene,
+  at: Exclude<CallStanding, { readonly outcome: unknown }>,
+): Promise<Pursued> {
+  const approval = at.kind === 'parked' ? at.approval : undefined;
+  const isTask = knowsTasks(peer) && owner.method === 'tools/call';
+  return { kind: 'reply', reply: isTask ? await taskOf(home, at.callId, approval) : showPending(at) };
+}

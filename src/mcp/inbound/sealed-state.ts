@@ -1,0 +1,85 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import { sha256 } from '../../wire/digest.ts';
+import { randomId } from '../../wire/ids.ts';
+import { parseStrictJson } from '../../wire/strict-json.ts';
+import type { McpBearer } from './mcp-plane.ts';
+
+const CIPHER = 'aes-256-gcm';
+const VERSION = 'sp1';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** A tool's own state may be 256 KiB. */
+const MOST_LENGTH = 512 * 1024;
+/** Authenticated with every state, so that a key that seals other things too opens none of them here. */
+const PURPOSE = Buffer.from('sallyport mcp request state 1');
+
+/** For whom and for what a state was made; the client that brings it back must be the same, asking the same. */
+export interface StateOwner {
+  readonly bearer: McpBearer;
+  readonly method: string;
+  /** What the request asks for: the same bytes, or it is another request. */
+  readonly params: JsonObject;
+}
+
+/**
+ * What a client carries between two requests of one call. It can neither read nor change it, nobody else can use it, and nobody can use
+ * it twice: possession proves nothing.
+ */
+export interface Seals {
+  seal(owner: StateOwner, state: JsonObject, lifetimeMs: number): string;
+  /** Undefined, whatever is wrong with it. */
+  open(owner: StateOwner, sealed: string): Promise<JsonObject | undefined>;
+}
+
+export function createSeals(key: () => Uint8Array, store: Pick<TokenStore, 'useOnce'>): Seals {
+  return {
+    seal(owner, state, lifetimeMs) {
+      const body = { ...bindingOf(owner), expiresAt: Date.now() + lifetimeMs, state };
+      return encrypt(key(), canonicalJson(body));
+    },
+    async open(owner, sealed) {
+      const body = readBody(key(), sealed);
+      if (body === undefined) return undefined;
+      const { expiresAt, state, ...bound } = body;
+      const leftMs = Number(expiresAt) - Date.now();
+      if (canonicalJson(bound) !== canonicalJson(bindingOf(owner)) || !(leftMs > 0) || !isJsonObject(state))
+        return undefined;
+      const lifetimeMs = Math.ceil(leftMs) + 60_000;
+      const use = await store.useOnce({ digest: sha256(sealed), attempt: randomId(), lifetimeMs });
+      return use === 'first' ? state : undefined;
+    },
+  };
+}
+
+function bindingOf({ bearer, method, params }: StateOwner): JsonObject {
+  const { tenant = '', subject = '', agent = '' } = bearer.identity ?? {};
+  return { bearer: bearer.id, tenant, subject, agent, method, params: sha256(canonicalJson(params)) };
+}
+
+function encrypt(key: Uint8Array, text: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(PURPOSE);
+  const hidden = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return `${VERSION}.${Buffer.concat([nonce, cipher.getAuthTag(), hidden]).toString('base64url')}`;
+}
+
+function readBody(key: Uint8Array, sealed: string): JsonObject | undefined {
+  const [version, text, ...rest] = sealed.length > MOST_LENGTH ? [] : sealed.split('.');
+  if (version !== VERSION || text === undefined || rest.length > 0) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  // One text for one state: another spelling of the same bytes would be a second use.
+  if (bytes.toString('base64url') !== text || bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
+  try {
+    const nonce = bytes.subarray(0, NONCE_BYTES);
+    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(PURPOSE);
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    const plain = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+    const parsed = parseStrictJson(plain);
+    return parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined;
+  } catch {
+    return undefined;
+  }
+}

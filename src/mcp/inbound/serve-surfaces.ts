@@ -1,0 +1,76 @@
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import type { CompletionRequest } from '../../client/surfaces.ts';
+import { listPrompts, listResources } from './list-surfaces.ts';
+import type { McpCaller, McpHome, McpPeer } from './mcp-home.ts';
+import { invalidParams } from './protocol-problem.ts';
+import { complete, getPrompt, readResource } from './surfaces.ts';
+
+const MOST_SUBSCRIPTIONS = 1000;
+
+export type Answering = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** Resources, prompts and completions. The results are checked by the SDK, against the revision that is spoken. */
+export function serveSurfaces(
+  server: Server,
+  home: McpHome,
+  caller: McpCaller,
+  answer: Answering,
+  peerOf: (ctx: ServerContext) => McpPeer,
+): void {
+  // The SDK's types of results are those of what was parsed; what is sent has the same shape.
+  const serve = server.setRequestHandler.bind(server) as unknown as Serve;
+  serve('resources/list', ({ params }: Listed) => answer(() => listResources(home, caller, 'uri', params?.cursor)));
+  serve('resources/templates/list', ({ params }: Listed) =>
+    answer(() => listResources(home, caller, 'uriTemplate', params?.cursor)),
+  );
+  serve('prompts/list', ({ params }: Listed) => answer(() => listPrompts(home, caller, params?.cursor)));
+  serve('resources/read', ({ params }: { params: { uri: string; _meta?: unknown } }, ctx) =>
+    answer(() => readResource(home, peerOf(ctx), ctx, params)),
+  );
+  const { subscriptions } = caller;
+  if (subscriptions !== undefined) serveSubscriptions(serve, subscriptions);
+  serve('prompts/get', ({ params }: { params: { name: string; arguments?: Record<string, string> } }, ctx) =>
+    answer(() => getPrompt(home, peerOf(ctx), ctx, params)),
+  );
+  serve('completion/complete', ({ params }: { params: AskedCompletion }, ctx) =>
+    answer(() => complete(home, peerOf(ctx), ctx, toCompletion(home, params))),
+  );
+}
+
+type Serve = (method: string, handler: (request: never, ctx: ServerContext) => Promise<unknown>) => void;
+
+/** 2025: a resource is said to be updated when its module offers another one. 2026 has `subscriptions/listen` for that. */
+function serveSubscriptions(serve: Serve, subscriptions: Set<string>): void {
+  serve('resources/subscribe', async ({ params }: { params: { uri: string } }) => {
+    if (!subscriptions.has(params.uri) && subscriptions.size >= MOST_SUBSCRIPTIONS)
+      throw invalidParams('uri: there are too many subscriptions; end one');
+    subscriptions.add(params.uri);
+    return {};
+  });
+  serve('resources/unsubscribe', async ({ params }: { params: { uri: string } }) => {
+    subscriptions.delete(params.uri);
+    return {};
+  });
+}
+
+interface Listed {
+  readonly params?: { readonly cursor?: string };
+}
+
+interface AskedCompletion {
+  readonly ref:
+    | { readonly type: 'ref/prompt'; readonly name: string }
+    | { readonly type: 'ref/resource'; readonly uri: string };
+  readonly argument: { readonly name: string; readonly value: string };
+  readonly context?: { readonly arguments?: Readonly<Record<string, string>> };
+}
+
+function toCompletion(home: McpHome, { ref, argument, context }: AskedCompletion): CompletionRequest {
+  const known = context?.arguments;
+  return {
+    of: ref.type === 'ref/prompt' ? { prompt: home.fullName(ref.name) } : { uriTemplate: ref.uri },
+    argument: argument.name,
+    value: argument.value,
+    ...(known === undefined ? {} : { known }),
+  };
+}

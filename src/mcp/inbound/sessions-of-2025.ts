@@ -1,0 +1,143 @@
+import { WebStandardStreamableHTTPServerTransport, type Server } from '@modelcontextprotocol/server';
+import { randomId } from '../../wire/ids.ts';
+import { buildServer } from './build-server.ts';
+import { idOf, rejectMessage, RPC, type JsonRpcId, type JsonRpcMessage } from './json-rpc.ts';
+import type { McpHome } from './mcp-home.ts';
+import type { McpBearer } from './mcp-plane.ts';
+import type { ToolChange, WatchTools } from './tool-changes.ts';
+import { whenDone } from './when-done.ts';
+
+interface LiveSession {
+  readonly id: string;
+  readonly bearerId: string;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: Server;
+  /** Requests that have no answer yet: an id means one of them at a time. */
+  readonly open: Set<JsonRpcId>;
+  readonly subscriptions: ReadonlySet<string>;
+  expires: NodeJS.Timeout;
+  close(): void;
+}
+
+/** Sessions of the revision 2025-11-25. An id is a handle and proves nothing: it works for the bearer it was given to, only. */
+export interface SessionsOf2025 {
+  fetch(request: Request, bearer: McpBearer, message: JsonRpcMessage | undefined): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const SESSION_HEADER = 'mcp-session-id';
+
+export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): SessionsOf2025 {
+  const { sessionIdleMs, sessionsPerBearer } = home.plane.config.gateway.mcp;
+  const sessions = new Map<string, LiveSession>();
+
+  const touch = (session: LiveSession): void => void session.expires.refresh();
+
+  async function open(bearer: McpBearer): Promise<LiveSession | undefined> {
+    const own = [...sessions.values()].filter(({ bearerId }) => bearerId === bearer.id);
+    if (own.length >= sessionsPerBearer) return undefined;
+    const id = randomId() + randomId();
+    const subscriptions = new Set<string>();
+    const server = buildServer(home, { bearer, era: '2025', runName: id, subscriptions });
+    const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
+    const close = (): void => {
+      sessions.delete(id);
+      clearTimeout(session.expires);
+      void server.close().catch(() => undefined);
+    };
+    const expires = setTimeout(close, sessionIdleMs);
+    expires.unref();
+    const session: LiveSession = {
+      id,
+      bearerId: bearer.id,
+      transport,
+      server,
+      open: new Set(),
+      subscriptions,
+      expires,
+      close,
+    };
+    server.onclose = close;
+    await server.connect(transport);
+    watchAnswers(session);
+    sessions.set(id, session);
+    return session;
+  }
+
+  async function initialize(request: Request, bearer: McpBearer, message: JsonRpcMessage): Promise<Response> {
+    const session = await open(bearer);
+    if (session === undefined) {
+      return rejectMessage(429, RPC.busy, `You have ${sessionsPerBearer} sessions open; end one.`, {
+        id: idOf(message),
+        headers: { 'retry-after': '60' },
+      });
+    }
+    const response = await session.transport.handleRequest(request, { parsedBody: message });
+    if (!response.ok) session.close();
+    return response;
+  }
+
+  /** Changes are looked for while somebody hears of them. A session with an open stream is in use. */
+  function listen(session: LiveSession, bearer: McpBearer, response: Response): Response {
+    const caller = { bearer, era: '2025', runName: session.id } as const;
+    const stop = watchTools(caller, (change) => {
+      if (change === 'ended') return session.close();
+      for (const told of tell(session, change)) told.catch(() => undefined);
+    });
+    const inUse = setInterval(() => touch(session), sessionIdleMs / 2);
+    inUse.unref();
+    return whenDone(response, () => {
+      clearInterval(inUse);
+      stop();
+    });
+  }
+
+  return {
+    async fetch(request, bearer, message) {
+      const id = request.headers.get(SESSION_HEADER);
+      if (id === null) {
+        if (message?.['method'] === 'initialize') return initialize(request, bearer, message);
+        const problem = 'Mcp-Session-Id is missing. A session begins with initialize.';
+        return rejectMessage(400, RPC.transport, problem, { id: idOf(message) });
+      }
+      const session = sessions.get(id);
+      // Of somebody else, over, and never there are one answer.
+      if (session === undefined || session.bearerId !== bearer.id)
+        return rejectMessage(404, RPC.sessionNotFound, 'Session not found.', { id: idOf(message) });
+      touch(session);
+      const asked = requestIdOf(message);
+      if (asked !== undefined) {
+        if (session.open.has(asked))
+          return rejectMessage(400, RPC.invalidRequest, 'id: a request with it has no answer yet.', { id: asked });
+        session.open.add(asked);
+      }
+      const response = await session.transport.handleRequest(request, { parsedBody: message });
+      if (asked !== undefined && !response.ok) session.open.delete(asked);
+      return request.method === 'GET' && response.ok ? listen(session, bearer, response) : response;
+    },
+    async close() {
+      for (const session of sessions.values()) session.close();
+    },
+  };
+}
+
+function tell({ server, subscriptions }: LiveSession, change: Exclude<ToolChange, 'ended'>): Promise<void>[] {
+  if (change === 'tools') return [server.sendToolListChanged()];
+  if (change === 'prompts') return [server.sendPromptListChanged()];
+  return [server.sendResourceListChanged(), ...[...subscriptions].map((uri) => server.sendResourceUpdated({ uri }))];
+}
+
+/** Undefined for whatever is no request. */
+function requestIdOf(message: JsonRpcMessage | undefined): JsonRpcId | undefined {
+  return message !== undefined && 'method' in message ? (idOf(message) ?? undefined) : undefined;
+}
+
+function watchAnswers({ transport, open, expires }: LiveSession): void {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    expires.refresh();
+    const id = idOf(message);
+    if (id !== null && !('method' in message)) open.delete(id);
+    return send(message, options);
+  };
+}

@@ -1,0 +1,103 @@
+import type { CallToolResult, ContentBlock as McpBlock } from '@modelcontextprotocol/server';
+import type { ContentBlock, FileWriteBack, ResourceBlock } from '../../domain/content.ts';
+import type { CallId } from '../../domain/ids.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+
+export const META = Object.freeze({
+  callId: 'sallyport/callId',
+  idempotencyKey: 'sallyport/idempotencyKey',
+  run: 'sallyport/run',
+  outcome: 'sallyport/outcome',
+  state: 'sallyport/state',
+  messages: 'sallyport/messages',
+});
+
+export interface ShownCall {
+  readonly callId?: CallId;
+  /** 2025-11-25 knows structured content only as an object. */
+  readonly anyStructured: boolean;
+}
+
+/** What an outcome is to an MCP client. Everything but `ok` is an error the model can read, with our code beside it. */
+export function showOutcome(outcome: Outcome, { callId, anyStructured }: ShownCall): CallToolResult {
+  const files = outcome.writeBacks?.files ?? [];
+  const content = [
+    ...outcome.content.map((block, at) => showBlock(block, placeOf(callId, at))),
+    ...files.map((file, at) => showFile(file, placeOf(callId, outcome.content.length + at))),
+  ];
+  const { error, structured } = outcome;
+  if (error !== undefined && !content.some((block) => block.type === 'text'))
+    content.unshift({ type: 'text', text: error.message });
+  if (structured !== undefined && !content.some((block) => block.type === 'text'))
+    content.push({ type: 'text', text: JSON.stringify(structured) });
+  return {
+    content,
+    ...(structured !== undefined && (anyStructured || isJsonObject(structured))
+      ? { structuredContent: structured as JsonObject }
+      : {}),
+    ...(outcome.kind === 'ok' ? {} : { isError: true }),
+    _meta: metaOf(outcome, callId),
+  };
+}
+
+function metaOf(outcome: Outcome, callId: CallId | undefined): JsonObject {
+  const { kind, executed, retryable, error } = outcome;
+  const messages = outcome.writeBacks?.messages ?? [];
+  return {
+    ...(callId === undefined ? {} : { [META.callId]: callId }),
+    [META.outcome]: {
+      kind,
+      executed,
+      retryable,
+      ...(error === undefined
+        ? {}
+        : {
+            code: error.code,
+            message: error.message,
+            ...(error.fix === undefined ? {} : { fix: error.fix }),
+            ...(error.facts === undefined ? {} : { facts: error.facts }),
+          }),
+    },
+    ...(messages.length === 0 ? {} : { [META.messages]: messages.map(({ format, body }) => ({ format, body })) }),
+  };
+}
+
+/** Names bytes that are in the result itself; nobody can fetch it. */
+function placeOf(callId: CallId | undefined, at: number): string {
+  return `sallyport://calls/${callId ?? 'refused'}/content/${at}`;
+}
+
+export function showBlock(block: ContentBlock, place: string): McpBlock {
+  switch (block.kind) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'image':
+    case 'audio':
+      return { type: block.kind, mimeType: block.mediaType, data: toBase64(block.bytes) };
+    case 'file':
+      return showFile(block, place);
+    case 'structured':
+      return { type: 'text', text: JSON.stringify(block.value) };
+    case 'resource':
+      return { type: 'resource', resource: showResource(block) };
+  }
+}
+
+/** Text stays text, so that models can read it. */
+export function showResource(block: ResourceBlock): ResourceContents {
+  const { uri, mediaType } = block;
+  const type = mediaType === undefined ? {} : { mimeType: mediaType };
+  return 'text' in block ? { uri, ...type, text: block.text } : { uri, ...type, blob: toBase64(block.bytes) };
+}
+
+type ResourceContents = { uri: string; mimeType?: string } & ({ text: string } | { blob: string });
+
+function showFile({ name, mediaType, bytes }: FileWriteBack, place: string): McpBlock {
+  const uri = `${place}/${encodeURIComponent(name)}`;
+  return { type: 'resource', resource: { uri, mimeType: mediaType, blob: toBase64(bytes) } };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}

@@ -1,0 +1,133 @@
+import { inputRequired, MissingRequiredClientCapabilityError, type CallToolResult } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { CallRecord } from '../../domain/call.ts';
+import { PlaneError } from '../../domain/errors.ts';
+import type { CallId } from '../../domain/ids.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { SessionHandle } from '../../domain/session.ts';
+import { decodeOutcome } from '../../wire/outcome.ts';
+import { approvalForm } from './approval-form.ts';
+import { RPC } from './json-rpc.ts';
+import type { McpHome, McpPeer } from './mcp-home.ts';
+import { applyAnswer, findQuestion, type OpenQuestion } from './open-question.ts';
+import { canShowForms } from './client-abilities.ts';
+import { invalidParams } from './protocol-problem.ts';
+import { showOutcome } from './show-outcome.ts';
+
+const POLL_MS = 1000;
+
+/** A task is a call that goes on, under the call's own id: it is as durable, and as private, as the call. */
+interface TaskView extends JsonObject {
+  taskId: string;
+  status: string;
+}
+
+export const taskParams = z.looseObject({ taskId: z.string().max(256) });
+export const updateParams = taskParams.extend({ inputResponses: z.record(z.string(), z.unknown()) });
+
+/** In the place of a result, for clients that know tasks. */
+export async function taskOf(home: McpHome, callId: CallId, approval?: string): Promise<CallToolResult> {
+  const record = await home.plane.store.readCall(callId);
+  const base = baseOf(home, callId, record);
+  const status = approval === undefined ? {} : { statusMessage: 'It waits for a person to approve it.' };
+  return { resultType: 'task', ...base, status: 'working', ...status } as unknown as CallToolResult;
+}
+
+export async function getTask(home: McpHome, peer: McpPeer, taskId: string): Promise<JsonObject> {
+  const { session, record } = await findCall(home, peer, taskId);
+  const base = baseOf(home, record.callId, record);
+  if (record.outcome !== undefined) return { ...base, ...ended(decodeOutcome(record.outcome), record.callId) };
+  if (record.state !== 'parked' || record.approval === undefined) return { ...base, status: 'working' };
+  const question = canShowForms(peer) ? await findQuestion({ home, session, peer }, record.approval) : undefined;
+  if (question === undefined) return { ...base, status: 'working', statusMessage: 'It waits for a person.' };
+  return { ...base, status: 'input_required', inputRequests: await requestsOf(home, question) } as JsonObject;
+}
+
+/** Answers to what the task asked for. What it did not ask for is ignored. */
+export async function updateTask(
+  home: McpHome,
+  peer: McpPeer,
+  { taskId, inputResponses }: z.output<typeof updateParams>,
+): Promise<JsonObject> {
+  const { session, record } = await findCall(home, peer, taskId);
+  if (record.state !== 'parked' || record.approval === undefined) return {};
+  const scene = { home, session, peer };
+  const question = await findQuestion(scene, record.approval);
+  if (question === undefined) return {};
+  await applyAnswer(scene, record.callId, question, inputResponses[keyOf(question)]);
+  return {};
+}
+
+export async function cancelTask(home: McpHome, peer: McpPeer, taskId: string): Promise<JsonObject> {
+  const { session, record } = await findCall(home, peer, taskId);
+  if (record.outcome === undefined) await home.plane.client.cancel(session, record.callId);
+  return {};
+}
+
+/** Of somebody else, forgotten, and never there are one answer. */
+async function findCall(
+  home: McpHome,
+  peer: McpPeer,
+  taskId: string,
+): Promise<{ readonly session: SessionHandle; readonly record: CallRecord }> {
+  const unknown = invalidParams('taskId: there is no such task', { reason: 'task_unknown' });
+  const session = await home.handleOf(peer);
+  try {
+    const { callId } = (await home.plane.client.result(session, taskId)) as { callId: CallId };
+    const record = await home.plane.store.readCall(callId);
+    if (record !== undefined && record.identity.agent === peer.bearer.identity?.agent) return { session, record };
+  } catch (error) {
+    if (!(error instanceof PlaneError) || error.code !== 'CALL_UNKNOWN') throw error;
+  }
+  throw unknown;
+}
+
+function baseOf(home: McpHome, callId: CallId, record: CallRecord | undefined): TaskView {
+  const createdAt = record?.acceptedAt ?? Date.now();
+  return {
+    taskId: callId,
+    status: 'working',
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(record?.settledAt ?? createdAt).toISOString(),
+    ttlMs: home.plane.config.worker.retentionMs,
+    pollIntervalMs: POLL_MS,
+  };
+}
+
+/** What a tool said, also that it failed, is a result. What happened to the tool is an error. */
+function ended(outcome: Outcome, callId: CallId): JsonObject {
+  const { kind, error } = outcome;
+  if (kind === 'cancelled') return { status: 'cancelled' };
+  if (kind === 'crashed' || kind === 'indeterminate') {
+    const message = error?.message ?? 'The tool did not end.';
+    return { status: 'failed', error: { code: RPC.internalError, message, data: { code: error?.code ?? kind } } };
+  }
+  return { status: 'completed', result: showOutcome(outcome, { callId, anyStructured: true }) as JsonObject };
+}
+
+function keyOf({ approval }: OpenQuestion): string {
+  return `approval ${approval.question.id}`;
+}
+
+async function requestsOf(home: McpHome, question: OpenQuestion): Promise<JsonObject> {
+  const { approval, mayDecide } = question;
+  const modules = (await home.plane.client.catalog()).modules;
+  const tool = modules.flatMap(({ tools }) => tools).find(({ id }) => id === approval.question.tool);
+  const form = approvalForm(approval, mayDecide, tool?.inputSchema ?? {});
+  return { [keyOf(question)]: inputRequired.elicit(form) as unknown as JsonObject };
+}
+
+/** Whether a client said that it knows tasks. */
+export function knowsTasks(peer: McpPeer): boolean {
+  const extensions: unknown = peer.capabilities()?.['extensions'];
+  return peer.era === '2026' && isJsonObject(extensions) && TASKS_EXTENSION in extensions;
+}
+
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+/** Only who said so in this very request may use the methods. */
+export function requireTasks(peer: McpPeer): void {
+  if (knowsTasks(peer)) return;
+  throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } });
+}

@@ -1,0 +1,122 @@
+import type { Store } from '../../ports/store.ts';
+import { boundedLabel } from './label-values.ts';
+import type { Collector } from './collect-process.ts';
+import type { Meter } from './meter.ts';
+import type { GaugeName } from './metric-table.ts';
+
+export type ReadStore = Pick<
+  Store,
+  'lanes' | 'queueState' | 'listWorkers' | 'listApprovals' | 'auditState' | 'readAudit'
+>;
+
+/** However often somebody scrapes, the store is asked once in so long. */
+const FRESH_MS = 1000;
+/** Longer than this and the scrape goes on without it. */
+const PATIENCE_MS = 2000;
+const MOST_APPROVALS = 1000;
+const MOST_POOLS = 200;
+
+const READ: readonly GaugeName[] = [
+  'sallyport_queue_depth',
+  'sallyport_queue_leased',
+  'sallyport_workers',
+  'sallyport_fleet_concurrency',
+  'sallyport_fleet_running',
+  'sallyport_approvals_pending',
+  'sallyport_audit_backlog_records',
+  'sallyport_audit_lag_seconds',
+  'sallyport_audit_alarm',
+];
+
+/** What the store knows, for the whole plane. A store that does not answer costs a scrape two seconds, and nothing else. */
+export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: unknown) => void): Collector {
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  let isDown = false;
+  const poolLabel = boundedLabel(MOST_POOLS);
+
+  async function read(): Promise<void> {
+    const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
+    const [queues, workers, approvals, audits] = await Promise.all([
+      store.queueState(),
+      store.listWorkers(),
+      store.listApprovals({ state: 'pending', limit: MOST_APPROVALS }),
+      Promise.all(lanes.map(readLane)),
+    ]);
+    for (const name of READ) meter.clear(name);
+    for (const [pool, { queued, leased }] of sums(queues, ({ pool }) => poolLabel(pool), ['queued', 'leased'])) {
+      meter.set('sallyport_queue_depth', { pool }, queued);
+      meter.set('sallyport_queue_leased', { pool }, leased);
+    }
+    for (const [pool, total] of sums(workers, ({ pool }) => poolLabel(pool), ['concurrency', 'running'])) {
+      meter.set('sallyport_fleet_concurrency', { pool }, total.concurrency);
+      meter.set('sallyport_fleet_running', { pool }, total.running);
+    }
+    const alive = workers.map((worker) => ({ ...worker, one: 1 }));
+    for (const [key, { one }] of sums(alive, ({ pool, state }) => `${poolLabel(pool)} ${state}`, ['one'])) {
+      const [pool = '', state = ''] = key.split(' ');
+      meter.set('sallyport_workers', { pool, state }, one);
+    }
+    meter.set('sallyport_approvals_pending', {}, approvals.length);
+    for (const { lane, backlog, lagMs, alarm } of audits) {
+      meter.set('sallyport_audit_backlog_records', { lane }, backlog);
+      meter.set('sallyport_audit_lag_seconds', { lane }, lagMs / 1000);
+      meter.set('sallyport_audit_alarm', { lane }, alarm ? 1 : 0);
+    }
+    readAt = performance.now();
+  }
+
+  /** How far a lane's sink is behind: the age of the oldest record that it lacks. */
+  async function readLane(lane: number) {
+    const { sequence, drained, now, kept, alarm } = await store.auditState({ lane });
+    const backlog = kept ? 0 : Math.max(0, sequence - drained);
+    const [oldest] = backlog === 0 ? [] : await store.readAudit({ lane, fromSequence: drained + 1, limit: 1 });
+    const lagMs = oldest === undefined ? 0 : Math.max(0, now - oldest.at);
+    return { lane: String(lane), backlog, lagMs, alarm: alarm !== undefined };
+  }
+
+  async function collect(): Promise<void> {
+    if (performance.now() - readAt < FRESH_MS) return;
+    reading ??= read().finally(() => (reading = undefined));
+    try {
+      await within(PATIENCE_MS, reading);
+      meter.set('sallyport_store_up', {}, 1);
+      isDown = false;
+    } catch (error) {
+      for (const name of READ) meter.clear(name);
+      meter.set('sallyport_store_up', {}, 0);
+      if (!isDown) onTrouble(error);
+      isDown = true;
+    }
+  }
+
+  return { collect, close: () => undefined };
+}
+
+/** The numbers of all rows with the same name, added up. */
+function sums<Row extends { readonly [Field in Name]: number }, Name extends string>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+  fields: readonly Name[],
+): Map<string, Record<Name, number>> {
+  const found = new Map<string, Record<Name, number>>();
+  for (const row of rows) {
+    const key = nameOf(row);
+    const total = found.get(key) ?? (Object.fromEntries(fields.map((field) => [field, 0])) as Record<Name, number>);
+    for (const field of fields) total[field] += row[field];
+    found.set(key, total);
+  }
+  return found;
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    await Promise.race([work, tooLong]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,219 @@
+import type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../../domain/diagnostic-event.ts';
+import type { EventError } from '../../domain/error-category.ts';
+import { ERRORS } from '../../domain/errors.ts';
+import type { Stage } from '../../domain/stages.ts';
+import { boundedLabel, OTHER } from './label-values.ts';
+import type { Meter } from './meter.ts';
+
+/** What is counted; others are not made for us. */
+export const COUNTED_KINDS: readonly EventKind[] = [
+  'call.accepted',
+  'call.attached',
+  'call.replayed',
+  'call.refused',
+  'call.claimed',
+  'call.resumed',
+  'call.identified',
+  'call.parked',
+  'call.abandoned',
+  'call.lost',
+  'call.left',
+  'call.settled',
+  'call.cancelled',
+  'call.expired',
+  'call.replied',
+  'tool.blocked',
+  'tool.started',
+  'tool.completed',
+  'tool.failed',
+  'loop.warned',
+  'loop.blocked',
+  'hook.failed',
+  'approval.requested',
+  'approval.resolved',
+];
+
+export interface CountSettings {
+  /** Tools with a label of their own. */
+  readonly tools: number;
+  readonly pool: string;
+  /** A name that nobody serves gets no label: whoever can write to the store can make up as many as they like. */
+  readonly serves: (tool: string) => boolean;
+}
+
+interface Attempt {
+  /** Of its last stage. */
+  endedAt: number;
+  /** Not counted yet. */
+  waitedMs: number | undefined;
+  /** As the tool showed it: its ending says less. */
+  error?: EventError;
+}
+
+/** Attempts and calls whose times are kept until they end. */
+const MOST_OPEN = 20_000;
+const MOST_NAMES = 50;
+
+/** Counts what events tell. Keeps, per attempt, when its last stage ended: there the next one began. */
+export function createEventCounter(
+  meter: Meter,
+  { tools, pool, serves }: CountSettings,
+): (event: DiagnosticEvent) => void {
+  const toolLabel = boundedLabel(tools);
+  const detectorLabel = boundedLabel(MOST_NAMES);
+  const hookLabel = boundedLabel(MOST_NAMES);
+  const attempts = new Map<string, Attempt>();
+  const acceptedAfterMs = new Map<string, number>();
+  const toolOf = ({ tool }: DiagnosticEvent): string => (tool !== undefined && serves(tool) ? toolLabel(tool) : OTHER);
+
+  function stageTook(stage: Stage, durationMs: number): void {
+    meter.observe('sallyport_stage_duration_seconds', { stage }, Math.max(0, durationMs) / 1000);
+  }
+
+  /** From the end of the stage before. */
+  function stageEnded(stage: Stage, { attemptId, at }: DiagnosticEvent): void {
+    if (attemptId === undefined) return;
+    const attempt = attempts.get(attemptId);
+    if (attempt === undefined) return;
+    stageTook(stage, at - attempt.endedAt);
+    attempt.endedAt = at;
+  }
+
+  function claimed(event: DiagnosticEventOf<'call.claimed'>): void {
+    const waitedMs = event.recovered ? undefined : event.waitedMs;
+    if (event.recovered) held('recovered');
+    keep(attempts, event.attemptId!, { endedAt: event.at, waitedMs });
+  }
+
+  /** Only the event after it says whether a call came back from a person; then its wait was no wait for a worker. */
+  function countClaim({ kind, attemptId }: DiagnosticEvent): void {
+    const attempt = attempts.get(attemptId!);
+    if (attempt?.waitedMs === undefined) return;
+    held(kind === 'call.resumed' ? 'resumed' : 'first');
+    if (kind !== 'call.resumed') stageTook('claim', attempt.waitedMs);
+    attempt.waitedMs = undefined;
+  }
+
+  function noteFailure({ attemptId, error }: DiagnosticEventOf<'tool.failed'>): void {
+    const attempt = attempts.get(attemptId!);
+    if (attempt !== undefined) attempt.error = error;
+  }
+
+  function shownError({ attemptId, error }: DiagnosticEventOf<'call.settled'>): EventError | undefined {
+    const shown = attempts.get(attemptId!)?.error;
+    return shown?.code === error?.code ? (shown ?? error) : error;
+  }
+
+  function gone({ attemptId }: DiagnosticEvent): void {
+    if (attemptId !== undefined) attempts.delete(attemptId);
+  }
+
+  function failed(error: EventError | undefined, fallback: Stage): void {
+    if (error === undefined) return;
+    const { code = OTHER, category } = error;
+    const stage = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].stage : fallback;
+    meter.count('sallyport_call_errors_total', { stage, code, category });
+  }
+
+  const made = (event: DiagnosticEvent, result: string): void =>
+    meter.count('sallyport_calls_made_total', { result, via: event.via ?? 'client' });
+  const held = (how: string): void => meter.count('sallyport_calls_held_total', { how });
+  const givenUp = (how: string): void => meter.count('sallyport_calls_given_up_total', { how });
+
+  function countCaller(event: DiagnosticEvent): void {
+    switch (event.kind) {
+      case 'call.accepted':
+      case 'call.attached':
+        made(event, event.kind.slice(5));
+        if (event.callId !== undefined) keep(acceptedAfterMs, event.callId, event.durationMs);
+        return stageTook('call', event.durationMs);
+      case 'call.replayed':
+        made(event, 'replayed');
+        return stageTook('call', event.durationMs);
+      case 'call.refused':
+        made(event, 'refused');
+        failed(event.error, 'call');
+        return stageTook('call', event.durationMs);
+      case 'call.replied': {
+        const sinceMs = acceptedAfterMs.get(event.callId ?? '') ?? 0;
+        acceptedAfterMs.delete(event.callId ?? '');
+        return stageTook('reply', event.durationMs - sinceMs);
+      }
+      case 'call.cancelled':
+        return meter.count('sallyport_calls_cancelled_total', { answer: event.answer });
+      case 'call.expired':
+        return meter.count('sallyport_calls_expired_total', { overdue: String(event.overdue) });
+      default:
+        return countGate(event);
+    }
+  }
+
+  function countWorker(event: DiagnosticEvent): void {
+    if (event.kind === 'call.claimed') return claimed(event);
+    countClaim(event);
+    switch (event.kind) {
+      case 'call.identified':
+        return stageEnded('identify', event);
+      case 'call.refused':
+        return stageEnded(event.stage ?? 'claim', event);
+      case 'tool.started':
+        return stageEnded('gate', event);
+      case 'tool.blocked':
+        meter.count('sallyport_calls_blocked_total', { by: event.by ?? OTHER });
+        return stageEnded('gate', event);
+      case 'tool.completed':
+      case 'tool.failed':
+        meter.observe('sallyport_tool_duration_seconds', { tool: toolOf(event) }, event.durationMs / 1000);
+        if (event.kind === 'tool.failed') noteFailure(event);
+        return stageEnded('execute', event);
+      case 'call.settled':
+        stageEnded('settle', event);
+        failed(shownError(event), 'settle');
+        meter.count('sallyport_calls_total', { outcome: event.outcome, tool: toolOf(event), pool });
+        meter.observe('sallyport_call_duration_seconds', { outcome: event.outcome }, event.durationMs / 1000);
+        return gone(event);
+      case 'call.parked':
+        stageEnded('gate', event);
+        givenUp('parked');
+        return gone(event);
+      case 'call.abandoned':
+      case 'call.lost':
+      case 'call.left':
+        givenUp(event.kind.slice(5));
+        return gone(event);
+      default:
+        return countGate(event);
+    }
+  }
+
+  function countGate(event: DiagnosticEvent): void {
+    switch (event.kind) {
+      case 'loop.warned':
+      case 'loop.blocked':
+        return meter.count('sallyport_loops_total', {
+          detector: detectorLabel(event.detector),
+          result: event.kind.slice(5),
+        });
+      case 'hook.failed':
+        return meter.count('sallyport_hooks_failed_total', { hook: hookLabel(event.hook), how: event.how });
+      case 'approval.requested':
+        return meter.count('sallyport_approvals_asked_total', { severity: event.severity });
+      case 'approval.resolved': {
+        const { resolution, durationMs } = event;
+        meter.count('sallyport_approvals_decided_total', { resolution });
+        if (durationMs === undefined) return;
+        return meter.observe('sallyport_approval_decision_seconds', { resolution }, durationMs / 1000);
+      }
+      case 'events.lost':
+        return meter.count('sallyport_events_lost_total', {}, event.lost);
+      default:
+    }
+  }
+
+  return (event) => (event.attemptId === undefined ? countCaller(event) : countWorker(event));
+}
+
+function keep<Value>(map: Map<string, Value>, id: string, value: Value): void {
+  map.set(id, value);
+  if (map.size > MOST_OPEN) map.delete(map.keys().next().value ?? '');
+}

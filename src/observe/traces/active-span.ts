@@ -1,0 +1,21 @@
+import { parseTrace, type TraceContext } from '../../domain/trace-context.ts';
+import type { ToolRunner } from '../../ports/tool-runner.ts';
+
+/** A runner in whose tools the span of `execute` is the active one: what they start with `@opentelemetry/api` is below it. */
+export async function withActiveSpan(runner: ToolRunner): Promise<ToolRunner> {
+  const { context, createTraceState, ROOT_CONTEXT, trace } = await import('@opentelemetry/api');
+  const contextOf = (given: TraceContext) => {
+    const parsed = parseTrace(given.traceparent, given.tracestate);
+    if (parsed === undefined) return ROOT_CONTEXT;
+    const { traceId, spanId, flags, state } = parsed;
+    const traceState = state === undefined ? {} : { traceState: createTraceState(state) };
+    return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: flags & 1, ...traceState });
+  };
+  return {
+    run: (request) =>
+      request.trace === undefined
+        ? runner.run(request)
+        : context.with(contextOf(request.trace), () => runner.run(request)),
+    close: () => runner.close(),
+  };
+}

@@ -1,0 +1,59 @@
+import type { DiagnosticEvent } from '../../domain/diagnostic-event.ts';
+import type { EventError } from '../../domain/error-category.ts';
+import type { ValueSummary } from '../../domain/summarise-value.ts';
+import { ATTRIBUTE, MCP_TOOL_CALL } from './conventions.ts';
+import type { Attributes, SpanNote } from './span-draft.ts';
+
+/** What every span of a call says: ids and names, as events have them. */
+export function attributesOfCall(event: DiagnosticEvent): Attributes {
+  return {
+    [ATTRIBUTE.callId]: event.callId,
+    [ATTRIBUTE.attemptId]: event.attemptId,
+    [ATTRIBUTE.tool]: event.tool,
+    [ATTRIBUTE.agent]: event.agent,
+    [ATTRIBUTE.tenant]: event.tenant,
+    [ATTRIBUTE.session]: event.session,
+    [ATTRIBUTE.run]: event.run,
+    [ATTRIBUTE.via]: event.via,
+    [ATTRIBUTE.mcpMethod]: event.via === 'mcp' ? MCP_TOOL_CALL : undefined,
+  };
+}
+
+interface Ended {
+  readonly outcome?: string;
+  readonly executed?: string;
+  readonly error?: EventError;
+}
+
+export function attributesOfEnd({ outcome, executed, error }: Ended): Attributes {
+  return {
+    [ATTRIBUTE.outcome]: outcome,
+    [ATTRIBUTE.executed]: executed,
+    [ATTRIBUTE.errorType]: error && (error.code ?? error.category),
+    [ATTRIBUTE.category]: error?.category,
+    [ATTRIBUTE.retryable]: error?.retryable,
+    [ATTRIBUTE.upstreamStatus]: error?.status,
+  };
+}
+
+export function bytesOf(parameters: ValueSummary | undefined): number | undefined {
+  return parameters !== undefined && 'bytes' in parameters ? parameters.bytes : undefined;
+}
+
+/** What happens within the gate, without ending it. */
+export function noteOf(event: DiagnosticEvent): SpanNote | undefined {
+  const note = (attributes: Attributes): SpanNote => ({ name: event.kind, atMs: event.at, attributes });
+  switch (event.kind) {
+    case 'loop.warned':
+    case 'loop.blocked':
+      return note({ [ATTRIBUTE.detector]: event.detector, [ATTRIBUTE.count]: event.count });
+    case 'hook.failed':
+      return note({ [ATTRIBUTE.hook]: event.hook, [ATTRIBUTE.hookFailure]: event.how });
+    case 'approval.requested':
+      return note({ [ATTRIBUTE.approvalId]: event.approvalId });
+    case 'approval.resolved':
+      return note({ [ATTRIBUTE.approvalId]: event.approvalId, [ATTRIBUTE.resolution]: event.resolution });
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,131 @@
+import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { Log } from '../../ports/log.ts';
+import { RESOURCE, SCOPE } from './conventions.ts';
+import { toReadableSpan } from './readable-span.ts';
+import type { SpanDraft } from './span-draft.ts';
+import { DEFAULT_ENDPOINT, DEFAULT_SERVICE_NAME, samplerOf, type TraceOptions } from './trace-options.ts';
+
+export type SpanFate = 'exported' | 'failed' | 'dropped';
+
+export interface SpanExport {
+  add(span: SpanDraft): void;
+  /** Sends what is there, for a moment; what a slow collector has not taken by then is lost. */
+  close(): Promise<void>;
+}
+
+export interface ExportNeeds {
+  readonly log: Log;
+  readonly release: string;
+  readonly role: string;
+  readonly instance: string;
+  readonly onSpans?: ((fate: SpanFate, count: number) => void) | undefined;
+}
+
+/** What a collector that is slow or down may cost: this much memory, and these waits. */
+const MOST_WAITING = 8192;
+const BATCH = 512;
+const DELAY_MS = 1000;
+const REQUEST_MS = 5000;
+const CLOSE_MS = 2000;
+const TRACES_PATH = '/v1/traces';
+
+/** Loads the OpenTelemetry SDK. Nothing that is told here waits for the collector, and nothing fails because of it. */
+export async function openSpanExport(options: TraceOptions, needs: ExportNeeds): Promise<SpanExport> {
+  const [{ BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }, { registerForTools }] =
+    await Promise.all([
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+      import('./tool-spans.ts'),
+    ]);
+  const { headers = {}, sampleRatio = 1, serviceName = DEFAULT_SERVICE_NAME } = options;
+  const endpoint = withPath(options.endpoint ?? DEFAULT_ENDPOINT);
+  const resource = resourceFromAttributes({
+    [RESOURCE.serviceName]: serviceName,
+    [RESOURCE.serviceVersion]: needs.release,
+    [RESOURCE.serviceInstance]: needs.instance,
+    [RESOURCE.processId]: process.pid,
+    [RESOURCE.role]: needs.role,
+  });
+  const exporter = new OTLPTraceExporter({ url: endpoint, headers: { ...headers }, timeoutMillis: REQUEST_MS });
+  let waiting = 0;
+  const done = (fate: SpanFate, count: number): void => {
+    waiting -= count;
+    needs.onSpans?.(fate, count);
+  };
+  const batches = new BatchSpanProcessor({
+    exporter: toldOnce(exporter, endpoint, needs.log, done),
+    maxQueueSize: 2 * MOST_WAITING,
+    maxExportBatchSize: BATCH,
+    scheduledDelayMillis: DELAY_MS,
+    exportTimeoutMillis: 2 * REQUEST_MS,
+  });
+  /** In front of the SDK's own bound, which drops without a word. */
+  const bounded: SpanProcessor = {
+    onStart: () => undefined,
+    onEnd(span: ReadableSpan) {
+      if (waiting >= MOST_WAITING) return needs.onSpans?.('dropped', 1);
+      waiting += 1;
+      batches.onEnd(span);
+    },
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
+  };
+  const unregister = registerForTools({ processor: bounded, resource, samples: samplerOf(sampleRatio) });
+  const origin = { resource, instrumentationScope: { name: SCOPE, version: needs.release } };
+  return {
+    add: (span) => bounded.onEnd(toReadableSpan(span, origin)),
+    async close() {
+      unregister();
+      const ended = batches.shutdown().catch(() => undefined);
+      let timer: NodeJS.Timeout | undefined;
+      const longEnough = new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));
+      await Promise.race([ended, longEnough]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Says that the collector cannot be reached when that begins, and when it ends; not in between. */
+function toldOnce(
+  exporter: SpanExporter,
+  endpoint: string,
+  log: Log,
+  done: (fate: SpanFate, count: number) => void,
+): SpanExporter {
+  let isDown = false;
+  let lost = 0;
+  return {
+    export(spans, callback) {
+      exporter.export(spans, (result) => {
+        done(result.code === 0 ? 'exported' : 'failed', spans.length);
+        if (result.code === 0) {
+          if (isDown) log.warn({ endpoint: shown(endpoint), lost }, 'the trace collector takes spans again');
+          isDown = false;
+          lost = 0;
+        } else {
+          lost += spans.length;
+          const problem = result.error?.message || 'it did not answer as it should';
+          if (!isDown) log.warn({ endpoint: shown(endpoint), problem }, 'the trace collector takes no spans');
+          isDown = true;
+        }
+        callback(result);
+      });
+    },
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** As other SDKs do when they are given only the host. */
+function withPath(endpoint: string): string {
+  const url = new URL(endpoint);
+  if (url.pathname === '/') url.pathname = TRACES_PATH;
+  return url.href;
+}
+
+/** Without its query: some put a key there. */
+function shown(endpoint: string): string {
+  const { origin, pathname } = new URL(endpoint);
+  return `${origin}${pathname}`;
+}

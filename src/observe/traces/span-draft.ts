@@ -1,0 +1,24 @@
+export type AttributeValue = string | number | boolean;
+/** Those without a value are left out when the span is made. */
+export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
+
+/** Something that happened within a span. */
+export interface SpanNote {
+  readonly name: string;
+  readonly atMs: number;
+  readonly attributes: Attributes;
+}
+
+/** A span that has ended, before any SDK is there to hold it. Times are milliseconds since 1970, to the microsecond. */
+export interface SpanDraft {
+  readonly name: string;
+  readonly kind: 'internal' | 'client' | 'server' | 'consumer';
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: Attributes;
+  readonly failed: boolean;
+  readonly notes: readonly SpanNote[];
+}

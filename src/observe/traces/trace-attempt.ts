@@ -1,0 +1,173 @@
+import type { DiagnosticEvent, DiagnosticEventOf, TraceIds } from '../../domain/diagnostic-event.ts';
+import type { EventError } from '../../domain/error-category.ts';
+import { STAGES, type Stage } from '../../domain/stages.ts';
+import { ATTRIBUTE, EXECUTE_TOOL, FUNCTION } from './conventions.ts';
+import { attributesOfCall, attributesOfEnd, bytesOf, noteOf } from './describe-event.ts';
+import { newSpanId } from './new-span-id.ts';
+import type { Attributes, SpanDraft, SpanNote } from './span-draft.ts';
+
+interface StageEnd {
+  readonly name?: string;
+  readonly attributes?: Attributes;
+  readonly failed?: boolean;
+  readonly startMs?: number;
+}
+
+/**
+ * One worker's hold of a call, as the spans of its stages. A stage begins where the one before has ended, and its span is told when it
+ * ends: a process that dies loses the span of one stage.
+ */
+export class AttemptTrace {
+  readonly #tell: (span: SpanDraft) => void;
+  readonly #acceptedMs: number;
+  /** Where the stage under way began. */
+  #cursorMs: number;
+  /** Told with the next event: only that says whether the call came back from a person. */
+  #claimed: DiagnosticEventOf<'call.claimed'> | undefined;
+  #isResumed = false;
+  #started: DiagnosticEventOf<'tool.started'> | undefined;
+  #notes: SpanNote[] = [];
+  /** As the events of a stage name it; what the stage called has that id as its parent. */
+  readonly #spans = new Map<Stage, string>();
+  readonly #told = new Set<Stage>();
+
+  constructor(first: DiagnosticEvent, tell: (span: SpanDraft) => void) {
+    this.#tell = tell;
+    const heldMs = 'durationMs' in first ? (first.durationMs ?? 0) : 0;
+    this.#cursorMs = first.at - heldMs;
+    this.#acceptedMs = first.kind === 'call.claimed' ? first.at - first.waitedMs : this.#cursorMs;
+  }
+
+  /** True when nothing more comes. */
+  hear(event: DiagnosticEvent): boolean {
+    if (event.stage !== undefined && event.trace !== undefined) this.#spans.set(event.stage, event.trace.spanId);
+    if (event.kind === 'call.resumed') this.#isResumed = true;
+    this.#tellClaim();
+    const note = noteOf(event);
+    if (note !== undefined) this.#notes.push(note);
+    switch (event.kind) {
+      case 'call.claimed':
+        this.#claimed = event;
+        return false;
+      case 'call.identified':
+        this.#end('identify', event);
+        return false;
+      case 'tool.blocked': {
+        const who = { [ATTRIBUTE.blockedBy]: event.by, [ATTRIBUTE.blockedById]: event.byId };
+        this.#end('gate', event, { attributes: { ...attributesOfEnd(event), ...who }, failed: true });
+        return false;
+      }
+      case 'tool.started':
+        this.#end('gate', event);
+        this.#started = event;
+        return false;
+      case 'tool.completed':
+        this.#endTool(event, { outcome: 'ok', executed: 'yes' });
+        return false;
+      case 'tool.failed':
+        this.#endTool(event, event);
+        return false;
+      case 'call.refused':
+        this.#end(event.stage ?? 'claim', event, { attributes: attributesOfEnd(event), failed: true });
+        return false;
+      default:
+        return this.#hearLast(event);
+    }
+  }
+
+  #hearLast(event: DiagnosticEvent): boolean {
+    switch (event.kind) {
+      case 'call.parked': {
+        const attributes = { [ATTRIBUTE.result]: 'parked', [ATTRIBUTE.approvalId]: event.approvalId };
+        this.#end('gate', event, { attributes });
+        return true;
+      }
+      case 'call.abandoned':
+      case 'call.lost':
+        this.#end(event.stage ?? 'execute', event, { attributes: { [ATTRIBUTE.result]: event.kind.slice(5) } });
+        return true;
+      case 'call.left':
+        this.#end(this.#underWay(), event, { attributes: attributesOfEnd(event), failed: true });
+        return true;
+      case 'call.settled':
+        this.#end('settle', event, { attributes: attributesOfEnd(event) });
+        if (event.trace?.begins === true) this.#tellCall(event, event.trace);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #underWay(): Stage {
+    return STAGES.find((stage) => stage !== 'call' && !this.#told.has(stage)) ?? 'settle';
+  }
+
+  /** From its acceptance on. Of a call that was held before, nobody knows how long it waited this time. */
+  #tellClaim(): void {
+    const event = this.#claimed;
+    if (event === undefined) return;
+    this.#claimed = undefined;
+    const isFirst = !event.recovered && !this.#isResumed;
+    this.#end('claim', event, {
+      startMs: isFirst ? event.at - event.waitedMs : this.#cursorMs,
+      attributes: { [ATTRIBUTE.recovered]: event.recovered, [ATTRIBUTE.resumed]: this.#isResumed },
+    });
+  }
+
+  #endTool(
+    event: DiagnosticEvent,
+    end: { readonly outcome?: string; readonly executed?: string; readonly error?: EventError },
+  ): void {
+    const { runner, effect, parameters } = this.#started ?? {};
+    this.#end('execute', event, {
+      name: event.tool === undefined ? EXECUTE_TOOL : `${EXECUTE_TOOL} ${event.tool}`,
+      failed: end.error !== undefined,
+      attributes: {
+        [ATTRIBUTE.operation]: EXECUTE_TOOL,
+        [ATTRIBUTE.toolType]: FUNCTION,
+        [ATTRIBUTE.toolCallId]: event.callId,
+        [ATTRIBUTE.runner]: runner,
+        [ATTRIBUTE.effect]: effect,
+        [ATTRIBUTE.argumentBytes]: bytesOf(parameters),
+        ...attributesOfEnd(end),
+      },
+    });
+  }
+
+  #end(stage: Stage, event: DiagnosticEvent, { name, attributes, failed = false, startMs }: StageEnd = {}): void {
+    const { trace, at } = event;
+    const begunMs = startMs ?? this.#cursorMs;
+    this.#cursorMs = at;
+    if (trace === undefined || this.#told.has(stage)) return;
+    this.#told.add(stage);
+    this.#tell({
+      name: name ?? stage,
+      kind: stage === 'claim' ? 'consumer' : 'internal',
+      traceId: trace.traceId,
+      spanId: this.#spans.get(stage) ?? newSpanId(),
+      parentSpanId: trace.parentSpanId,
+      startMs: Math.min(begunMs, at),
+      endMs: at,
+      attributes: { [ATTRIBUTE.stage]: stage, ...attributesOfCall(event), ...attributes },
+      failed,
+      notes: stage === 'gate' ? this.#notes.splice(0) : [],
+    });
+  }
+
+  /** The caller told no trace, so nobody else tells of the call as a whole. */
+  #tellCall(event: DiagnosticEventOf<'call.settled'>, { traceId, parentSpanId }: TraceIds): void {
+    if (parentSpanId === undefined) return;
+    this.#tell({
+      name: 'call',
+      kind: 'internal',
+      traceId,
+      spanId: parentSpanId,
+      parentSpanId: undefined,
+      startMs: this.#acceptedMs,
+      endMs: event.at,
+      attributes: { [ATTRIBUTE.stage]: 'call', ...attributesOfCall(event), ...attributesOfEnd(event) },
+      failed: event.error !== undefined,
+      notes: [],
+    });
+  }
+}

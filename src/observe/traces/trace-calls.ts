@@ -1,0 +1,125 @@
+import type { DiagnosticEvent, DiagnosticEventOf } from '../../domain/diagnostic-event.ts';
+import { ATTRIBUTE } from './conventions.ts';
+import { attributesOfCall, attributesOfEnd, bytesOf } from './describe-event.ts';
+import { newSpanId } from './new-span-id.ts';
+import type { Attributes, SpanDraft } from './span-draft.ts';
+import { AttemptTrace } from './trace-attempt.ts';
+
+type Accepted = DiagnosticEventOf<'call.accepted' | 'call.attached'>;
+
+/** So many calls may be under way; of those that began earlier what is known is told. */
+const MOST_OPEN = 20_000;
+
+export interface CallTracer {
+  hear(event: DiagnosticEvent): void;
+  /** Tells what is known of calls whose end was not heard. */
+  close(): void;
+}
+
+/** Makes spans of diagnostic events: one per stage, below the one of the call as a whole. Only of traces that are sampled. */
+export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOST_OPEN): CallTracer {
+  const attempts = new Map<string, AttemptTrace>();
+  /** By the span of the call. */
+  const waiting = new Map<string, Accepted>();
+
+  function hearWorker(attemptId: string, event: DiagnosticEvent): void {
+    let attempt = attempts.get(attemptId);
+    if (attempt === undefined) {
+      attempt = new AttemptTrace(event, tell);
+      attempts.set(attemptId, attempt);
+      if (attempts.size > mostOpen) attempts.delete(oldestOf(attempts));
+    }
+    if (attempt.hear(event)) attempts.delete(attemptId);
+  }
+
+  function hearCaller(event: DiagnosticEvent): void {
+    switch (event.kind) {
+      case 'call.accepted':
+      case 'call.attached':
+        waiting.set(event.trace!.spanId, event);
+        if (waiting.size > mostOpen) forget(oldestOf(waiting));
+        return;
+      case 'call.replayed':
+      case 'call.refused':
+        return tellCall(event, event.at - event.durationMs, resultOf(event));
+      case 'call.replied':
+      case 'call.pending': {
+        const accepted = waiting.get(event.trace!.spanId);
+        waiting.delete(event.trace!.spanId);
+        const madeMs = event.at - event.durationMs;
+        tellReply(event, accepted === undefined ? madeMs : madeMs + accepted.durationMs);
+        return tellCall(event, madeMs, resultOf(accepted ?? event), accepted);
+      }
+      default:
+    }
+  }
+
+  function forget(spanId: string): void {
+    const accepted = waiting.get(spanId);
+    waiting.delete(spanId);
+    if (accepted !== undefined) tellCall(accepted, accepted.at - accepted.durationMs, resultOf(accepted), accepted);
+  }
+
+  function tellCall(event: DiagnosticEvent, startMs: number, result: string, accepted?: Accepted): void {
+    const { traceId, spanId, parentSpanId } = event.trace!;
+    const parent = accepted?.parent ?? ('parent' in event ? event.parent : undefined);
+    tell({
+      name: 'call',
+      kind: event.via === undefined ? 'client' : 'server',
+      traceId,
+      spanId,
+      parentSpanId,
+      startMs,
+      endMs: event.at,
+      attributes: {
+        [ATTRIBUTE.stage]: 'call',
+        ...attributesOfCall(event),
+        [ATTRIBUTE.result]: result,
+        [ATTRIBUTE.parentCallId]: parent,
+        [ATTRIBUTE.argumentBytes]: bytesOf(accepted?.parameters),
+        ...endOf(event),
+      },
+      failed: isFailed(event),
+      notes: [],
+    });
+  }
+
+  /** What the caller waited for, once the call was accepted. */
+  function tellReply(event: DiagnosticEvent, startMs: number): void {
+    const { traceId, spanId: parentSpanId } = event.trace!;
+    tell({
+      name: 'reply',
+      kind: 'internal',
+      traceId,
+      spanId: newSpanId(),
+      parentSpanId,
+      startMs: Math.min(startMs, event.at),
+      endMs: event.at,
+      attributes: { [ATTRIBUTE.stage]: 'reply', ...attributesOfCall(event), ...endOf(event) },
+      failed: false,
+      notes: [],
+    });
+  }
+
+  return {
+    hear(event) {
+      if (event.trace?.sampled !== true) return;
+      if (event.attemptId === undefined) hearCaller(event);
+      else hearWorker(event.attemptId, event);
+    },
+    close() {
+      for (const spanId of waiting.keys()) forget(spanId);
+      attempts.clear();
+    },
+  };
+}
+
+const oldestOf = (map: ReadonlyMap<string, unknown>): string => map.keys().next().value ?? '';
+/** `accepted`, `attached`, `replayed`, `refused`; `pending` where nobody heard of the acceptance. */
+const resultOf = ({ kind }: DiagnosticEvent): string => kind.slice('call.'.length);
+const isFailed = (event: DiagnosticEvent): boolean => 'error' in event && event.error !== undefined;
+
+function endOf(event: DiagnosticEvent): Attributes {
+  if (event.kind === 'call.pending') return { [ATTRIBUTE.outcome]: 'pending' };
+  return 'outcome' in event ? attributesOfEnd(event) : {};
+}

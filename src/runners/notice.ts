@@ -1,0 +1,42 @@
+import type { JsonValue } from '../domain/json.ts';
+import type { ToolLogLine } from '../ports/tool-runner.ts';
+import { makePlain, SizeBudget } from './make-plain.ts';
+
+const MOST_NOTICES = 200;
+const MOST_NOTICE_BYTES = 16 * 1024;
+const MOST_BYTES = 256 * 1024;
+const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
+
+type Tell = (level: unknown, data: unknown) => void;
+
+/** Each call has its share; what is above it is dropped, as are notices that cannot be sent. */
+export function limitNotices(deliver: (line: ToolLogLine) => void): Tell {
+  let left = MOST_NOTICES;
+  let leftBytes = MOST_BYTES;
+  return (level, data) => {
+    if (left <= 0 || leftBytes <= 0) return;
+    left -= 1;
+    const value = plainNotice(data);
+    leftBytes -= JSON.stringify(value).length;
+    if (leftBytes <= 0) return;
+    const known = LEVELS.includes(level) ? (level as ToolLogLine['level']) : 'info';
+    deliver({ level: known, message: '', told: { value } });
+  };
+}
+
+function plainNotice(data: unknown): JsonValue {
+  try {
+    return makePlain(data ?? null, new SizeBudget(MOST_NOTICE_BYTES), 'data');
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'the data cannot be read' };
+  }
+}
+
+/** Beside the facts of a run, since most of them tell nothing. */
+const tells = new WeakMap<object, Tell>();
+
+export function noticeOf(run: object, host: { onLog(line: ToolLogLine): void }): Tell {
+  let tell = tells.get(run);
+  if (tell === undefined) tells.set(run, (tell = limitNotices((line) => host.onLog(line))));
+  return tell;
+}

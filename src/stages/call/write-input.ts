@@ -1,0 +1,38 @@
+import { LIMITS } from '../../domain/call.ts';
+import { trouble } from '../../domain/errors.ts';
+import { isInputKind, type GivenInput, type InputKind } from '../../domain/input.ts';
+import { isJsonObject } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { checkArguments } from '../../wire/check-arguments.ts';
+
+export interface WrittenInput {
+  readonly kind: 'written';
+  /** Canonical JSON of responses and state; absent when there are none. */
+  readonly text?: string;
+  readonly kinds?: readonly InputKind[];
+}
+
+/** Checks what a caller brings along, which may be anything, and writes it down by the rules for arguments. */
+export function writeInput(input: GivenInput): WrittenInput | { readonly kind: 'refused'; readonly outcome: Outcome } {
+  if (!isJsonObject(input)) return invalid('input is not an object');
+  const { responses, state, kinds } = input as GivenInput;
+  if (kinds !== undefined && !(Array.isArray(kinds) && kinds.every(isInputKind)))
+    return invalid('input.kinds has something that is no kind of input');
+  if (responses !== undefined && !isJsonObject(responses)) return invalid('input.responses is not an object');
+  if (state !== undefined && typeof state !== 'string') return invalid('input.state is not a text');
+  const named = kinds === undefined ? {} : { kinds: [...kinds] };
+  if (responses === undefined && state === undefined) return { kind: 'written', ...named };
+  const checked = checkArguments({ responses, state });
+  if (!checked.ok && checked.code === 'ENVELOPE_INVALID') return invalid(`input: ${checked.facts.problem}`);
+  const bytes = checked.ok ? Buffer.byteLength(checked.canonical) : checked.facts.is;
+  if (!checked.ok || bytes > LIMITS.inputBytes) {
+    const what = checked.ok ? 'bytes' : checked.facts.what;
+    const limit = checked.ok ? LIMITS.inputBytes : checked.facts.limit;
+    return { kind: 'refused', outcome: trouble('ARGUMENTS_TOO_LARGE', { what: `${what} of input`, is: bytes, limit }) };
+  }
+  return { kind: 'written', text: checked.canonical, ...named };
+}
+
+function invalid(problem: string): { readonly kind: 'refused'; readonly outcome: Outcome } {
+  return { kind: 'refused', outcome: trouble('ENVELOPE_INVALID', { problem }) };
+}

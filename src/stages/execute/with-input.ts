@@ -1,0 +1,33 @@
+import type { Envelope } from '../../domain/call.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import { sha256 } from '../../wire/digest.ts';
+import { readInput } from '../../wire/read-input.ts';
+import type { RunEnding, RunRequest } from '../../ports/tool-runner.ts';
+
+/** With what the caller brought along; most calls bring nothing, and stay the object that they are. */
+export function withInput<Order extends RunRequest>(order: Order, { input, inputKinds }: Envelope): Order {
+  if (input === undefined && inputKinds === undefined) return order;
+  const { responses, state } = (input === undefined ? undefined : readInput(input)) ?? {};
+  const kinds = inputKinds === undefined ? {} : { kinds: inputKinds };
+  const answers = responses === undefined ? {} : { responses };
+  if (state === undefined) return { ...order, input: { ...answers, ...kinds } };
+  const own = unboundState(state, order.arguments);
+  return { ...order, input: own === undefined ? kinds : { ...answers, ...kinds, state: own } };
+}
+
+/** The state names the arguments that it was made for. It is bound here, where secrets are still references. */
+export function bindState(ending: RunEnding, args: JsonObject): RunEnding {
+  if (ending.kind !== 'input-required' || ending.required.state === undefined) return ending;
+  return { ...ending, required: { ...ending.required, state: `${markOf(args)}${ending.required.state}` } };
+}
+
+/** Undefined for a state of other arguments: what was answered then says nothing about these, so the tool asks again. */
+function unboundState(state: string, args: JsonObject): string | undefined {
+  const mark = markOf(args);
+  return state.startsWith(mark) ? state.slice(mark.length) : undefined;
+}
+
+function markOf(args: JsonObject): string {
+  return `${sha256(canonicalJson(args)).slice(0, 32)}.`;
+}

@@ -1,0 +1,164 @@
+import { writeFileSync } from 'node:fs';
+import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
+import type { TokenScope } from '../../src/domain/gateway-token.ts';
+import type { Identity } from '../../src/domain/session.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { newTokenText } from '../../src/wire/token-text.ts';
+import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
+import { startCli } from '../cli/run-cli.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import type { WatchedProcess } from '../support/watched-process.ts';
+
+export interface FixtureOptions {
+  readonly store?: 'embedded' | 'redis';
+  /** Of the gateway's process; the plane has the same. Below `gateway.http`, for instance. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** In place of the modules of `test/cli`. */
+  readonly modules?: string;
+  readonly logLevel?: 'debug' | 'info' | 'warn';
+}
+
+export interface TokenWish {
+  readonly name?: string;
+  readonly scopes: readonly TokenScope[];
+  readonly identity?: Partial<Identity>;
+  readonly decidesAs?: string;
+  readonly lifetimeMs?: number;
+}
+
+export interface MadeToken {
+  readonly id: string;
+  /** What goes after `Bearer`. */
+  readonly text: string;
+}
+
+/** A real plane (one process) and a real gateway (another), so that the gateway can be killed alone. */
+export interface GatewayFixture {
+  readonly url: string;
+  readonly port: number;
+  /** The folder both run in; its `cli` runs commands on the same store. */
+  readonly folder: PlaneFolder;
+  /** A connection of the test itself. */
+  readonly store: Store;
+  /** The gateway's process; another one after a restart. */
+  readonly gateway: WatchedProcess;
+  makeToken(wish: TokenWish): Promise<MadeToken>;
+  /** An agent's token: by default `assistant` for `local` of the tenant `default`. */
+  agentToken(identity?: Partial<Identity>): Promise<MadeToken>;
+  /** `fetch` of a path, with this token. Objects become JSON. */
+  request(path: string, init?: RequestWish): Promise<Response>;
+  /** SIGTERM or SIGKILL, and another process on the same port. */
+  restart(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface RequestWish extends Omit<RequestInit, 'body' | 'headers'> {
+  readonly token?: MadeToken | undefined;
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const READY = /^Console: (http:\/\/\S+?):(\d+) /;
+
+export async function startGatewayFixture(options: FixtureOptions = {}): Promise<GatewayFixture> {
+  const { store: kind = 'embedded' } = options;
+  const redis = kind === 'redis' ? await startRedis() : undefined;
+  const folder = planeFolder();
+  writeFileSync(folder.file('sallyport.json'), JSON.stringify(configOf(options, redis)));
+  const plane = await startPlane(folder, options, redis);
+  const store = await openStore(storeOptionsOf(folder, redis));
+  let gateway = await startGateway(folder, 0);
+  const [, , port] = READY.exec(await gateway.waitForLine(READY, 30_000))!;
+  const url = `http://127.0.0.1:${port}`;
+
+  async function makeToken(wish: TokenWish): Promise<MadeToken> {
+    const { name = 'test', scopes, identity, decidesAs, lifetimeMs = 60 * 60 * 1000 } = wish;
+    const { id, text, secretDigest } = newTokenText();
+    const answer = await store.createToken({
+      token: {
+        id,
+        name,
+        scopes,
+        ...(scopes.includes('agent') ? { identity: { ...SOMEBODY, ...identity } } : {}),
+        ...(decidesAs === undefined ? {} : { decidesAs }),
+      },
+      secretDigest,
+      lifetimeMs,
+    });
+    if (answer.kind !== 'created') throw new Error(`no token: ${answer.kind}`);
+    return { id, text };
+  }
+
+  return {
+    url,
+    port: Number(port),
+    folder,
+    store,
+    get gateway() {
+      return gateway;
+    },
+    makeToken,
+    agentToken: (identity = {}) => makeToken({ scopes: ['agent'], identity }),
+    request: (path, { token, json, headers, ...init } = {}) =>
+      fetch(`${url}${path}`, {
+        redirect: 'manual',
+        ...init,
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+        headers: {
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token.text}` }),
+          ...headers,
+        },
+      }),
+    async restart(signal = 'SIGTERM') {
+      gateway.kill(signal);
+      await gateway.exited;
+      gateway = await startGateway(folder, Number(port));
+    },
+    async stop() {
+      await gateway.stop(15_000);
+      await store.close();
+      await plane.stop(15_000);
+      folder.remove();
+      await redis?.stop();
+    },
+  };
+}
+
+const SOMEBODY: Identity = { tenant: 'default', subject: 'local', agent: 'assistant' };
+
+function configOf({ config, logLevel = 'info' }: FixtureOptions, redis: RedisServer | undefined): object {
+  const audit = { sink: 'sqlite', file: 'audit.sqlite' };
+  const where = redis === undefined ? {} : { store: 'redis', redis: { url: redis.url }, audit };
+  return { log: { level: logLevel }, telemetry: { metrics: { enabled: true } }, ...where, ...config };
+}
+
+function storeOptionsOf(folder: PlaneFolder, redis: RedisServer | undefined): StoreOptions {
+  if (redis !== undefined) return { store: 'redis', redis: { url: redis.url } };
+  return { store: 'embedded', folder: folder.file('.sallyport'), mode: 'connect' };
+}
+
+/** Everything is open to everybody, as in a new `dev`. */
+async function startPlane(
+  folder: PlaneFolder,
+  { modules }: FixtureOptions,
+  redis: RedisServer | undefined,
+): Promise<WatchedProcess> {
+  const command = redis === undefined ? 'dev' : 'worker';
+  const plane = await startCli([command, '--modules', modules ?? folder.modules], {
+    cwd: folder.path,
+    env: { SALLYPORT_GATEWAY_HTTP_ENABLED: 'false' },
+  });
+  await plane.waitForLine(/^Ctrl-C ends it|^Health: /, 30_000);
+  if (redis === undefined) return plane;
+  writeFileSync(folder.file('open.json'), '{"permissions":{"*":{"allow":["*"]}}}');
+  const set = await folder.cli('policy', 'set', 'open.json');
+  if (set.code !== 0) throw new Error(set.stderr);
+  return plane;
+}
+
+async function startGateway(folder: PlaneFolder, port: number): Promise<WatchedProcess> {
+  const gateway = await folder.startWaiting('gateway', '--http-port', String(port));
+  await gateway.waitForLine(READY, 30_000);
+  return gateway;
+}

@@ -1,0 +1,168 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Policy } from '../../src/domain/policy.ts';
+import type { Approval, Principal } from '../../src/domain/approval.ts';
+import { OPEN_POLICY } from '../plane/support/stage-plane.ts';
+import { eventually } from '../support/process.ts';
+import { stageMcp, type StagedMcp } from './stage-mcp.ts';
+
+const OPERATOR: Principal = { kind: 'operator', name: 'root' };
+const ASK = { id: 'letters', verdict: 'ask', tools: ['desk.send'], reason: 'Somebody should look.' } as const;
+
+let staged: StagedMcp;
+beforeAll(async () => {
+  staged = await stageMcp();
+});
+afterAll(() => staged.stop());
+
+type Answer = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string> };
+interface Asked {
+  readonly message: string;
+  readonly requestedSchema: { readonly properties: Record<string, unknown> };
+}
+
+const ERAS = ['2026-07-28', '2025-11-25'] as const;
+
+async function connectAs(
+  era: (typeof ERAS)[number],
+  answer?: (asked: Asked) => Answer | Promise<Answer>,
+): Promise<Client> {
+  const client = new Client(
+    { name: 'desk', version: '1' },
+    {
+      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
+      ...(era === '2026-07-28' ? { versionNegotiation: { mode: { pin: era } } } : {}),
+    },
+  );
+  if (answer !== undefined)
+    client.setRequestHandler('elicitation/create', (request) => answer(request.params as unknown as Asked));
+  const headers = { authorization: `Bearer ${staged.bearer()}` };
+  await client.connect(new StreamableHTTPClientTransport(new URL(staged.url), { requestInit: { headers } }));
+  return client;
+}
+
+async function usePolicy(more: Partial<Policy>): Promise<void> {
+  await staged.plane.setPolicy({ ...OPEN_POLICY, ...more });
+}
+
+function pendingQuestion(): Promise<Approval> {
+  return eventually(
+    async () => (await staged.plane.client.approvals.list(OPERATOR, { state: 'pending' }))[0],
+    { timeoutMs: 20_000, what: 'a question' },
+  );
+}
+
+async function decide(decision: 'allow-once' | 'deny'): Promise<void> {
+  const { question } = await pendingQuestion();
+  await staged.plane.client.approvals.decide(OPERATOR, question.id, { decision, binding: question.binding });
+}
+
+const letter = (text: string) => ({ name: 'desk__send', arguments: { file: staged.plane.effectFile, text } });
+const sent = (text: string): number => staged.plane.effects().filter((line) => line.startsWith(`${text} `)).length;
+const codeOf = (result: { _meta?: unknown }): unknown =>
+  (result._meta as Record<string, { code?: string }> | undefined)?.['sallyport/outcome']?.code;
+
+describe.each(ERAS)('an approval at a client of %s that shows forms', (era) => {
+  describe('where the requester may decide', () => {
+    beforeEach(() => usePolicy({ rules: [{ ...ASK, ask: { approvers: ['default/*'] } }], requesterMayDecide: true }));
+
+    it('runs the call once when its person allows it, and shows what runs', async () => {
+      const text = `allowed-${era}`;
+      let shown: Asked | undefined;
+      const client = await connectAs(era, (asked) => {
+        shown = asked;
+        return { action: 'accept', content: { decision: 'allow-once' } };
+      });
+      const result = await client.callTool(letter(text));
+      await client.close();
+      expect(result.structuredContent).toEqual({ sent: text });
+      expect(sent(text)).toBe(1);
+      expect(shown!.message).toContain(`"text": "${text}"`);
+      expect(shown!.message).toContain('Somebody should look.');
+      const [approval] = await staged.plane.client.approvals.list(OPERATOR, { state: 'allowed', limit: 1 });
+      expect(approval!.votes.map(({ by }) => by)).toEqual([{ kind: 'subject', name: 'default/alice' }]);
+    });
+
+    it.each([
+      ['denies it', { action: 'accept', content: { decision: 'deny', comment: 'not today' } }],
+      ['declines', { action: 'decline' }],
+    ] as const)('denies the call when its person %s', async (_, answer) => {
+      const client = await connectAs(era, () => answer);
+      const result = await client.callTool(letter('denied'));
+      await client.close();
+      expect(result.isError).toBe(true);
+      expect(codeOf(result)).toBe('APPROVAL_DENIED');
+      expect(sent('denied')).toBe(0);
+    });
+
+    it('leaves the call pending when its person closes the form', async () => {
+      const client = await connectAs(era, () => ({ action: 'cancel' }));
+      const result = await client.callTool(letter('closed'));
+      await client.close();
+      expect(result.isError).toBeUndefined();
+      const state = (result._meta as Record<string, unknown>)['sallyport/state'];
+      expect(state).toMatchObject({ state: 'pending' });
+      await decide('deny');
+      expect(sent('closed')).toBe(0);
+    });
+  });
+
+  describe('where somebody else decides', () => {
+    beforeEach(() => usePolicy({ rules: [ASK] }));
+
+    it('takes a yes of its person for "go on waiting", and runs when an operator allows it', async () => {
+      const text = `waited-${era}`;
+      let asked = 0;
+      const client = await connectAs(era, ({ requestedSchema }) => {
+        asked += 1;
+        expect(requestedSchema.properties).toEqual({});
+        return { action: 'accept', content: { decision: 'allow-once' } };
+      });
+      const calling = client.callTool(letter(text));
+      await eventually(() => (asked > 0 ? true : undefined), { what: 'the form' });
+      const { state } = await pendingQuestion();
+      expect(state).toBe('pending');
+      expect(sent(text)).toBe(0);
+      await decide('allow-once');
+      expect((await calling).structuredContent).toEqual({ sent: text });
+      await client.close();
+      expect(sent(text)).toBe(1);
+    });
+
+    it('calls the call off when its person declines', async () => {
+      const client = await connectAs(era, () => ({ action: 'decline' }));
+      const result = await client.callTool(letter('off'));
+      await client.close();
+      expect(result.isError).toBe(true);
+      expect(codeOf(result)).toBe('APPROVAL_ABORTED');
+      expect(sent('off')).toBe(0);
+    });
+  });
+});
+
+it('a form of 2025-11-25 is taken back when somebody else decides first', async () => {
+  await usePolicy({ rules: [ASK] });
+  const client = await connectAs('2025-11-25', () => new Promise(() => undefined));
+  const calling = client.callTool(letter('elsewhere'));
+  await decide('allow-once');
+  expect((await calling).structuredContent).toEqual({ sent: 'elsewhere' });
+  await client.close();
+});
+
+describe.each(ERAS)('an approval at a client of %s that shows nothing', (era) => {
+  beforeEach(() => usePolicy({ rules: [ASK] }));
+
+  it('is told as pending, and the same tool with the id of the call gives its result', async () => {
+    const text = `plain-${era}`;
+    const client = await connectAs(era);
+    const pending = await client.callTool(letter(text));
+    expect(pending.isError).toBeUndefined();
+    const callId = (pending._meta as Record<string, string>)['sallyport/callId']!;
+    expect((pending.content as { text: string }[])[0]!.text).toContain(callId);
+    await decide('allow-once');
+    const result = await client.callTool({ ...letter(text), _meta: { 'sallyport/callId': callId } });
+    await client.close();
+    expect(result.structuredContent).toEqual({ sent: text });
+    expect(sent(text)).toBe(1);
+  });
+});
