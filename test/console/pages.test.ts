@@ -39,10 +39,6 @@ const PAGES: readonly (readonly [name: string, path: () => string, shown: string
   ['decided', () => '/console/approvals?tab=history', '.state, .table'],
   ['calls', () => '/console/calls', '.call-link'],
   ['call', () => `/console/calls/${settled}`, '.timeline'],
-  ['access', () => '/console/access', 'h1'],
-  ['fleet', () => '/console/fleet', 'h1'],
-  ['grants', () => '/console/grants', 'h1'],
-  ['audit', () => '/console/audit', 'h1'],
 ];
 
 describe.each(Object.entries(LOOKS))('the console, %s', (look, options) => {
