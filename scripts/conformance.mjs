@@ -5,7 +5,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { createServer, request as forward } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { ensureBuild, ensureNode24, ensureNodeModules, reportFailure } from './setup.mjs';
@@ -31,11 +30,36 @@ async function startPlane() {
   writeFileSync(join(folder, 'policy.json'), JSON.stringify(policy));
   const args = [MAIN, 'dev', '--json', '--http-port', '0', '--policy', 'policy.json'];
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await Promise.race([
-    new Promise((resolve) => createInterface({ input: child.stdout }).once('line', (text) => resolve([text]))),
+  const told = await Promise.race([
+    readJson(child.stdout),
     new Promise((_, reject) => child.once('exit', (code) => reject(new Error(`sallyport dev ended with ${code}`)))),
   ]);
-  const { url, broken } = JSON.parse(line);
+  const stop = async () => {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    return { ...(await openTo(folder, told)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The first object that a program prints; it may take several lines. */
+function readJson(stream) {
+  return new Promise((resolve) => {
+    let text = '';
+    stream.on('data', (chunk) => {
+      text += chunk;
+      if (/^}$/m.test(text)) resolve(JSON.parse(text.slice(0, text.search(/^}$/m) + 1)));
+    });
+  });
+}
+
+async function openTo(folder, { url, broken }) {
   if (broken.length > 0) throw new Error(`A module was not loaded: ${JSON.stringify(broken)}`);
   const made = await run(
     process.execPath,
@@ -45,16 +69,8 @@ async function startPlane() {
     ],
     { cwd: folder },
   );
-  const { token } = JSON.parse(made.output);
-  return {
-    url,
-    token,
-    async stop() {
-      child.kill('SIGTERM');
-      await new Promise((resolve) => child.once('exit', resolve));
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  if (made.code !== 0) throw new Error(`No token was made: ${made.output}`);
+  return { url, token: JSON.parse(made.output).token };
 }
 
 /** The suite has no tokens. This adds one, and changes nothing else: Host and Origin of a stranger stay a stranger's. */

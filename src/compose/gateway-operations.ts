@@ -92,7 +92,8 @@ export function createOperations({ store, trail, config, log, auditKeys }: Opera
       if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
       if (answer === 'resolved') return;
       const record = await store.readCall(callId);
-      const state = record?.resolution === undefined ? (record?.state ?? 'gone') : `already resolved: ${record.resolution}`;
+      const state =
+        record?.resolution === undefined ? (record?.state ?? 'gone') : `already resolved: ${record.resolution}`;
       throw planeError('CALL_NOT_INDETERMINATE', { callId, state });
     },
     standing: standingOf,

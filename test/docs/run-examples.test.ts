@@ -20,7 +20,8 @@ describe('the examples of the pages', () => {
 
   beforeAll(async () => {
     folder = temporaryFolder('sallyport-docs');
-    const files = ['modules/clock/index.js', 'docs/modules/dice.js', 'docs/modules/reports.js'];
+    const documented = ['dice', 'reports', 'handbook', 'trips'].map((name) => `docs/modules/${name}.js`);
+    const files = ['modules/clock/index.js', ...documented];
     const modules = files.map((file) => ({ file: built(`examples/${file}`) }));
     writeFileSync(join(folder.path, 'modules.json'), JSON.stringify({ modules }));
     dev = await spawnNode(built('cli/main.js'), ['dev', '--modules', 'modules.json'], { cwd: folder.path, env });
@@ -61,6 +62,22 @@ describe('the examples of the pages', () => {
         'revoked unauthenticated (SESSION_REVOKED): The session was revoked.',
       ]),
     );
+    expect(code).toBe(0);
+  });
+
+  it('answer a tool that asks, read a resource and get a prompt', async () => {
+    const { code, stdout, stderr } = await run('examples/docs/answer-a-tool.js');
+    expect(stderr).toBe('');
+    for (const shown of [
+      'Which class to Lyon?',
+      'Booked to Lyon, second class.',
+      "'handbook://index', 'handbook://pages/{page}'",
+      'Trips of up to 500 euros need no approval.',
+      "[ 'handbook.explain' ]",
+      'Explain this to somebody who is new here:',
+      "values: [ 'travel' ]",
+    ])
+      expect(stdout).toContain(shown);
     expect(code).toBe(0);
   });
 

@@ -1,5 +1,6 @@
 import { indexTools } from '../../domain/catalog.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { PolicyRecord } from '../../domain/policy.ts';
 import { addRoute, type Api, type ApiNeeds } from './api-route.ts';
 import {
   explainRequestSchema,
@@ -14,6 +15,7 @@ import {
 const TAG = 'policy';
 /** So many cells are worked out before others get their turn. */
 const AT_ONCE = 2000;
+const MOST_SESSIONS = 1000;
 
 export function addExplain(api: Api, { plane }: ApiNeeds): void {
   const { operations, store } = plane;
@@ -51,7 +53,7 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
     async (context, { query: { tenant = 'default', subject = 'local' } }) => {
       const [catalog, record] = [await store.readCatalog(), await store.readPolicy()];
       const explain = operations.explainer(catalog, record);
-      const everyAgent = Object.keys(record.policy.agents ?? {}).sort();
+      const everyAgent = await listAgents(record);
       const everyTool = [...indexTools(catalog).keys()].sort();
       const agents = everyAgent.slice(0, MATRIX_LIMITS.agents);
       const tools = everyTool.slice(0, MATRIX_LIMITS.tools);
@@ -79,4 +81,11 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
       return context.json(matrix);
     },
   );
+
+  /** Without declared agents every name is one: those of the last sessions are shown. */
+  async function listAgents({ policy }: PolicyRecord): Promise<string[]> {
+    if (policy.agents !== undefined) return Object.keys(policy.agents).sort();
+    const sessions = await store.listSessions(MOST_SESSIONS);
+    return [...new Set(sessions.map(({ identity }) => identity.agent))].sort();
+  }
 }

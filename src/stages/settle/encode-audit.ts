@@ -25,6 +25,8 @@ interface SentCall {
   readonly arguments: string;
   readonly toolDigest: string;
   readonly parent?: string | undefined;
+  /** W3C. */
+  readonly trace?: string | undefined;
 }
 
 interface GateFacts {
