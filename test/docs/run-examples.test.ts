@@ -81,6 +81,20 @@ describe('the examples of the pages', () => {
     expect(code).toBe(0);
   });
 
+  it('answer a tool from a terminal', async () => {
+    const asked = await run('cli/main.js', 'call', 'trips.book', '{"to":"Lyon"}', '--subject', 'ada');
+    expect(asked.stderr).toContain('asks for comfort: {"kind":"elicit","message":"Which class to Lyon?"');
+    expect(asked.code).toBe(1);
+    const answers = { comfort: { action: 'accept', content: { class: 'third' } } };
+    const wrong = await call('trips.book', { to: 'Lyon' }, '--answers', JSON.stringify(answers));
+    expect(outcomeOf(wrong)).toMatchObject({
+      error: { code: 'INPUT_REQUIRED', facts: { problems: { comfort: ['class is none of the choices'] } } },
+    });
+    answers.comfort.content.class = 'first';
+    const booked = await call('trips.book', { to: 'Lyon' }, '--answers', JSON.stringify(answers));
+    expect(outcomeOf(booked)).toMatchObject({ content: [{ text: 'Booked to Lyon, first class.' }] });
+  });
+
   it('listen for diagnostic events', async () => {
     const { code, stdout, stderr } = await run('examples/docs/watch-events.js');
     expect(stderr).toBe('');
