@@ -1,9 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
+import { openDeskApi } from './desk-api.ts';
 import { startDesk, type DeskPlane } from './desk-plane.ts';
 import { expectGoodLook, LOOKS } from './looks.ts';
 
@@ -14,10 +12,14 @@ let browser: ConsoleBrowser;
 let desk: ConsolePage;
 beforeAll(async () => {
   plane = await startDesk();
-  await declare('support', { selection: [{ module: 'desk', tools: 'all' }] });
-  await declare('reader', { selection: [{ module: 'desk', tools: ['lookup'] }], description: `Looks up. ${HOSTILE}` });
-  await plane.cli('pause', 'tool', 'desk.wait');
   browser = await openBrowser(plane);
+  const api = await openDeskApi(plane, browser);
+  await api.send('PUT', '/v1/agents/support', { selection: [{ module: 'desk', tools: 'all' }] });
+  await api.send('PUT', '/v1/agents/reader', {
+    selection: [{ module: 'desk', tools: ['lookup'] }],
+    description: `Looks up. ${HOSTILE}`,
+  });
+  await api.send('POST', '/v1/pause', { what: 'tool', name: 'desk.wait' });
 });
 afterAll(async () => {
   await browser.close();
@@ -31,15 +33,6 @@ afterEach(async () => {
   expectCalm(desk);
   await desk.close();
 });
-
-async function declare(agent: string, declaration: object): Promise<void> {
-  const folder = temporaryFolder();
-  const file = join(folder.path, 'agent.json');
-  writeFileSync(file, JSON.stringify(declaration));
-  const { code, stderr } = await plane.cli('agents', 'set', agent, file);
-  folder.remove();
-  if (code !== 0) throw new Error(stderr);
-}
 
 /** Row and column of the cell that has the focus, by the names of its headers. */
 async function focused(): Promise<string> {

@@ -8,15 +8,16 @@ export interface DeskApi {
   call(tool: string, args: object, by?: Asker): Promise<{ readonly callId: string; readonly kind: string }>;
   /** Makes a call that asks, and waits for the question. */
   ask(tool: string, args: object, by?: Asker): Promise<{ readonly id: string; readonly binding: string }>;
-  post(path: string, body: object): Promise<unknown>;
+  /** As somebody who may do everything. */
+  send(method: 'POST' | 'PUT', path: string, body: object): Promise<unknown>;
 }
 
 const WAIT_MS = 20_000;
 
 export async function openDeskApi({ url }: DeskPlane, browser: ConsoleBrowser): Promise<DeskApi> {
-  const send = async (bearer: string, path: string, body?: object): Promise<unknown> => {
+  const send = async (bearer: string, path: string, body?: object, method = 'POST'): Promise<unknown> => {
     const answer = await fetch(`${url}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
+      method: body === undefined ? 'GET' : method,
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
@@ -56,7 +57,7 @@ export async function openDeskApi({ url }: DeskPlane, browser: ConsoleBrowser): 
         { timeoutMs: WAIT_MS, what: `a question about ${callId}` },
       );
     },
-    post: (path, body) => send(operator, path, body),
+    send: (method, path, body) => send(operator, path, body, method),
   };
 }
 

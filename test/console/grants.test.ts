@@ -33,7 +33,7 @@ const mail = { to: 'ada@example.com', subject: 'Offer', body: '' };
 
 async function allowAlways(tool: string, args: object, grant: object): Promise<void> {
   const { id, binding } = await api.ask(tool, args);
-  await api.post(`/v1/approvals/${id}/decide`, { decision: 'allow-always', binding, grant });
+  await api.send('POST', `/v1/approvals/${id}/decide`, { decision: 'allow-always', binding, grant });
 }
 
 describe('the grants page', () => {
