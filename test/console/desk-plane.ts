@@ -47,6 +47,8 @@ export interface DeskPlane {
   readonly cookie: string;
   cli(...args: string[]): Promise<CliResult>;
   get(path: string): Promise<Record<string, unknown>>;
+  /** Decides the one question of this call, as the console would. */
+  allow(callId: string): Promise<void>;
   /** Makes a call and does not wait for it; resolves with its id. */
   call(tool: string, args: object, by?: Asker): Promise<string>;
   /** The same for a tool that asks; resolves when the question is there. */
@@ -116,6 +118,11 @@ export async function startDesk(): Promise<DeskPlane> {
       const callId = await call(tool, args, by);
       await until(callId, 'parked');
       return callId;
+    },
+    async allow(callId) {
+      const { approvals } = (await detailOf(callId)) as { approvals: { id: string; binding: string }[] };
+      const [{ id, binding } = { id: '', binding: '' }] = approvals;
+      await api('POST', `/v1/approvals/${id}/decide`, { decision: 'allow-once', binding });
     },
     cancel: async (callId) => void (await api('POST', `/v1/calls/${callId}/cancel`, {})),
     ran: () =>

@@ -18,7 +18,9 @@ beforeAll(async () => {
   await plane.ask('desk.deploy', { steps: ['build', 'test', 'publish'] }, { agent: 'release', subject: 'omar' });
   for (const text of ['Ada Lovelace', 'Alan Turing', 'Grace Hopper']) await plane.call('desk.lookup', { text });
   await plane.call('desk.fails', { text: 'The customer database does not answer.' }, { agent: 'billing' });
-  settled = await plane.call('desk.attach', { name: 'invoice.html' });
+  await plane.call('desk.attach', { name: 'invoice.html' });
+  settled = await plane.ask('desk.mail', { to: 'partner@example.com', subject: 'Contract', body: 'Signed.' });
+  await plane.allow(settled);
   await plane.untilSettled(settled);
 });
 afterAll(async () => {
