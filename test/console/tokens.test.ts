@@ -42,6 +42,7 @@ describe('the tokens page', () => {
     const text = await desk.page.getByLabel('Token', { exact: true }).inputValue();
     expect(await statusOf(text)).toBe(200);
     await desk.page.getByRole('button', { name: 'I have it' }).click();
+    expect(await desk.page.getByLabel('Token', { exact: true }).count()).toBe(0);
     expect(await desk.page.content()).not.toContain(text.slice(-43));
     await desk.page.getByRole('button', { name: 'Revoke laptop' }).click();
     await desk.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
