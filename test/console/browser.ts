@@ -52,8 +52,10 @@ export interface ConsoleBrowser {
   close(): Promise<void>;
 }
 
+export type BrowsedPlane = Pick<DeskPlane, 'url' | 'loginLink'>;
+
 /** A real Chromium with an empty profile. The first page signs in with the printed link; the others share its cookie. */
-export async function openBrowser(plane: DeskPlane): Promise<ConsoleBrowser> {
+export async function openBrowser(plane: BrowsedPlane): Promise<ConsoleBrowser> {
   const profile = temporaryFolder('sallyport browser');
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
@@ -81,7 +83,7 @@ async function closeBrowser(browser: Browser, profile: { remove(): void }): Prom
   profile.remove();
 }
 
-async function watchPage(context: BrowserContext, plane: DeskPlane): Promise<ConsolePage> {
+async function watchPage(context: BrowserContext, plane: BrowsedPlane): Promise<ConsolePage> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const incidents: Incidents = { dialogs: [], errors: [], foreign: [] };

@@ -5,7 +5,7 @@ import { jsonOf, runCli, startCli, type CliResult } from '../cli/run-cli.ts';
 import { eventually, freePort, temporaryFolder } from '../support/process.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 
-const DESK = fileURLToPath(new URL('./modules/desk.mjs', import.meta.url));
+export const DESK = fileURLToPath(new URL('./modules/desk.mjs', import.meta.url));
 const HOUR_MS = 3_600_000;
 
 const POLICY = {
@@ -40,12 +40,19 @@ export interface Asker {
   readonly subject?: string;
 }
 
+export interface DeskOptions {
+  /** In place of the desk's own. */
+  readonly policy?: object;
+}
+
 /** A real `sallyport dev` with tools that are asked about. */
 export interface DeskPlane {
   readonly url: string;
   /** The link it printed when it last started. */
   readonly loginLink: string;
   cli(...args: string[]): Promise<CliResult>;
+  /** In the folder it runs in. */
+  file(name: string): string;
   /** Makes a call and does not wait for it; resolves with its id. */
   call(tool: string, args: object, by?: Asker): Promise<string>;
   /** The same for a tool that asks; resolves when the question is there. */
@@ -53,17 +60,17 @@ export interface DeskPlane {
   /** What tools were really run with. */
   ran(): readonly { readonly tool: string; readonly args: unknown }[];
   untilSettled(callId: string): Promise<{ readonly kind: string; readonly text: string }>;
-  /** kill -9, and the same again on the same port. */
-  crash(): Promise<void>;
+  /** Ends it (kill -9), and `restart` starts the same again on the same port. */
+  crash(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startDesk(): Promise<DeskPlane> {
+export async function startDesk({ policy = POLICY }: DeskOptions = {}): Promise<DeskPlane> {
   const folder = temporaryFolder('sallyport console');
   const file = (name: string): string => join(folder.path, name);
   writeFileSync(file('modules.json'), JSON.stringify({ modules: [{ file: DESK }] }));
-  writeFileSync(file('policy.yaml'), JSON.stringify(POLICY));
+  writeFileSync(file('policy.yaml'), JSON.stringify(policy));
   writeFileSync(file('sallyport.yaml'), 'policyFile: policy.yaml\n');
   const port = await freePort();
   let dev: WatchedProcess;
@@ -95,6 +102,7 @@ export async function startDesk(): Promise<DeskPlane> {
       return loginLink;
     },
     cli,
+    file,
     call,
     async ask(tool, args, by) {
       const callId = await call(tool, args, by);
@@ -113,8 +121,8 @@ export async function startDesk(): Promise<DeskPlane> {
       const { outcome } = (await show(callId)) as { outcome: { kind: string } };
       return { kind: outcome.kind, text: JSON.stringify(outcome) };
     },
-    async crash() {
-      dev.kill('SIGKILL');
+    async crash(signal = 'SIGKILL') {
+      dev.kill(signal);
       await dev.exited;
     },
     restart: start,
