@@ -111,16 +111,31 @@ describe('the first page', () => {
     expect(policy).not.toContain('unsafe');
   });
 
-  it('is reached with a login link that leaves no code in the address or the history', async () => {
-    const desk = await browser.signIn();
-    await desk.open('/console/');
+  it('is reached with a login link, once, and no code stays in the address or the history', async () => {
+    const { stdout } = await plane.cli('gateway', 'login-link');
+    const link = /http:\S+\/login#\S+/.exec(stdout)?.[0] ?? '';
+    const desk = await browser.stranger();
+    await desk.page.goto(link);
+    await desk.page.locator('.approval-item').first().waitFor();
+    expect(desk.page.url()).toBe(`${plane.url}/console/approvals`);
+    await desk.page.goBack();
     expect(desk.page.url()).not.toContain('#');
-    const second = await fetch(`${plane.url}/v1/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'sallyport-console': '1', origin: plane.url },
-      body: JSON.stringify({ code: new URL(plane.loginLink).hash.slice(1) }),
-    });
-    expect(second.status).toBe(401);
+    const other = await browser.stranger();
+    await other.page.goto(link);
+    await other.page.getByRole('alert').waitFor();
+    expect(await other.page.context().cookies()).toEqual([]);
+    await desk.close();
+    await other.close();
+  });
+
+  it('asks strangers for a token, and takes none that is wrong', async () => {
+    const desk = await browser.stranger();
+    await desk.open('/console/calls');
+    await desk.page.getByLabel('Token').fill('spt_aaaaaaaaaaaaaaaa_wrong');
+    await desk.press('Enter');
+    await desk.page.getByRole('alert').waitFor();
+    expect(await desk.findings()).toEqual([]);
+    await desk.picture('login-light');
     await desk.close();
   });
 });

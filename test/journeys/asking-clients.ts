@@ -53,7 +53,8 @@ function createFormClient(door: Door, era: Era): AskingClient {
       const first = send();
       first.catch(() => undefined);
       return {
-        told: form.promise,
+        // A call that nobody is asked about has ended.
+        told: Promise.race([form.promise, first.then((ended) => `It has ended: ${textOf(ended)}`)]),
         async end() {
           answer.resolve({ action: 'accept', content: {} });
           return first.catch(() => eventually(send, { timeoutMs: BACK_MS, what: 'the gateway to be back' }));

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { jsonOf, type CliResult } from '../cli/run-cli.ts';
-import { DESK, startDesk } from '../console/desk-plane.ts';
+import { DESK, signIn, startDesk } from '../console/desk-plane.ts';
 import { startGatewayFixture } from '../gateway/gateway-fixture.ts';
 import { temporaryFolder } from '../support/process.ts';
 
@@ -20,8 +20,8 @@ const POLICY = {
 
 export interface JourneyPlane {
   readonly url: string;
-  /** Opens the console, once. */
-  readonly loginLink: string;
+  /** Of somebody who opened the console with a login link. */
+  readonly cookie: string;
   cli(...args: string[]): Promise<CliResult>;
   /** What tools were really run with: each line as the tool wrote it. */
   ran(): readonly string[];
@@ -46,10 +46,10 @@ async function startOnRedis(): Promise<JourneyPlane> {
   writeFileSync(folder.file('policy.json'), JSON.stringify(POLICY));
   const set = await folder.cli('policy', 'set', 'policy.json');
   if (set.code !== 0) throw new Error(set.stderr);
-  const { link } = jsonOf(await folder.cli('gateway', 'login-link', '--json')) as { link: string };
+  const { link } = jsonOf(await folder.cli('gateway', 'login-link', '--url', url, '--json')) as { link: string };
   return {
     url,
-    loginLink: link,
+    cookie: await signIn(url, link.slice(link.indexOf('#') + 1)),
     cli: (...args) => folder.cli(...args),
     ran: () => linesOf(folder.file('ran.log')),
     async end(signal) {
@@ -68,7 +68,7 @@ async function startDev(): Promise<JourneyPlane> {
   const desk = await startDesk({ policy: POLICY });
   return {
     url: desk.url,
-    loginLink: desk.loginLink,
+    cookie: desk.cookie,
     cli: desk.cli,
     ran: () => linesOf(desk.file('ran.log')),
     end: (signal) => desk.crash(signal),

@@ -33,8 +33,8 @@ export function createTaskClient(door: Door): AskingClient {
       };
       return {
         told: begun.then(async ({ taskId }) => {
-          const { raw } = await (await connected).session.task(taskId).get();
-          return `${String(raw['status'])}: ${String(raw['statusMessage'])}`;
+          const { status, statusMessage = '' } = await (await connected).session.task(taskId).snapshot();
+          return `${status}: ${statusMessage}`;
         }),
         end: () => eventually(settle, { timeoutMs: BACK_MS, what: 'the end of the task' }),
       };

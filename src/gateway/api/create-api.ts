@@ -53,3 +53,8 @@ export function createApi(plane: GatewayPlane, settings: ApiSettings = {}): Gate
   for (const add of RESOURCES) add(app, { plane, history, feed });
   return { app, document: describeApi(app, plane.operations.release), close: () => feed.close() };
 }
+
+/** The document alone. Nothing of a plane is used before a request comes, so none is needed. */
+export function openApiDocument(release: string): object {
+  return createApi({ operations: { release } } as GatewayPlane).document;
+}

@@ -24,7 +24,6 @@ interface TaskView extends JsonObject {
 }
 
 export const taskParams = z.looseObject({ taskId: z.string().max(256) });
-export const updateParams = taskParams.extend({ inputResponses: z.record(z.string(), z.unknown()) });
 
 /** In the place of a result, for clients that know tasks. */
 export async function taskOf(home: McpHome, callId: CallId, approval?: string): Promise<CallToolResult> {
@@ -48,8 +47,9 @@ export async function getTask(home: McpHome, peer: McpPeer, taskId: string): Pro
 export async function updateTask(
   home: McpHome,
   peer: McpPeer,
-  { taskId, inputResponses }: z.output<typeof updateParams>,
+  { taskId, inputResponses }: z.output<typeof taskParams>,
 ): Promise<JsonObject> {
+  if (!isJsonObject(inputResponses)) throw invalidParams('inputResponses must be an object');
   const { session, record } = await findCall(home, peer, taskId);
   if (record.state !== 'parked' || record.approval === undefined) return {};
   const scene = { home, session, peer };
