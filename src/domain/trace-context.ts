@@ -45,6 +45,12 @@ export function parseTrace(traceparent: unknown, tracestate?: unknown): Trace | 
   return state === undefined ? trace : { ...trace, state };
 }
 
+/** For a line of the log; nothing where there is none. */
+export function traceIdIn(traceparent: string | undefined): { readonly traceId?: string } {
+  const trace = traceparent === undefined ? undefined : parseTrace(traceparent);
+  return trace === undefined ? {} : { traceId: trace.traceId };
+}
+
 /** Written as version 00, whatever it was read from. Frozen: it is handed to code that is not ours. */
 export function toTraceContext({ traceId, spanId, flags, state }: Trace): TraceContext {
   const traceparent = `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;

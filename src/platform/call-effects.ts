@@ -111,7 +111,8 @@ class RunEffects implements CallEffects {
   /** The tool may not be listening. */
   #refuse({ body }: PlatformRequest, refusal: PlatformRefusal): Promise<PlatformReply> {
     const { callId, tool } = this.#delivery;
-    this.#needs.log.warn({ callId, tool, kind: body.kind, code: refusal.code }, 'an effect was refused');
+    const facts = { stage: 'execute', callId, tool, kind: body.kind, code: refusal.code };
+    this.#needs.log.warn(facts, 'an effect was refused');
     return Promise.resolve(refusal);
   }
 
@@ -166,7 +167,8 @@ class RunEffects implements CallEffects {
   }
 
   #failed(key: EffectKey, error: unknown): PlatformReply {
-    this.#needs.log.error({ callId: this.#delivery.callId, effect: key, error }, 'an effect was not published');
+    const { callId } = this.#delivery;
+    this.#needs.log.error({ stage: 'execute', callId, effect: key, error }, 'an effect was not published');
     return platformRefusal('EFFECT_UNPUBLISHED', {});
   }
 }

@@ -117,6 +117,6 @@ function plainAnswer(answer: unknown): JsonValue {
 function told(error: unknown, service: string, method: string, log: Log, { callId, tool }: ServiceCaller): Error {
   const said = readServiceFailure(error);
   if (said !== undefined) return new ServiceFailure(said.code, said.message);
-  log.error({ service, method, callId, tool, error }, 'a service failed');
+  log.error({ stage: 'execute', service, method, callId, tool, error }, 'a service failed');
   return new ServiceFailure('SERVICE_FAILED', `The service ${service} failed; it was not the tool's fault.`);
 }

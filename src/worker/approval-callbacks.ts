@@ -37,7 +37,7 @@ export function runApprovalCallbacks({ leaseMs }: { readonly leaseMs: number }, 
           claimId = randomId();
         }
       } catch (error) {
-        log.warn({ error }, 'resolved approvals could not be read; trying again');
+        log.warn({ stage: 'gate', error }, 'resolved approvals could not be read; trying again');
       }
       // Also after a stop: claimed by us, they are nobody else's any more.
       await Promise.all(claimed.map((approval) => tell(approval, needs)));
@@ -68,7 +68,7 @@ async function tell(approval: Approval, needs: Needs): Promise<void> {
     if (needs.hooks !== undefined) await needs.hooks.resolved(await findTool(tool, needs), describeResolved(approval));
     await needs.store.finishCallback({ id, workerId: needs.workerId });
   } catch (error) {
-    needs.log.warn({ approval: id, callId, error }, 'a callback was not finished; it becomes unknown');
+    needs.log.warn({ stage: 'gate', approval: id, callId, error }, 'a callback was not finished; it becomes unknown');
   }
 }
 

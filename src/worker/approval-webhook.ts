@@ -36,6 +36,7 @@ const DEFAULT_TIMEOUT_MS = 5000;
 /** The operator named the receiver, and only the operator: it may well stand in an inner network. */
 const ANY_ADDRESS = { allow: [], isPublic: () => true };
 const LOG_EVERY = 100;
+const TOO_SLOW = 'the approval webhook is too slow; not all is sent';
 
 type Trouble = { readonly problem: string; readonly again: boolean };
 
@@ -58,7 +59,7 @@ export function createApprovalWebhook(
     if (running < pace.atOnce) return start(message);
     if (waiting.length < pace.queued) return void waiting.push(message);
     dropped += 1;
-    if (dropped % LOG_EVERY === 1) log.warn({ receiver, dropped }, 'the approval webhook is too slow; not all is sent');
+    if (dropped % LOG_EVERY === 1) log.warn({ stage: 'gate', receiver, dropped }, TOO_SLOW);
   }
 
   function start(message: JsonObject): void {
@@ -81,7 +82,8 @@ export function createApprovalWebhook(
       if (trouble === undefined) return;
       if (stop.signal.aborted || !trouble.again || attempt >= pace.attempts) {
         const { event, approvalId } = message;
-        const facts = { receiver, event, approval: approvalId, attempts: attempt, problem: trouble.problem };
+        const { problem } = trouble;
+        const facts = { stage: 'gate', receiver, event, approval: approvalId, attempts: attempt, problem };
         return log.warn(facts, 'the approval webhook was not told');
       }
       await pause(pace.backoffMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2), stop.signal);
@@ -104,7 +106,8 @@ export function createApprovalWebhook(
       const idle = new Promise<void>((resolve) => idlers.add(resolve));
       const timer = setTimeout(() => {
         const unsent = waiting.splice(0).length;
-        if (unsent > 0) log.warn({ receiver, unsent }, 'the approval webhook was not told of everything');
+        if (unsent > 0)
+          log.warn({ stage: 'gate', receiver, unsent }, 'the approval webhook was not told of everything');
         stop.abort();
       }, graceMs);
       await idle;

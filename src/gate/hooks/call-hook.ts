@@ -115,7 +115,7 @@ export function reportFailure(
 ): void {
   hook.meter.failed(how);
   const facts = { hook: hook.id, on: hook.on, tool: call.tool, callId: call.callId, how };
-  log.error({ ...facts, cause: showCause(cause) }, 'hook failed');
+  log.error({ stage: 'gate', ...facts, cause: showCause(cause) }, 'hook failed');
   try {
     onEvent?.({ type: 'hook.failed', ...facts, durationMs: call.durationMs }, cause);
   } catch (error) {

@@ -53,7 +53,8 @@ export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds
   function drop(hook: RegisteredHook, { tool, callId }: Observation): void {
     const dropped = hook.meter.count('dropped');
     if (dropped % LOG_EVERY !== 1) return;
-    needs.log.warn({ hook: hook.id, tool, callId, dropped }, 'a hook is too slow; it is not told of every call');
+    const facts = { stage: 'reply', hook: hook.id, tool, callId, dropped };
+    needs.log.warn(facts, 'a hook is too slow; it is not told of every call');
   }
 
   async function observe(hook: RegisteredHook, { tool, callId, event }: Observation): Promise<void> {

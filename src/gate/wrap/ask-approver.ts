@@ -32,7 +32,8 @@ export async function askApprover(
     if (answer.decision !== undefined) return judge(answer, question, id);
     return await waitFor(approver, question, id, stop);
   } catch (error) {
-    log.error({ callId: question.callId, tool: question.tool, cause: showCause(error) }, 'nobody could be asked');
+    const { callId, tool } = question;
+    log.error({ stage: 'gate', callId, tool, cause: showCause(error) }, 'nobody could be asked');
     return { approvalId, ending: 'gateway-unavailable' };
   }
 }

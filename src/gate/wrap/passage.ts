@@ -97,7 +97,7 @@ function tell(
     return outcome;
   } catch (error) {
     // A failure to record an outcome never changes the result.
-    log.error({ tool: call.tool.id, callId: call.callId, error }, 'an outcome was not recorded');
+    log.error({ stage: 'settle', tool: call.tool.id, callId: call.callId, error }, 'an outcome was not recorded');
     return undefined;
   }
 }

@@ -29,7 +29,7 @@ export async function callTool(
   const session = await home.handleOf(peer, wish.run);
   const { client, config } = home.plane;
   const { waitMs, taskAfterMs } = config.gateway.mcp;
-  const { signal, unlink } = linkAbort(ctx.mcpReq.signal);
+  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
   const { key, trace, traceState } = wish;
   const asked = { bearer: peer.bearer.id, run: session.run, tool: tool.id, arguments: args };
   const earlier = wish.callId ?? (key === undefined ? home.pending.find(asked) : undefined);

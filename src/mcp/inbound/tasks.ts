@@ -104,7 +104,9 @@ function ended(outcome: Outcome, callId: CallId): JsonObject {
     const message = error?.message ?? 'The tool did not end.';
     return { status: 'failed', error: { code: RPC.internalError, message, data: { code: error?.code ?? kind } } };
   }
-  return { status: 'completed', result: showOutcome(outcome, { callId, anyStructured: true }) as JsonObject };
+  // The SDK marks results that it sends itself; this one lies within another.
+  const result = { resultType: 'complete', ...showOutcome(outcome, { callId, anyStructured: true }) };
+  return { status: 'completed', result: result as JsonObject };
 }
 
 function keyOf({ approval }: OpenQuestion): string {

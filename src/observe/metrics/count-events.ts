@@ -45,7 +45,7 @@ interface Attempt {
   /** Of its last stage. */
   endedAt: number;
   /** Not counted yet. */
-  waitedMs: number | undefined;
+  claimed: DiagnosticEventOf<'call.claimed'> | undefined;
   /** As the tool showed it: its ending says less. */
   error?: EventError;
 }
@@ -80,18 +80,18 @@ export function createEventCounter(
   }
 
   function claimed(event: DiagnosticEventOf<'call.claimed'>): void {
-    const waitedMs = event.recovered ? undefined : event.waitedMs;
-    if (event.recovered) held('recovered');
-    keep(attempts, event.attemptId!, { endedAt: event.at, waitedMs });
+    keep(attempts, event.attemptId!, { endedAt: event.at, claimed: event });
   }
 
   /** Only the event after it says whether a call came back from a person; then its wait was no wait for a worker. */
   function countClaim({ kind, attemptId }: DiagnosticEvent): void {
     const attempt = attempts.get(attemptId!);
-    if (attempt?.waitedMs === undefined) return;
-    held(kind === 'call.resumed' ? 'resumed' : 'first');
-    if (kind !== 'call.resumed') stageTook('claim', attempt.waitedMs);
-    attempt.waitedMs = undefined;
+    if (attempt?.claimed === undefined) return;
+    const { recovered, waitedMs } = attempt.claimed;
+    attempt.claimed = undefined;
+    if (kind === 'call.resumed') return held('resumed');
+    held(recovered ? 'recovered' : 'first');
+    if (!recovered) stageTook('claim', waitedMs);
   }
 
   function noteFailure({ attemptId, error }: DiagnosticEventOf<'tool.failed'>): void {

@@ -4,7 +4,7 @@ import { trouble } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { refuseSecrets } from '../../domain/secret-use.ts';
 import type { Soon } from '../../domain/soon.ts';
-import { parseTrace, toTraceContext, type TraceContext } from '../../domain/trace-context.ts';
+import { parseTrace, toTraceContext, traceIdIn, type TraceContext } from '../../domain/trace-context.ts';
 import type { Plane } from '../../ports/plane.ts';
 import type { ServiceAccess } from '../../ports/service-access.ts';
 import { encode } from '../../wire/message-pack.ts';
@@ -103,7 +103,8 @@ function executable(
       if (line.told !== undefined)
         return notify(call, { kind: 'logged', level: line.level, data: line.told.value }, needs);
       const { level, message, data } = redactLine(line, needs.redactor);
-      needs.log[level]({ ...data, callId: delivery.callId, tool: delivery.tool }, message);
+      const { callId, tool: id } = delivery;
+      needs.log[level]({ ...data, stage: 'execute', callId, tool: id, ...traceIdIn(trace?.traceparent) }, message);
     },
     onNestedCall: (request, signal) => {
       const leftMs = Math.round(timeoutMs - (performance.now() - startedAt));
@@ -139,6 +140,6 @@ function notify(call: AllowedCall, event: CallEvent, needs: Needs): void {
   const { delivery } = call.claimed;
   if (!delivery.eventsWanted) return;
   needs.store.notifyWaiters({ ...delivery, event: encode(event) }).catch((error: unknown) => {
-    needs.log.debug({ callId: delivery.callId, error }, 'event not sent');
+    needs.log.debug({ stage: 'execute', callId: delivery.callId, error }, 'event not sent');
   });
 }

@@ -59,7 +59,7 @@ export async function askApproval(
 function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs): Ending {
   const facts = { callId: call.claimed.delivery.callId, tool: call.tool.declaration.id };
   const asked = askers.map(({ kind, id }) => `${kind} ${id}`);
-  log.warn({ ...facts, askers: asked }, 'nobody is asked: those who ask offer no yes in common');
+  log.warn({ stage: 'gate', ...facts, askers: asked }, 'nobody is asked: those who ask offer no yes in common');
   return endedBy(call, 'no-route');
 }
 
@@ -67,7 +67,8 @@ function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs):
 function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number, { log, approvals }: Needs): void {
   const { id, callId, tool, severity, decisions } = question;
   const decide = `sallyport approvals decide ${id} ${decisions[0]!}`;
-  const facts = { callId, approval: id, tool, severity, expiresAt: new Date(expiresAt).toISOString(), decide };
+  const until = new Date(expiresAt).toISOString();
+  const facts = { stage: 'gate', callId, approval: id, tool, severity, expiresAt: until, decide };
   const unseen = approvals === undefined && onlyOperatorsDecide(question, call.claimed.policy);
   if (!unseen) return log.info(facts, 'a person is asked');
   log.warn({ ...facts, list: 'sallyport approvals list' }, 'a person is asked, and only operators can decide');
@@ -150,7 +151,7 @@ async function register(
       audit: encode({ binding: question.binding, askers: question.askers.map(({ kind, id }) => `${kind} ${id}`) }),
     });
   } catch (error) {
-    log.error({ callId, error }, 'the question could not be stored');
+    log.error({ stage: 'gate', callId, error }, 'the question could not be stored');
     return undefined;
   }
 }

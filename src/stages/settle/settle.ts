@@ -2,6 +2,7 @@ import { PlaneError, trouble } from '../../domain/errors.ts';
 import { releasesKey, type Outcome } from '../../domain/outcome.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
 import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
+import { traceIdIn } from '../../domain/trace-context.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
 import { attemptOf } from './attempt-of.ts';
@@ -49,7 +50,7 @@ export async function settle(
   for (;;) {
     try {
       const answer = await needs.store.settleCall(request);
-      if (sent.kind !== 'ok' && answer === 'settled') tellTrouble(delivered, sent, durationMs, needs);
+      if (sent.kind !== 'ok' && answer === 'settled') tellTrouble(delivered, sent, durationMs, audited, needs);
       return { delivered, outcome: sent, answer, durationMs };
     } catch (error) {
       const isOver = delivered.signal.aborted && delivered.signal.reason !== 'cancelled';
@@ -61,10 +62,23 @@ export async function settle(
 }
 
 /** Whatever did not go well is in the log too: nobody has to look through the audit for it. Facts only, no words of a tool. */
-function tellTrouble({ delivery }: DeliveredCall, outcome: Outcome, durationMs: number, { log }: Needs): void {
+function tellTrouble(
+  { delivery, events }: DeliveredCall,
+  outcome: Outcome,
+  durationMs: number,
+  facts: SettlementFacts,
+  { log }: Needs,
+): void {
   const { callId, tool, session } = delivery;
   const { kind, executed, error } = outcome;
-  log.warn({ stage: 'settle', callId, tool, session, outcome: kind, code: error?.code, executed, durationMs }, NOT_OK);
+  const call = {
+    stage: 'settle',
+    callId,
+    tool,
+    session,
+    ...traceIdIn(events?.traceOf('settle')?.traceparent ?? facts.sent?.trace),
+  };
+  log.warn({ ...call, outcome: kind, code: error?.code, executed, durationMs }, NOT_OK);
 }
 
 const NOT_OK = 'a call did not end ok';
