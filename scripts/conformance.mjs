@@ -5,7 +5,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { createServer, request as forward } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { ensureBuild, ensureNode24, ensureNodeModules, reportFailure } from './setup.mjs';
@@ -22,8 +21,9 @@ const MODULE = 'everything';
 async function startPlane() {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-conformance-'));
   const config = {
-    gateway: { mcp: { plainModule: MODULE, waitMs: 25_000, sessionsPerBearer: 500 } },
+    gateway: { mcp: { plainModule: MODULE, waitMs: 25_000, taskAfterMs: 200, sessionsPerBearer: 500 } },
     worker: { modules: MODULES },
+    log: { level: 'error' },
   };
   writeFileSync(join(folder, 'sallyport.json'), JSON.stringify(config));
   // Scenarios repeat the same call: that is no loop.
@@ -31,11 +31,36 @@ async function startPlane() {
   writeFileSync(join(folder, 'policy.json'), JSON.stringify(policy));
   const args = [MAIN, 'dev', '--json', '--http-port', '0', '--policy', 'policy.json'];
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await Promise.race([
-    new Promise((resolve) => createInterface({ input: child.stdout }).once('line', (text) => resolve([text]))),
+  const told = await Promise.race([
+    readJson(child.stdout),
     new Promise((_, reject) => child.once('exit', (code) => reject(new Error(`sallyport dev ended with ${code}`)))),
   ]);
-  const { url, broken } = JSON.parse(line);
+  const stop = async () => {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    return { ...(await openTo(folder, told)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The first object that a program prints; it may take several lines. */
+function readJson(stream) {
+  return new Promise((resolve) => {
+    let text = '';
+    stream.on('data', (chunk) => {
+      text += chunk;
+      if (/^}$/m.test(text)) resolve(JSON.parse(text.slice(0, text.search(/^}$/m) + 1)));
+    });
+  });
+}
+
+async function openTo(folder, { url, broken }) {
   if (broken.length > 0) throw new Error(`A module was not loaded: ${JSON.stringify(broken)}`);
   const made = await run(
     process.execPath,
@@ -45,16 +70,8 @@ async function startPlane() {
     ],
     { cwd: folder },
   );
-  const { token } = JSON.parse(made.output);
-  return {
-    url,
-    token,
-    async stop() {
-      child.kill('SIGTERM');
-      await new Promise((resolve) => child.once('exit', resolve));
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  if (made.code !== 0) throw new Error(`No token was made: ${made.output}`);
+  return { url, token: JSON.parse(made.output).token };
 }
 
 /** The suite has no tokens. This adds one, and changes nothing else: Host and Origin of a stranger stay a stranger's. */
@@ -107,24 +124,29 @@ function scenariosOf(revision) {
   ];
 }
 
-/** Every check of one scenario. The files of the suite say more than its exit code. */
-async function runScenario({ node, conformance }, url, revision, { name, required, reason }) {
+/** Every check of every scenario, from the files of the suite: they say more than its exit code. */
+async function runSuite({ node, conformance }, url, revision, scenario) {
   const results = mkdtempSync(join(tmpdir(), 'sallyport-results-'));
   try {
-    const args = [conformance, 'server', '--url', url, '--scenario', name, '--spec-version', revision, '-o', results];
-    const { code, output } = await run(node, args);
-    const checks = readdirSync(results, { recursive: true })
-      .filter((file) => String(file).endsWith('checks.json'))
-      .flatMap((file) => JSON.parse(readFileSync(join(results, String(file)), 'utf8')));
-    const failed = checks.filter(({ status }) => status === 'FAILURE');
-    const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
-    return { name, required, reason, revision, code, passed, failed, output };
+    const which =
+      scenario === undefined ? ['--requirements', revision] : ['--scenario', scenario, '--spec-version', revision];
+    const { output } = await run(node, [conformance, 'server', '--url', url, ...which, '-o', results]);
+    const folders = readdirSync(results);
+    const wanted = scenariosOf(revision).filter(({ name }) => scenario === undefined || name === scenario);
+    return wanted.map(({ name, ...rest }) => {
+      const folder = folders.find((each) => new RegExp(`^(server-)?${name}-\\d{4}-`).test(each));
+      const checks = folder === undefined ? [] : JSON.parse(readFileSync(join(results, folder, 'checks.json'), 'utf8'));
+      const failed = checks.filter(({ status }) => status === 'FAILURE');
+      const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
+      return { name, ...rest, revision, passed, failed, output };
+    });
   } finally {
     rmSync(results, { recursive: true, force: true });
   }
 }
 
-const isGood = ({ code, passed, failed }) => code === 0 && failed.length === 0 && passed > 0;
+/** A scenario that checked nothing has shown nothing. */
+const isGood = ({ passed, failed }) => failed.length === 0 && passed > 0;
 
 function report(results) {
   const lines = [
@@ -181,9 +203,7 @@ export async function runConformance({ revisions = REVISIONS, scenario, onResult
   const results = [];
   try {
     for (const revision of revisions) {
-      const wanted = scenariosOf(revision).filter(({ name }) => scenario === undefined || name === scenario);
-      for (const each of wanted) {
-        const result = await runScenario(programs, proxy.url, revision, each);
+      for (const result of await runSuite(programs, proxy.url, revision, scenario)) {
         results.push(result);
         onResult({ ...result, good: isGood(result) });
       }

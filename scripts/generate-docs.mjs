@@ -1,4 +1,4 @@
-// Writes docs/errors.md, docs/config.md, docs/metrics.md and the tables of docs/events.md from the compiled tables. `--check` writes nothing and fails when
+// Writes docs/errors.md, docs/config.md, docs/metrics.md, docs/openapi.json and the tables of docs/events.md from the compiled tables. `--check` writes nothing and fails when
 // a page is not current.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,8 @@ import { ERROR_CATEGORIES } from '../dist/domain/error-category.js';
 import { ERRORS } from '../dist/domain/errors.js';
 import { DIAGNOSTIC_EVENTS, SHARED_FIELDS } from '../dist/domain/event-table.js';
 import { STAGES } from '../dist/domain/stages.js';
+import { openApiDocument } from '../dist/gateway/api/create-api.js';
+import { RELEASE } from '../dist/compose/release.js';
 import { METRICS } from '../dist/observe/metrics/metric-table.js';
 import { TOP } from './top.mjs';
 
@@ -268,6 +270,7 @@ const PAGES = {
   'config.md': configPage(),
   'events.md': eventsPage(),
   'metrics.md': metricsPage(),
+  'openapi.json': `${JSON.stringify(openApiDocument(RELEASE), null, 2)}\n`,
 };
 const check = process.argv.includes('--check');
 for (const [name, text] of Object.entries(PAGES)) {

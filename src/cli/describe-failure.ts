@@ -34,6 +34,8 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   APPROVAL_UNKNOWN: EXIT.notOk,
   APPROVAL_INVALID: EXIT.usage,
   GRANT_UNKNOWN: EXIT.notOk,
+  AGENT_UNKNOWN: EXIT.notOk,
+  APPROVAL_NOT_YOURS: EXIT.notOk,
   TOKEN_INVALID: EXIT.usage,
   TOKEN_UNKNOWN: EXIT.notOk,
   TOKENS_FULL: EXIT.notOk,

@@ -1,4 +1,4 @@
-import { showRecord, type ShownRecord } from '../audit/show-record.ts';
+import { showRecord, type ShownRecord } from '../wire/show-record.ts';
 import type { ChainedRecord } from '../domain/audit-record.ts';
 import { escapeJson } from '../wire/escape-text.ts';
 import type { Cell, Terminal } from './terminal.ts';

@@ -9,11 +9,14 @@ import { planeError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { entriesOf } from '../domain/module.ts';
 import { nearNames } from '../domain/near-names.ts';
+import { standingOf } from '../gate/approvals/may-decide.ts';
 import type { GatewayOperations } from '../gateway/operations.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { cancelRequest } from '../stages/call/cancel-request.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
+import { encode } from '../wire/message-pack.ts';
 import { changePaused, findTargetProblem } from './change-paused.ts';
 import { changeAgents } from './declare-agents.ts';
 import { createExplainer, explainPolicy } from './explain-policy.ts';
@@ -83,6 +86,17 @@ export function createOperations({ store, trail, config, log, auditKeys }: Opera
       const { records, statements, problem } = result;
       return { checked: records, statements, problems: problem === undefined ? [] : [problem] };
     },
+    cancelCall: (callId) => store.cancelCall(cancelRequest(callId, config.worker.retentionMs, 'operator')),
+    async resolveCall(callId, resolution, by) {
+      const answer = await store.resolveCall({ callId, resolution, audit: encode({ resolution, by }) });
+      if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
+      if (answer === 'resolved') return;
+      const record = await store.readCall(callId);
+      const state =
+        record?.resolution === undefined ? (record?.state ?? 'gone') : `already resolved: ${record.resolution}`;
+      throw planeError('CALL_NOT_INDETERMINATE', { callId, state });
+    },
+    standing: standingOf,
     readConditions,
   };
 }

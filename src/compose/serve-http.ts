@@ -1,17 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_HTTP_PORT } from '../config/gateway-schema.ts';
 import type { Config } from '../config/config-schema.ts';
+import { createApi } from '../gateway/api/create-api.ts';
 import { createAgentSessions } from '../gateway/agent-sessions.ts';
 import type { GatewayPlane } from '../gateway/gateway-plane.ts';
 import { createLoginLink } from '../gateway/login-link.ts';
 import { serveGateway, type ServeOptions } from '../gateway/serve-gateway.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Client } from '../client/client.ts';
+import { createMcpEndpoint } from '../mcp/inbound/endpoint.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { createOperations } from './gateway-operations.ts';
-import { createMcpEndpoint } from '../mcp/inbound/endpoint.ts';
 import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
 import { RELEASE } from './release.ts';
 
@@ -48,9 +49,12 @@ export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
   const sessions = createAgentSessions(client);
   const operations = createOperations({ store, trail, config, log, auditKeys: auditOptionsOf(config).keys });
   const plane: GatewayPlane = { gatewayId, config, store, client, trail, sessions, log, operations };
+  const api = createApi(plane);
   const { port } = config.gateway.http;
   const served = await serveGateway({
     plane,
+    api: api.app,
+    openapi: () => api.document,
     mcp: createMcpEndpoint({ ...plane, release: RELEASE }),
     readiness,
     metricsText,
@@ -65,6 +69,7 @@ export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
     loginLink: () => createLoginLink(store, url),
     async close() {
       forgetGatewayUrl(config, url);
+      api.close();
       await served.close();
       await sessions.closeAll();
     },

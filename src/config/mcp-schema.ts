@@ -12,6 +12,11 @@ export const mcpSchema = group({
     50 * SECOND,
     'How long a tool call waits for its outcome before the client is told that it goes on. Most clients give up after 60 seconds.',
   ),
+  taskAfterMs: option(
+    milliseconds(0, HOUR),
+    SECOND,
+    'The same for clients that know tasks: after so long they get one, and ask for its result.',
+  ),
   sessionIdleMs: option(
     milliseconds(SECOND, 24 * HOUR),
     30 * MINUTE,

@@ -98,4 +98,16 @@ export const GATEWAY_ERRORS = {
     retry: 'after-a-while',
     say: () => 'The gateway is stopping.',
   }),
+  AGENT_UNKNOWN: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { agent: string }) => `There is no agent "${d.agent}".`,
+    fix: 'List the agents with: sallyport agents list',
+  }),
+  APPROVAL_NOT_YOURS: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: () => 'Whoever asked may not decide.',
+    fix: 'Somebody else has to decide it. requesterMayDecide in the policy changes that.',
+  }),
 } as const;

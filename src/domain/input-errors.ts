@@ -11,7 +11,7 @@ export const INPUT_ERRORS = {
       d.problems === undefined
         ? `${d.tool} needs an answer first: ${Object.keys(d.requests).join(', ')}.`
         : `${d.tool} cannot use the answer it was given: ${Object.keys(d.problems).join(', ')}.`,
-    fix: 'Call it again with the same arguments and `input: { responses, state }`.',
+    fix: 'Call it again with the same arguments and `input: { responses, state }`, or `--answers` and `--state`.',
   }),
   INPUT_UNAVAILABLE: entry({
     stage: 'execute',

@@ -1,15 +1,17 @@
 import type { AuditVerification } from './api/audit-schema.ts';
-import type { Approval } from '../domain/approval.ts';
+import type { Approval, ApprovalQuestion, Principal } from '../domain/approval.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import type { DeclaredAgents } from '../domain/declared-agents.ts';
 import type { Asked, Explanation } from '../domain/explain-call.ts';
+import type { CallId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Paused, PolicyRecord } from '../domain/policy.ts';
+import type { Paused, Policy, PolicyRecord } from '../domain/policy.ts';
+import type { CancelAnswer } from '../ports/call-store.ts';
 
 /** What people do with a deployment, in code shared with the commands. Joined in `compose/`, which may use every part of the plane. */
 export interface GatewayOperations {
   /** How questions are shown: what is a secret by the tool's schema, by its name or by its shape is marked. */
-  approvalRenderer(): Promise<RenderApproval>;
+  readonly approvalRenderer: () => Promise<RenderApproval>;
   explain(asked: Asked): Promise<ExplainedCall>;
   explainer(catalog: Catalog, record: PolicyRecord): (asked: Asked) => Explanation;
   /** Checks a policy as a policy file is checked, and puts it in the place of the one with this version. */
@@ -29,8 +31,18 @@ export interface GatewayOperations {
   agentDoubts(record: PolicyRecord, catalog: Catalog): ReadonlyMap<string, readonly string[]>;
   /** Recomputes all chains and checks all signatures. */
   verifyAudit(): Promise<Pick<AuditVerification, 'checked' | 'statements' | 'problems'>>;
+  /** By an operator, whoever's call it is. */
+  cancelCall(callId: CallId, by: string): Promise<CancelAnswer>;
+  /** An operator's word on an indeterminate call. Throws CALL_UNKNOWN or CALL_NOT_INDETERMINATE. */
+  resolveCall(callId: CallId, resolution: 'ran' | 'not-ran', by: string): Promise<void>;
+  /** `approver`: sees everything and decides. `requester`: sees that it was asked. `stranger`: there is no such approval. */
+  readonly standing: (
+    question: ApprovalQuestion,
+    principal: Principal,
+    policy: Policy,
+  ) => 'approver' | 'requester' | 'stranger';
   /** Throws APPROVAL_INVALID with every problem. Returns them as a grant keeps them. */
-  readConditions(conditions: readonly JsonObject[]): string;
+  readonly readConditions: (conditions: readonly JsonObject[]) => string;
   readonly release: string;
 }
 

@@ -43,6 +43,8 @@ const ANSWERS: Readonly<Record<PlaneErrorCode, Answer>> = {
   APPROVAL_UNKNOWN: 404,
   APPROVAL_INVALID: 400,
   GRANT_UNKNOWN: 404,
+  AGENT_UNKNOWN: 404,
+  APPROVAL_NOT_YOURS: 403,
   TOKEN_INVALID: 400,
   TOKEN_UNKNOWN: 404,
   TOKENS_FULL: 409,
@@ -115,7 +117,8 @@ export function problemOf(error: unknown): Problem {
 /** A call that was refused before it was accepted. */
 export function problemOfOutcome({ kind, error }: Pick<Outcome, 'kind' | 'error'>): Problem {
   const { code = 'INTERNAL', message = 'The call was refused.', fix, facts } = error ?? {};
-  return createProblem({ status: STATUS_OF_OUTCOME[kind], code, detail: message, fix, facts });
+  const status = code === 'ARGUMENTS_TOO_LARGE' ? 413 : STATUS_OF_OUTCOME[kind];
+  return createProblem({ status, code, detail: message, fix, facts });
 }
 
 /** For answers that no thrown error stands for, e.g. a decision that came second. */

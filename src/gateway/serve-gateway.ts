@@ -31,7 +31,9 @@ export interface ServeOptions extends GatewayParts {
   readonly morePorts?: number;
 }
 
-const GRACE_MS = 10_000;
+/** How long answers that are under way are waited for, and how long streams may take to end. */
+const ANSWER_MS = 5000;
+const GRACE_MS = 5000;
 
 /** One listener for everything: API, MCP endpoint, metrics and console, behind one guard. */
 export async function serveGateway(options: ServeOptions): Promise<ServedGateway> {
@@ -100,8 +102,10 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
       inFlight.stop();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      await inFlight.drain(GRACE_MS);
+      await inFlight.drain(ANSWER_MS);
+      // Those of its streams that wait for news never end by themselves.
       await options.mcp?.close();
+      await inFlight.drain(GRACE_MS);
       server.closeAllConnections();
       await closed;
     },

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { makeSigningKey, openSigningKey, readTrustedKeys, type SigningKey } from '../../src/audit/signing-keys.ts';
 import { eraseSubject, signHeads, signStatement } from '../../src/audit/sign-statement.ts';
 import { retainTrail } from '../../src/audit/retain-trail.ts';
-import { showRecord } from '../../src/audit/show-record.ts';
+import { showRecord } from '../../src/wire/show-record.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import type { AuditSink, AuditTrail, TrailPage, TrailPlace } from '../../src/ports/audit-store.ts';
 import { parseRecord, toSignedHead } from '../../src/wire/audit-record.ts';

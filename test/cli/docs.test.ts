@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { spawnNode } from '../support/process.ts';
 
 describe('the generated pages', () => {
-  it('docs/errors.md, docs/config.md, docs/metrics.md and docs/events.md say what the tables say', async () => {
+  it('docs/errors.md, docs/config.md, docs/events.md, docs/metrics.md and docs/openapi.json say what the sources say', async () => {
     const child = await spawnNode(fileURLToPath(new URL('../../scripts/generate-docs.mjs', import.meta.url)), [
       '--check',
     ]);

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { jsonOf } from '../cli/run-cli.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
 import { startDesk, type DeskPlane } from './desk-plane.ts';
@@ -135,9 +134,9 @@ describe('the approvals page', () => {
     const again = await plane.call('desk.mail', mail('always@example.com'), who);
     expect((await plane.untilSettled(again)).kind).toBe('ok');
     const other = await plane.ask('desk.mail', mail('someone-else@example.com'), who);
-    const [grant] = jsonOf(await plane.cli('grants', 'list', '--json')) as unknown as object[];
-    expect(grant).toMatchObject({ agent: 'monthly', subject: 'ida', matches: { kind: 'exact' }, usesLeft: 2 });
-    await plane.cli('calls', 'cancel', other);
+    const { items } = (await plane.get('/v1/grants')) as { items: object[] };
+    expect(items).toMatchObject([{ agent: 'monthly', subject: 'ida', matches: { kind: 'exact' }, usesLeft: 2 }]);
+    await plane.cancel(other);
   });
 
   it('decides several with one dialog, each by its own request, and lists what became of each', async () => {
@@ -152,7 +151,7 @@ describe('the approvals page', () => {
     await desk.press('x', 'j', 'x', 'j', 'x');
     await desk.page.getByText('3 selected').waitFor();
     // Somebody else is faster with one of them.
-    await plane.cli('calls', 'cancel', calls[1]!);
+    await plane.cancel(calls[1]!);
     await desk.press('a');
     const send = desk.page.getByRole('dialog').locator('.dialog-actions .button-primary');
     await send.click();
@@ -171,14 +170,13 @@ describe('the approvals page', () => {
     const second = await plane.ask('desk.mail', mail('second@example.com'));
     await desk.open('/console/approvals');
     await openCall(first);
-    await desk.press('Enter');
-    await plane.cli('calls', 'cancel', first);
+    await plane.cancel(first);
     await desk.page.getByText('It is cancelled.').waitFor();
     await openCall(first);
     await desk.press('a', 'a');
     await desk.press('j');
     await openCall(second);
-    await plane.cli('calls', 'cancel', second);
+    await plane.cancel(second);
     await desk.page.getByText('It is cancelled.').waitFor();
     expect(ranFor('second@example.com')).toEqual([]);
   });

@@ -19,6 +19,8 @@ const FLAGS = [
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PICTURES = fileURLToPath(new URL('../../docs/console/', import.meta.url));
 
+const COOKIE = { name: '__Host-sallyport', path: '/', secure: true, httpOnly: true, sameSite: 'Strict' } as const;
+
 /** What must never happen in the console, whatever it shows. */
 interface Incidents {
   readonly dialogs: string[];
@@ -47,31 +49,30 @@ export function expectCalm({ incidents }: ConsolePage): void {
 }
 
 export interface ConsoleBrowser {
-  /** A page of somebody who signed in with a login link. */
+  /** A page of somebody who is signed in. */
   signIn(options?: BrowserContextOptions): Promise<ConsolePage>;
+  /** A page of somebody who is not. */
+  stranger(): Promise<ConsolePage>;
   close(): Promise<void>;
 }
 
-/** A real Chromium with an empty profile. The first page signs in with the printed link; the others share its cookie. */
-export async function openBrowser(plane: DeskPlane): Promise<ConsoleBrowser> {
+export type BrowsedPlane = Pick<DeskPlane, 'url' | 'cookie'>;
+
+/** A real Chromium with an empty profile. */
+export async function openBrowser(plane: BrowsedPlane): Promise<ConsoleBrowser> {
   const profile = temporaryFolder('sallyport browser');
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: FLAGS,
     env: { ...process.env, TMPDIR: profile.path } as Record<string, string>,
   });
-  let cookies: Awaited<ReturnType<BrowserContext['cookies']>> = [];
   return {
     async signIn(options = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
-      const opened = await watchPage(context, plane);
-      if (cookies.length === 0) {
-        await opened.page.goto(plane.loginLink);
-        await opened.page.waitForURL(/\/console\//);
-        cookies = await context.cookies();
-      } else await context.addCookies(cookies);
-      return opened;
+      await context.addCookies([{ ...COOKIE, value: plane.cookie, domain: '127.0.0.1' }]);
+      return watchPage(context, plane);
     },
+    stranger: async () => watchPage(await browser.newContext(), plane),
     close: () => closeBrowser(browser, profile),
   };
 }
@@ -81,7 +82,7 @@ async function closeBrowser(browser: Browser, profile: { remove(): void }): Prom
   profile.remove();
 }
 
-async function watchPage(context: BrowserContext, plane: DeskPlane): Promise<ConsolePage> {
+async function watchPage(context: BrowserContext, plane: BrowsedPlane): Promise<ConsolePage> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const incidents: Incidents = { dialogs: [], errors: [], foreign: [] };

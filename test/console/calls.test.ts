@@ -31,14 +31,14 @@ describe('the calls page', () => {
     await desk.open('/console/calls');
     await desk.page.getByText('No such calls.').waitFor();
     const waiting = await plane.call('desk.wait', {});
-    await row(waiting).getByText('running').waitFor();
+    await row(waiting).waitFor();
     await desk.press('p');
     await desk.page.getByRole('button', { name: 'Paused' }).waitFor();
     const found = await plane.call('desk.lookup', { text: 'a' });
     await plane.untilSettled(found);
     expect(await row(found).count()).toBe(0);
     await desk.press('p');
-    await row(found).getByText('ok').waitFor();
+    await row(found).getByText('ok', { exact: true }).waitFor();
 
     await row(waiting).getByRole('link').click();
     await desk.page.getByRole('button', { name: 'Cancel …' }).click();
@@ -77,7 +77,11 @@ describe('the calls page', () => {
     await desk.press('a');
     await plane.untilSettled(callId);
     await desk.press('g', 'c');
-    await row(callId).getByText('ok').waitFor();
+    await row(callId).getByText('ok', { exact: true }).waitFor();
+    await desk.press('/');
+    await desk.page.keyboard.type('desk.mail');
+    await desk.press('Enter');
+    await expect.poll(() => desk.page.locator('.call-link').count()).toBe(1);
     await desk.press('j', 'Enter');
     await desk.page.waitForURL(`**/console/calls/${callId}`);
     await expect.poll(() => desk.page.locator('.stage-name').allInnerTexts()).toEqual([...STAGES]);

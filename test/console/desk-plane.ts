@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { jsonOf, runCli, startCli, type CliResult } from '../cli/run-cli.ts';
+import { runCli, startCli, type CliResult } from '../cli/run-cli.ts';
 import { eventually, freePort, temporaryFolder } from '../support/process.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 
-const DESK = fileURLToPath(new URL('./modules/desk.mjs', import.meta.url));
+export const DESK = fileURLToPath(new URL('./modules/desk.mjs', import.meta.url));
 const HOUR_MS = 3_600_000;
 
 const POLICY = {
@@ -40,67 +40,99 @@ export interface Asker {
   readonly subject?: string;
 }
 
-/** A real `sallyport dev` with tools that are asked about. */
+export interface DeskOptions {
+  /** In place of the desk's own. */
+  readonly policy?: object;
+}
+
+/** A real `sallyport dev` with tools that are asked about, and a console login of its own to speak with it. */
 export interface DeskPlane {
   readonly url: string;
-  /** The link it printed when it last started. */
-  readonly loginLink: string;
+  /** The value of the console's cookie. */
+  readonly cookie: string;
   cli(...args: string[]): Promise<CliResult>;
+  /** In the folder it runs in. */
+  file(name: string): string;
+  get(path: string): Promise<Record<string, unknown>>;
+  /** Decides the one question of this call, as the console would. */
+  allow(callId: string): Promise<void>;
   /** Makes a call and does not wait for it; resolves with its id. */
   call(tool: string, args: object, by?: Asker): Promise<string>;
   /** The same for a tool that asks; resolves when the question is there. */
   ask(tool: string, args: object, by?: Asker): Promise<string>;
+  cancel(callId: string): Promise<void>;
   /** What tools were really run with. */
   ran(): readonly { readonly tool: string; readonly args: unknown }[];
   untilSettled(callId: string): Promise<{ readonly kind: string; readonly text: string }>;
-  /** kill -9, and the same again on the same port. */
-  crash(): Promise<void>;
+  /** kill -9, unless another signal is named. */
+  crash(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** The same again, on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startDesk(): Promise<DeskPlane> {
+export async function startDesk({ policy = POLICY }: DeskOptions = {}): Promise<DeskPlane> {
   const folder = temporaryFolder('sallyport console');
   const file = (name: string): string => join(folder.path, name);
   writeFileSync(file('modules.json'), JSON.stringify({ modules: [{ file: DESK }] }));
-  writeFileSync(file('policy.yaml'), JSON.stringify(POLICY));
+  writeFileSync(file('policy.yaml'), JSON.stringify(policy));
   writeFileSync(file('sallyport.yaml'), 'policyFile: policy.yaml\n');
   const port = await freePort();
-  let dev: WatchedProcess;
-  let loginLink = '';
-  const cli = (...args: string[]): Promise<CliResult> => runCli(args, { cwd: folder.path });
-  const start = async (): Promise<void> => {
-    dev = await startCli(['dev', '--modules', file('modules.json'), '--http-port', String(port)], { cwd: folder.path });
-    await dev.waitForLine(/^Ctrl-C ends it/, 30_000);
-    loginLink = /http:\/\/127\.0\.0\.1:\d+\/login#\S+/.exec(dev.stdout)?.[0] ?? '';
+  const url = `http://127.0.0.1:${port}`;
+  const start = async (): Promise<WatchedProcess> => {
+    const args = ['dev', '--modules', file('modules.json'), '--http-port', String(port)];
+    const started = await startCli(args, { cwd: folder.path });
+    await started.waitForLine(/^Ctrl-C ends it/, 60_000);
+    return started;
   };
-  await start();
+  let dev = await start();
+  const code = /\/login#(\S+)/.exec(dev.stdout)?.[1] ?? '';
+  const cookie = await signIn(url, code);
+  const api = apiOf(url, cookie);
 
-  const call = async (
-    tool: string,
-    args: object,
-    { agent = 'support', subject = 'lena' }: Asker = {},
-  ): Promise<string> => {
-    const who = ['--agent', agent, '--subject', subject];
-    const answer = jsonOf(await cli('call', tool, JSON.stringify(args), '--detach', ...who, '--json'));
-    return String(answer['callId'] ?? answer['id']);
+  const bearers = new Map<string, Promise<string>>();
+  const bearerOf = ({ agent = 'support', subject = 'lena' }: Asker = {}): Promise<string> => {
+    const name = `${agent} ${subject}`;
+    const opened =
+      bearers.get(name) ?? api('POST', '/v1/sessions', { agent, subject }).then((one) => String(one['bearer']));
+    bearers.set(name, opened);
+    return opened;
   };
-  const show = async (callId: string): Promise<Record<string, unknown>> =>
-    jsonOf(await cli('calls', 'show', callId, '--json'));
-  const until = (callId: string, state: string): Promise<unknown> =>
-    eventually(async () => (await show(callId))['state'] === state, { timeoutMs: 20_000, what: `${callId} ${state}` });
+  const call = async (tool: string, args: object, by?: Asker): Promise<string> => {
+    const body = { tool, arguments: args, waitMs: 0 };
+    const answer = await apiOf(url, undefined, await bearerOf(by))('POST', '/v1/calls', body);
+    return String(answer['callId']);
+  };
+  const detailOf = (callId: string): Promise<Record<string, unknown>> => api('GET', `/v1/calls/${callId}`);
+  const until = async (callId: string, state: string): Promise<Record<string, unknown>> => {
+    let detail: Record<string, unknown> = {};
+    await eventually(
+      async () => {
+        detail = await detailOf(callId);
+        return (detail['call'] as { state: string }).state === state;
+      },
+      { timeoutMs: 30_000, what: `${callId} ${state}` },
+    );
+    return detail;
+  };
   return {
-    url: `http://127.0.0.1:${port}`,
-    get loginLink() {
-      return loginLink;
-    },
-    cli,
+    url,
+    cookie,
+    cli: (...args) => runCli(args, { cwd: folder.path }),
+    file,
+    get: (path) => api('GET', path),
     call,
     async ask(tool, args, by) {
       const callId = await call(tool, args, by);
       await until(callId, 'parked');
       return callId;
     },
+    async allow(callId) {
+      const { approvals } = (await detailOf(callId)) as { approvals: { id: string; binding: string }[] };
+      const [{ id, binding } = { id: '', binding: '' }] = approvals;
+      await api('POST', `/v1/approvals/${id}/decide`, { decision: 'allow-once', binding });
+    },
+    cancel: async (callId) => void (await api('POST', `/v1/calls/${callId}/cancel`, {})),
     ran: () =>
       existsSync(file('ran.log'))
         ? readFileSync(file('ran.log'), 'utf8')
@@ -109,18 +141,53 @@ export async function startDesk(): Promise<DeskPlane> {
             .map((line) => JSON.parse(line) as { tool: string; args: unknown })
         : [],
     async untilSettled(callId) {
-      await until(callId, 'settled');
-      const { outcome } = (await show(callId)) as { outcome: { kind: string } };
+      const { outcome } = (await until(callId, 'settled')) as { outcome: { kind: string } };
       return { kind: outcome.kind, text: JSON.stringify(outcome) };
     },
-    async crash() {
-      dev.kill('SIGKILL');
+    async crash(signal = 'SIGKILL') {
+      dev.kill(signal);
       await dev.exited;
     },
-    restart: start,
+    async restart() {
+      dev = await start();
+    },
     async stop() {
       await dev.stop();
       folder.remove();
     },
+  };
+}
+
+const consoleHeaders = (url: string): Record<string, string> => ({
+  'content-type': 'application/json',
+  'sallyport-console': '1',
+  origin: url,
+});
+
+/** With the code of a login link; resolves with the value of the console's cookie. */
+export async function signIn(url: string, code: string): Promise<string> {
+  const answer = await fetch(`${url}/v1/login`, {
+    method: 'POST',
+    headers: consoleHeaders(url),
+    body: JSON.stringify({ code }),
+  });
+  const cookie = /^__Host-sallyport=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '')?.[1];
+  if (cookie === undefined) throw new Error(`No login: ${answer.status} ${await answer.text()}`);
+  return cookie;
+}
+
+type Api = (method: string, path: string, body?: object) => Promise<Record<string, unknown>>;
+
+function apiOf(url: string, cookie: string | undefined, bearer?: string): Api {
+  const proof = bearer === undefined ? { cookie: `__Host-sallyport=${cookie}` } : { authorization: `Bearer ${bearer}` };
+  return async (method, path, body) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { ...(bearer === undefined ? consoleHeaders(url) : { 'content-type': 'application/json' }), ...proof },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
   };
 }

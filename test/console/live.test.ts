@@ -52,7 +52,7 @@ describe('a console that stays open', () => {
     expectCalm(calls);
     await approvals.close();
     await calls.close();
-  });
+  }, 150_000);
 
   it('asks who it is when its login ended, and goes on where it was', async () => {
     const desk = await browser.signIn();

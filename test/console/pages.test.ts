@@ -18,7 +18,9 @@ beforeAll(async () => {
   await plane.ask('desk.deploy', { steps: ['build', 'test', 'publish'] }, { agent: 'release', subject: 'omar' });
   for (const text of ['Ada Lovelace', 'Alan Turing', 'Grace Hopper']) await plane.call('desk.lookup', { text });
   await plane.call('desk.fails', { text: 'The customer database does not answer.' }, { agent: 'billing' });
-  settled = await plane.call('desk.attach', { name: 'invoice.html' });
+  await plane.call('desk.attach', { name: 'invoice.html' });
+  settled = await plane.ask('desk.mail', { to: 'partner@example.com', subject: 'Contract', body: 'Signed.' });
+  await plane.allow(settled);
   await plane.untilSettled(settled);
 });
 afterAll(async () => {
@@ -39,10 +41,6 @@ const PAGES: readonly (readonly [name: string, path: () => string, shown: string
   ['decided', () => '/console/approvals?tab=history', '.state, .table'],
   ['calls', () => '/console/calls', '.call-link'],
   ['call', () => `/console/calls/${settled}`, '.timeline'],
-  ['access', () => '/console/access', 'h1'],
-  ['fleet', () => '/console/fleet', 'h1'],
-  ['grants', () => '/console/grants', 'h1'],
-  ['audit', () => '/console/audit', 'h1'],
 ];
 
 describe.each(Object.entries(LOOKS))('the console, %s', (look, options) => {
@@ -111,16 +109,31 @@ describe('the first page', () => {
     expect(policy).not.toContain('unsafe');
   });
 
-  it('is reached with a login link that leaves no code in the address or the history', async () => {
-    const desk = await browser.signIn();
-    await desk.open('/console/');
+  it('is reached with a login link, once, and no code stays in the address or the history', async () => {
+    const { stdout } = await plane.cli('gateway', 'login-link');
+    const link = /http:\S+\/login#\S+/.exec(stdout)?.[0] ?? '';
+    const desk = await browser.stranger();
+    await desk.page.goto(link);
+    await desk.page.locator('.approval-item').first().waitFor();
+    expect(desk.page.url()).toBe(`${plane.url}/console/approvals`);
+    await desk.page.goBack();
     expect(desk.page.url()).not.toContain('#');
-    const second = await fetch(`${plane.url}/v1/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'sallyport-console': '1', origin: plane.url },
-      body: JSON.stringify({ code: new URL(plane.loginLink).hash.slice(1) }),
-    });
-    expect(second.status).toBe(401);
+    const other = await browser.stranger();
+    await other.page.goto(link);
+    await other.page.getByRole('alert').waitFor();
+    expect(await other.page.context().cookies()).toEqual([]);
+    await desk.close();
+    await other.close();
+  });
+
+  it('asks strangers for a token, and takes none that is wrong', async () => {
+    const desk = await browser.stranger();
+    await desk.open('/console/calls');
+    await desk.page.getByLabel('Token').fill('spt_aaaaaaaaaaaaaaaa_wrong');
+    await desk.press('Enter');
+    await desk.page.getByRole('alert').waitFor();
+    expect(await desk.findings()).toEqual([]);
+    await desk.picture('login-light');
     await desk.close();
   });
 });

@@ -61,7 +61,7 @@ export const PAYLOADS: readonly string[] = [
   '<IMG SRC=x OnErRoR=alert(59)>',
   '<img/src=x/onerror=alert(60)>',
   '<img src=x onerror\u000D=alert(61)>',
-  '<img src=x\u0000 onerror=alert(62)>',
+  '<img src=x\u0001 onerror=alert(62)>',
   '\u202Egnp.exe',
   'visible\u200B\u2060\uFEFFhidden',
   'tag\u{E0041}\u{E0042}letters',

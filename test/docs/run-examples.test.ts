@@ -20,7 +20,8 @@ describe('the examples of the pages', () => {
 
   beforeAll(async () => {
     folder = temporaryFolder('sallyport-docs');
-    const files = ['modules/clock/index.js', 'docs/modules/dice.js', 'docs/modules/reports.js'];
+    const documented = ['dice', 'reports', 'handbook', 'trips'].map((name) => `docs/modules/${name}.js`);
+    const files = ['modules/clock/index.js', ...documented];
     const modules = files.map((file) => ({ file: built(`examples/${file}`) }));
     writeFileSync(join(folder.path, 'modules.json'), JSON.stringify({ modules }));
     dev = await spawnNode(built('cli/main.js'), ['dev', '--modules', 'modules.json'], { cwd: folder.path, env });
@@ -62,6 +63,36 @@ describe('the examples of the pages', () => {
       ]),
     );
     expect(code).toBe(0);
+  });
+
+  it('answer a tool that asks, read a resource and get a prompt', async () => {
+    const { code, stdout, stderr } = await run('examples/docs/answer-a-tool.js');
+    expect(stderr).toBe('');
+    for (const shown of [
+      'Which class to Lyon?',
+      'Booked to Lyon, second class.',
+      "'handbook://index', 'handbook://pages/{page}'",
+      'Trips of up to 500 euros need no approval.',
+      "[ 'handbook.explain' ]",
+      'Explain this to somebody who is new here:',
+      "values: [ 'travel' ]",
+    ])
+      expect(stdout).toContain(shown);
+    expect(code).toBe(0);
+  });
+
+  it('answer a tool from a terminal', async () => {
+    const asked = await run('cli/main.js', 'call', 'trips.book', '{"to":"Lyon"}', '--subject', 'ada');
+    expect(asked.stderr).toContain('asks for comfort: {"kind":"elicit","message":"Which class to Lyon?"');
+    expect(asked.code).toBe(1);
+    const answers = { comfort: { action: 'accept', content: { class: 'third' } } };
+    const wrong = await call('trips.book', { to: 'Lyon' }, '--answers', JSON.stringify(answers));
+    expect(outcomeOf(wrong)).toMatchObject({
+      error: { code: 'INPUT_REQUIRED', facts: { problems: { comfort: ['class is none of the choices'] } } },
+    });
+    answers.comfort.content.class = 'first';
+    const booked = await call('trips.book', { to: 'Lyon' }, '--answers', JSON.stringify(answers));
+    expect(outcomeOf(booked)).toMatchObject({ content: [{ text: 'Booked to Lyon, first class.' }] });
   });
 
   it('listen for diagnostic events', async () => {

@@ -130,7 +130,7 @@ const SOMEBODY: Identity = { tenant: 'default', subject: 'local', agent: 'assist
 function configOf({ config, logLevel = 'info' }: FixtureOptions, redis: RedisServer | undefined): object {
   const audit = { sink: 'sqlite', file: 'audit.sqlite' };
   const where = redis === undefined ? {} : { store: 'redis', redis: { url: redis.url }, audit };
-  return { log: { level: logLevel }, ...where, ...config };
+  return { log: { level: logLevel }, telemetry: { metrics: { enabled: true } }, ...where, ...config };
 }
 
 function storeOptionsOf(folder: PlaneFolder, redis: RedisServer | undefined): StoreOptions {

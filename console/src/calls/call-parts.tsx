@@ -103,7 +103,8 @@ export function CallHistory({ detail }: DetailProps): VNode {
                   <Inert text={approval.title} />
                 </a>{' '}
                 <span class="hint">
-                  <Ago at={approval.resolvedAt ?? approval.requestedAt} />
+                  <Ago at={approval.resolvedAt ?? approval.requestedAt} />, asked by{' '}
+                  <Inert text={approval.askers.map(({ kind, id }) => `${kind} ${id}`).join(', ')} />
                 </span>
               </li>
             ))}

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { OutcomeKind } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
 import { BETWEEN, PERIODS, type CallFilter, type FilterName } from './call-filter.ts';
@@ -57,18 +57,9 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
       </button>
       <Choices title="State" {...bind('state')} options={STATES.map((name) => [name, name])} />
       <Choices title="Outcome" {...bind('outcome')} options={OUTCOMES.map((name) => [name, name])} />
-      <label class="field">
-        Tool
-        <input type="search" autoComplete="off" spellcheck={false} data-filter {...bind('tool')} />
-      </label>
-      <label class="field">
-        Agent
-        <input type="search" autoComplete="off" spellcheck={false} {...bind('agent')} />
-      </label>
-      <label class="field">
-        Subject
-        <input type="search" autoComplete="off" spellcheck={false} {...bind('subject')} />
-      </label>
+      <Words title="Tool" {...bind('tool')} isFirst />
+      <Words title="Agent" {...bind('agent')} />
+      <Words title="Subject" {...bind('subject')} />
       <Choices
         title="Time"
         {...bind('last')}
@@ -89,6 +80,38 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
         </Button>
       )}
     </form>
+  );
+}
+
+interface WordsProps {
+  readonly title: string;
+  readonly value: string;
+  /** Reached with a key. */
+  readonly isFirst?: boolean;
+  readonly onChange: (event: { currentTarget: HTMLInputElement }) => void;
+}
+
+/** What is being typed stays in the field while the list around it changes. */
+function Words({ title, value, isFirst, onChange }: WordsProps): VNode {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  return (
+    <label class="field">
+      {title}
+      <input
+        type="search"
+        autoComplete="off"
+        spellcheck={false}
+        data-filter={isFirst}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onChange={onChange}
+        onKeyDown={(event) => {
+          // Enter ends the typing: the next keys are for the list.
+          if (event.key === 'Enter') event.currentTarget.blur();
+        }}
+      />
+    </label>
   );
 }
 

@@ -47,6 +47,8 @@ function Block({ callId, block }: { readonly callId: string; readonly block: Con
       return <CodeBlock label="Text" text={block.text} />;
     case 'structured':
       return <CodeBlock label="Structured" text={JSON.stringify(block.value, undefined, 2) ?? ''} />;
+    case 'resource':
+      return <Resource callId={callId} block={block} />;
     case 'image':
     case 'audio':
     case 'file':
@@ -56,6 +58,28 @@ function Block({ callId, block }: { readonly callId: string; readonly block: Con
         </p>
       );
   }
+}
+
+interface ResourceProps {
+  readonly callId: string;
+  readonly block: ContentBlockView & { readonly kind: 'resource' };
+}
+
+/** Where it is said to be is text, no link: a tool must not choose where a person goes. */
+function Resource({ callId, block: { uri, mediaType = '', text, index, bytes } }: ResourceProps): VNode {
+  return (
+    <>
+      <p class="mono">
+        <Inert text={uri} />
+      </p>
+      {text === undefined ? null : <CodeBlock label="Text of the resource" text={text} />}
+      {index === undefined ? null : (
+        <p>
+          <FileLink callId={callId} file={{ index, mediaType, bytes: bytes ?? 0 }} />
+        </p>
+      )}
+    </>
+  );
 }
 
 /** Bytes are saved, never shown: nothing of a tool is opened in the console's own origin. */

@@ -1,10 +1,21 @@
 import type { VNode } from 'preact';
-import type { StageView } from '../api-types.ts';
+import type { Stage, StageView } from '../api-types.ts';
 import { Inert } from '../components/inert.tsx';
 import { showDuration } from '../show-time.ts';
 
+const ORDER: readonly Stage[] = ['call', 'claim', 'identify', 'gate', 'execute', 'settle', 'reply'];
+
+/** Every stage in its order, also those of which nothing is on file. One that was passed twice is there twice. */
+function allStages(known: readonly StageView[]): readonly StageView[] {
+  return ORDER.flatMap((stage) => {
+    const found = known.filter((one) => one.stage === stage);
+    return found.length === 0 ? [{ stage }] : found;
+  });
+}
+
 /** The stages under each other, each where it was in time. Their numbers are text; the bars only repeat them. */
-export function Timeline({ stages }: { readonly stages: readonly StageView[] }): VNode {
+export function Timeline({ stages: known }: { readonly stages: readonly StageView[] }): VNode {
+  const stages = allStages(known);
   const starts = stages.flatMap(({ startedAt }) => (startedAt === undefined ? [] : [startedAt]));
   const from = Math.min(...starts);
   const until = Math.max(...stages.map((stage) => endOf(stage) ?? from));
@@ -22,7 +33,8 @@ export function Timeline({ stages }: { readonly stages: readonly StageView[] }):
                 <span
                   class="stage-bar"
                   style={{
-                    left: percent(startedAt - from),
+                    // The last one stays to be seen.
+                    left: `min(${percent(startedAt - from)}, calc(100% - 3px))`,
                     width: percent(durationMs ?? (endOf(stage) ?? from) - startedAt),
                   }}
                 />

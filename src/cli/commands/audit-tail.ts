@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { matchesFilter } from '../../audit/match-record.ts';
-import { showRecord } from '../../audit/show-record.ts';
+import { showRecord } from '../../wire/show-record.ts';
 import { endOfTrail, walkTrail } from '../../audit/walk-trail.ts';
 import type { AuditTrail } from '../../ports/audit-store.ts';
 import { parseRecord } from '../../wire/audit-record.ts';

@@ -1,9 +1,11 @@
 import { Command, Option } from 'commander';
 import { nearNames } from '../../domain/near-names.ts';
-import type { CallAnswer, Client } from '../../client/client.ts';
+import type { CallAnswer, CallInput, Client } from '../../client/client.ts';
 import { connect } from '../../compose/connect.ts';
 import type { CallEvent } from '../../domain/call-event.ts';
+import type { RequiredInput } from '../../domain/input.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import { escapeJson } from '../../wire/escape-text.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
@@ -26,6 +28,8 @@ interface CallFlags {
   readonly tenant?: string;
   readonly platform?: string;
   readonly channel?: string;
+  readonly answers?: string;
+  readonly state?: string;
   readonly key?: string;
   readonly deadline?: number;
   readonly wait?: number;
@@ -49,6 +53,8 @@ export function callCommand(): Command {
     .addOption(
       new SingleOption('--session-file <path>', 'call with this session instead, as `sessions open --out` wrote it'),
     )
+    .addOption(new SingleOption('--answers <json>', 'answers to what the tool asked for, by name; JSON or @FILE'))
+    .addOption(new SingleOption('--state <text>', 'the state that came with its questions'))
     .addOption(new SingleOption('--key <key>', 'the same key with the same arguments is the same call'))
     .addOption(new SingleOption('--deadline <duration>', 'when the call ends, such as 30s', readDuration))
     .addOption(new SingleOption('--wait <duration>', "how long to wait here (default: the tool's own)", readDuration))
@@ -66,6 +72,7 @@ async function callTool(context: CommandContext, tool: string, positional: strin
   if (flags.raw === true && process.stdout.isTTY)
     throw usage('--raw does not print to a terminal.', 'Send it to a file or a pipe.');
   const args = await readCallArguments(positional ?? flags.args ?? '{}');
+  const input = await readInput(flags);
   const known = readKnownSession(context.options);
   const loaded = context.loadConfig();
   const storeOptions = commandStoreOptions(loaded, { running: true });
@@ -80,6 +87,7 @@ async function callTool(context: CommandContext, tool: string, positional: strin
     const key = flags.key ?? randomId();
     const calling = client.call(session, tool, args, {
       key,
+      ...(input === undefined ? {} : { input }),
       ...(flags.deadline === undefined ? {} : { deadlineMs: flags.deadline }),
       ...(flags.detach === true ? { waitMs: 0 } : flags.wait === undefined ? {} : { waitMs: flags.wait }),
       ...(terminal.interactive || flags.progress === true ? { onEvent: showEvents(context) } : {}),
@@ -93,6 +101,12 @@ async function callTool(context: CommandContext, tool: string, positional: strin
   } finally {
     await client.close();
   }
+}
+
+async function readInput({ answers, state }: CallFlags): Promise<CallInput | undefined> {
+  if (answers === undefined && state === undefined) return undefined;
+  const responses = answers === undefined ? {} : { responses: await readCallArguments(answers) };
+  return { ...responses, ...(state === undefined ? {} : { state }) };
 }
 
 function openSession(client: Client, flags: CallFlags): Promise<KnownSession> {
@@ -112,6 +126,8 @@ function showEvents({ terminal, options }: CommandContext): (event: CallEvent) =
   return (event) => {
     if (event.kind === 'queued') show(`queued as ${event.callId}`);
     else if (event.kind === 'started') show('started');
+    else if (event.kind === 'logged')
+      show(`${event.level}: ${typeof event.data === 'string' ? event.data : escapeJson(JSON.stringify(event.data))}`);
     else if (event.kind === 'progress') {
       const part =
         event.done === undefined ? '' : ` ${event.done}${event.total === undefined ? '' : ` of ${event.total}`}`;
@@ -137,9 +153,18 @@ async function showAnswer(context: CommandContext, client: Client, tool: string,
   }
   const code = showOutcome(terminal, outcome, options);
   for (const path of saved) terminal.note(`saved ${path}`);
+  if (answer.kind === 'settled' && answer.input !== undefined) showQuestions(context, answer.input);
   if (answer.kind === 'settled' && outcome.kind !== 'ok') terminal.note(`call ${answer.callId}`);
   if (outcome.kind === 'unknown-tool') await suggestTool(context, client, tool, outcome);
   return code;
+}
+
+function showQuestions({ terminal }: CommandContext, { requests, state, problems = {} }: RequiredInput): void {
+  for (const [name, request] of Object.entries(requests)) {
+    const why = problems[name] === undefined ? '' : ` (${problems[name].join('; ')})`;
+    terminal.note(`asks for ${name}${why}: ${escapeJson(JSON.stringify(request))}`);
+  }
+  if (state !== undefined) terminal.note(`state: ${state}`);
 }
 
 function showPending({ terminal }: CommandContext, callId: string, what: string): number {

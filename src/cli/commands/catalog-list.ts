@@ -1,17 +1,18 @@
 import { Command } from 'commander';
+import { entriesOf } from '../../domain/module.ts';
 import { action } from '../command-context.ts';
 import { withStore } from '../with-store.ts';
 
 const LONGEST_DESCRIPTION = 80;
 
 export function catalogListCommand(): Command {
-  return new Command('list').description('All published tools').action(
+  return new Command('list').description('All published tools, resources and prompts').action(
     action((context) =>
       withStore(context, async (store) => {
         const { terminal } = context;
         const { sequence, digest, modules } = await store.readCatalog();
         if (terminal.json) return terminal.printJson({ sequence, digest, modules });
-        const tools = modules.flatMap((module) => module.tools.map((tool) => ({ module, tool })));
+        const tools = modules.flatMap((module) => entriesOf(module).map((tool) => ({ module, tool })));
         if (tools.length === 0)
           return terminal.note('Nothing is published. A worker publishes its modules when it starts.');
         terminal.printTable(
@@ -19,7 +20,9 @@ export function catalogListCommand(): Command {
           tools.map(({ module, tool }) => [
             tool.id,
             tool.effect,
-            [tool.privileged ? 'privileged' : '', tool.serial ? 'serial' : ''].filter((mark) => mark !== '').join(', '),
+            [tool.surface?.kind ?? '', tool.privileged ? 'privileged' : '', tool.serial ? 'serial' : '']
+              .filter((mark) => mark !== '')
+              .join(', '),
             module.pool,
             shorten(tool.description),
           ]),

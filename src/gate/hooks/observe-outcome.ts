@@ -1,6 +1,6 @@
 import type { ContentBlock } from '../../domain/content.ts';
 import type { ObservedBlock, ObservedOutcome } from '../../domain/hook.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { Outcome, OutcomeError } from '../../domain/outcome.ts';
 
 /** A result can have megabytes, and many of them may wait for a slow observer. */
 const MOST_CHARACTERS = 256 * 1024;
@@ -8,12 +8,19 @@ const MOST_CHARACTERS = 256 * 1024;
 /** What observers are told of an outcome. */
 export function observeOutcome(outcome: Outcome): ObservedOutcome {
   const { kind, executed, retryable, error, structured } = outcome;
-  const ending = { kind, executed, retryable, ...(error === undefined ? {} : { error }) };
+  const ending = { kind, executed, retryable, ...(error === undefined ? {} : { error: withoutState(error) }) };
   const content = outcome.content.map(observeBlock);
   const shown = { content, ...(structured === undefined ? {} : { structured }) };
   // The cheap look first: writing down megabytes only to count them would hold up everybody.
   const fits = textLength(content) <= MOST_CHARACTERS && JSON.stringify(shown).length <= MOST_CHARACTERS;
   return fits ? { ...ending, ...shown } : { ...ending, content: [], truncated: true };
+}
+
+/** The state of a tool that asked is between it and its caller, and may be large. */
+function withoutState(error: OutcomeError): OutcomeError {
+  if (error.code !== 'INPUT_REQUIRED' || error.facts?.['state'] === undefined) return error;
+  const { state: _state, ...facts } = error.facts;
+  return { ...error, facts };
 }
 
 function observeBlock(block: ContentBlock): ObservedBlock {

@@ -11,6 +11,8 @@ export const toolSchema = z
     privileged: z.boolean(),
     serial: z.boolean(),
     pinned: z.literal('caller').optional(),
+    /** Present: no tool but a resource or a prompt. */
+    surface: z.record(z.string(), z.unknown()).optional(),
     inputSchema: jsonSchema,
     outputSchema: jsonSchema.optional(),
     digest: z.string(),

@@ -21,6 +21,15 @@ export const contentBlockSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('text'), text: z.string() }),
     z.strictObject({ kind: z.literal('structured'), value: z.unknown() }),
+    /** Its text, or where its bytes are. */
+    z.strictObject({
+      kind: z.literal('resource'),
+      uri: z.string(),
+      mediaType: z.string().optional(),
+      text: z.string().optional(),
+      index: z.int().min(0).optional(),
+      bytes: z.int().min(0).optional(),
+    }),
     binaryBlock('image'),
     binaryBlock('audio'),
     binaryBlock('file'),

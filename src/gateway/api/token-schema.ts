@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { TOKEN_LIMITS, TOKEN_SCOPES } from '../../domain/gateway-token.ts';
-import { identitySchema, limitQuery, moment, nameText, pageOf } from './page-schema.ts';
+import { cursorQuery, identitySchema, limitQuery, moment, nameText, pageOf } from './page-schema.ts';
 
 export const tokenSchema = z
   .strictObject({
@@ -16,7 +16,7 @@ export const tokenSchema = z
   .meta({ id: 'Token' });
 export type TokenView = z.infer<typeof tokenSchema>;
 export const tokenPageSchema = pageOf(tokenSchema).meta({ id: 'TokenPage' });
-export const tokenListQuery = z.strictObject({ limit: limitQuery });
+export const tokenListQuery = z.strictObject({ limit: limitQuery, cursor: cursorQuery });
 
 export const newTokenSchema = z
   .strictObject({

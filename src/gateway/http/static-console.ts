@@ -38,14 +38,15 @@ export function createStaticConsole(folder: string | undefined): Hono<GatewayEnv
   const files = folder === undefined ? new Map<string, StaticFile>() : readFiles(folder);
   const pages = new Hono<GatewayEnv>();
   // The console brings a page of its own; this one is for a gateway without.
-  const login = files.get(INDEX) ?? staticFile('login.html', Buffer.from(LOGIN_PAGE));
+  const logout = staticFile('login.html', Buffer.from(LOGIN_PAGE));
+  const login = files.get(INDEX) ?? logout;
   const script = staticFile('login.js', Buffer.from(LOGIN_SCRIPT));
   const style = staticFile('login.css', Buffer.from(LOGIN_STYLE));
 
   pages.get('/', (context) => context.redirect('/console/', 302));
   pages.get('/console', (context) => context.redirect('/console/', 302));
   pages.get('/login', (context) => send(login, context.req.raw));
-  pages.get('/logout', (context) => send(login, context.req.raw));
+  pages.get('/logout', (context) => send(logout, context.req.raw));
   pages.get('/login.js', (context) => send(script, context.req.raw));
   pages.get('/login.css', (context) => send(style, context.req.raw));
   pages.get('/assets/*', (context) => send(files.get(context.req.path.slice(1)), context.req.raw));

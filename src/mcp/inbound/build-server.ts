@@ -10,7 +10,7 @@ import type { McpCaller, McpHome, McpPeer } from './mcp-home.ts';
 import { PlainServer } from './plain-server.ts';
 import { toProtocolError } from './protocol-problem.ts';
 import { serveSurfaces, type Answering } from './serve-surfaces.ts';
-import { cancelTask, getTask, requireTasks, taskParams, TASKS_EXTENSION, updateParams, updateTask } from './tasks.ts';
+import { cancelTask, getTask, requireTasks, taskParams, TASKS_EXTENSION, updateTask } from './tasks.ts';
 
 /** One exchange of 2026, or one session of 2025, speaks with one of these; none is ever shared. */
 export function buildServer(home: McpHome, caller: McpCaller): Server {
@@ -56,8 +56,9 @@ function serveTasks(server: Server, home: McpHome, caller: McpCaller): void {
   server.setRequestHandler('tasks/get', { params: taskParams }, ({ taskId }, ctx) =>
     task(ctx, (peer) => getTask(home, peer, taskId)),
   );
-  server.setRequestHandler('tasks/update', { params: updateParams }, (params, ctx) =>
-    task(ctx, (peer) => updateTask(home, peer, params)),
+  // The SDK takes the answers out of the params, as it does for retried calls.
+  server.setRequestHandler('tasks/update', { params: taskParams }, ({ taskId }, ctx) =>
+    task(ctx, (peer) => updateTask(home, peer, taskId, ctx.mcpReq.inputResponses)),
   );
   server.setRequestHandler('tasks/cancel', { params: taskParams }, ({ taskId }, ctx) =>
     task(ctx, (peer) => cancelTask(home, peer, taskId)),

@@ -28,8 +28,8 @@ export async function callTool(
   const owner = { bearer: peer.bearer, method: 'tools/call', params: { name: params.name, arguments: args } };
   const session = await home.handleOf(peer, wish.run);
   const { client, config } = home.plane;
-  const { waitMs } = config.gateway.mcp;
-  const { signal, unlink } = linkAbort(ctx.mcpReq.signal);
+  const { waitMs, taskAfterMs } = config.gateway.mcp;
+  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
   const { key, trace, traceState } = wish;
   const begin = (answered?: Answered): CallUnderWay => {
     if (wish.callId !== undefined && answered === undefined)
@@ -37,7 +37,7 @@ export async function callTool(
     return CallUnderWay.made(client, session, (hear) =>
       client.call(session, tool.id, args, {
         // Who knows tasks need not sit it out.
-        ...(knowsTasks(peer) ? {} : { waitMs }),
+        waitMs: knowsTasks(peer) ? taskAfterMs : waitMs,
         signal,
         onEvent: hearEvents(wish, ctx, hear),
         via: 'mcp',

@@ -9,7 +9,7 @@ import { applyAnswer, findQuestion, type OpenQuestion } from './open-question.ts
 import { invalidParams } from './protocol-problem.ts';
 import { showPending } from './show-pending.ts';
 import { knowsTasks, taskOf } from './tasks.ts';
-import { answersTo, askAtOnce, toWire, wantedInput, type WantedInput } from './tool-input.ts';
+import { answersTo, askAtOnce, missingCapability, toWire, wantedInput, type WantedInput } from './tool-input.ts';
 
 /** As long as a person may take in front of one form; the question itself may end sooner. */
 const FORM_MS = 10 * 60_000;
@@ -39,6 +39,8 @@ async function follow(scene: CallScene, call: CallUnderWay): Promise<Pursued> {
 async function come(scene: CallScene, standing: CallStanding): Promise<Pursued> {
   if (standing.kind === 'parked') return askAbout(scene, standing);
   if (standing.kind === 'pending') return goesOn(scene, standing);
+  const missing = scene.peer.era === '2026' ? missingCapability(standing.outcome) : undefined;
+  if (missing !== undefined) throw missing;
   const wanted = standing.kind === 'settled' ? wantedInput(standing.outcome) : undefined;
   return wanted === undefined ? standing : askFor(scene, wanted, standing);
 }

@@ -1,4 +1,8 @@
-import { inputRequired, type ClientCapabilities } from '@modelcontextprotocol/server';
+import {
+  inputRequired,
+  MissingRequiredClientCapabilityError,
+  type ClientCapabilities,
+} from '@modelcontextprotocol/server';
 import { INPUT_KINDS, type InputKind, type InputRequest, type InputRequests } from '../../domain/input.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -21,6 +25,21 @@ export function wantedInput({ error }: Outcome): WantedInput | undefined {
   const { requests, state } = error.facts ?? {};
   if (!isJsonObject(requests)) return undefined;
   return { requests: requests as unknown as InputRequests, ...(typeof state === 'string' ? { state } : {}) };
+}
+
+const CAPABILITIES: Readonly<Record<InputKind, ClientCapabilities>> = {
+  elicit: { elicitation: { form: {} } },
+  'elicit-url': { elicitation: { url: {} } },
+  sample: { sampling: {} },
+  roots: { roots: {} },
+};
+
+/** The tool needs something that the client did not say it has: 2026 has an error of its own for that. */
+export function missingCapability({ error }: Outcome): Error | undefined {
+  if (error?.code !== 'INPUT_UNAVAILABLE') return undefined;
+  const kinds = (Array.isArray(error.facts?.['kinds']) ? error.facts['kinds'] : []) as InputKind[];
+  const requiredCapabilities = Object.assign({}, ...kinds.map((kind) => CAPABILITIES[kind])) as ClientCapabilities;
+  return new MissingRequiredClientCapabilityError({ requiredCapabilities }, error.message);
 }
 
 /** What the client said that it can be asked for. */

@@ -1,6 +1,6 @@
 import type { AuditPayload, AuditRecord, ChainedRecord } from '../domain/audit-record.ts';
-import { readAuditDetail } from '../wire/audit-detail.ts';
-import { parseRecord } from '../wire/audit-record.ts';
+import { readAuditDetail } from './audit-detail.ts';
+import { parseRecord } from './audit-record.ts';
 
 /** A record with its payload and its place in the chain, as it is shown and exported. */
 export type ShownRecord = AuditRecord & AuditPayload & { readonly chain: string; readonly erased?: true };

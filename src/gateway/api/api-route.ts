@@ -1,0 +1,158 @@
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { planeError } from '../../domain/errors.ts';
+import { TOKEN_SCOPES, type TokenScope } from '../../domain/gateway-token.ts';
+import { escapeHidden } from '../../wire/escape-text.ts';
+import type { LiveFeed } from '../follow/live-feed.ts';
+import type { SettledHistory } from '../follow/settled-history.ts';
+import type { GatewayPlane } from '../gateway-plane.ts';
+import type { GatewayEnv } from '../http/gateway-env.ts';
+import { requireScope } from '../http/require-scope.ts';
+import { problemSchema } from './problem-schema.ts';
+
+export type Api = OpenAPIHono<GatewayEnv>;
+export type ApiContext = Context<GatewayEnv>;
+
+/** What routes share beside the plane itself. */
+export interface ApiNeeds {
+  readonly plane: GatewayPlane;
+  readonly history: SettledHistory;
+  readonly feed: LiveFeed;
+}
+
+export const EVERY_SCOPE = TOKEN_SCOPES;
+
+const emptyObject = z.strictObject({});
+
+interface RouteWish<
+  Query extends z.ZodObject,
+  Params extends z.ZodObject,
+  Headers extends z.ZodObject,
+  Body extends z.ZodType,
+> {
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly path: string;
+  /** Who has one of them is let through; an admin has all but `agent`. */
+  readonly scopes: readonly [TokenScope, ...TokenScope[]];
+  readonly summary: string;
+  readonly tag: string;
+  readonly query?: Query;
+  readonly params?: Params;
+  readonly headers?: Headers;
+  readonly body?: Body;
+  /** By status. Undefined: it has no body. */
+  readonly answers: Readonly<Record<number, AnswerWish>>;
+  /** Statuses of problems that are this route's own. */
+  readonly problems?: readonly number[];
+}
+
+export interface AnswerWish {
+  readonly description: string;
+  readonly schema?: z.ZodType;
+  /** In place of JSON. */
+  readonly mediaType?: string;
+}
+
+interface Given<Query, Params, Headers, Body> {
+  readonly query: Query;
+  readonly params: Params;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** Whatever they say about it, each of these can happen on every route. */
+const USUAL_PROBLEMS = [400, 401, 403, 429, 503] as const;
+
+/**
+ * One route: its scopes are checked before anything of the request is looked at, its parts by schemas that are also what the OpenAPI
+ * document says.
+ */
+export function addRoute<
+  Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  Params extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  Headers extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  Body extends z.ZodType = z.ZodType<undefined>,
+>(
+  api: Api,
+  wish: RouteWish<Query, Params, Headers, Body>,
+  handle: (
+    context: ApiContext,
+    given: Given<z.output<Query>, z.output<Params>, z.output<Headers>, z.output<Body>>,
+  ) => Promise<Response> | Response,
+): void {
+  const { method, path, scopes, summary, tag, query, params, headers, body } = wish;
+  const route = createRoute({
+    method,
+    path,
+    summary,
+    tags: [tag],
+    description: `Scope: ${scopes.join(' or ')}.`,
+    security: [{ bearer: [] }, { console: [] }],
+    'x-scopes': [...scopes],
+    middleware: [requireScope(...scopes)] as never,
+    request: {
+      // Without a schema anything would be taken for granted, and a typing error be an empty filter.
+      query: query ?? emptyObject,
+      ...(params === undefined ? {} : { params }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined ? {} : { body: { required: true, content: { 'application/json': { schema: body } } } }),
+    },
+    responses: { ...answersOf(wish.answers), ...problemsOf([...USUAL_PROBLEMS, ...(wish.problems ?? [])]) },
+  });
+  const validated = (context: Context, part: string): never => (context.req as never as Valid).valid(part) as never;
+  api.openapi(route, ((context: ApiContext) =>
+    handle(context, {
+      query: validated(context, 'query'),
+      params: params === undefined ? (undefined as never) : validated(context, 'param'),
+      headers: headers === undefined ? (undefined as never) : validated(context, 'header'),
+      body: body === undefined ? (undefined as never) : validated(context, 'json'),
+    })) as never);
+}
+
+interface Valid {
+  valid(part: string): unknown;
+}
+
+function answersOf(answers: Readonly<Record<number, AnswerWish>>): Record<number, object> {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, schema, mediaType = 'application/json' }]) => [
+      status,
+      schema === undefined ? { description } : { description, content: { [mediaType]: { schema } } },
+    ]),
+  );
+}
+
+function problemsOf(statuses: readonly number[]): Record<number, object> {
+  const answer = { description: 'A problem.', content: { 'application/problem+json': { schema: problemSchema } } };
+  return Object.fromEntries(statuses.map((status) => [status, answer]));
+}
+
+const MOST_PROBLEMS = 8;
+const LONGEST_PROBLEM = 200;
+
+/** An app whose schemas refuse with the problem's own words: where, and what was expected. The value itself is not repeated. */
+export function newApi(): Api {
+  return new OpenAPIHono<GatewayEnv>({
+    defaultHook: (result) => {
+      if (result.success) return;
+      const problems = result.error.issues.flatMap((issue) => {
+        const place = [result.target, ...issue.path.map(String)].join('.');
+        return [`${place}: ${issue.message}`];
+      });
+      throw planeError('PARAMETER_INVALID', {
+        problems: problems.slice(0, MOST_PROBLEMS).map((text) => escapeHidden(cut(text))),
+      });
+    },
+  });
+}
+
+function cut(text: string): string {
+  return text.length <= LONGEST_PROBLEM ? text : `${text.slice(0, LONGEST_PROBLEM)}…`;
+}
+
+/** Members without a value are not there. */
+export function defined<Value extends object>(value: Value): Defined<Value> {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<Value>;
+}
+
+type Defined<Value> = { [Name in keyof Value]: Exclude<Value[Name], undefined> };

@@ -1,0 +1,220 @@
+import { z } from '@hono/zod-openapi';
+import type { Approval, ApprovalId, Principal } from '../../domain/approval.ts';
+import { planeError } from '../../domain/errors.ts';
+import { parseScopedId } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Decision } from '../../client/decide-request.ts';
+import type { DecideAnswer } from '../../ports/approval-store.ts';
+import { createProblem, problemResponse } from '../problem.ts';
+import { addRoute, defined, type Api, type ApiContext, type ApiNeeds } from './api-route.ts';
+import {
+  approvalListQuery,
+  approvalPageSchema,
+  approvalSchema,
+  decideAnswerSchema,
+  decideRequestSchema,
+  grantPageSchema,
+  type DecideAnswerView,
+  type DecideBody,
+} from './approval-schema.ts';
+import { pageByCount } from './cursor.ts';
+import { cursorQuery, limitQuery, PAGE_LIMITS } from './page-schema.ts';
+import { showGrant } from './show-grant.ts';
+import { decidesAs, looksAs, showApprovalTo, type ShowNeeds } from './show-approval.ts';
+
+const TAG = 'approvals';
+const params = z.strictObject({ id: z.string().max(256) });
+
+export function addApprovals(api: Api, needs: ApiNeeds): void {
+  const { client, store, operations } = needs.plane;
+
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/approvals',
+      scopes: ['operator', 'approver'],
+      tag: TAG,
+      summary: 'Questions to people: pending ones first, soonest expiry first; then the others, latest first',
+      query: approvalListQuery,
+      answers: { 200: { description: 'A page of them.', schema: approvalPageSchema } },
+    },
+    async (context, { query: { limit = PAGE_LIMITS.usual, cursor, state } }) => {
+      const auth = context.get('auth');
+      const page = await pageByCount('approvals', { state }, { cursor, limit }, (count) =>
+        client.approvals.list(looksAs(auth), { limit: count, ...defined({ state }) }),
+      );
+      const show = await showNeeds(needs);
+      const items = page.items.flatMap((approval) => showApprovalTo(auth, approval, show) ?? []);
+      return context.json({ ...page, items });
+    },
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/approvals/{id}',
+      scopes: ['operator', 'approver'],
+      tag: TAG,
+      summary: 'One question, with the arguments that would run',
+      params,
+      answers: { 200: { description: 'The question.', schema: approvalSchema } },
+      problems: [404],
+    },
+    async (context, { params: { id } }) => {
+      const auth = context.get('auth');
+      const approval = await readApproval(needs, looksAs(auth), id);
+      const shown = showApprovalTo(auth, approval, await showNeeds(needs));
+      if (shown === undefined) throw unknown(id);
+      return context.json(shown);
+    },
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/approvals/{id}/decide',
+      scopes: ['approver'],
+      tag: TAG,
+      summary: 'Answer a question; the first answer wins',
+      params,
+      body: decideRequestSchema,
+      answers: { 200: { description: 'It counts.', schema: decideAnswerSchema } },
+      problems: [404, 409, 410],
+    },
+    async (context, { params: { id }, body }) => {
+      const principal = decidesAs(context.get('auth'));
+      const { question } = await readApproval(needs, principal, id);
+      const answer = await client.approvals.decide(principal, question.id, toDecision(body, operations));
+      return answerDecision(context, question.id, answer);
+    },
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/grants',
+      scopes: ['operator', 'approver'],
+      tag: TAG,
+      summary: 'Remembered answers, soonest expiry first',
+      query: z.strictObject({ limit: limitQuery, cursor: cursorQuery }),
+      answers: { 200: { description: 'A page of them.', schema: grantPageSchema } },
+    },
+    async (context, { query: { limit = PAGE_LIMITS.usual, cursor } }) => {
+      const page = await pageByCount('grants', {}, { cursor, limit }, (count) =>
+        client.grants.list(looksAs(context.get('auth')), { limit: count }),
+      );
+      return context.json({ ...page, items: page.items.map(showGrant) });
+    },
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'delete',
+      path: '/grants/{id}',
+      scopes: ['approver'],
+      tag: TAG,
+      summary: 'Take a remembered answer back',
+      params,
+      answers: { 204: { description: 'Whoever asks from now on is asked about again.' } },
+      problems: [404],
+    },
+    async (context, { params: { id } }) => {
+      if (parseScopedId(id) === undefined) throw planeError('GRANT_UNKNOWN', { grant: id.slice(0, 64) });
+      await client.grants.revoke(decidesAs(context.get('auth')), id);
+      return context.body(null, 204);
+    },
+  );
+
+  async function showNeeds({ plane }: ApiNeeds): Promise<ShowNeeds> {
+    const { policy } = await store.readPolicy();
+    return { render: await plane.operations.approvalRenderer(), policy, standing: operations.standing };
+  }
+}
+
+/** By its whole id only: a start of one is for people who type. */
+async function readApproval({ plane }: ApiNeeds, principal: Principal, id: string): Promise<Approval> {
+  if (parseScopedId(id) === undefined) throw unknown(id);
+  return plane.client.approvals.get(principal, id);
+}
+
+function unknown(id: string): Error {
+  return planeError('APPROVAL_UNKNOWN', { approval: id.slice(0, 64) });
+}
+
+function toDecision(
+  { decision, binding, comment, arguments: edited, grant }: DecideBody,
+  { readConditions }: ApiNeeds['plane']['operations'],
+): Decision {
+  if (edited !== undefined && decision === 'deny') {
+    throw planeError('APPROVAL_INVALID', { problem: 'what is denied does not run, with no arguments at all' });
+  }
+  return {
+    decision,
+    binding: binding.toLowerCase(),
+    ...(comment === undefined ? {} : { comment }),
+    ...(edited === undefined ? {} : { arguments: edited as JsonObject }),
+    ...(grant === undefined
+      ? {}
+      : {
+          grant: {
+            arguments:
+              typeof grant.matches === 'string'
+                ? grant.matches
+                : { conditions: readConditions(grant.matches.conditions as JsonObject[]) },
+            anyAgent: grant.agentOnly === false,
+            ...(grant.lifetimeMs === undefined ? {} : { lifetimeMs: grant.lifetimeMs }),
+            ...(grant.uses === undefined ? {} : { uses: grant.uses }),
+          },
+        }),
+  };
+}
+
+function answerDecision(context: ApiContext, id: ApprovalId, answer: DecideAnswer): Response {
+  switch (answer.kind) {
+    case 'decided': {
+      const { state, grant } = answer;
+      const decided: DecideAnswerView = { id, state, ...(grant === undefined ? {} : { grant }) };
+      return context.json(decided);
+    }
+    case 'counted':
+      return context.json({ id, state: 'pending', missing: answer.missing } satisfies DecideAnswerView);
+    case 'already-decided':
+      return answerStanding(id, answer.state);
+    case 'mismatch':
+      return refuse(409, 'APPROVAL_MISMATCH', 'The binding is not that of this question; nothing was decided.', {
+        fix: 'Read the question again: what would run may not be what you saw.',
+      });
+    case 'not-offered': {
+      const offered = answer.decisions.join(', ');
+      const detail = `That is not offered here. Offered: ${offered}; other arguments only where one approver is enough.`;
+      return refuse(400, 'APPROVAL_INVALID', detail, { facts: { decisions: [...answer.decisions] } });
+    }
+    case 'not-yours':
+      throw planeError('APPROVAL_NOT_YOURS', {});
+    case 'unknown':
+      throw unknown(id);
+  }
+}
+
+/** Who came second learns how it stands. */
+function answerStanding(id: string, state: Approval['state']): Response {
+  const facts = { approval: id, state };
+  if (state === 'expired' || state === 'cancelled') {
+    const why = state === 'expired' ? 'Nobody decided it in time.' : 'Its call was cancelled, or its session ended.';
+    return refuse(410, 'APPROVAL_ALREADY_DECIDED', `${why} Nothing was changed.`, { facts });
+  }
+  const detail =
+    state === 'pending'
+      ? 'You have already said another yes; only deny can follow it.'
+      : `It was already ${state}; nothing was changed.`;
+  return refuse(409, 'APPROVAL_ALREADY_DECIDED', detail, { facts });
+}
+
+function refuse(status: number, code: string, detail: string, more: { fix?: string; facts?: JsonObject }): Response {
+  return problemResponse(createProblem({ status, code, detail, ...more }));
+}

@@ -1,0 +1,116 @@
+import { planeError } from '../../domain/errors.ts';
+import type { TrailPlace } from '../../ports/audit-store.ts';
+import { showRecord } from '../../wire/show-record.ts';
+import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
+import {
+  auditPageSchema,
+  auditQuery,
+  verificationSchema,
+  type AuditRecordView,
+  type AuditVerification,
+} from './audit-schema.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+import { PAGE_LIMITS } from './page-schema.ts';
+
+const TAG = 'audit';
+/** A page looks at so many records at most: a filter that few meet gives short pages, and holds nobody up. */
+const SCAN = 20_000;
+
+export function addAudit(api: Api, { plane }: ApiNeeds): void {
+  const verification = createVerification(plane);
+
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/audit',
+      scopes: ['operator'],
+      tag: TAG,
+      summary: 'Records of the trail, the newest first; a page may be short and still have a next one',
+      query: auditQuery,
+      answers: { 200: { description: 'A page of them.', schema: auditPageSchema } },
+    },
+    async (context, { query }) => {
+      const { limit = PAGE_LIMITS.usual, cursor, ...filters } = query;
+      const before = cursor === undefined ? undefined : toPlace(readCursor('audit', filters, cursor));
+      const page = await plane.trail.queryTrail({
+        filter: defined(filters),
+        limit,
+        scan: SCAN,
+        ...(before === undefined ? {} : { before }),
+      });
+      const items = page.records.map((record) => showRecord(record) as AuditRecordView);
+      if (page.next === undefined) return context.json({ items });
+      const { at, store, lane, sequence } = page.next;
+      return context.json({ items, next: writeCursor('audit', filters, [at, store, lane, sequence]) });
+    },
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/audit/verification',
+      scopes: ['operator'],
+      tag: TAG,
+      summary: 'What the last check of the trail by this gateway found',
+      answers: { 200: { description: 'How it stands.', schema: verificationSchema } },
+    },
+    (context) => context.json(verification.state),
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/audit/verification',
+      scopes: ['operator'],
+      tag: TAG,
+      summary: 'Recompute all chains and check all signatures; one check at a time',
+      answers: { 202: { description: 'It has begun, or was under way.', schema: verificationSchema } },
+    },
+    async (context) => context.json(await verification.start(), 202),
+  );
+}
+
+function toPlace(place: readonly (string | number)[]): TrailPlace {
+  const [at, store, lane, sequence] = place as [number, string, number, number];
+  if (place.length !== 4) throw planeError('PARAMETER_INVALID', { problems: ['query.cursor: is none'] });
+  return { at, store, lane, sequence };
+}
+
+/** It reads the whole trail, so there is one for everybody who asks. */
+function createVerification({ operations, store, log }: ApiNeeds['plane']) {
+  let state: AuditVerification = { state: 'never', checked: 0, problems: [] };
+
+  async function run(): Promise<void> {
+    try {
+      const { checked, statements, problems } = await operations.verifyAudit();
+      const found = problems.length === 0 ? 'ok' : 'bad';
+      state = { state: found, at: await store.now(), checked, ...defined({ statements }), problems };
+    } catch (error) {
+      log.error({ error }, 'the audit could not be verified');
+      const what = 'the trail or its keys could not be read; the log of the gateway says why';
+      state = { state: 'bad', at: Date.now(), checked: 0, problems: [{ what }] };
+    }
+  }
+
+  return {
+    get state(): AuditVerification {
+      return state;
+    },
+    async start(): Promise<AuditVerification> {
+      if (state.state === 'running') return state;
+      const before = state;
+      state = { state: 'running', checked: 0, problems: [] };
+      try {
+        state = { ...state, at: await store.now() };
+      } catch (error) {
+        state = before;
+        throw error;
+      }
+      void run();
+      return { ...state };
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import type { ApprovalId } from '../../domain/approval.ts';
+import type { CallRecord } from '../../domain/call.ts';
+import { planeError } from '../../domain/errors.ts';
+import { parseScopedId, type CallId } from '../../domain/ids.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { parseRecord } from '../../wire/audit-record.ts';
+import { decodeOutcome } from '../../wire/outcome.ts';
+import { showRecord } from '../../wire/show-record.ts';
+import type { Authenticated } from '../authenticated.ts';
+import { isEnding, rowOfCall, rowOfRecord } from '../follow/call-rows.ts';
+import type { ApiNeeds } from './api-route.ts';
+import type { ApprovalView } from './approval-schema.ts';
+import type { AuditRecordView } from './audit-schema.ts';
+import type { CallDetail, CallRow } from './call-schema.ts';
+import { showStages, showVerdict } from './call-timeline.ts';
+import { showApprovalTo } from './show-approval.ts';
+import { showFiles, showOutcome } from './show-outcome.ts';
+
+type Needs = Pick<ApiNeeds, 'plane'>;
+
+const MOST_RECORDS = 200;
+const MOST_CHILDREN = 200;
+const SCAN = 5000;
+
+/** Everything that is known of one call: from its store as long as that keeps it, from the trail after that. Throws CALL_UNKNOWN. */
+export async function readCallDetail({ plane }: Needs, auth: Authenticated, asked: string): Promise<CallDetail> {
+  const callId = asCallId(asked);
+  const { records } = await plane.trail.queryTrail({ filter: { callId }, limit: MOST_RECORDS });
+  const audit = records.map((record) => showRecord(record) as AuditRecordView).toReversed();
+  const record = await plane.store.readCall(callId);
+  if (record === undefined && audit.length === 0) throw planeError('CALL_UNKNOWN', { callId });
+  const outcome = record?.outcome === undefined ? undefined : decodeOutcome(record.outcome);
+  const approvals = await readApprovals({ plane }, auth, record, audit);
+  const call = describeCall(record, audit);
+  const facts = { call, audit, approvals };
+  return {
+    call,
+    ...(outcome === undefined ? {} : { outcome: showOutcome(outcome) }),
+    stages: showStages(facts),
+    verdict: showVerdict(facts),
+    attempts: attemptsOf(record, call),
+    audit,
+    approvals,
+    ...(call.parent === undefined ? {} : { parent: call.parent }),
+    children: await readChildren({ plane }, call),
+    files: outcome === undefined ? [] : showFiles(outcome),
+  };
+}
+
+/** Something that no call can be named is like a call that nobody made. */
+export function asCallId(asked: string): CallId {
+  if (parseScopedId(asked) === undefined) throw planeError('CALL_UNKNOWN', { callId: asked.slice(0, 64) });
+  return asked as CallId;
+}
+
+export async function readOutcome({ plane }: Needs, asked: string): Promise<Outcome | undefined> {
+  const callId = asCallId(asked);
+  const record = await plane.store.readCall(callId);
+  if (record === undefined) throw planeError('CALL_UNKNOWN', { callId });
+  return record.outcome === undefined ? undefined : decodeOutcome(record.outcome);
+}
+
+function describeCall(record: CallRecord | undefined, audit: readonly AuditRecordView[]): CallDetail['call'] {
+  const ending = audit.findLast((one) => isEnding(one as never));
+  const last = ending ?? audit.at(-1);
+  // The trail knows why, the store knows how it stands now.
+  const row: CallRow = {
+    ...(last === undefined ? undefined : rowOfRecord(last as never)),
+    ...(record === undefined ? undefined : rowOfCall(record)),
+  } as CallRow;
+  const { tenant, subject, agent, channel, space, platform, delegators } = record?.identity ?? last!;
+  const identity = { tenant, subject, agent, channel, space, platform, delegators };
+  return {
+    ...row,
+    state: record?.state ?? (ending === undefined ? 'queued' : 'settled'),
+    identity: JSON.parse(JSON.stringify(identity)) as CallDetail['call']['identity'],
+    bodyDigest: record?.bodyDigest ?? last!.bodyDigest,
+    ...(record === undefined ? {} : { pool: record.pool, starts: record.starts, waiters: record.waiters }),
+    ...(record?.effect === undefined ? {} : { effect: record.effect }),
+    ...(record?.resolution === undefined ? {} : { resolution: record.resolution }),
+    ...(last?.toolDigest === undefined ? {} : { toolDigest: last.toolDigest }),
+    ...(last?.policyVersion === undefined ? {} : { policyVersion: last.policyVersion }),
+    ...(last?.arguments === undefined ? {} : { arguments: last.arguments }),
+  };
+}
+
+async function readApprovals(
+  { plane }: Needs,
+  auth: Authenticated,
+  record: CallRecord | undefined,
+  audit: readonly AuditRecordView[],
+): Promise<ApprovalView[]> {
+  const ids = new Set([...audit.map(({ approval }) => approval), record?.approval]);
+  ids.delete(undefined);
+  if (ids.size === 0) return [];
+  const { store, operations } = plane;
+  const approvals = await Promise.all([...ids].map((id) => store.readApproval(id as ApprovalId)));
+  const { policy } = await store.readPolicy();
+  const needs = { render: await operations.approvalRenderer(), policy, standing: operations.standing };
+  return approvals.flatMap((approval) => {
+    const shown = approval === undefined ? undefined : showApprovalTo(auth, approval, needs);
+    return shown === undefined ? [] : [shown];
+  });
+}
+
+/** A first run of a `read` tool is not written down, so there are at least as many as were. */
+function attemptsOf(record: CallRecord | undefined, { executed, durationMs, settledAt, outcome }: CallRow) {
+  const count = Math.max(record?.starts ?? 0, executed === 'yes' || executed === 'unknown' ? 1 : 0);
+  return Array.from({ length: count }, (_, index) => {
+    const isLast = index === count - 1;
+    const startedAt =
+      isLast && settledAt !== undefined && durationMs !== undefined ? { startedAt: settledAt - durationMs } : {};
+    return {
+      number: index + 1,
+      ...startedAt,
+      ...(isLast && durationMs !== undefined ? { durationMs } : {}),
+      ...(isLast ? (outcome === undefined ? {} : { ended: outcome }) : { ended: 'lost' }),
+    };
+  });
+}
+
+/** Calls that this one made: of the same subject, and over before it was. */
+async function readChildren({ plane }: Needs, call: CallDetail['call']): Promise<CallRow[]> {
+  const { callId, acceptedAt, settledAt, durationMs, tenant, subject } = call;
+  const began =
+    acceptedAt ?? (settledAt !== undefined && durationMs !== undefined ? settledAt - durationMs : undefined);
+  if (began === undefined) return [];
+  const { records } = await plane.trail.queryTrail({
+    filter: { from: began, ...(settledAt === undefined ? {} : { to: settledAt + 1 }), tenant, subject },
+    limit: SCAN,
+    scan: SCAN,
+  });
+  return records
+    .flatMap(({ text }) => parseRecord(text) ?? [])
+    .filter((record) => record.parent === callId && isEnding(record))
+    .slice(0, MOST_CHILDREN)
+    .map(rowOfRecord)
+    .toReversed();
+}

@@ -1,0 +1,95 @@
+import type { ApprovalView } from './approval-schema.ts';
+import type { AuditRecordView } from './audit-schema.ts';
+import type { CallDetail, StageView, VerdictPart } from './call-schema.ts';
+
+interface KnownFacts {
+  readonly call: CallDetail['call'];
+  readonly audit: readonly AuditRecordView[];
+  readonly approvals: readonly ApprovalView[];
+}
+
+/**
+ * What the records tell about when each stage was. The store's clock is written when a call is accepted, asked about, decided and
+ * settled; the worker counts how long it had the call, and how much of that was before the gate let it through.
+ */
+export function showStages({ call, audit, approvals }: KnownFacts): StageView[] {
+  const { acceptedAt, settledAt, durationMs, executed, outcome } = call;
+  const ran = executed === 'yes' && settledAt !== undefined && durationMs !== undefined;
+  const ending = audit.findLast((one) => one.outcome !== undefined);
+  const gateMs = ending?.gateMs ?? 0;
+  const claimedAt = settledAt !== undefined && durationMs !== undefined ? settledAt - durationMs : undefined;
+  const began = ran ? claimedAt! + gateMs : undefined;
+  const [first, last] = [approvals[0], approvals.at(-1)];
+  const waitedUntil = first?.requestedAt ?? claimedAt ?? settledAt;
+  const stages: StageView[] = [];
+  if (acceptedAt !== undefined)
+    stages.push({ stage: 'call', startedAt: acceptedAt, durationMs: 0, result: 'accepted' });
+  stages.push({
+    stage: 'claim',
+    ...span(acceptedAt, waitedUntil),
+    ...(call.state === 'queued' && approvals.length === 0 ? { result: 'waiting' } : {}),
+  });
+  if (ending?.permission !== undefined) stages.push({ stage: 'identify', result: `allowed by ${ending.permission}` });
+  const gate = gateResult(call, last);
+  stages.push({
+    stage: 'gate',
+    ...(first === undefined ? span(claimedAt, began) : span(first.requestedAt, last!.resolvedAt)),
+    ...(gate === undefined ? {} : { result: gate }),
+  });
+  if (ran) stages.push({ stage: 'execute', ...span(began, settledAt), result: outcome ?? 'unknown' });
+  else if (call.state === 'running') stages.push({ stage: 'execute', result: 'running' });
+  else if (executed === 'unknown') stages.push({ stage: 'execute', result: 'it may have run' });
+  if (settledAt !== undefined) {
+    stages.push({ stage: 'settle', startedAt: settledAt, durationMs: 0, result: ending?.event ?? 'settled' });
+  }
+  return stages;
+}
+
+function span(
+  from: number | undefined,
+  to: number | undefined,
+): Pick<StageView, 'startedAt' | 'endedAt' | 'durationMs'> {
+  return {
+    ...(from === undefined ? {} : { startedAt: from }),
+    ...(to === undefined ? {} : { endedAt: to }),
+    ...(from === undefined || to === undefined ? {} : { durationMs: Math.max(0, to - from) }),
+  };
+}
+
+function gateResult(call: CallDetail['call'], approval: ApprovalView | undefined): string | undefined {
+  if (call.state === 'parked') return 'a person is asked';
+  if (call.outcome === 'denied' || call.outcome === 'blocked') return call.outcome;
+  if (approval?.resolution !== undefined) return approval.resolution;
+  return call.state === 'settled' && call.executed !== 'no' ? 'allow' : undefined;
+}
+
+/** Who decided what about it, in the order in which they are asked. */
+export function showVerdict({ call, audit, approvals }: KnownFacts): VerdictPart[] {
+  const ending = audit.findLast((one) => one.outcome !== undefined);
+  const { permission, changedBy = [], rule, detector, grant, detail } = ending ?? {};
+  const { outcome, code } = call;
+  const parts: VerdictPart[] = [];
+  const isNotPermitted = code === 'PERMISSION_DENIED' || code === 'NOT_SELECTED' || code === 'PAUSED';
+  if (permission !== undefined) parts.push({ by: 'permission', id: permission, decision: 'allow' });
+  else if (isNotPermitted) parts.push({ by: 'permission', decision: 'deny', ...because(detail) });
+  if (detector !== undefined) parts.push({ by: 'loop', id: detector, decision: 'block', ...because(detail) });
+  for (const hook of changedBy) parts.push({ by: 'hook', id: hook, decision: 'changed the arguments' });
+  if (code === 'HOOK_BLOCKED' || code === 'HOOK_FAILED') {
+    parts.push({ by: 'hook', decision: 'block', ...because(detail) });
+  }
+  if (rule !== undefined) {
+    const isDenied = code === 'RULE_DENIED';
+    const decision = isDenied ? 'deny' : approvals.length > 0 || grant !== undefined ? 'ask' : 'allow';
+    parts.push({ by: 'rule', id: rule, decision, ...because(isDenied && outcome !== undefined ? detail : undefined) });
+  }
+  if (grant !== undefined) parts.push({ by: 'grant', id: grant, decision: 'allow' });
+  for (const { id, state, resolution, votes } of approvals) {
+    const comments = votes.flatMap(({ comment }) => comment ?? []);
+    parts.push({ by: 'approval', id, decision: resolution ?? state, ...because(comments.join('; ') || undefined) });
+  }
+  return parts;
+}
+
+function because(reason: string | undefined): Pick<VerdictPart, 'reason'> {
+  return reason === undefined ? {} : { reason };
+}

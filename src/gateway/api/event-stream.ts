@@ -1,0 +1,79 @@
+import type { ServerEvents } from './event-schema.ts';
+
+export const STREAM_LIMITS = Object.freeze({ bufferedBytes: 512 * 1024, heartbeatMs: 15_000 });
+
+export interface StreamOptions {
+  /** When its bearer's right to it ends, by the clock of this machine. */
+  readonly endsAt: number;
+  /** Called once, however it ends. */
+  readonly onEnd: () => void;
+  readonly bufferedBytes?: number;
+  readonly heartbeatMs?: number;
+}
+
+/** The longest that a timer can be set for. */
+const MOST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Server-sent events to one reader. What it has not read yet is bounded: who reads too slowly is told to read the lists again, and the
+ * stream ends, so that no reader makes the gateway grow.
+ */
+export class EventStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #encoder = new TextEncoder();
+  readonly #onEnd: () => void;
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #expiry: NodeJS.Timeout;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+  #hasEnded = false;
+
+  constructor(options: StreamOptions) {
+    const { bufferedBytes = STREAM_LIMITS.bufferedBytes, heartbeatMs = STREAM_LIMITS.heartbeatMs } = options;
+    this.#onEnd = options.onEnd;
+    this.body = new ReadableStream<Uint8Array>(
+      { start: (controller) => void (this.#controller = controller), cancel: () => this.#end() },
+      new ByteLengthQueuingStrategy({ highWaterMark: bufferedBytes }),
+    );
+    this.#write(`retry: 1000\n\n`);
+    this.#heartbeat = setInterval(() => this.#write(': still here\n\n'), heartbeatMs);
+    this.#heartbeat.unref();
+    const leftMs = Math.min(Math.max(options.endsAt - Date.now(), 0), MOST_TIMER_MS);
+    this.#expiry = setTimeout(() => this.close(), leftMs);
+    this.#expiry.unref();
+  }
+
+  /** JSON has no line breaks, so it is one line of data. */
+  send<Name extends keyof ServerEvents>(name: Name, data: ServerEvents[Name], id: string): void {
+    this.#write(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  /** Something cannot be told: the reader has to read the lists again. Without an id, it comes back to where it was. */
+  drop(): void {
+    this.#finish(`event: resync\ndata: ${JSON.stringify({ reason: 'too-slow' } satisfies ServerEvents['resync'])}\n\n`);
+  }
+
+  close(): void {
+    this.#finish('');
+  }
+
+  #write(text: string): void {
+    if (this.#hasEnded) return;
+    if ((this.#controller.desiredSize ?? 0) <= 0) return this.drop();
+    this.#controller.enqueue(this.#encoder.encode(text));
+  }
+
+  #finish(last: string): void {
+    if (this.#hasEnded) return;
+    if (last !== '') this.#controller.enqueue(this.#encoder.encode(last));
+    this.#end();
+    this.#controller.close();
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearInterval(this.#heartbeat);
+    clearTimeout(this.#expiry);
+    this.#onEnd();
+  }
+}

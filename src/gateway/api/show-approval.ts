@@ -1,0 +1,88 @@
+import type { Approval, Principal } from '../../domain/approval.ts';
+import type { Policy } from '../../domain/policy.ts';
+import type { Authenticated } from '../authenticated.ts';
+import { hasScope } from '../http/require-scope.ts';
+import type { GatewayOperations, RenderApproval, RenderedArguments } from '../operations.ts';
+import type { ApprovalView, ShownArguments } from './approval-schema.ts';
+
+/** In whose name this bearer decides. */
+export function decidesAs({ decidesAs: subject, name }: Authenticated): Principal {
+  return subject === undefined ? { kind: 'operator', name } : { kind: 'subject', name: subject };
+}
+
+/** In whose name this bearer looks: an operator sees all questions, whomever it decides as. */
+export function looksAs(auth: Authenticated): Principal {
+  return hasScope(auth, 'operator') ? { kind: 'operator', name: auth.name } : decidesAs(auth);
+}
+
+export interface ShowNeeds {
+  readonly render: RenderApproval;
+  readonly policy: Policy;
+  readonly standing: GatewayOperations['standing'];
+}
+
+/** What this bearer may see of it; nothing for a stranger. */
+export function showApprovalTo(auth: Authenticated, approval: Approval, needs: ShowNeeds): ApprovalView | undefined {
+  const standing = needs.standing(approval.question, looksAs(auth), needs.policy);
+  if (standing === 'stranger') return undefined;
+  const mayDecide =
+    approval.state === 'pending' &&
+    hasScope(auth, 'approver') &&
+    needs.standing(approval.question, decidesAs(auth), needs.policy) === 'approver';
+  return showApproval(approval, needs.render, { mayDecide, withDetail: standing === 'approver' });
+}
+
+function showApproval(
+  approval: Approval,
+  render: RenderApproval,
+  { mayDecide, withDetail }: { readonly mayDecide: boolean; readonly withDetail: boolean },
+): ApprovalView {
+  const { question, state, votes, requestedAt, expiresAt, resolvedAt, resolution, grant } = approval;
+  const { title, description, reasons, detail, arguments: args, editedArguments } = render(approval);
+  const { identity, changedBy } = question;
+  return {
+    id: question.id,
+    callId: question.callId,
+    state,
+    tool: question.tool,
+    toolDigest: question.toolDigest,
+    agent: identity.agent,
+    subject: identity.subject,
+    tenant: identity.tenant,
+    session: question.session,
+    run: question.run,
+    title,
+    description,
+    reasons: [...reasons],
+    severity: question.severity,
+    askers: question.askers.map(({ kind, id, grantable }) => ({ kind, id, grantable })),
+    ...(detail === undefined || !withDetail ? {} : { detail }),
+    decisions: [...question.decisions],
+    quorum: question.quorum,
+    votes: votes.map(({ by, decision, at, comment }) => ({
+      by,
+      decision,
+      at,
+      ...(comment === undefined ? {} : { comment }),
+    })),
+    requestedAt,
+    expiresAt,
+    ...(resolvedAt === undefined ? {} : { resolvedAt }),
+    ...(resolution === undefined ? {} : { resolution }),
+    arguments: {
+      ...showArguments(args),
+      ...(changedBy === undefined ? {} : { changedBy: changedBy.map(({ hook }) => hook) }),
+    },
+    ...(editedArguments === undefined ? {} : { editedArguments: showArguments(editedArguments) }),
+    binding: question.binding,
+    // With several approvers each would have to see what the others made of it.
+    editable: state === 'pending' && question.quorum === 1,
+    mayDecide,
+    ...(grant === undefined ? {} : { grant }),
+    identity,
+  };
+}
+
+function showArguments({ text, bytes, digest, redacted }: RenderedArguments): ShownArguments {
+  return { shown: text, bytes, digest, redacted: redacted > 0 };
+}

@@ -1,0 +1,13 @@
+import type { WorkerEntry } from '../../ports/fleet-registry.ts';
+import type { WorkerView } from './worker-schema.ts';
+
+/** All but the digests of its tools, of which there may be thousands. */
+export function showWorker({ toolDigests: _, hooks, services, modules, broken, ...beat }: WorkerEntry): WorkerView {
+  return {
+    ...beat,
+    ...(hooks === undefined ? {} : { hooks: hooks.map((health) => ({ ...health })) }),
+    ...(services === undefined ? {} : { services: services.map((health) => ({ ...health })) }),
+    modules: [...modules],
+    broken: [...broken],
+  };
+}

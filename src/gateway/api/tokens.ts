@@ -1,0 +1,109 @@
+import { z } from '@hono/zod-openapi';
+import { planeError } from '../../domain/errors.ts';
+import { TOKEN_LIMITS, type GatewayToken } from '../../domain/gateway-token.ts';
+import { newTokenText } from '../../wire/token-text.ts';
+import { checkScope } from '../http/require-scope.ts';
+import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
+import { pageByCount } from './cursor.ts';
+import { PAGE_LIMITS } from './page-schema.ts';
+import {
+  madeTokenSchema,
+  newTokenSchema,
+  tokenListQuery,
+  tokenPageSchema,
+  type MadeToken,
+  type TokenView,
+} from './token-schema.ts';
+
+const TAG = 'tokens';
+
+export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
+  addRoute(
+    api,
+    {
+      method: 'get',
+      path: '/tokens',
+      scopes: ['admin'],
+      tag: TAG,
+      summary: 'Tokens of the gateway, the newest first; never their secrets',
+      query: tokenListQuery,
+      answers: { 200: { description: 'A page of them.', schema: tokenPageSchema } },
+    },
+    async (context, { query: { limit = PAGE_LIMITS.usual, cursor } }) => {
+      const page = await pageByCount('tokens', {}, { cursor, limit }, (count) => store.listTokens({ limit: count }));
+      return context.json({ ...page, items: page.items.map(showToken) });
+    },
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/tokens',
+      scopes: ['admin'],
+      tag: TAG,
+      summary: 'Make a token; its text is shown once',
+      body: newTokenSchema,
+      answers: { 201: { description: 'It can be used.', schema: madeTokenSchema } },
+      problems: [409],
+    },
+    async (context, { body }) => {
+      const { name, scopes, identity, decidesAs, lifetimeMs = TOKEN_LIMITS.defaultLifetimeMs } = body;
+      // Nobody hands on more than they have; of `agent`, an admin decides for whom.
+      for (const scope of scopes) if (scope !== 'agent') checkScope(context.get('auth'), scope);
+      const { id, text, secretDigest } = newTokenText();
+      const token = {
+        id,
+        name,
+        scopes,
+        ...(identity === undefined ? {} : { identity: { tenant: 'default', ...defined(identity) } }),
+        ...(decidesAs === undefined ? {} : { decidesAs }),
+      };
+      const made = await store.createToken({ token, secretDigest, lifetimeMs });
+      if (made.kind === 'full') throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
+      const answer: MadeToken = { token: showToken(made.token), text };
+      return context.json(answer, 201, { 'cache-control': 'no-store' });
+    },
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'delete',
+      path: '/tokens/{id}',
+      scopes: ['admin'],
+      tag: TAG,
+      summary: 'Revoke a token; it is refused within two seconds, everywhere',
+      params: z.strictObject({ id: z.string().max(256) }),
+      answers: { 204: { description: 'It is revoked.' } },
+      problems: [404],
+    },
+    async (context, { params: { id } }) => {
+      const answer = /^[a-z2-7]{16}$/.test(id) ? await store.revokeToken({ id }) : 'unknown';
+      if (answer === 'unknown') throw planeError('TOKEN_UNKNOWN', { token: id.slice(0, 64) });
+      return context.body(null, 204);
+    },
+  );
+}
+
+function showToken({
+  id,
+  name,
+  scopes,
+  identity,
+  decidesAs,
+  createdAt,
+  expiresAt,
+  revokedAt,
+}: GatewayToken): TokenView {
+  return {
+    id,
+    name,
+    scopes: [...scopes],
+    ...(identity === undefined ? {} : { identity }),
+    ...(decidesAs === undefined ? {} : { decidesAs }),
+    createdAt,
+    expiresAt,
+    ...(revokedAt === undefined ? {} : { revokedAt }),
+  };
+}

@@ -1,0 +1,204 @@
+import type { Approval } from '../../domain/approval.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Store } from '../../ports/store.ts';
+import { randomId } from '../../wire/ids.ts';
+import type { CallRow } from '../api/call-schema.ts';
+import { EVENT_TOPICS, type EventTopic } from '../api/event-schema.ts';
+import { STATISTICS_LIMITS, type StatisticsView } from '../api/statistics-schema.ts';
+import { showWorker } from '../api/show-worker.ts';
+import type { WorkerView } from '../api/worker-schema.ts';
+import { rowOfCall } from './call-rows.ts';
+import type { SettledHistory } from './settled-history.ts';
+
+export type FeedEvent = { readonly id: string } & (
+  | { readonly topic: 'calls'; readonly call: CallRow }
+  | { readonly topic: 'approvals'; readonly approval: Approval }
+  | { readonly topic: 'workers'; readonly workers: readonly WorkerView[] }
+  | { readonly topic: 'statistics'; readonly statistics: StatisticsView }
+);
+type NewEvent = FeedEvent extends infer One ? (One extends FeedEvent ? Omit<One, 'id'> : never) : never;
+
+export interface FeedNeeds {
+  readonly store: Pick<Store, 'listCalls' | 'listApprovals' | 'listWorkers' | 'now'>;
+  readonly history: SettledHistory;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export interface FeedSettings {
+  readonly pollMs?: number;
+  /** How many events are kept for who comes back. */
+  readonly kept?: number;
+  /** The feed goes on so long when nobody listens, so that who lost a connection misses nothing. */
+  readonly lingerMs?: number;
+}
+
+/** Where a listener begins: `missed` are the events since the one it names; `gap` if that is not known any more. */
+export interface Joined {
+  readonly position: string;
+  readonly missed: readonly FeedEvent[];
+  readonly gap: boolean;
+  leave(): void;
+}
+
+const LISTED_CALLS = 500;
+const LISTED_APPROVALS = 200;
+/** Workers and statistics: every so many looks. */
+const SELDOM = 4;
+
+/** What changes in a deployment, found by looking at it again and again while somebody listens. One for all listeners of a gateway. */
+export class LiveFeed {
+  readonly #needs: FeedNeeds;
+  readonly #pollMs: number;
+  readonly #kept: number;
+  readonly #lingerMs: number;
+  readonly #listeners = new Map<(event: FeedEvent) => void, ReadonlySet<EventTopic>>();
+  #epoch = randomId().slice(0, 8);
+  #sequence = 0;
+  #events: FeedEvent[] = [];
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #idleSince: number | undefined = undefined;
+  #looks = 0;
+  #isClosed = false;
+  #stopHistory: (() => void) | undefined = undefined;
+  /** What listeners know already; undefined: not looked at yet. */
+  #calls: Map<string, string> | undefined = undefined;
+  #approvals: Map<string, string> | undefined = undefined;
+  #workers: string | undefined = undefined;
+  #statistics: string | undefined = undefined;
+
+  constructor(needs: FeedNeeds, { pollMs = 500, kept = 2000, lingerMs = 20_000 }: FeedSettings = {}) {
+    this.#needs = needs;
+    this.#pollMs = pollMs;
+    this.#kept = kept;
+    this.#lingerMs = lingerMs;
+  }
+
+  join(topics: ReadonlySet<EventTopic>, after: string | undefined, listener: (event: FeedEvent) => void): Joined {
+    this.#listeners.set(listener, topics);
+    this.#idleSince = undefined;
+    this.#start();
+    const from = after === undefined ? undefined : this.#indexAfter(after);
+    const missed = from === undefined ? [] : this.#events.slice(from).filter(({ topic }) => topics.has(topic));
+    return {
+      position: `${this.#epoch}.${this.#sequence}`,
+      missed,
+      gap: from === undefined,
+      leave: () => {
+        this.#listeners.delete(listener);
+        if (this.#listeners.size === 0) this.#idleSince = performance.now();
+      },
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stop();
+    this.#listeners.clear();
+  }
+
+  /** Of the first event that a listener who has this one does not have; undefined when nobody can tell. */
+  #indexAfter(position: string): number | undefined {
+    const [epoch, number] = position.split('.');
+    const sequence = Number(number);
+    if (epoch !== this.#epoch || !/^\d{1,15}$/.test(number ?? '') || sequence > this.#sequence) return undefined;
+    const first = this.#sequence - this.#events.length;
+    return sequence < first ? undefined : sequence - first;
+  }
+
+  #start(): void {
+    if (this.#timer !== undefined || this.#isClosed) return;
+    this.#stopHistory = this.#needs.history.listen((call) => {
+      this.#calls?.delete(call.callId);
+      this.#tell({ topic: 'calls', call });
+    });
+    this.#timer = setTimeout(() => void this.#look(), 0);
+  }
+
+  /** Whoever comes later begins anew: what happened meanwhile was not seen. */
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#stopHistory?.();
+    this.#epoch = randomId().slice(0, 8);
+    this.#sequence = 0;
+    this.#events = [];
+    [this.#calls, this.#approvals, this.#workers, this.#statistics] = [undefined, undefined, undefined, undefined];
+  }
+
+  async #look(): Promise<void> {
+    const isIdle = this.#idleSince !== undefined && performance.now() - this.#idleSince > this.#lingerMs;
+    if (isIdle) return this.#stop();
+    try {
+      await this.#lookAt(this.#wanted());
+    } catch (error) {
+      // It is looked again, and nothing is lost by it: everything is compared with what was told last.
+      this.#needs.log.warn({ error }, 'the event feed could not look at the store');
+    }
+    if (this.#timer === undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#look(), this.#pollMs);
+    this.#timer.unref();
+  }
+
+  /** While it lingers, everything: nobody knows who comes back. */
+  #wanted(): ReadonlySet<EventTopic> {
+    if (this.#listeners.size === 0) return new Set(EVENT_TOPICS);
+    return new Set([...this.#listeners.values()].flatMap((topics) => [...topics]));
+  }
+
+  async #lookAt(wanted: ReadonlySet<EventTopic>): Promise<void> {
+    const isSeldom = this.#looks++ % SELDOM === 0;
+    if (wanted.has('calls')) await this.#lookAtCalls();
+    if (wanted.has('approvals')) await this.#lookAtApprovals();
+    if (wanted.has('calls') || wanted.has('statistics')) await this.#needs.history.catchUp();
+    if (isSeldom && wanted.has('workers')) await this.#lookAtWorkers();
+    if (isSeldom && wanted.has('statistics')) await this.#lookAtStatistics();
+  }
+
+  async #lookAtCalls(): Promise<void> {
+    const rows = (await this.#needs.store.listCalls({ limit: LISTED_CALLS })).map(rowOfCall);
+    const before = this.#calls;
+    this.#calls = new Map(rows.map((row) => [row.callId, `${row.state} ${row.cancelRequested} ${row.approval}`]));
+    if (before === undefined) return;
+    for (const row of rows) {
+      if (before.get(row.callId) !== this.#calls.get(row.callId)) this.#tell({ topic: 'calls', call: row });
+    }
+  }
+
+  async #lookAtApprovals(): Promise<void> {
+    const approvals = await this.#needs.store.listApprovals({ limit: LISTED_APPROVALS });
+    const before = this.#approvals;
+    this.#approvals = new Map(approvals.map(({ question, state, votes }) => [question.id, `${state} ${votes.length}`]));
+    if (before === undefined) return;
+    // The list has the newest of those that are decided first; who listens wants them in the order in which they happened.
+    for (const approval of approvals.toReversed()) {
+      const { id } = approval.question;
+      if (before.get(id) !== this.#approvals.get(id)) this.#tell({ topic: 'approvals', approval });
+    }
+  }
+
+  async #lookAtWorkers(): Promise<void> {
+    const workers = (await this.#needs.store.listWorkers()).map(showWorker);
+    const told = JSON.stringify(workers);
+    if (this.#workers !== undefined && told !== this.#workers) this.#tell({ topic: 'workers', workers });
+    this.#workers = told;
+  }
+
+  async #lookAtStatistics(): Promise<void> {
+    const { history, store } = this.#needs;
+    const now = await store.now();
+    history.statistics.forget(now);
+    const { usualWindowMs, usualBuckets } = STATISTICS_LIMITS;
+    const statistics = history.statistics.show(now, usualWindowMs, usualBuckets);
+    const told = JSON.stringify(statistics);
+    if (this.#statistics !== undefined && told !== this.#statistics) this.#tell({ topic: 'statistics', statistics });
+    this.#statistics = told;
+  }
+
+  #tell(event: NewEvent): void {
+    this.#sequence += 1;
+    const told = { ...event, id: `${this.#epoch}.${this.#sequence}` } as FeedEvent;
+    this.#events.push(told);
+    if (this.#events.length > this.#kept * 1.1) this.#events.splice(0, this.#events.length - this.#kept);
+    for (const [listener, topics] of this.#listeners) if (topics.has(told.topic)) listener(told);
+  }
+}
