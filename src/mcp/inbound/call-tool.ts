@@ -29,7 +29,7 @@ export async function callTool(
   const session = await home.handleOf(peer, wish.run);
   const { client, config } = home.plane;
   const { waitMs, taskAfterMs } = config.gateway.mcp;
-  const { signal, unlink } = linkAbort(ctx.mcpReq.signal);
+  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
   const { key, trace, traceState } = wish;
   const begin = (answered?: Answered): CallUnderWay => {
     if (wish.callId !== undefined && answered === undefined)

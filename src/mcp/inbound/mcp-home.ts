@@ -41,12 +41,16 @@ export interface McpHome {
   /** What clients call a prompt: by its module and its name, unless that module is shown without. */
   shownName(module: string, name: string): string;
   fullName(shown: string): string;
+  /** The exchanges under way are ended by us, not by their clients. */
+  isStopping(): boolean;
+  stop(): void;
 }
 
 export function createMcpHome(plane: McpPlane): McpHome {
   const { plainModule } = plane.config.gateway.mcp;
   const show = createShownTools(plainModule);
   let sealKey: Uint8Array | undefined;
+  let stopping = false;
   const known = new Map<string, { readonly until: number; readonly tools: ShownTools }>();
 
   const handleOf: McpHome['handleOf'] = ({ bearer, runName }, named) =>
@@ -66,6 +70,8 @@ export function createMcpHome(plane: McpPlane): McpHome {
     show,
     shownName: (module, name) => (module === plainModule ? name : `${module}.${name}`),
     fullName: (shown) => (plainModule === undefined || shown.includes('.') ? shown : `${plainModule}.${shown}`),
+    isStopping: () => stopping,
+    stop: () => void (stopping = true),
     handleOf,
     toolsOf,
     async knownToolsOf(caller) {

@@ -46,7 +46,7 @@ async function useSurfaces(
   const { client, config } = home.plane;
   const { waitMs } = config.gateway.mcp;
   const own = await home.handleOf(peer, wish.run);
-  const { signal, unlink } = linkAbort(ctx.mcpReq.signal);
+  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
   const surfaces = createSurfaces({
     toolkit: (session) => client.toolkit(session),
     async call(session, tool, args) {
