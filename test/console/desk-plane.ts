@@ -54,6 +54,8 @@ export interface DeskPlane {
   /** In the folder it runs in. */
   file(name: string): string;
   get(path: string): Promise<Record<string, unknown>>;
+  /** Decides the one question of this call, as the console would. */
+  allow(callId: string): Promise<void>;
   /** Makes a call and does not wait for it; resolves with its id. */
   call(tool: string, args: object, by?: Asker): Promise<string>;
   /** The same for a tool that asks; resolves when the question is there. */
@@ -124,6 +126,11 @@ export async function startDesk({ policy = POLICY }: DeskOptions = {}): Promise<
       const callId = await call(tool, args, by);
       await until(callId, 'parked');
       return callId;
+    },
+    async allow(callId) {
+      const { approvals } = (await detailOf(callId)) as { approvals: { id: string; binding: string }[] };
+      const [{ id, binding } = { id: '', binding: '' }] = approvals;
+      await api('POST', `/v1/approvals/${id}/decide`, { decision: 'allow-once', binding });
     },
     cancel: async (callId) => void (await api('POST', `/v1/calls/${callId}/cancel`, {})),
     ran: () =>

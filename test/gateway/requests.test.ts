@@ -215,6 +215,17 @@ describe('headers', () => {
     );
   });
 
+  it('with two tokens are answered 401, whichever is right', async () => {
+    expect((await send('GET /metrics HTTP/1.1', host, bearer(), 'Authorization: Bearer x')).status).toBe(401);
+    expect((await send('GET /metrics HTTP/1.1', host, bearer())).status).toBe(200);
+  });
+
+  it('are all looked at, however many there are', async () => {
+    const many = Array.from({ length: 300 }, (_, index) => `X-${index}: x`);
+    expect((await send('GET /healthz HTTP/1.1', host, ...many, 'Origin: https://evil.example')).status).toBe(403);
+    expect((await send('GET /healthz HTTP/1.1', host, ...many, host)).status).toBe(400);
+  });
+
   it('that are no HTTP are answered 400 as a problem', async () => {
     const answer = await exchange(gateway.port, 'HELO there\r\n\r\n');
     expect([answer.status, codeOf(answer)]).toEqual([400, 'HTTP_REQUEST_INVALID']);

@@ -111,11 +111,12 @@ describe.each(['embedded', 'redis'] as const)('tokens at a gateway of the %s sto
   it('never reach the log, wherever they are put', async () => {
     await gateway.request(`/metrics?token=${operator.text}`);
     await gateway.request(`/${operator.text}/x`, { token: operator });
-    await gateway.request('/nothing-more', { token: operator });
+    await gateway.request('/nothing-more?password=hunter2', { token: operator });
     await gateway.gateway.waitForLine(/"path":"\/nothing-more"/);
     const secret = operator.text.split('_').slice(2).join('_');
     expect(gateway.gateway.stderr).toContain('"path":"/***/x"');
     expect(gateway.gateway.stderr).not.toContain(secret);
+    expect(gateway.gateway.stderr).not.toContain('hunter2');
   });
 });
 

@@ -46,10 +46,10 @@ async function usePolicy(more: Partial<Policy>): Promise<void> {
 }
 
 function pendingQuestion(): Promise<Approval> {
-  return eventually(
-    async () => (await staged.plane.client.approvals.list(OPERATOR, { state: 'pending' }))[0],
-    { timeoutMs: 20_000, what: 'a question' },
-  );
+  return eventually(async () => (await staged.plane.client.approvals.list(OPERATOR, { state: 'pending' }))[0], {
+    timeoutMs: 20_000,
+    what: 'a question',
+  });
 }
 
 async function decide(decision: 'allow-once' | 'deny'): Promise<void> {

@@ -8,6 +8,7 @@ import { checkConsoleRequest, readCookie } from './console-request.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { valuesOf } from './request-facts.ts';
 
 export interface TokenNeeds {
   readonly authenticator: Authenticator;
@@ -43,13 +44,13 @@ interface Credential {
 }
 
 /** The header counts alone when it is there: a page cannot set it, so nothing else has to be asked of the request. */
-function readCredential({ headers }: IncomingMessage): Credential | undefined {
-  const { authorization } = headers;
+function readCredential(incoming: IncomingMessage): Credential | undefined {
+  const [authorization, ...more] = valuesOf(incoming, 'authorization');
   if (authorization !== undefined) {
-    const text = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1];
+    const text = more.length > 0 ? undefined : /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1];
     return text === undefined ? undefined : { via: 'bearer', text };
   }
-  const cookie = readCookie(headers.cookie);
+  const cookie = readCookie(incoming.headers.cookie);
   return cookie === undefined ? undefined : { via: 'cookie', text: cookie.text };
 }
 
