@@ -52,10 +52,12 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     failOnLeaks();
   });
 
-  /** A call that waits for a person. */
+  /** A call that waits for a person, each in a run of its own: what is denied again and again would be taken for a loop. */
+  let runs = 0;
   async function ask(args: object = { text: 'please' }, tool = 'basic.echo'): Promise<Question> {
     const answer = await gateway.request('/v1/calls', {
       method: 'POST',
+      headers: { 'sallyport-run': `run-${(runs += 1)}` },
       token: agent,
       json: { tool, arguments: args, waitMs: 0 },
     });
