@@ -29,7 +29,7 @@ afterAll(() => failOnLeaks());
 describe.each([
   ['worker and gateway on Redis', shareOf(0)],
   ['dev on the embedded store', shareOf(1)],
-] as const)('an approval on %s', { timeout: 120_000 }, (which, pairs) => {
+] as const)('an approval on %s', { timeout: 240_000 }, (which, pairs) => {
   let plane: JourneyPlane;
   let token: string;
   let browser: ConsoleBrowser;
