@@ -117,7 +117,8 @@ export function problemOf(error: unknown): Problem {
 /** A call that was refused before it was accepted. */
 export function problemOfOutcome({ kind, error }: Pick<Outcome, 'kind' | 'error'>): Problem {
   const { code = 'INTERNAL', message = 'The call was refused.', fix, facts } = error ?? {};
-  return createProblem({ status: STATUS_OF_OUTCOME[kind], code, detail: message, fix, facts });
+  const status = code === 'ARGUMENTS_TOO_LARGE' ? 413 : STATUS_OF_OUTCOME[kind];
+  return createProblem({ status, code, detail: message, fix, facts });
 }
 
 /** For answers that no thrown error stands for, e.g. a decision that came second. */

@@ -9,6 +9,14 @@ import { hasBody } from './request-facts.ts';
 /** Arguments of a call may have 1 MiB; what stands around them has room too. */
 export const BODY_BYTES = JSON_LIMITS.bytes + 64 * 1024;
 
+/** What stands around arguments takes nothing away from what they may be; whoever takes them in looks at them again. */
+const BODY_LIMITS = {
+  bytes: BODY_BYTES,
+  depth: JSON_LIMITS.depth + 2,
+  keys: JSON_LIMITS.keys + 64,
+  items: JSON_LIMITS.items,
+};
+
 const JSON_TYPE = /^application\/json(?:;[ \t]*charset="?utf-8"?)?$/i;
 const METHODS_WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -78,7 +86,7 @@ function tooLarge(): Error {
 }
 
 function checkJson(bytes: Buffer): void {
-  const parsed = parseStrictJson(bytes, { ...JSON_LIMITS, bytes: BODY_BYTES });
+  const parsed = parseStrictJson(bytes, BODY_LIMITS);
   if (parsed.ok) return;
   const { kind, problem, position } = parsed.error;
   if (kind === 'size') throw planeError('HTTP_BODY_TOO_LARGE', { problem });
