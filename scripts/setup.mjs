@@ -365,7 +365,15 @@ export async function ensureNode24() {
   return { node: bin('node'), conformance: bin('conformance'), inspector: bin('mcp-inspector') };
 }
 
-if (isStarted(import.meta.url)) {
+if (isStarted(import.meta.url) && process.argv[2] === '--node24') {
+  try {
+    const programs = await ensureNode24();
+    // The last line: whoever started this reads it.
+    console.log(JSON.stringify(programs));
+  } catch (error) {
+    process.exitCode = reportFailure(error);
+  }
+} else if (isStarted(import.meta.url)) {
   try {
     await ensureNodeModules();
     await ensureBuild();

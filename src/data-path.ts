@@ -35,6 +35,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
     : gate(identified, plane);
   const verdict = gating instanceof Promise ? await gating : gating;
   events?.passed('gate', verdict);
+  const gateMs = Math.floor(performance.now() - delivered.arrivedAt);
 
   const executing = isEnding(verdict) ? verdict : execute(verdict, plane);
   const ending = executing instanceof Promise ? await executing : executing;
@@ -50,6 +51,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         policyVersion: identified.claimed.policyVersion,
         permission: identified.permission,
         sent: identified.envelope,
+        gateMs,
         ...(isEnding(verdict) ? undefined : { gate: verdict.facts }),
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);

@@ -20,12 +20,15 @@ export function forgetGatewayUrl({ store, folder }: Config, url: string): void {
 /** What the running gateway told, or where the configuration puts it. */
 export function findGatewayUrl({ store, folder, gateway: { http } }: Config): string {
   const told = store === 'embedded' ? readUrl(folder) : undefined;
-  return told ?? `http://${http.host}:${http.port ?? DEFAULT_HTTP_PORT}`;
+  const host = ['0.0.0.0', '::'].includes(http.host) ? '127.0.0.1' : http.host;
+  return told ?? `http://${host}:${http.port ?? DEFAULT_HTTP_PORT}`;
 }
 
 function readUrl(folder: string): string | undefined {
   try {
-    const { url } = JSON.parse(readFileSync(urlFile(folder), 'utf8')) as { url?: unknown };
+    const { url, pid } = JSON.parse(readFileSync(urlFile(folder), 'utf8')) as { url?: unknown; pid?: unknown };
+    // Throws when it is gone: one that was killed could not take its address back.
+    process.kill(Number(pid), 0);
     return typeof url === 'string' ? url : undefined;
   } catch {
     return undefined;

@@ -46,7 +46,10 @@ export interface AuditFacts {
   readonly outcome?: OutcomeKind;
   readonly executed?: Executed;
   readonly code?: string;
+  /** Since the worker had it. */
   readonly durationMs?: number;
+  /** Of that, until the gate had let it through. Absent: less than a millisecond. */
+  readonly gateMs?: number;
 }
 
 /**

@@ -25,6 +25,7 @@ const FACTS: Record<keyof AuditFacts, Shape> = {
   executed: 'text',
   code: 'text',
   durationMs: 'number',
+  gateMs: 'number',
 };
 const FACT_NAMES = Object.keys(FACTS) as (keyof AuditFacts)[];
 const PAYLOAD_NAMES = ['arguments', 'detail', 'comment'] as const satisfies readonly (keyof AuditPayload)[];

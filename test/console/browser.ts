@@ -56,8 +56,10 @@ export interface ConsoleBrowser {
   close(): Promise<void>;
 }
 
+export type BrowsedPlane = Pick<DeskPlane, 'url' | 'cookie'>;
+
 /** A real Chromium with an empty profile. */
-export async function openBrowser(plane: DeskPlane): Promise<ConsoleBrowser> {
+export async function openBrowser(plane: BrowsedPlane): Promise<ConsoleBrowser> {
   const profile = temporaryFolder('sallyport browser');
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
@@ -80,7 +82,7 @@ async function closeBrowser(browser: Browser, profile: { remove(): void }): Prom
   profile.remove();
 }
 
-async function watchPage(context: BrowserContext, plane: DeskPlane): Promise<ConsolePage> {
+async function watchPage(context: BrowserContext, plane: BrowsedPlane): Promise<ConsolePage> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const incidents: Incidents = { dialogs: [], errors: [], foreign: [] };

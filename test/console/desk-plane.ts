@@ -5,7 +5,7 @@ import { runCli, startCli, type CliResult } from '../cli/run-cli.ts';
 import { eventually, freePort, temporaryFolder } from '../support/process.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 
-const DESK = fileURLToPath(new URL('./modules/desk.mjs', import.meta.url));
+export const DESK = fileURLToPath(new URL('./modules/desk.mjs', import.meta.url));
 const HOUR_MS = 3_600_000;
 
 const POLICY = {
@@ -40,13 +40,22 @@ export interface Asker {
   readonly subject?: string;
 }
 
+export interface DeskOptions {
+  /** In place of the desk's own. */
+  readonly policy?: object;
+}
+
 /** A real `sallyport dev` with tools that are asked about, and a console login of its own to speak with it. */
 export interface DeskPlane {
   readonly url: string;
   /** The value of the console's cookie. */
   readonly cookie: string;
   cli(...args: string[]): Promise<CliResult>;
+  /** In the folder it runs in. */
+  file(name: string): string;
   get(path: string): Promise<Record<string, unknown>>;
+  /** Decides the one question of this call, as the console would. */
+  allow(callId: string): Promise<void>;
   /** Makes a call and does not wait for it; resolves with its id. */
   call(tool: string, args: object, by?: Asker): Promise<string>;
   /** The same for a tool that asks; resolves when the question is there. */
@@ -55,18 +64,18 @@ export interface DeskPlane {
   /** What tools were really run with. */
   ran(): readonly { readonly tool: string; readonly args: unknown }[];
   untilSettled(callId: string): Promise<{ readonly kind: string; readonly text: string }>;
-  /** kill -9 */
-  crash(): Promise<void>;
+  /** kill -9, unless another signal is named. */
+  crash(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /** The same again, on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startDesk(): Promise<DeskPlane> {
+export async function startDesk({ policy = POLICY }: DeskOptions = {}): Promise<DeskPlane> {
   const folder = temporaryFolder('sallyport console');
   const file = (name: string): string => join(folder.path, name);
   writeFileSync(file('modules.json'), JSON.stringify({ modules: [{ file: DESK }] }));
-  writeFileSync(file('policy.yaml'), JSON.stringify(POLICY));
+  writeFileSync(file('policy.yaml'), JSON.stringify(policy));
   writeFileSync(file('sallyport.yaml'), 'policyFile: policy.yaml\n');
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -110,12 +119,18 @@ export async function startDesk(): Promise<DeskPlane> {
     url,
     cookie,
     cli: (...args) => runCli(args, { cwd: folder.path }),
+    file,
     get: (path) => api('GET', path),
     call,
     async ask(tool, args, by) {
       const callId = await call(tool, args, by);
       await until(callId, 'parked');
       return callId;
+    },
+    async allow(callId) {
+      const { approvals } = (await detailOf(callId)) as { approvals: { id: string; binding: string }[] };
+      const [{ id, binding } = { id: '', binding: '' }] = approvals;
+      await api('POST', `/v1/approvals/${id}/decide`, { decision: 'allow-once', binding });
     },
     cancel: async (callId) => void (await api('POST', `/v1/calls/${callId}/cancel`, {})),
     ran: () =>
@@ -129,8 +144,8 @@ export async function startDesk(): Promise<DeskPlane> {
       const { outcome } = (await until(callId, 'settled')) as { outcome: { kind: string } };
       return { kind: outcome.kind, text: JSON.stringify(outcome) };
     },
-    async crash() {
-      dev.kill('SIGKILL');
+    async crash(signal = 'SIGKILL') {
+      dev.kill(signal);
       await dev.exited;
     },
     async restart() {
@@ -149,7 +164,8 @@ const consoleHeaders = (url: string): Record<string, string> => ({
   origin: url,
 });
 
-async function signIn(url: string, code: string): Promise<string> {
+/** With the code of a login link; resolves with the value of the console's cookie. */
+export async function signIn(url: string, code: string): Promise<string> {
   const answer = await fetch(`${url}/v1/login`, {
     method: 'POST',
     headers: consoleHeaders(url),

@@ -28,7 +28,7 @@ describe.each(['embedded', 'redis'] as const)('a gateway of the %s store', (stor
   beforeAll(async () => {
     gateway = await startGatewayFixture({ store });
     operator = await gateway.makeToken({ scopes: ['operator'] });
-  });
+  }, 180_000);
   afterAll(() => gateway.stop());
 
   const call = (token: MadeToken, tool: string, args: object, more: object = {}): Promise<Response> =>
@@ -123,7 +123,8 @@ describe('one bearer', () => {
     const streams = await Promise.all(
       Array.from({ length: 5 }, () => gateway.request('/v1/events', { token: greedy, signal: leave.signal })),
     );
-    expect(streams.map((stream) => stream.status).sort()).toEqual([200, 200, 200, 200, 429]);
+    expect(streams.filter((stream) => stream.status === 200)).toHaveLength(4);
+    expect(streams.find((stream) => stream.status !== 200)?.status).toBe(429);
     expect((await gateway.request('/v1/me', { token: modest })).status).toBe(200);
     leave.abort();
     await gateway.stop();

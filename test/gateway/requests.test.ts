@@ -11,7 +11,7 @@ beforeAll(async () => {
   gateway = await startGatewayFixture({ config: { gateway: { http: { rate: { failuresPerMinute: 1000 } } } } });
   operator = await gateway.makeToken({ scopes: ['operator'] });
   host = `Host: 127.0.0.1:${gateway.port}`;
-});
+}, 180_000);
 afterAll(async () => {
   await gateway.stop();
   failOnLeaks();
@@ -213,6 +213,17 @@ describe('headers', () => {
     expect((await send('GET /metrics HTTP/1.1', host, `Cookie: __Host-sallyport=${'x'.repeat(8192)}`)).status).toBe(
       401,
     );
+  });
+
+  it('with two tokens are answered 401, whichever is right', async () => {
+    expect((await send('GET /metrics HTTP/1.1', host, bearer(), 'Authorization: Bearer x')).status).toBe(401);
+    expect((await send('GET /metrics HTTP/1.1', host, bearer())).status).toBe(200);
+  });
+
+  it('are all looked at, however many there are', async () => {
+    const many = Array.from({ length: 300 }, (_, index) => `X-${index}: x`);
+    expect((await send('GET /healthz HTTP/1.1', host, ...many, 'Origin: https://evil.example')).status).toBe(403);
+    expect((await send('GET /healthz HTTP/1.1', host, ...many, host)).status).toBe(400);
   });
 
   it('that are no HTTP are answered 400 as a problem', async () => {

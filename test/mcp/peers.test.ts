@@ -1,18 +1,25 @@
+import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { createMCPClient } from '@ai-sdk/mcp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stageMcp, type StagedMcp } from './stage-mcp.ts';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { runCli } from '../cli/run-cli.ts';
+import { spawnNode } from '../support/process.ts';
+import { startProgram } from '../support/watched-process.ts';
+import { MAIN, startDevPlane, type DevPlane } from './dev-plane.ts';
 
-let staged: StagedMcp;
+let plane: DevPlane;
 beforeAll(async () => {
-  staged = await stageMcp();
+  plane = await startDevPlane();
 });
-afterAll(() => staged.stop());
+afterAll(() => plane.stop());
 
 const NAMES = ['desk__echo', 'desk__everything', 'desk__fails', 'desk__send', 'desk__steps', 'desk__wait'];
-const headers = (): Record<string, string> => ({ authorization: `Bearer ${staged.bearer()}` });
+const headers = async (): Promise<Record<string, string>> => ({
+  authorization: `Bearer ${(await plane.token()).text}`,
+});
 
 describe.each([
   ['2026-07-28', { mode: { pin: '2026-07-28' } }],
@@ -24,7 +31,7 @@ describe.each([
       versionNegotiation === undefined ? {} : { versionNegotiation },
     );
     await client.connect(
-      new StreamableHTTPClientTransport(new URL(staged.url), { requestInit: { headers: headers() } }),
+      new StreamableHTTPClientTransport(new URL(plane.url), { requestInit: { headers: await headers() } }),
     );
     try {
       const { tools } = await client.listTools();
@@ -39,7 +46,7 @@ describe.each([
 
 it('the first official client lists the toolkit of its bearer and calls a tool', async () => {
   const client = new OldClient({ name: 'peer', version: '1' });
-  const transport = new OldTransport(new URL(staged.url), { requestInit: { headers: headers() } });
+  const transport = new OldTransport(new URL(plane.url), { requestInit: { headers: await headers() } });
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   try {
     const { tools } = await client.listTools();
@@ -52,7 +59,7 @@ it('the first official client lists the toolkit of its bearer and calls a tool',
 });
 
 it('the client of the AI SDK lists the toolkit of its bearer and calls a tool', async () => {
-  const client = await createMCPClient({ transport: { type: 'http', url: staged.url, headers: headers() } });
+  const client = await createMCPClient({ transport: { type: 'http', url: plane.url, headers: await headers() } });
   try {
     const tools = await client.tools();
     expect(Object.keys(tools).sort()).toEqual(NAMES);
@@ -62,4 +69,47 @@ it('the client of the AI SDK lists the toolkit of its bearer and calls a tool', 
   } finally {
     await client.close();
   }
+});
+
+it('the inspector lists the toolkit of its bearer and calls a tool', async () => {
+  const setup = await spawnNode(fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url)), ['--node24']);
+  expect((await setup.exited).code).toBe(0);
+  const { node, inspector } = JSON.parse(setup.stdout.trim().split('\n').at(-1)!) as Record<string, string>;
+  const { authorization } = await headers();
+  const inspect = async (...args: string[]): Promise<unknown> => {
+    const all = [inspector!, '--cli', plane.url, '--transport', 'http', '--header', `Authorization: ${authorization}`];
+    const child = await startProgram(node!, [...all, ...args]);
+    expect((await child.exited).code, child.stderr).toBe(0);
+    return JSON.parse(child.stdout);
+  };
+  const { tools } = (await inspect('--method', 'tools/list')) as { tools: { name: string }[] };
+  expect(tools.map(({ name }) => name)).toEqual(NAMES);
+  const call = ['--method', 'tools/call', '--tool-name', 'desk__echo', '--tool-arg', 'text=hello'];
+  expect(await inspect(...call)).toMatchObject({ structuredContent: { text: 'hello' } });
+});
+
+describe.each(['2026-07-28', '2025-11-25'] as const)('sallyport mcp, %s', (era) => {
+  it('serves the toolkit of an agent on standard input and output, and ends with its client', async () => {
+    const pin = era === '2026-07-28' ? { versionNegotiation: { mode: { pin: era } } } : {};
+    const client = new Client({ name: 'peer', version: '1' }, pin);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [MAIN, 'mcp', '--agent', 'desktop'],
+      cwd: plane.folder,
+      stderr: 'pipe',
+    });
+    await client.connect(transport);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(NAMES);
+    const result = await client.callTool({ name: 'desk__echo', arguments: { text: 'hello' } });
+    expect(result.structuredContent).toEqual({ text: 'hello' });
+    const { pid } = transport;
+    await client.close();
+    expect(() => process.kill(pid!, 0)).toThrow();
+  });
+});
+
+it('sallyport mcp without an agent says what is missing, and nothing on standard output', async () => {
+  const { code, stdout, stderr } = await runCli(['mcp'], { cwd: plane.folder });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain('--agent');
 });

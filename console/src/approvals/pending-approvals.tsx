@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, apiPath } from '../api.ts';
 import type { ApprovalView } from '../api-types.ts';
@@ -22,8 +22,13 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [batch, setBatch] = useState<'allow-once' | 'deny'>();
   const approvals = list.data ?? [];
-  // Until something is chosen, the first one that still waits. It is not "opened" by that: a phone shows the list.
-  const current = approvals.find(openId === undefined ? isPending : ({ id }) => id === openId);
+  // Until something is chosen, the first one that waits, also after somebody else has decided it: no other question takes its place under
+  // a person's hands. It is not "opened" by that: a phone shows the list.
+  const shownId = useRef<string>(undefined);
+  const current =
+    approvals.find(({ id }) => id === (openId ?? shownId.current)) ??
+    (openId === undefined ? approvals.find(isPending) : undefined);
+  shownId.current = current?.id;
   const chosen = approvals.filter((approval) => selected.has(approval.id));
 
   const move = (step: number) => (): void => {

@@ -33,7 +33,8 @@ export function Timeline({ stages: known }: { readonly stages: readonly StageVie
                 <span
                   class="stage-bar"
                   style={{
-                    left: percent(startedAt - from),
+                    // The last one stays to be seen.
+                    left: `min(${percent(startedAt - from)}, calc(100% - 3px))`,
                     width: percent(durationMs ?? (endOf(stage) ?? from) - startedAt),
                   }}
                 />

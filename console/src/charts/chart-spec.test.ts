@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { stackLayers } from './chart-spec.ts';
+import { stackLayers, summariseValues } from './chart-spec.ts';
 import { countGroups, groupOutcome, OUTCOME_GROUPS } from './outcome-groups.ts';
 import { OUTCOME_KINDS } from '../../../src/domain/outcome.ts';
 
@@ -11,6 +11,14 @@ describe('stackLayers', () => {
       [4, 2],
       [4, 7],
     ]);
+  });
+});
+
+describe('summariseValues', () => {
+  test('is the sum of a layer and the newest value of a line', () => {
+    expect(summariseValues([1, null, 2], 'stack')).toBe(3);
+    expect(summariseValues([1, 2, null], 'lines')).toBe(2);
+    expect(summariseValues([null], 'lines')).toBeNull();
   });
 });
 

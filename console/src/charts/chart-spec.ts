@@ -26,6 +26,12 @@ export function stackLayers(series: readonly ChartSeries[]): number[][] {
   );
 }
 
+/** What one series comes to: the sum of a layer, the newest value of a line. */
+export function summariseValues(values: readonly (number | null)[], kind: ChartSpec['kind']): number | null {
+  const known = values.filter((value) => value !== null);
+  return kind === 'stack' ? known.reduce((sum, value) => sum + value, 0) : (known.at(-1) ?? null);
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** As short as the span allows: seconds only where they differ, the day only where there are several. */

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { VNode } from 'preact';
-import { timeFormat, type ChartSpec } from './chart-spec.ts';
+import { summariseValues, timeFormat, type ChartSpec } from './chart-spec.ts';
 import type { DrawnChart } from './draw-chart.ts';
 import './charts.css';
 
@@ -49,17 +49,16 @@ function Canvas({ spec, onHover }: { readonly spec: ChartSpec; readonly onHover:
   return <div class="chart-canvas" aria-hidden="true" ref={host} />;
 }
 
-/** Values of the time under the pointer; otherwise of the last one. */
+/** Values of the time under the pointer; otherwise all of a stack, and the newest of a line. */
 function Legend({ spec, hovered }: { readonly spec: ChartSpec; readonly hovered: number | undefined }): VNode {
-  const { times, series, format } = spec;
-  const index = hovered ?? times.length - 1;
-  const at = times[index];
+  const { times, series, format, kind } = spec;
+  const at = hovered === undefined ? undefined : times[hovered];
   const show = timeFormat((times.at(-1) ?? 0) - (times[0] ?? 0));
   return (
     <ul class="chart-legend" aria-hidden="true">
-      <li class="chart-at">{at === undefined ? '' : show(at)}</li>
+      <li>{at === undefined ? (kind === 'stack' ? 'in all' : 'last') : show(at)}</li>
       {series.map(({ label, tone, values }) => {
-        const value = values[index];
+        const value = hovered === undefined ? summariseValues(values, kind) : values[hovered];
         return (
           <li key={label}>
             <span class={`chart-swatch tone-${tone}`} />

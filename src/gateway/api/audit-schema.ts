@@ -47,6 +47,7 @@ export const auditRecordSchema = z
     executed: z.enum(EXECUTED).optional(),
     code: z.string().optional(),
     durationMs: z.number().optional(),
+    gateMs: z.number().optional(),
     /** Canonical JSON, secrets masked, cut. */
     arguments: z.string().optional(),
     detail: z.string().optional(),

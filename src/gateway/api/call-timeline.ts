@@ -10,14 +10,17 @@ interface KnownFacts {
 
 /**
  * What the records tell about when each stage was. The store's clock is written when a call is accepted, asked about, decided and
- * settled; the worker's when its tool ran. What lies between acceptance and the run (waiting, identity, gate) is known as a whole.
+ * settled; the worker counts how long it had the call, and how much of that was before the gate let it through.
  */
 export function showStages({ call, audit, approvals }: KnownFacts): StageView[] {
   const { acceptedAt, settledAt, durationMs, executed, outcome } = call;
   const ran = executed === 'yes' && settledAt !== undefined && durationMs !== undefined;
-  const began = ran ? settledAt - durationMs : undefined;
+  const ending = audit.findLast((one) => one.outcome !== undefined);
+  const gateMs = ending?.gateMs ?? 0;
+  const claimedAt = settledAt !== undefined && durationMs !== undefined ? settledAt - durationMs : undefined;
+  const began = ran ? claimedAt! + gateMs : undefined;
   const [first, last] = [approvals[0], approvals.at(-1)];
-  const waitedUntil = first?.requestedAt ?? began ?? settledAt;
+  const waitedUntil = first?.requestedAt ?? claimedAt ?? settledAt;
   const stages: StageView[] = [];
   if (acceptedAt !== undefined)
     stages.push({ stage: 'call', startedAt: acceptedAt, durationMs: 0, result: 'accepted' });
@@ -26,18 +29,18 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
     ...span(acceptedAt, waitedUntil),
     ...(call.state === 'queued' && approvals.length === 0 ? { result: 'waiting' } : {}),
   });
+  if (ending?.permission !== undefined) stages.push({ stage: 'identify', result: `allowed by ${ending.permission}` });
   const gate = gateResult(call, last);
   stages.push({
     stage: 'gate',
-    ...(first === undefined ? {} : span(first.requestedAt, last!.resolvedAt)),
+    ...(first === undefined ? span(claimedAt, began) : span(first.requestedAt, last!.resolvedAt)),
     ...(gate === undefined ? {} : { result: gate }),
   });
-  if (ran) stages.push({ stage: 'execute', ...span(began, settledAt), durationMs, result: outcome ?? 'unknown' });
+  if (ran) stages.push({ stage: 'execute', ...span(began, settledAt), result: outcome ?? 'unknown' });
   else if (call.state === 'running') stages.push({ stage: 'execute', result: 'running' });
   else if (executed === 'unknown') stages.push({ stage: 'execute', result: 'it may have run' });
   if (settledAt !== undefined) {
-    const event = audit.findLast((one) => one.outcome !== undefined)?.event;
-    stages.push({ stage: 'settle', startedAt: settledAt, durationMs: 0, result: event ?? 'settled' });
+    stages.push({ stage: 'settle', startedAt: settledAt, durationMs: 0, result: ending?.event ?? 'settled' });
   }
   return stages;
 }

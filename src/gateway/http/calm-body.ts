@@ -1,9 +1,13 @@
+/** Made in one piece, so that they cannot break. */
+const WHOLE_TYPES = /^application\/(?:problem\+)?json\b/;
+
 /**
  * An answer whose stream never fails: the adapter would write the error to the client and the console. A stream that breaks is cut,
  * so that the client does not take what it has for everything.
  */
 export function calmBody(response: Response, cut: (error: unknown) => void): Response {
-  if (response.body === null) return response;
+  const type = response.headers.get('content-type') ?? '';
+  if (response.body === null || WHOLE_TYPES.test(type)) return response;
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const calm = new ReadableStream<Uint8Array>({
     async pull(controller) {

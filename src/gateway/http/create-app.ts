@@ -51,6 +51,8 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
     context.set('requestId', requestId);
     context.set('address', address);
     await next();
+    // The framework answers HEAD as GET without the body; a stream that nobody reads would never end.
+    if (context.req.method === 'HEAD') await context.res.body?.cancel();
   });
 
   app.get('/healthz', (context) => context.json({ status: 'alive' }));

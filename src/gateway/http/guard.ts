@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { planeError, type PlaneError } from '../../domain/errors.ts';
 import { readForwarded, type Forwarded } from './client-address.ts';
 import { isPlainPath } from './plain-path.ts';
+import { valuesOf } from './request-facts.ts';
 
 export interface GuardSettings {
   readonly port: number;
@@ -72,11 +73,6 @@ export function createGuard(settings: GuardSettings): Guard {
     }
     return isPlainPath(target.split('?', 1)[0]!) ? undefined : planeError('HTTP_PATH_UNKNOWN', {});
   }
-}
-
-/** All of them: of some headers Node keeps only the first, and a proxy in front may have looked at another. */
-function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === name);
 }
 
 function withPort(names: readonly string[], port: number): string[] {

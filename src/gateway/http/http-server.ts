@@ -5,8 +5,7 @@ import { problemHeaders, problemOf } from '../problem.ts';
 import { limitConnections } from './connections.ts';
 import { mustClose } from './request-facts.ts';
 
-export const HEADER_BYTES = 16 * 1024;
-const MOST_HEADERS = 100;
+const HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Until a request has arrived whole. Answers may take as long as they need, so streams are not concerned. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -36,7 +35,8 @@ export function createHttpServer(settings: { readonly connections: number }, lis
     requireHostHeader: false,
     insecureHTTPParser: false,
   });
-  server.maxHeadersCount = MOST_HEADERS;
+  // Of more it would silently drop the rest, which may be what the guard looks for. Their size is bounded.
+  server.maxHeadersCount = 0;
   server.maxRequestsPerSocket = MOST_REQUESTS_PER_SOCKET;
   const connections = limitConnections(server, settings.connections);
   const serve: RequestListener = (incoming, outgoing) => {

@@ -28,3 +28,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 export function mustClose(incoming: IncomingMessage): boolean {
   return hasBody(incoming) && !incoming.complete;
 }
+
+/** All of them: of some headers Node keeps only the first, and a proxy in front may have looked at another. */
+export function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === name);
+}

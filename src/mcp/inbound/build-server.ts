@@ -56,8 +56,9 @@ function serveTasks(server: Server, home: McpHome, caller: McpCaller): void {
   server.setRequestHandler('tasks/get', { params: taskParams }, ({ taskId }, ctx) =>
     task(ctx, (peer) => getTask(home, peer, taskId)),
   );
-  server.setRequestHandler('tasks/update', { params: taskParams }, (params, ctx) =>
-    task(ctx, (peer) => updateTask(home, peer, params)),
+  // The SDK takes the answers out of the params, as it does for retried calls.
+  server.setRequestHandler('tasks/update', { params: taskParams }, ({ taskId }, ctx) =>
+    task(ctx, (peer) => updateTask(home, peer, taskId, ctx.mcpReq.inputResponses)),
   );
   server.setRequestHandler('tasks/cancel', { params: taskParams }, ({ taskId }, ctx) =>
     task(ctx, (peer) => cancelTask(home, peer, taskId)),

@@ -77,6 +77,7 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
         : serve2026(request, bearer, read.message);
     },
     async close() {
+      home.stop();
       await Promise.all([sessions.close(), ...[...serving].map((handler) => handler.close())]);
     },
   };

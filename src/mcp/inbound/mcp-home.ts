@@ -2,6 +2,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
 import type { SessionHandle } from '../../domain/session.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
+import { createPendingCalls, type PendingCalls } from './pending-calls.ts';
 import { sealKeyOf } from './seal-key.ts';
 import { createSeals, type Seals } from './sealed-state.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
@@ -32,6 +33,7 @@ export interface McpHome {
   readonly plane: McpPlane;
   readonly release: string;
   readonly seals: Seals;
+  readonly pending: PendingCalls;
   handleOf(caller: McpCaller, runName?: string): Promise<SessionHandle>;
   /** As the store says now. */
   toolsOf(caller: McpCaller): Promise<ShownTools>;
@@ -41,12 +43,16 @@ export interface McpHome {
   /** What clients call a prompt: by its module and its name, unless that module is shown without. */
   shownName(module: string, name: string): string;
   fullName(shown: string): string;
+  /** The exchanges under way are ended by us, not by their clients. */
+  isStopping(): boolean;
+  stop(): void;
 }
 
 export function createMcpHome(plane: McpPlane): McpHome {
   const { plainModule } = plane.config.gateway.mcp;
   const show = createShownTools(plainModule);
   let sealKey: Uint8Array | undefined;
+  let stopping = false;
   const known = new Map<string, { readonly until: number; readonly tools: ShownTools }>();
 
   const handleOf: McpHome['handleOf'] = ({ bearer, runName }, named) =>
@@ -62,10 +68,13 @@ export function createMcpHome(plane: McpPlane): McpHome {
   return {
     plane,
     release: plane.release ?? 'unknown',
+    pending: createPendingCalls(),
     seals: createSeals(() => (sealKey ??= sealKeyOf(plane.config)), plane.store),
     show,
     shownName: (module, name) => (module === plainModule ? name : `${module}.${name}`),
     fullName: (shown) => (plainModule === undefined || shown.includes('.') ? shown : `${plainModule}.${shown}`),
+    isStopping: () => stopping,
+    stop: () => void (stopping = true),
     handleOf,
     toolsOf,
     async knownToolsOf(caller) {

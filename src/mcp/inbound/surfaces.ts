@@ -46,7 +46,7 @@ async function useSurfaces(
   const { client, config } = home.plane;
   const { waitMs } = config.gateway.mcp;
   const own = await home.handleOf(peer, wish.run);
-  const { signal, unlink } = linkAbort(ctx.mcpReq.signal);
+  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
   const surfaces = createSurfaces({
     toolkit: (session) => client.toolkit(session),
     async call(session, tool, args) {
@@ -60,7 +60,17 @@ async function useSurfaces(
           }),
         );
       const owner = { bearer: peer.bearer, method, params };
-      const pursued = await pursueCall({ home, peer, session: own, ctx, signal, owner, inputSchema: {}, begin });
+      const pursued = await pursueCall({
+        home,
+        peer,
+        session: own,
+        ctx,
+        signal,
+        owner,
+        inputSchema: {},
+        comesBack: false,
+        begin,
+      });
       if (pursued.kind === 'reply') throw new Detour(pursued.reply);
       return pursued;
     },

@@ -47,7 +47,8 @@ export async function getTask(home: McpHome, peer: McpPeer, taskId: string): Pro
 export async function updateTask(
   home: McpHome,
   peer: McpPeer,
-  { taskId, inputResponses }: z.output<typeof taskParams>,
+  taskId: string,
+  inputResponses: unknown,
 ): Promise<JsonObject> {
   if (!isJsonObject(inputResponses)) throw invalidParams('inputResponses must be an object');
   const { session, record } = await findCall(home, peer, taskId);
@@ -99,11 +100,13 @@ function baseOf(home: McpHome, callId: CallId, record: CallRecord | undefined): 
 function ended(outcome: Outcome, callId: CallId): JsonObject {
   const { kind, error } = outcome;
   if (kind === 'cancelled') return { status: 'cancelled' };
-  if (kind === 'crashed' || kind === 'indeterminate') {
+  if (kind === 'crashed' || kind === 'indeterminate' || kind === 'exception') {
     const message = error?.message ?? 'The tool did not end.';
     return { status: 'failed', error: { code: RPC.internalError, message, data: { code: error?.code ?? kind } } };
   }
-  return { status: 'completed', result: showOutcome(outcome, { callId, anyStructured: true }) as JsonObject };
+  // The SDK marks results that it sends itself; this one lies within another.
+  const result = { resultType: 'complete', ...showOutcome(outcome, { callId, anyStructured: true }) };
+  return { status: 'completed', result: result as JsonObject };
 }
 
 function keyOf({ approval }: OpenQuestion): string {

@@ -15,6 +15,8 @@ export interface SettlementFacts {
   readonly permission?: string;
   readonly effect?: Effect;
   readonly tool?: ToolDeclaration;
+  /** From the worker's having it to the gate's letting it through. */
+  readonly gateMs?: number;
   /** Why the gate let it through, and as what. */
   readonly gate?: GateFacts;
 }
@@ -86,6 +88,7 @@ function encodeFixed(sent: Outcome, facts: SettlementFacts, durationMs: number):
   const { toolDigest, policyVersion, permission } = facts;
   const isUsual =
     isEmpty(facts.gate) &&
+    !isNoticed(facts.gateMs) &&
     sent.kind === 'ok' &&
     sent.executed === 'yes' &&
     durationMs >= 0 &&
@@ -107,12 +110,17 @@ function encodeRecord(sent: Outcome, facts: SettlementFacts, durationMs: number)
     executed: sent.executed,
     code: sent.error?.code ?? null,
     durationMs,
+    ...(isNoticed(facts.gateMs) ? { gateMs: facts.gateMs } : {}),
     toolDigest: facts.toolDigest ?? facts.sent?.toolDigest ?? null,
     policyVersion: facts.policyVersion ?? null,
     permission: facts.permission ?? null,
     ...(facts.sent?.parent === undefined ? {} : { parent: facts.sent.parent }),
     ...gateRecord(sent, facts.gate),
   });
+}
+
+function isNoticed(gateMs: number | undefined): boolean {
+  return gateMs !== undefined && gateMs > 0;
 }
 
 function isEmpty(gate: GateFacts | undefined): boolean {

@@ -8,14 +8,9 @@ import { Empty, Failure, Loading } from '../../components/states.tsx';
 import { Table, type Column } from '../../components/table.tsx';
 import { useResource } from '../../use-resource.ts';
 
-const MOST = 500;
-
 /** Who is declared, what each selects, and what is probably not meant. */
 export function AgentsView(): VNode {
-  const { data, error, reload } = useResource(
-    (signal) => api.get<AgentPage>('/v1/agents', { query: { limit: MOST }, signal }),
-    [],
-  );
+  const { data, error, reload } = useResource((signal) => api.get<AgentPage>('/v1/agents', { signal }), []);
   if (error !== undefined) return <Failure error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="Reading agents" />;
   if (data.items.length === 0) {

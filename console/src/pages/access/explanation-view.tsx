@@ -43,14 +43,19 @@ function Check({ answer, decides }: { readonly answer: CheckAnswer; readonly dec
       <span class="check-found">
         <Inert text={found} />
         {rule === undefined ? null : (
-          <span class="check-rule mono">
-            <Inert text={`${rule.join(' › ')}${place === undefined ? '' : ` (${place})`}`} />
+          <span class="check-rule mono" title={place}>
+            <Inert text={`${rule.join(' › ')}${place === undefined ? '' : ` (${fileOf(place)})`}`} />
           </span>
         )}
       </span>
       {decides ? <Badge tone={passes ? 'info' : 'bad'}>decides</Badge> : null}
     </li>
   );
+}
+
+/** `policy.yaml:14:3`: where the folder is, the operator knows, and the tooltip says. */
+function fileOf(place: string): string {
+  return place.slice(Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\')) + 1);
 }
 
 function Changes({

@@ -41,10 +41,7 @@ export function Simulator({ tenant, subject, agent: firstAgent, tool: firstTool 
   const read = text.trim() === '' ? undefined : readArguments(text);
   const problem = read?.kind === 'invalid' ? read.problem : undefined;
   const catalog = useResource((signal) => api.get<Catalog>('/v1/catalog', { signal }), []);
-  const agents = useResource(
-    (signal) => api.get<Page<{ name: string }>>('/v1/agents', { query: { limit: 500 }, signal }),
-    [],
-  );
+  const agents = useResource((signal) => api.get<Page<{ name: string }>>('/v1/agents', { signal }), []);
   const known = catalog.data?.modules.flatMap(({ tools }) => tools) ?? [];
 
   const ask = async (): Promise<void> => {
@@ -105,17 +102,19 @@ interface ChoiceProps {
 function Choice({ label, value, names, onInput }: ChoiceProps): VNode {
   const id = useId();
   return (
-    <label class="field">
-      {label}
-      <input
-        value={value}
-        list={id}
-        required
-        autocomplete="off"
-        spellcheck={false}
-        maxLength={256}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
+    <div>
+      <label class="field">
+        {label}
+        <input
+          value={value}
+          list={id}
+          required
+          autocomplete="off"
+          spellcheck={false}
+          maxLength={256}
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        />
+      </label>
       <datalist id={id}>
         {names.map((name) => (
           <option key={name} value={name}>
@@ -123,7 +122,7 @@ function Choice({ label, value, names, onInput }: ChoiceProps): VNode {
           </option>
         ))}
       </datalist>
-    </label>
+    </div>
   );
 }
 

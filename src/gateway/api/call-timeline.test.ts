@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { ApprovalView } from './approval-schema.ts';
+import type { AuditRecordView } from './audit-schema.ts';
+import type { CallDetail } from './call-schema.ts';
+import { showStages } from './call-timeline.ts';
+
+const CALL = { state: 'settled', acceptedAt: 1000, settledAt: 1100, durationMs: 80, executed: 'yes', outcome: 'ok' };
+const ENDING = { event: 'call.settled', outcome: 'ok', permission: '*' };
+
+function stagesOf(ending: object, approvals: readonly object[] = []) {
+  return showStages({
+    call: CALL as unknown as CallDetail['call'],
+    audit: [{ ...ENDING, ...ending } as AuditRecordView],
+    approvals: approvals as ApprovalView[],
+  });
+}
+
+describe('the stages of a call', () => {
+  it('take what the worker counted: waiting, gate and run add up to the whole', () => {
+    expect(stagesOf({ gateMs: 30 })).toEqual([
+      { stage: 'call', startedAt: 1000, durationMs: 0, result: 'accepted' },
+      { stage: 'claim', startedAt: 1000, endedAt: 1020, durationMs: 20 },
+      { stage: 'identify', result: 'allowed by *' },
+      { stage: 'gate', startedAt: 1020, endedAt: 1050, durationMs: 30, result: 'allow' },
+      { stage: 'execute', startedAt: 1050, endedAt: 1100, durationMs: 50, result: 'ok' },
+      { stage: 'settle', startedAt: 1100, durationMs: 0, result: 'call.settled' },
+    ]);
+  });
+
+  it('of a gate that took less than a millisecond leave the whole time to the run', () => {
+    const byName = Object.fromEntries(stagesOf({}).map((stage) => [stage.stage, stage.durationMs]));
+    expect(byName).toMatchObject({ claim: 20, gate: 0, execute: 80 });
+  });
+
+  it('show how long a person was asked', () => {
+    const asked = { requestedAt: 1005, resolvedAt: 1010, resolution: 'allow-once' };
+    expect(stagesOf({}, [asked])[3]).toEqual({
+      stage: 'gate',
+      startedAt: 1005,
+      endedAt: 1010,
+      durationMs: 5,
+      result: 'allow-once',
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { failOnLeaks } from '../support/reaper.ts';
+import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
+import { openDeskApi, type DeskApi } from './desk-api.ts';
+import { startDesk, type DeskPlane } from './desk-plane.ts';
+import { expectGoodLook, LOOKS } from './looks.ts';
+
+let plane: DeskPlane;
+let browser: ConsoleBrowser;
+let desk: ConsolePage;
+let api: DeskApi;
+beforeAll(async () => {
+  plane = await startDesk();
+  browser = await openBrowser(plane);
+  api = await openDeskApi(plane, browser);
+  await allowAlways('desk.mail', mail, { matches: 'exact', uses: 5, lifetimeMs: 3_600_000 });
+  await allowAlways('desk.refund', { payment: 'p1', amount: 5, currency: 'EUR' }, { matches: 'any', agentOnly: false });
+});
+afterAll(async () => {
+  await browser.close();
+  await plane.stop();
+  failOnLeaks();
+});
+beforeEach(async () => {
+  desk = await browser.signIn();
+});
+afterEach(async () => {
+  expectCalm(desk);
+  await desk.close();
+});
+
+const mail = { to: 'ada@example.com', subject: 'Offer', body: '' };
+
+async function allowAlways(tool: string, args: object, grant: object): Promise<void> {
+  const { id, binding } = await api.ask(tool, args);
+  await api.send('POST', `/v1/approvals/${id}/decide`, { decision: 'allow-always', binding, grant });
+}
+
+describe('the grants page', () => {
+  it('lists what each grant covers, for whom, how long and from which approval', async () => {
+    await desk.open('/console/grants');
+    const row = desk.page.getByRole('row', { name: /desk\.mail/ });
+    await row.waitFor();
+    const text = await row.innerText();
+    expect(text).toContain('exactly the approved arguments');
+    expect(text).toContain('lena');
+    expect(text).toMatch(/5\d min \d+ s left/);
+    expect(text).toMatch(/\b5\b/);
+    const href = await row.getByRole('link', { name: 'from this approval' }).getAttribute('href');
+    expect(href).toMatch(/^\/console\/approvals\/./);
+  });
+
+  it('revokes a grant after asking once more: the next call asks a person again', async () => {
+    expect((await api.call('desk.mail', mail)).kind).toBe('ok');
+    await desk.open('/console/grants');
+    const revoke = desk.page.getByRole('button', { name: 'Revoke the grant for desk.mail' });
+    await revoke.click();
+    await desk.press('Escape');
+    await revoke.click();
+    await desk.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await desk.page.getByText('The grant is revoked.').waitFor();
+    await revoke.waitFor({ state: 'detached' });
+    const { id } = await api.ask('desk.mail', mail);
+    expect(id).not.toBe('');
+  });
+
+  it.each(LOOKS)('looks good: %s', async (...look) => {
+    await expectGoodLook(browser, look, {
+      name: 'grants',
+      path: '/console/grants',
+      prepare: ({ page }) => page.getByText('desk.refund').first().waitFor(),
+    });
+  });
+});
