@@ -116,6 +116,14 @@ describe('the list of settled calls', () => {
     expect((await readAll(inMemory, {}, 500)).length).toBe(193);
   });
 
+  it('finds a call behind more records than one page looks at', async () => {
+    const rare = { ...ending(1000), tool: 'files.rare' as never };
+    await append(0, [rare, ...Array.from({ length: 25_000 }, (_, index) => ending(2000 + index))]);
+    const history = new SettledHistory(sink, { calls: 1 });
+    await history.catchUp();
+    expect(await readAll(history, { tool: 'files.rare' }, 50)).toMatchObject([{ tool: 'files.rare', settledAt: 1000 }]);
+  });
+
   it('is read from the trail until memory has been filled', async () => {
     await append(
       0,
