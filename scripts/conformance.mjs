@@ -62,14 +62,9 @@ function readJson(stream) {
 
 async function openTo(folder, { url, broken }) {
   if (broken.length > 0) throw new Error(`A module was not loaded: ${JSON.stringify(broken)}`);
-  const made = await run(
-    process.execPath,
-    [
-      ...[MAIN, 'tokens', 'create', 'conformance', '--scope', 'agent', '--agent', 'suite', '--subject', 'tester'],
-      ...['--tenant', 'default', '--json'],
-    ],
-    { cwd: folder },
-  );
+  const who = ['--agent', 'suite', '--subject', 'tester', '--tenant', 'default'];
+  const make = [MAIN, 'tokens', 'create', 'conformance', '--scope', 'agent', ...who, '--json'];
+  const made = await run(process.execPath, make, { cwd: folder });
   if (made.code !== 0) throw new Error(`No token was made: ${made.output}`);
   return { url, token: JSON.parse(made.output).token };
 }
