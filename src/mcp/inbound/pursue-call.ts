@@ -60,11 +60,17 @@ async function askFor(scene: CallScene, wanted: WantedInput, standing: Pursued):
 }
 
 async function askAbout(scene: CallScene, parked: Parked): Promise<Pursued> {
-  if (!canShowForms(scene.peer)) return goesOn(scene, parked);
+  if (!canShowForms(scene.peer)) return scene.comesBack ? waitMore(scene, parked) : goesOn(scene, parked);
   const question = await findQuestion(scene, parked.approval);
   // Decided meanwhile.
   if (question === undefined) return follow(scene, find(scene, parked.callId));
   return scene.peer.era === '2026' ? handOver(scene, parked, question) : askNow(scene, parked, question);
+}
+
+/** Whoever asks again, and again, is to wait for it here. */
+async function waitMore(scene: CallScene, { callId, approval }: Parked): Promise<Pursued> {
+  const standing = await find(scene, callId).next(approval);
+  return standing.kind === 'parked' ? goesOn(scene, standing) : come(scene, standing);
 }
 
 /** 2026: the client asks its person and comes back with the answer, to whichever gateway. */
@@ -134,6 +140,7 @@ async function goesOn(
   at: Exclude<CallStanding, { readonly outcome: unknown }>,
 ): Promise<Pursued> {
   const approval = at.kind === 'parked' ? at.approval : undefined;
-  const isTask = knowsTasks(peer) && owner.method === 'tools/call';
-  return { kind: 'reply', reply: isTask ? await taskOf(home, at.callId, approval) : showPending(at) };
+  if (knowsTasks(peer) && owner.method === 'tools/call')
+    return { kind: 'reply', reply: await taskOf(home, at.callId, approval) };
+  return { kind: 'reply', reply: showPending(at), pending: at.callId };
 }

@@ -60,7 +60,17 @@ async function useSurfaces(
           }),
         );
       const owner = { bearer: peer.bearer, method, params };
-      const pursued = await pursueCall({ home, peer, session: own, ctx, signal, owner, inputSchema: {}, begin });
+      const pursued = await pursueCall({
+        home,
+        peer,
+        session: own,
+        ctx,
+        signal,
+        owner,
+        inputSchema: {},
+        comesBack: false,
+        begin,
+      });
       if (pursued.kind === 'reply') throw new Detour(pursued.reply);
       return pursued;
     },
