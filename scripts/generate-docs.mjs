@@ -205,9 +205,9 @@ const SERVED_BY = {
 };
 
 const METRIC_SECTIONS = [
-  ['Calls', ['worker', 'caller', 'all'], (name) => name.startsWith('sallyport_')],
-  ['The plane', ['plane'], () => true],
-  ['The process', ['all'], (name) => !name.startsWith('sallyport_')],
+  { title: 'Calls', where: ['worker', 'caller', 'all'], isMeant: (name) => name.startsWith('sallyport_') },
+  { title: 'The plane', where: ['plane'], isMeant: () => true },
+  { title: 'The process', where: ['all'], isMeant: (name) => !name.startsWith('sallyport_') },
 ];
 
 function metricsPage() {
@@ -222,7 +222,7 @@ function metricsPage() {
         SERVED_BY[served],
       ]);
   const sections = METRIC_SECTIONS.map(
-    ([title, where, isMeant]) =>
+    ({ title, where, isMeant }) =>
       `## ${title}\n\n${table(['metric', 'type', 'labels', 'what it says', 'served by'], rows(where, isMeant))}`,
   );
   return `${GENERATED}

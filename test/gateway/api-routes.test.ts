@@ -79,7 +79,7 @@ describe('the OpenAPI document', () => {
 
   it('is of version 3.1, and all its schemas compile as JSON Schema 2020-12', () => {
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Sallyport' } });
-    for (const [id, schema] of Object.entries(schemasOf())) expect(() => validatorOf(schema), id).not.toThrow();
+    for (const schema of Object.values(schemasOf())) expect(() => validatorOf(schema)).not.toThrow();
   });
 
   it('refers to nothing that is not there, and declares every part of its paths', () => {
@@ -88,14 +88,9 @@ describe('the OpenAPI document', () => {
     }
     for (const { path, operation, name } of ROUTES) {
       const inPath = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name);
-      expect(
-        [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part),
-        name,
-      ).toEqual(inPath);
-      expect(
-        Object.keys(operation.responses).some((status) => status.startsWith('2')),
-        name,
-      ).toBe(true);
+      const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part);
+      const canSucceed = Object.keys(operation.responses).some((status) => status.startsWith('2'));
+      expect({ name, parts, canSucceed }).toEqual({ name, parts: inPath, canSucceed: true });
     }
   });
 });
@@ -126,7 +121,7 @@ describe('the routes', () => {
       token: tokens.agent,
       json: { tool: 'basic.handOver', arguments: { bytes: 3 }, waitMs: 20_000 },
     });
-    expect(called.status).toBe(200);
+    if (called.status !== 200) throw new Error(`the call was answered ${called.status}`);
   });
   afterAll(async () => {
     await gateway?.stop();
@@ -158,14 +153,10 @@ describe('the routes', () => {
       signal: ended.signal,
       ...(method === 'post' || method === 'put' ? { json: {} } : {}),
     });
-    if (!isAllowed) {
-      expect(answer.status).toBe(403);
-      expect(await answer.json()).toMatchObject({ code: 'SCOPE_MISSING' });
-      return;
-    }
-    expect(answer.status).not.toBe(403);
-    expect(answer.status).toBeLessThan(500);
+    const problem = answer.status === 403 ? ((await answer.json()) as { code: string }) : undefined;
     ended.abort();
+    expect(answer.status).toBeLessThan(500);
+    expect(problem?.code).toBe(isAllowed ? undefined : 'SCOPE_MISSING');
   });
 
   it.each(ROUTES)('$name without a token is refused', async ({ method, path }) => {

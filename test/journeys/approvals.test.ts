@@ -29,7 +29,7 @@ afterAll(() => failOnLeaks());
 describe.each([
   ['worker and gateway on Redis', shareOf(0)],
   ['dev on the embedded store', shareOf(1)],
-] as const)('an approval on %s', { timeout: 120_000 }, (which, pairs) => {
+] as const)('an approval on %s', { timeout: 240_000 }, (which, pairs) => {
   let plane: JourneyPlane;
   let token: string;
   let browser: ConsoleBrowser;
@@ -75,8 +75,9 @@ describe.each([
     const mine = plane.ran().filter((line) => line.includes(`"${mail.to}"`));
     expect(mine).toEqual(runs === undefined ? [] : [JSON.stringify({ tool: journey.tool, args: runs })]);
     expect(result.isError ?? false).toBe(runs === undefined);
-    if (runs !== undefined) expect(result.structuredContent).toEqual({ sent: true, to: mail.to });
-    expect((result._meta?.['sallyport/outcome'] as { code?: string }).code).toBe(journey.code);
+    expect(result.structuredContent).toEqual(runs === undefined ? undefined : { sent: true, to: mail.to });
+    const outcome = result._meta?.['sallyport/outcome'] as { code?: string } | undefined;
+    expect({ told: outcome !== undefined, code: outcome?.code }).toEqual({ told: true, code: journey.code });
     expect(textOf(result)).toContain(journey.text ?? '');
     expect(await recordsOf(callIdOf(result))).toMatchObject(journey.audit);
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
 import { eventually } from '../support/process.ts';
-import { createTaskClient } from './task-client.ts';
+import { BACK, createTaskClient } from './task-client.ts';
 
 /** Where it connects, and as whom. */
 export interface Door {
@@ -29,7 +29,6 @@ export const CLIENTS = {
   'a client with tasks': createTaskClient,
 } as const;
 
-const BACK_MS = 30_000;
 type Era = '2026-07-28' | '2025-11-25';
 
 /** Its person leaves the form open until `end` is asked for, and then says: go on waiting. */
@@ -57,7 +56,7 @@ function createFormClient(door: Door, era: Era): AskingClient {
         told: Promise.race([form.promise, first.then((ended) => `It has ended: ${textOf(ended)}`)]),
         async end() {
           answer.resolve({ action: 'accept', content: {} });
-          return first.catch(() => eventually(send, { timeoutMs: BACK_MS, what: 'the gateway to be back' }));
+          return first.catch(() => eventually(send, BACK));
         },
       };
     },
@@ -82,7 +81,7 @@ function createPlainClient(door: Door): AskingClient {
         async end() {
           let result = await first;
           while ('sallyport/state' in (result._meta ?? {})) {
-            result = await eventually(again, { timeoutMs: BACK_MS, what: 'the gateway to be back' });
+            result = await eventually(again, BACK);
           }
           return result;
         },

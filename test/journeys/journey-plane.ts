@@ -69,7 +69,7 @@ async function startDev(): Promise<JourneyPlane> {
   return {
     url: desk.url,
     cookie: desk.cookie,
-    cli: desk.cli,
+    cli: (...args) => desk.cli(...args),
     ran: () => linesOf(desk.file('ran.log')),
     end: (signal) => desk.crash(signal),
     start: () => desk.restart(),

@@ -8,9 +8,10 @@ import {
 import { eventually } from '../support/process.ts';
 import type { AskingClient, Door } from './asking-clients.ts';
 
+/** How long a client whose gateway went away tries again. */
+export const BACK = { timeoutMs: 90_000, everyMs: 200, what: 'the gateway to be back' };
 const PROTOCOL = '2026-07-28';
 const INFO = { name: 'journey', version: '1' };
-const BACK_MS = 30_000;
 
 /** The requester of the tasks extension: it gets a task instead of a result, and may ask for that from anywhere, later. */
 export function createTaskClient(door: Door): AskingClient {
@@ -36,7 +37,7 @@ export function createTaskClient(door: Door): AskingClient {
           const { status, statusMessage = '' } = await (await connected).session.task(taskId).snapshot();
           return `${status}: ${statusMessage}`;
         }),
-        end: () => eventually(settle, { timeoutMs: BACK_MS, what: 'the end of the task' }),
+        end: () => eventually(settle, BACK),
       };
     },
     async close() {

@@ -29,8 +29,8 @@ export function showOutcome(outcome: Outcome, { callId, anyStructured }: ShownCa
   const { error, structured } = outcome;
   if (error !== undefined && !content.some((block) => block.type === 'text'))
     content.unshift({ type: 'text', text: error.message });
-  if (structured !== undefined && !content.some((block) => block.type === 'text'))
-    content.push({ type: 'text', text: JSON.stringify(structured) });
+  // For those who read content only. A text beside it may be the plane's own advice, which does not stand in for the result.
+  if (structured !== undefined) addText(content, JSON.stringify(structured));
   return {
     content,
     ...(structured !== undefined && (anyStructured || isJsonObject(structured))
@@ -39,6 +39,10 @@ export function showOutcome(outcome: Outcome, { callId, anyStructured }: ShownCa
     ...(outcome.kind === 'ok' ? {} : { isError: true }),
     _meta: metaOf(outcome, callId),
   };
+}
+
+function addText(content: McpBlock[], text: string): void {
+  if (!content.some((block) => block.type === 'text' && block.text === text)) content.unshift({ type: 'text', text });
 }
 
 function metaOf(outcome: Outcome, callId: CallId | undefined): JsonObject {
