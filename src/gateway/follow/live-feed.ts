@@ -108,7 +108,7 @@ export class LiveFeed {
     this.#isClosed = true;
     this.#stop();
     this.#listeners.clear();
-    for (const listener of [...this.#waiting.keys()]) this.#release(listener);
+    for (const listener of this.#waiting.keys()) this.#release(listener);
   }
 
   #release(listener: (event: FeedEvent) => void): void {
@@ -180,7 +180,7 @@ export class LiveFeed {
     if (wanted.has('calls') || wanted.has('statistics')) await this.#needs.history.catchUp();
     if (wanted.has('workers') && (isSeldom || this.#workers === undefined)) await this.#lookAtWorkers();
     if (wanted.has('statistics') && (isSeldom || this.#statistics === undefined)) await this.#lookAtStatistics();
-    for (const listener of [...this.#waiting.keys()]) {
+    for (const listener of this.#waiting.keys()) {
       if (this.#isFollowing(this.#listeners.get(listener) ?? new Set())) this.#release(listener);
     }
   }
