@@ -23,7 +23,11 @@ const table = (head, rows) => [head, head.map(() => '---'), ...rows].map((row) =
 /** A fact as its name: the sentence then reads as a pattern. Lists have one member. */
 function fact(name) {
   const shown = `‹${name}›`;
-  return { length: 1, join: () => shown, toString: () => shown, [Symbol.toPrimitive]: () => shown };
+  const hidden = { length: 1, join: () => shown, toString: () => shown, [Symbol.toPrimitive]: () => shown };
+  // Its name is its only key: some sentences tell the names of what there is.
+  const fact = { [shown]: true };
+  for (const name of Reflect.ownKeys(hidden)) Object.defineProperty(fact, name, { value: hidden[name] });
+  return fact;
 }
 
 const FACTS = new Proxy({}, { get: (_, name) => fact(String(name)) });
