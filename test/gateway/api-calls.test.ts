@@ -226,8 +226,10 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
       'R23 the range %s changes nothing',
       async (range) => {
         const answer = await read('0', { range });
-        expect([200, 431]).toContain(answer.status);
-        if (answer.status === 200) expect((await answer.arrayBuffer()).byteLength).toBe(1000);
+        const size = (await answer.arrayBuffer()).byteLength;
+        expect([{ status: 200, size: 1000 }, { status: 431 }]).toContainEqual(
+          answer.status === 200 ? { status: 200, size } : { status: answer.status },
+        );
       },
     );
   });

@@ -111,8 +111,7 @@ describe('the list of settled calls', () => {
     ] as CallListQuery[]) {
       const [one, other] = [await readAll(inMemory, query, 6), await readAll(fromTrail, query, 6)];
       expect(one.map(({ callId }) => callId)).toEqual(other.map(({ callId }) => callId));
-      if (query.tenant === 'other') expect(one).toEqual([]);
-      else expect(one.length).toBeGreaterThan(0);
+      expect(one.length > 0).toBe(query.tenant !== 'other');
     }
     expect((await readAll(inMemory, {}, 500)).length).toBe(193);
   });
