@@ -79,6 +79,7 @@ export function addCalls(api: Api, needs: ApiNeeds): void {
       const { 'idempotency-key': key, 'sallyport-run': run, traceparent: trace, tracestate: traceState } = headers;
       const handle = await sessions.handleOf(context.get('auth'), run);
       const answer = await client.call(handle, tool, args as JsonObject, {
+        via: 'http',
         ...(key === undefined ? {} : { key }),
         ...(deadlineMs === undefined ? {} : { deadlineMs }),
         ...(waitMs === undefined ? {} : { waitMs }),
