@@ -226,10 +226,10 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
       'R23 the range %s changes nothing',
       async (range) => {
         const answer = await read('0', { range });
-        const size = (await answer.arrayBuffer()).byteLength;
-        expect([{ status: 200, size: 1000 }, { status: 431 }]).toContainEqual(
-          answer.status === 200 ? { status: 200, size } : { status: answer.status },
-        );
+        expect({ status: answer.status, bytes: (await answer.arrayBuffer()).byteLength }).toEqual({
+          status: 200,
+          bytes: 1000,
+        });
       },
     );
   });

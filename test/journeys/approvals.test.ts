@@ -3,7 +3,8 @@ import { jsonOf } from '../cli/run-cli.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from '../console/browser.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
-import { callIdOf, CLIENTS, textOf, type AskedCall, type AskingClient } from './asking-clients.ts';
+import type { AskedCall, AskingClient } from './asked-call.ts';
+import { callIdOf, CLIENTS, textOf } from './asking-clients.ts';
 import { JOURNEYS, mailTo, type Journey, type Mail } from './decisions.ts';
 import { PLANES, type JourneyPlane } from './journey-plane.ts';
 
@@ -75,7 +76,7 @@ describe.each([
     const mine = plane.ran().filter((line) => line.includes(`"${mail.to}"`));
     expect(mine).toEqual(runs === undefined ? [] : [JSON.stringify({ tool: journey.tool, args: runs })]);
     expect(result.isError ?? false).toBe(runs === undefined);
-    expect(result.structuredContent).toEqual(runs === undefined ? undefined : { sent: true, to: mail.to });
+    expect(result.structuredContent).toEqual(runs && { sent: true, to: mail.to });
     const outcome = result._meta?.['sallyport/outcome'] as { code?: string } | undefined;
     expect({ told: outcome !== undefined, code: outcome?.code }).toEqual({ told: true, code: journey.code });
     expect(textOf(result)).toContain(journey.text ?? '');

@@ -1,26 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
 import { eventually } from '../support/process.ts';
-import { BACK, createTaskClient } from './task-client.ts';
-
-/** Where it connects, and as whom. */
-export interface Door {
-  readonly url: string;
-  readonly token: string;
-}
-
-/** A call that a person is asked about, as its client sees it. */
-export interface AskedCall {
-  /** What the client is told while it waits: the text of a form, of a pending result, or of a task. */
-  readonly told: Promise<string>;
-  /** How it ends. A client whose gateway went away comes back, with what it remembers. */
-  end(): Promise<CallToolResult>;
-}
-
-export interface AskingClient {
-  ask(tool: string, args: Readonly<Record<string, unknown>>): AskedCall;
-  close(): Promise<void>;
-}
+import { BACK, type AskingClient, type Door } from './asked-call.ts';
+import { createTaskClient } from './task-client.ts';
 
 export const CLIENTS = {
   'a client of 2026-07-28 with forms': (door: Door) => createFormClient(door, '2026-07-28'),

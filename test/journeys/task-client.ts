@@ -6,10 +6,8 @@ import {
   type TaskEnabledSession,
 } from '@modelcontextprotocol/ext-tasks/client';
 import { eventually } from '../support/process.ts';
-import type { AskingClient, Door } from './asking-clients.ts';
+import { BACK, type AskingClient, type Door } from './asked-call.ts';
 
-/** How long a client whose gateway went away tries again. */
-export const BACK = { timeoutMs: 90_000, everyMs: 200, what: 'the gateway to be back' };
 const PROTOCOL = '2026-07-28';
 const INFO = { name: 'journey', version: '1' };
 

@@ -42,8 +42,8 @@ export async function callTool(
         // Who knows tasks need not sit it out.
         waitMs: knowsTasks(peer) ? taskAfterMs : waitMs,
         signal,
-        onEvent: hearEvents(wish, ctx, hear),
         via: 'mcp',
+        onEvent: hearEvents(wish, ctx, hear),
         input: { kinds: inputKindsOf(peer), ...answered },
         ...(key === undefined ? {} : { key: answered === undefined ? key : keyOfRound(key, answered) }),
         ...(trace === undefined ? {} : { trace }),

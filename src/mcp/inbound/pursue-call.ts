@@ -1,4 +1,5 @@
 import { inputRequired } from '@modelcontextprotocol/server';
+import type { ApprovalId } from '../../domain/approval.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { approvalForm } from './approval-form.ts';
@@ -92,11 +93,12 @@ async function resume(scene: CallScene, state: JsonObject): Promise<Pursued> {
     const responses = answersTo(asked.map(String), scene.ctx.mcpReq.inputResponses);
     return follow(scene, scene.begin({ responses, ...(typeof kept === 'string' ? { state: kept } : {}) }));
   }
-  const callId = String(state['callId']) as CallId;
-  const question = await findQuestion(scene, String(state['approval']), String(state['binding']));
+  // As `handOver` sealed it: nobody else can have.
+  const { callId, approval, binding } = state as unknown as { callId: CallId; approval: ApprovalId; binding: string };
+  const question = await findQuestion(scene, approval, binding);
   if (question === undefined) return follow(scene, find(scene, callId));
   const answered = await applyAnswer(scene, callId, question, scene.ctx.mcpReq.inputResponses?.[APPROVAL]);
-  const parked: Parked = { kind: 'parked', callId, approval: question.approval.question.id };
+  const parked: Parked = { kind: 'parked', callId, approval };
   if (answered === 'dismissed') return goesOn(scene, parked);
   return answered === 'unanswered' ? handOver(scene, parked, question) : waitOn(scene, parked);
 }

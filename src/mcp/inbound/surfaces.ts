@@ -55,6 +55,7 @@ async function useSurfaces(
           client.call(session, tool, args, {
             waitMs,
             signal,
+            via: 'mcp',
             input: { kinds: inputKindsOf(peer), ...answered },
             onEvent: hearEvents(wish, ctx, hear),
           }),

@@ -1,0 +1,23 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
+
+/** Where it connects, and as whom. */
+export interface Door {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** A call that a person is asked about, as its client sees it. */
+export interface AskedCall {
+  /** What the client is told while it waits: the text of a form, of a pending result, or of a task. */
+  readonly told: Promise<string>;
+  /** How it ends. A client whose gateway went away comes back, with what it remembers. */
+  end(): Promise<CallToolResult>;
+}
+
+export interface AskingClient {
+  ask(tool: string, args: Readonly<Record<string, unknown>>): AskedCall;
+  close(): Promise<void>;
+}
+
+/** How long a client whose gateway went away tries again. */
+export const BACK = { timeoutMs: 90_000, everyMs: 200, what: 'the gateway to be back' };
