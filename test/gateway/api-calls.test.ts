@@ -226,10 +226,10 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
       'R23 the range %s changes nothing',
       async (range) => {
         const answer = await read('0', { range });
-        const size = (await answer.arrayBuffer()).byteLength;
-        expect([{ status: 200, size: 1000 }, { status: 431 }]).toContainEqual(
-          answer.status === 200 ? { status: 200, size } : { status: answer.status },
-        );
+        expect({ status: answer.status, bytes: (await answer.arrayBuffer()).byteLength }).toEqual({
+          status: 200,
+          bytes: 1000,
+        });
       },
     );
   });
@@ -332,9 +332,9 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
   });
 
   it.runIf(store === 'redis').each([
-    ['out of memory', 'maxmemory', '1', 'STORE_FULL'],
-    ['without its replicas', 'min-replicas-to-write', '1', 'OVERLOADED'],
-  ])('R30 a store that is %s accepts nothing, and says when to come again', async (_, setting, bad, code) => {
+    ['out of memory', 'maxmemory', '1'],
+    ['without its replicas', 'min-replicas-to-write', '1'],
+  ])('R30 a store that is %s accepts nothing, and says when to come again', async (_, setting, bad) => {
     const { redis } = JSON.parse(readFileSync(gateway.folder.file('sallyport.json'), 'utf8')) as {
       redis: { url: string };
     };
@@ -344,8 +344,12 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
       await server.config('SET', setting, bad);
       const answer = await call('corpus.open', { n: 30 });
       const problem = (await answer.json()) as { code: string; detail: string };
-      expect({ code: problem.code, retry: answer.headers.has('retry-after') }).toEqual({ code, retry: true });
-      expect(answer.status).toBe(code === 'OVERLOADED' ? 429 : 503);
+      // By the accept itself, or by the bounds that the store was found to be over just before.
+      expect([
+        { code: 'STORE_FULL', status: 503 },
+        { code: 'OVERLOADED', status: 429 },
+      ]).toContainEqual({ code: problem.code, status: answer.status });
+      expect(answer.headers.has('retry-after')).toBe(true);
       expect(problem.detail).not.toMatch(/OOM|NOREPLICAS|redis:/);
     } finally {
       await server.config('SET', setting, '0');

@@ -79,9 +79,7 @@ describe('the OpenAPI document', () => {
 
   it('is of version 3.1, and all its schemas compile as JSON Schema 2020-12', () => {
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Sallyport' } });
-    for (const [id, schema] of Object.entries(schemasOf())) {
-      expect({ id, compiles: typeof validatorOf(schema) }).toEqual({ id, compiles: 'function' });
-    }
+    for (const schema of Object.values(schemasOf())) expect(() => validatorOf(schema)).not.toThrow();
   });
 
   it('refers to nothing that is not there, and declares every part of its paths', () => {
@@ -90,9 +88,9 @@ describe('the OpenAPI document', () => {
     }
     for (const { path, operation, name } of ROUTES) {
       const inPath = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name);
-      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part);
-      const succeeds = Object.keys(operation.responses).some((status) => status.startsWith('2'));
-      expect({ name, named, succeeds }).toEqual({ name, named: inPath, succeeds: true });
+      const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part);
+      const canSucceed = Object.keys(operation.responses).some((status) => status.startsWith('2'));
+      expect({ name, parts, canSucceed }).toEqual({ name, parts: inPath, canSucceed: true });
     }
   });
 });
@@ -118,11 +116,12 @@ describe('the routes', () => {
     // The table below is sent as fast as it can be.
     gateway = await startGatewayFixture({ config: { gateway: { http: { rate: { perSecond: 1000, burst: 1000 } } } } });
     for (const scope of TOKEN_SCOPES) tokens[scope] = await gateway.makeToken({ scopes: [scope] });
-    await gateway.request('/v1/calls', {
+    const called = await gateway.request('/v1/calls', {
       method: 'POST',
       token: tokens.agent,
       json: { tool: 'basic.handOver', arguments: { bytes: 3 }, waitMs: 20_000 },
     });
+    if (called.status !== 200) throw new Error(`the call was answered ${called.status}`);
   });
   afterAll(async () => {
     await gateway?.stop();
@@ -154,9 +153,10 @@ describe('the routes', () => {
       signal: ended.signal,
       ...(method === 'post' || method === 'put' ? { json: {} } : {}),
     });
-    const isRefused = answer.status === 403 && ((await answer.json()) as { code: string }).code === 'SCOPE_MISSING';
-    expect({ isRefused, isBroken: answer.status >= 500 }).toEqual({ isRefused: !isAllowed, isBroken: false });
+    const problem = answer.status === 403 ? ((await answer.json()) as { code: string }) : undefined;
     ended.abort();
+    expect(answer.status).toBeLessThan(500);
+    expect(problem?.code).toBe(isAllowed ? undefined : 'SCOPE_MISSING');
   });
 
   it.each(ROUTES)('$name without a token is refused', async ({ method, path }) => {
