@@ -62,28 +62,23 @@ function readJson(stream) {
 
 async function openTo(folder, { url, broken }) {
   if (broken.length > 0) throw new Error(`A module was not loaded: ${JSON.stringify(broken)}`);
-  const made = await run(
-    process.execPath,
-    [
-      ...[MAIN, 'tokens', 'create', 'conformance', '--scope', 'agent', '--agent', 'suite', '--subject', 'tester'],
-      ...['--tenant', 'default', '--json'],
-    ],
-    { cwd: folder },
-  );
+  const who = ['--agent', 'suite', '--subject', 'tester', '--tenant', 'default'];
+  const make = [MAIN, 'tokens', 'create', 'conformance', '--scope', 'agent', ...who, '--json'];
+  const made = await run(process.execPath, make, { cwd: folder });
   if (made.code !== 0) throw new Error(`No token was made: ${made.output}`);
   return { url, token: JSON.parse(made.output).token };
 }
 
-/** The suite has no tokens. This adds one, and changes nothing else: Host and Origin of a stranger stay a stranger's. */
+/** The suite has no tokens. This adds one, and stands for the gateway's address; Host and Origin of a stranger stay a stranger's. */
 async function startProxy({ url, token }) {
   const target = new URL(url);
   const server = createServer((incoming, outgoing) => {
-    const own = `127.0.0.1:${server.address().port}`;
+    const { port } = server.address();
+    const own = [`127.0.0.1:${port}`, `localhost:${port}`];
     const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
-    if (headers.host === own || headers.host === own.replace('127.0.0.1', 'localhost')) headers.host = target.host;
-    for (const name of ['origin', 'referer'])
-      if (typeof headers[name] === 'string')
-        headers[name] = headers[name].replace(/\/\/(127\.0\.0\.1|localhost):\d+/, `//${target.host}`);
+    // Its own address stands for the gateway's. Any other one, of this machine too, stays what it is.
+    if (own.includes(headers.host)) headers.host = target.host;
+    if (own.some((each) => headers.origin === `http://${each}`)) headers.origin = target.origin;
     const options = { host: target.hostname, port: target.port, method: incoming.method, path: incoming.url, headers };
     const sent = forward(options, (answer) => {
       outgoing.writeHead(answer.statusCode, answer.headers);
@@ -155,7 +150,8 @@ function report(results) {
     'Written by `npm run conformance`: the official suite',
     `(\`@modelcontextprotocol/conformance\` ${suiteVersion()}) against a \`sallyport dev\` process with the module in`,
     '`test/fixtures/everything`, through the whole gateway: Host, Origin and token are checked, every call takes the whole data path.',
-    'The suite sends no tokens, so a proxy between the two adds one and changes nothing else.',
+    'The suite sends no tokens, so a proxy between the two adds one. Where the suite names the address of the proxy in `Host` or',
+    "`Origin`, the proxy puts the gateway's; any other name goes through as it is.",
     '',
   ];
   for (const revision of REVISIONS) {

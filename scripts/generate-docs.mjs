@@ -23,7 +23,11 @@ const table = (head, rows) => [head, head.map(() => '---'), ...rows].map((row) =
 /** A fact as its name: the sentence then reads as a pattern. Lists have one member. */
 function fact(name) {
   const shown = `‹${name}›`;
-  return { length: 1, join: () => shown, toString: () => shown, [Symbol.toPrimitive]: () => shown };
+  const hidden = { length: 1, join: () => shown, toString: () => shown, [Symbol.toPrimitive]: () => shown };
+  // Its name is its only key: some sentences tell the names of what there is.
+  const fact = { [shown]: true };
+  for (const name of Reflect.ownKeys(hidden)) Object.defineProperty(fact, name, { value: hidden[name] });
+  return fact;
 }
 
 const FACTS = new Proxy({}, { get: (_, name) => fact(String(name)) });
@@ -205,9 +209,9 @@ const SERVED_BY = {
 };
 
 const METRIC_SECTIONS = [
-  ['Calls', ['worker', 'caller', 'all'], (name) => name.startsWith('sallyport_')],
-  ['The plane', ['plane'], () => true],
-  ['The process', ['all'], (name) => !name.startsWith('sallyport_')],
+  { title: 'Calls', where: ['worker', 'caller', 'all'], isMeant: (name) => name.startsWith('sallyport_') },
+  { title: 'The plane', where: ['plane'], isMeant: () => true },
+  { title: 'The process', where: ['all'], isMeant: (name) => !name.startsWith('sallyport_') },
 ];
 
 function metricsPage() {
@@ -222,7 +226,7 @@ function metricsPage() {
         SERVED_BY[served],
       ]);
   const sections = METRIC_SECTIONS.map(
-    ([title, where, isMeant]) =>
+    ({ title, where, isMeant }) =>
       `## ${title}\n\n${table(['metric', 'type', 'labels', 'what it says', 'served by'], rows(where, isMeant))}`,
   );
   return `${GENERATED}

@@ -9,13 +9,16 @@ export const VARIANTS = {
   'sallyport-unsafe': async (): Promise<Variant> => (await import('./variants/sallyport.ts')).sallyportUnsafe,
   gated: async (): Promise<Variant> => (await import('./variants/sallyport.ts')).gated,
   ungated: async (): Promise<Variant> => (await import('./variants/sallyport.ts')).ungated,
+  counted: async (): Promise<Variant> => (await import('./variants/telemetry.ts')).counted,
+  traced: async (): Promise<Variant> => (await import('./variants/telemetry.ts')).traced,
+  sampled: async (): Promise<Variant> => (await import('./variants/telemetry.ts')).sampled,
   embedded: async (): Promise<Variant> => (await import('./variants/sallyport.ts')).embedded,
 } as const;
 
 export type VariantName = keyof typeof VARIANTS;
-/** For the bench of the gate: the same plane twice. */
-const OF_THE_GATE: readonly VariantName[] = ['gated', 'ungated'];
-export const VARIANT_NAMES = (Object.keys(VARIANTS) as VariantName[]).filter((name) => !OF_THE_GATE.includes(name));
+/** Run when they are named: the same plane, with something more or less. */
+const NAMED_ONLY: readonly VariantName[] = ['gated', 'ungated', 'counted', 'traced', 'sampled'];
+export const VARIANT_NAMES = (Object.keys(VARIANTS) as VariantName[]).filter((name) => !NAMED_ONLY.includes(name));
 
 /** What times and throughputs are compared with. */
 export const LIMIT: VariantName = 'raw-ioredis';

@@ -1,7 +1,7 @@
 import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { placeOfRule } from '../config/place-of-rule.ts';
 import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
-import type { Catalog } from '../domain/catalog.ts';
+import { indexTools, type Catalog } from '../domain/catalog.ts';
 import { explainCall, type Asked, type CheckAnswer, type Explanation } from '../domain/explain-call.ts';
 import { nearNames } from '../domain/near-names.ts';
 import type { PolicyChange } from '../domain/nearest-change.ts';
@@ -42,12 +42,19 @@ export async function explainPolicy(
 }
 
 /** For many questions about one catalog and one policy. */
-export function createExplainer(catalog: Catalog, record: PolicyRecord): (asked: Asked) => Explanation {
+export function createExplainer(
+  catalog: Catalog,
+  record: PolicyRecord,
+  { onlyVerdict = false }: { readonly onlyVerdict?: boolean } = {},
+): (asked: Asked) => Explanation {
   const validators = createValidatorCache();
+  const tools = indexTools(catalog);
   return (asked) =>
     explainCall(asked, {
       catalog,
       record,
+      tools,
+      onlyVerdict,
       validate: ({ digest, inputSchema }, value) => validators.validatorOf(digest, inputSchema)(value),
       near: nearNames,
       askRules: foreseeRules,

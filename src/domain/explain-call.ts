@@ -61,6 +61,10 @@ export interface ExplainNeeds {
   /** The problems of arguments, by the published schema. */
   readonly validate: (tool: ToolDeclaration, value: JsonObject) => readonly string[];
   readonly near: (name: string, known: Iterable<string>) => string[];
+  /** Of the catalog, if it is there already. */
+  readonly tools?: ReturnType<typeof indexTools>;
+  /** Leaves out what would have to change: working that out takes much longer than the verdict. */
+  readonly onlyVerdict?: boolean;
   /** What the rules of a policy say to the call. */
   readonly askRules: (
     call: Omit<Asked, 'tool'> & { readonly tool: ToolDeclaration; readonly policy: Policy },
@@ -68,10 +72,10 @@ export interface ExplainNeeds {
 }
 
 /** Would this call be let through, by which rule, and what would have to change? The same decisions as at execution; runs nothing. */
-export function explainCall(asked: Asked, { catalog, record, validate, near, askRules }: ExplainNeeds): Explanation {
+export function explainCall(asked: Asked, needs: ExplainNeeds): Explanation {
+  const { record, validate, near, askRules, tools = indexTools(needs.catalog) } = needs;
   const { tool: name, identity } = asked;
   const { policy, version } = record;
-  const tools = indexTools(catalog);
   const tool = tools.get(name as ToolId)?.tool;
   const base = { tool: name, identity, policyVersion: version };
   if (tool === undefined) {
@@ -99,7 +103,7 @@ export function explainCall(asked: Asked, { catalog, record, validate, near, ask
     verdict: refused === undefined ? ruled : 'deny',
     decidedBy: refused?.check ?? (speaks ? 'rules' : 'permission'),
     checks,
-    changes: findChanges(policy, tool, identity, ask),
+    changes: needs.onlyVerdict === true ? [] : findChanges(policy, tool, identity, ask),
     near: [],
   };
 }

@@ -13,7 +13,11 @@ export interface GatewayOperations {
   /** How questions are shown: what is a secret by the tool's schema, by its name or by its shape is marked. */
   readonly approvalRenderer: () => Promise<RenderApproval>;
   explain(asked: Asked): Promise<ExplainedCall>;
-  explainer(catalog: Catalog, record: PolicyRecord): (asked: Asked) => Explanation;
+  explainer(
+    catalog: Catalog,
+    record: PolicyRecord,
+    options?: { readonly onlyVerdict?: boolean },
+  ): (asked: Asked) => Explanation;
   /** Checks a policy as a policy file is checked, and puts it in the place of the one with this version. */
   setPolicy(
     policy: JsonObject,

@@ -1,4 +1,4 @@
-import type { EventKind, SharedFields } from '../domain/diagnostic-event.ts';
+import type { DiagnosticEvent, EventKind, SharedFields } from '../domain/diagnostic-event.ts';
 import { planeError } from '../domain/errors.ts';
 import { EVENT_KINDS } from '../domain/event-table.ts';
 import type { DiagnosticSubscription, EventBus, MatchedField } from '../ports/events.ts';
@@ -18,6 +18,7 @@ interface Listening {
   readonly queue: EventQueue;
   readonly spans: boolean;
   readonly samples: ((traceId: string) => boolean) | undefined;
+  readonly sampledOnly: boolean;
 }
 
 const DRAIN_MS = 1000;
@@ -45,10 +46,12 @@ export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOption
 
   function emit(kind: EventKind, facts: object, shared?: SharedFields): void {
     if (!wanted.has(kind)) return;
-    lastSeq += 1;
-    const event = copyEvent(kind, lastSeq, facts, shared);
-    for (const { kinds, where, queue } of listeners) {
-      if (kinds.has(kind) && where.every(([field, value]) => event[field] === value)) queue.offer(event);
+    const isKept = shared?.trace?.sampled !== false;
+    let event: DiagnosticEvent | undefined;
+    for (const { kinds, where, queue, sampledOnly } of listeners) {
+      if (!kinds.has(kind) || (sampledOnly && !isKept)) continue;
+      event ??= copyEvent(kind, (lastSeq += 1), facts, shared);
+      if (where.every(([field, value]) => event![field] === value)) queue.offer(event);
     }
   }
 
@@ -63,6 +66,7 @@ export function createEventBus({ onTrouble, drainMs = DRAIN_MS }: EventBusOption
       ),
       spans: subscription.spans !== false,
       samples: subscription.samples,
+      sampledOnly: subscription.sampledOnly === true,
       queue: new EventQueue({ listener, maxWaiting, onTrouble: (...trouble) => onTrouble?.(...trouble) }),
     };
     listeners.add(listening);

@@ -110,7 +110,12 @@ async function openTraces(options: TraceOptions, needs: TelemetryNeeds, meter: M
   const samples = samplerOf(options.sampleRatio ?? 1);
   return {
     follow: (events: EventSource) =>
-      events.subscribe({ listener: (event) => tracer.hear(event), maxWaiting: MOST_WAITING, samples }),
+      events.subscribe({
+        listener: (event) => tracer.hear(event),
+        maxWaiting: MOST_WAITING,
+        samples,
+        sampledOnly: true,
+      }),
     async close() {
       tracer.close();
       await spans.close();

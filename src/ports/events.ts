@@ -55,6 +55,8 @@ export interface DiagnosticSubscription {
   readonly spans?: false;
   /** Which of the traces that begin here are kept: those that any listener with an opinion wants; without one, all. */
   readonly samples?: (traceId: string) => boolean;
+  /** Hears nothing of traces that are not kept. */
+  readonly sampledOnly?: true;
 }
 
 /** Where to listen. */

@@ -181,6 +181,21 @@ describe('the approvals page', () => {
     expect(ranFor('second@example.com')).toEqual([]);
   });
 
+  it('says that time is up, and then decides nothing any more', async () => {
+    await desk.open('/console/approvals');
+    const callId = await plane.ask('desk.ring', { at: 'noon' });
+    await desk.page.locator('.question', { hasText: 'Ring the bell' }).waitFor();
+    await desk.page
+      .locator('.decision-bar')
+      .getByText(/It is expired\.|Time is up\./)
+      .waitFor();
+    expect(await desk.page.getByRole('button', { name: 'Allow once' }).isDisabled()).toBe(true);
+    await desk.press('a', 'd');
+    expect(await desk.page.getByRole('dialog').count()).toBe(0);
+    expect((await plane.untilSettled(callId)).text).toContain('APPROVAL_EXPIRED');
+    expect(plane.ran().filter(({ tool }) => tool === 'ring')).toEqual([]);
+  });
+
   it('keeps what was decided, with who decided and what they said', async () => {
     await desk.open('/console/approvals?tab=history');
     await desk.page

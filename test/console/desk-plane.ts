@@ -27,6 +27,12 @@ const POLICY = {
       ask: { title: 'Pay money back', severity: 'critical', timeoutMs: HOUR_MS },
     },
     {
+      id: 'bells',
+      verdict: 'ask',
+      tools: ['desk.ring'],
+      ask: { title: 'Ring the bell', severity: 'info', timeoutMs: 4000 },
+    },
+    {
       id: 'deployments',
       verdict: 'ask',
       tools: ['desk.deploy'],

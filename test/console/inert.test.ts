@@ -24,13 +24,12 @@ const MADE_OF_TEXT =
   '[onerror], [onload], [onfocus], [onclick], [ontoggle], [onmouseover], [onstart], [srcdoc]';
 
 /** Nothing of it became an element, ran, was refused by the policy, or was asked from anybody else. */
-afterEach(async () => {
+async function expectNoMarkup(): Promise<void> {
   expectCalm(desk);
-  const made = await desk.page.evaluate(
-    `[...document.querySelectorAll(${JSON.stringify(MADE_OF_TEXT)})].map((e) => e.outerHTML)`,
-  );
-  if (!Array.isArray(made) || made.length > 0) throw new Error(`Text became ${JSON.stringify(made)}.`);
-});
+  const made = `[...document.querySelectorAll(${JSON.stringify(MADE_OF_TEXT)})].map((element) => element.outerHTML)`;
+  expect(await desk.page.evaluate(made)).toEqual([]);
+}
+afterEach(expectNoMarkup);
 
 /** Without a slash: the gateway refuses paths that hide one. */
 const PATH_PAYLOAD = `"'><img src=x onerror=alert(0)>`;
@@ -96,6 +95,17 @@ describe('text of others in the console', () => {
     await link.click();
     expect((await saved).suggestedFilename()).not.toMatch(/[<>/]/);
     expect(desk.page.url()).toContain('/console/calls/');
+  });
+
+  it('is inert in the audit, where everybody who ever called is written down', async () => {
+    await desk.open('/console/audit');
+    await expectShown(SHORT_PAYLOAD);
+    for (const path of ['/console/access', '/console/fleet', '/console/grants', '/console/tokens']) {
+      await desk.open(`${path}?subject=${encodeURIComponent(SHORT_PAYLOAD)}`);
+      await desk.page.locator('h1').waitFor();
+      await desk.page.getByText('Live', { exact: true }).waitFor();
+      await expectNoMarkup();
+    }
   });
 
   it('cannot come from the address either', async () => {

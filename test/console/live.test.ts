@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser } from './browser.ts';
 import { startDesk, type DeskPlane } from './desk-plane.ts';
@@ -52,6 +53,22 @@ describe('a console that stays open', () => {
     expectCalm(calls);
     await approvals.close();
     await calls.close();
+  }, 150_000);
+
+  it('lets a person say what became of a call whose worker was killed', async () => {
+    const callId = await plane.call('desk.hang', {});
+    await eventually(() => plane.ran().some(({ tool }) => tool === 'hang'), { timeoutMs: 30_000, what: 'a start' });
+    await plane.crash();
+    await plane.restart();
+    expect((await plane.untilSettled(callId)).kind).toBe('indeterminate');
+    const desk = await browser.signIn();
+    await desk.open(`/console/calls/${callId}`);
+    await desk.page.getByRole('button', { name: 'Resolve …' }).click();
+    await desk.page.getByRole('button', { name: 'It ran', exact: true }).click();
+    await desk.page.getByText('it ran', { exact: true }).waitFor();
+    expect(await desk.page.getByRole('button', { name: 'Resolve …' }).count()).toBe(0);
+    expectCalm(desk);
+    await desk.close();
   }, 150_000);
 
   it('asks who it is when its login ended, and goes on where it was', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startGatewayFixture, type GatewayFixture, type MadeToken } from './gateway-fixture.ts';
 
@@ -41,8 +42,7 @@ class EventReader {
   }
 
   async until(isMeant: (event: SentEvent) => boolean): Promise<SentEvent> {
-    await expect.poll(() => this.events.some(isMeant), { timeout: 30_000, interval: 50 }).toBe(true);
-    return this.events.find(isMeant)!;
+    return eventually(() => this.events.find(isMeant), { timeoutMs: 30_000, what: 'the event' });
   }
 
   close(): void {
@@ -141,6 +141,7 @@ describe('the events of the gateway', () => {
     const passing = await gateway.makeToken({ scopes: ['operator'], lifetimeMs: 4000 });
     const reader = await open('', {}, passing);
     await reader.ended;
+    expect((await gateway.request('/v1/events', { token: passing })).status).toBe(401);
   });
 
   it('are given to a bearer a few times at once, and no more', async () => {
@@ -175,6 +176,7 @@ describe('the events of the gateway', () => {
     await gateway.restart('SIGKILL');
     await reader.ended;
     const again = await open('?topics=calls', { 'last-event-id': id! });
-    await again.until(({ event, data }) => event === 'resync' && data['reason'] === 'too-old');
+    const told = await again.until(({ event }) => event === 'resync');
+    expect(told.data).toMatchObject({ reason: 'too-old' });
   });
 });

@@ -79,7 +79,9 @@ describe('the OpenAPI document', () => {
 
   it('is of version 3.1, and all its schemas compile as JSON Schema 2020-12', () => {
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Sallyport' } });
-    for (const [id, schema] of Object.entries(schemasOf())) expect(() => validatorOf(schema), id).not.toThrow();
+    for (const [id, schema] of Object.entries(schemasOf())) {
+      expect({ id, compiles: typeof validatorOf(schema) }).toEqual({ id, compiles: 'function' });
+    }
   });
 
   it('refers to nothing that is not there, and declares every part of its paths', () => {
@@ -88,14 +90,9 @@ describe('the OpenAPI document', () => {
     }
     for (const { path, operation, name } of ROUTES) {
       const inPath = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name);
-      expect(
-        [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part),
-        name,
-      ).toEqual(inPath);
-      expect(
-        Object.keys(operation.responses).some((status) => status.startsWith('2')),
-        name,
-      ).toBe(true);
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part);
+      const succeeds = Object.keys(operation.responses).some((status) => status.startsWith('2'));
+      expect({ name, named, succeeds }).toEqual({ name, named: inPath, succeeds: true });
     }
   });
 });
@@ -121,12 +118,11 @@ describe('the routes', () => {
     // The table below is sent as fast as it can be.
     gateway = await startGatewayFixture({ config: { gateway: { http: { rate: { perSecond: 1000, burst: 1000 } } } } });
     for (const scope of TOKEN_SCOPES) tokens[scope] = await gateway.makeToken({ scopes: [scope] });
-    const called = await gateway.request('/v1/calls', {
+    await gateway.request('/v1/calls', {
       method: 'POST',
       token: tokens.agent,
       json: { tool: 'basic.handOver', arguments: { bytes: 3 }, waitMs: 20_000 },
     });
-    expect(called.status).toBe(200);
   });
   afterAll(async () => {
     await gateway?.stop();
@@ -158,13 +154,8 @@ describe('the routes', () => {
       signal: ended.signal,
       ...(method === 'post' || method === 'put' ? { json: {} } : {}),
     });
-    if (!isAllowed) {
-      expect(answer.status).toBe(403);
-      expect(await answer.json()).toMatchObject({ code: 'SCOPE_MISSING' });
-      return;
-    }
-    expect(answer.status).not.toBe(403);
-    expect(answer.status).toBeLessThan(500);
+    const isRefused = answer.status === 403 && ((await answer.json()) as { code: string }).code === 'SCOPE_MISSING';
+    expect({ isRefused, isBroken: answer.status >= 500 }).toEqual({ isRefused: !isAllowed, isBroken: false });
     ended.abort();
   });
 
@@ -202,7 +193,7 @@ describe('the routes', () => {
       files: [{ index: 0, name: 'data.bin', mediaType: 'application/octet-stream', bytes: 3 }],
     });
     const stages = (detail as { stages: { stage: string }[] }).stages.map(({ stage }) => stage);
-    expect(stages).toEqual(['call', 'claim', 'gate', 'execute', 'settle']);
+    expect(stages).toEqual(['call', 'claim', 'identify', 'gate', 'execute', 'settle']);
   });
 
   describe.each(['/v1/calls', '/v1/audit', '/v1/approvals', '/v1/sessions', '/v1/grants'])('%s', (path) => {

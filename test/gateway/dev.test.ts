@@ -10,7 +10,7 @@ let dev: WatchedProcess;
 beforeAll(async () => {
   plane = planeFolder();
   dev = await plane.start('dev', ['--http-port', '0']);
-});
+}, 180_000);
 afterAll(async () => {
   await dev.stop(15_000);
   plane.remove();

@@ -58,6 +58,8 @@ export interface RequestWish extends Omit<RequestInit, 'body' | 'headers'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Long: the machine may be busy with other tests. */
+const START_MS = 90_000;
 const READY = /^Console: (http:\/\/\S+?):(\d+) /;
 
 export async function startGatewayFixture(options: FixtureOptions = {}): Promise<GatewayFixture> {
@@ -68,7 +70,7 @@ export async function startGatewayFixture(options: FixtureOptions = {}): Promise
   const plane = await startPlane(folder, options, redis);
   const store = await openStore(storeOptionsOf(folder, redis));
   let gateway = await startGateway(folder, 0);
-  const [, , port] = READY.exec(await gateway.waitForLine(READY, 30_000))!;
+  const [, , port] = READY.exec(await gateway.waitForLine(READY, START_MS))!;
   const url = `http://127.0.0.1:${port}`;
 
   async function makeToken(wish: TokenWish): Promise<MadeToken> {
@@ -149,7 +151,7 @@ async function startPlane(
     cwd: folder.path,
     env: { SALLYPORT_GATEWAY_HTTP_ENABLED: 'false' },
   });
-  await plane.waitForLine(/^Ctrl-C ends it|^Health: /, 30_000);
+  await plane.waitForLine(/^Ctrl-C ends it|^Health: /, START_MS);
   if (redis === undefined) return plane;
   writeFileSync(folder.file('open.json'), '{"permissions":{"*":{"allow":["*"]}}}');
   const set = await folder.cli('policy', 'set', 'open.json');
@@ -159,6 +161,6 @@ async function startPlane(
 
 async function startGateway(folder: PlaneFolder, port: number): Promise<WatchedProcess> {
   const gateway = await folder.startWaiting('gateway', '--http-port', String(port));
-  await gateway.waitForLine(READY, 30_000);
+  await gateway.waitForLine(READY, START_MS);
   return gateway;
 }

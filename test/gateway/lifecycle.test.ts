@@ -28,7 +28,7 @@ describe.each(['embedded', 'redis'] as const)('a gateway of the %s store', (stor
   beforeAll(async () => {
     gateway = await startGatewayFixture({ store });
     operator = await gateway.makeToken({ scopes: ['operator'] });
-  });
+  }, 180_000);
   afterAll(() => gateway.stop());
 
   const call = (token: MadeToken, tool: string, args: object, more: object = {}): Promise<Response> =>

@@ -9,7 +9,7 @@ import { openSocket, parseAnswer, type RawAnswer } from './raw-http.ts';
 let gateway: GatewayFixture;
 beforeAll(async () => {
   gateway = await startGatewayFixture({ logLevel: 'warn' });
-});
+}, 180_000);
 afterAll(async () => {
   await gateway.stop();
   failOnLeaks();

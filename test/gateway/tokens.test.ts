@@ -17,7 +17,7 @@ describe.each(['embedded', 'redis'] as const)('tokens at a gateway of the %s sto
       config: { gateway: { http: { rate: { failuresPerMinute: 1000, perSecond: 1, burst: 40 } } } },
     });
     operator = await gateway.makeToken({ scopes: ['operator'] });
-  });
+  }, 180_000);
   afterAll(() => gateway.stop());
 
   const status = async (headers: Record<string, string>, path = '/metrics'): Promise<number> =>
@@ -123,8 +123,8 @@ describe.each(['embedded', 'redis'] as const)('tokens at a gateway of the %s sto
 describe('many wrong tokens from one address', () => {
   let gateway: GatewayFixture;
   beforeAll(async () => {
-    gateway = await startGatewayFixture({ config: { gateway: { http: { rate: { failuresPerMinute: 10 } } } } });
-  });
+    gateway = await startGatewayFixture({ config: { gateway: { http: { rate: { failuresPerMinute: 1 } } } } });
+  }, 180_000);
   afterAll(() => gateway.stop());
 
   it('are answered 429 with Retry-After, and do not lock out who was let in before', async () => {
@@ -138,13 +138,21 @@ describe('many wrong tokens from one address', () => {
       return answers.map((answer) => answer.status);
     };
     expect((await gateway.request('/metrics', { token: operator })).status).not.toBe(401);
-    await tries();
+    expect((await tries()).filter((status) => status !== 429).length).toBeLessThanOrEqual(2);
     const refused = await gateway.request('/metrics', { headers: { authorization: 'Bearer x' } });
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(new Set(await tries())).toEqual(new Set([429]));
+    expect(await tries()).toContain(429);
     expect((await gateway.request('/metrics', { token: operator })).status).toBe(200);
   });
+
+  it('a new token is let in however often it comes at once', async () => {
+    const lax = await startGatewayFixture({ config: { gateway: { http: { rate: { failuresPerMinute: 2 } } } } });
+    const token = await lax.makeToken({ scopes: ['operator'] });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => lax.request('/metrics', { token })));
+    await lax.stop();
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+  }, 180_000);
 
   it('logins too: 1,000 tries end in 429, whatever is tried', async () => {
     const headers = { 'sallyport-console': '1', origin: gateway.url };
@@ -157,6 +165,7 @@ describe('many wrong tokens from one address', () => {
       );
       statuses.push(...batch.map((answer) => answer.status));
     }
-    expect(new Set(statuses.slice(50))).toEqual(new Set([429]));
+    // One at first, and one in the minute that this may take.
+    expect(statuses.filter((status) => status !== 429).length).toBeLessThanOrEqual(2);
   });
 });

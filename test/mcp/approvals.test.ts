@@ -11,7 +11,7 @@ const ASK = { id: 'letters', verdict: 'ask', tools: ['desk.send'], reason: 'Some
 
 let staged: StagedMcp;
 beforeAll(async () => {
-  staged = await stageMcp();
+  staged = await stageMcp({ waitMs: 2000 });
 });
 afterAll(() => staged.stop());
 
@@ -151,6 +151,22 @@ it('a form of 2025-11-25 is taken back when somebody else decides first', async 
 
 describe.each(ERAS)('an approval at a client of %s that shows nothing', (era) => {
   beforeEach(() => usePolicy({ rules: [ASK] }));
+
+  it('is told as pending, and the same call again is the one that waits', async () => {
+    const text = `again-${era}`;
+    const client = await connectAs(era);
+    const idOf = ({ _meta }: { _meta?: unknown }): unknown => (_meta as Record<string, unknown>)['sallyport/callId'];
+    const pending = await client.callTool(letter(text));
+    expect(idOf(await client.callTool(letter(text)))).toBe(idOf(pending));
+    await decide('allow-once');
+    const result = await client.callTool(letter(text));
+    expect([idOf(result), result.structuredContent]).toEqual([idOf(pending), { sent: text }]);
+    expect(sent(text)).toBe(1);
+    // That one is over; the same once more is another.
+    expect(idOf(await client.callTool(letter(text)))).not.toBe(idOf(pending));
+    await decide('deny');
+    await client.close();
+  });
 
   it('is told as pending, and the same tool with the id of the call gives its result', async () => {
     const text = `plain-${era}`;

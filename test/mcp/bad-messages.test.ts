@@ -20,10 +20,6 @@ const echo = (text: string): Request2026 => ({
   method: 'tools/call',
   params: { name: 'desk__echo', arguments: { text } },
 });
-const message = (more: object): Sent => ({
-  headers: { 'mcp-protocol-version': V2026, 'mcp-method': 'tools/list' },
-  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', ...more }),
-});
 
 describe('M01 another HTTP method', () => {
   it.each(['GET', 'PUT', 'DELETE', 'HEAD', 'PATCH'])('%s is refused', async (method) => {
@@ -213,7 +209,7 @@ describe('M26 an idempotency key', () => {
   });
   it('means one call, and is refused for another', async () => {
     const [first, again, other] = [await keyed('k1', 'one'), await keyed('k1', 'one'), await keyed('k1', 'two')];
-    const idOf = ({ body }: Answer): unknown => (body.result?.['_meta'] as Record<string, unknown>)['sallyport/callId'];
+    const idOf = ({ body }: Answer): unknown => (body.result!['_meta'] as Record<string, unknown>)['sallyport/callId'];
     expect(idOf(again)).toBe(idOf(first));
     expect(other.body.result?.['isError']).toBe(true);
     expect(JSON.stringify(other.body.result)).toContain('KEY_CONFLICT');

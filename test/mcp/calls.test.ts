@@ -45,12 +45,13 @@ describe.each(ERAS)('a call of %s', (era) => {
     const result = await client.callTool({ name: 'desk__everything', arguments: {} });
     await client.close();
     const content = result.content as Record<string, unknown>[];
-    expect(content.map(({ type }) => type)).toEqual(['text', 'image', 'audio', 'resource', 'resource']);
-    expect(content[1]).toEqual({ type: 'image', mimeType: 'image/png', data: 'AQID' });
-    expect(content[2]).toEqual({ type: 'audio', mimeType: 'audio/wav', data: 'BAU=' });
-    expect(content[3]).toMatchObject({ resource: { mimeType: 'application/octet-stream', blob: 'Bg==' } });
-    expect(content[4]).toMatchObject({ resource: { blob: Buffer.from('beside').toString('base64') } });
-    expect(String((content[4]!['resource'] as { uri: string }).uri)).toMatch(/\/note%20%C3%A9\.txt$/);
+    expect(content.map(({ type }) => type)).toEqual(['text', 'text', 'image', 'audio', 'resource', 'resource']);
+    expect(content[0]).toEqual({ type: 'text', text: '{"deep":[1,2]}' });
+    expect(content[2]).toEqual({ type: 'image', mimeType: 'image/png', data: 'AQID' });
+    expect(content[3]).toEqual({ type: 'audio', mimeType: 'audio/wav', data: 'BAU=' });
+    expect(content[4]).toMatchObject({ resource: { mimeType: 'application/octet-stream', blob: 'Bg==' } });
+    expect(content[5]).toMatchObject({ resource: { blob: Buffer.from('beside').toString('base64') } });
+    expect(String((content[5]!['resource'] as { uri: string }).uri)).toMatch(/\/note%20%C3%A9\.txt$/);
     expect(result.structuredContent).toEqual({ deep: [1, 2] });
   });
 
@@ -82,7 +83,7 @@ describe.each(ERAS)('a call of %s', (era) => {
     const calling = client.callTool({ name: 'desk__wait', arguments: { ms: 60_000, file } }, { signal: stop.signal });
     await untilWritten(file, 'started');
     stop.abort();
-    await expect(calling).rejects.toThrow();
+    await expect(calling).rejects.toThrow(/abort/i);
     await untilWritten(file, 'stopped');
     await client.close();
   });
@@ -119,7 +120,7 @@ it('a stream of 2026 that its client closes cancels the call', async () => {
   });
   await untilWritten(file, 'started');
   stop.abort();
-  await expect(sending).rejects.toThrow();
+  await expect(sending).rejects.toThrow(/abort/i);
   await untilWritten(file, 'stopped');
 });
 

@@ -79,7 +79,8 @@ it('the inspector lists the toolkit of its bearer and calls a tool', async () =>
   const inspect = async (...args: string[]): Promise<unknown> => {
     const all = [inspector!, '--cli', plane.url, '--transport', 'http', '--header', `Authorization: ${authorization}`];
     const child = await startProgram(node!, [...all, ...args]);
-    expect((await child.exited).code, child.stderr).toBe(0);
+    const { code } = await child.exited;
+    expect({ code, stderr: code === 0 ? '' : child.stderr }).toEqual({ code: 0, stderr: '' });
     return JSON.parse(child.stdout);
   };
   const { tools } = (await inspect('--method', 'tools/list')) as { tools: { name: string }[] };
@@ -104,7 +105,7 @@ describe.each(['2026-07-28', '2025-11-25'] as const)('sallyport mcp, %s', (era) 
     expect(result.structuredContent).toEqual({ text: 'hello' });
     const { pid } = transport;
     await client.close();
-    expect(() => process.kill(pid!, 0)).toThrow();
+    expect(() => process.kill(pid!, 0)).toThrow('ESRCH');
   });
 });
 

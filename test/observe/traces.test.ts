@@ -83,11 +83,10 @@ describe.each(BACKENDS)('the trace of a call on %s', (backend) => {
   it('has its stages one after the other', async () => {
     const { spans } = await traced('near.end', { how: 'returned', secret: SECRET }, 7);
     const onWorker = ['claim', 'identify', 'gate', 'execute', 'settle'].map((stage) => only(spans, stage));
-    for (const [index, span] of onWorker.entries()) {
-      expect(span.endNs >= span.startNs).toBe(true);
-      const before = onWorker[index - 1];
-      if (before !== undefined) expect(span.startNs).toBe(before.endNs);
-    }
+    expect(onWorker.every(({ startNs, endNs }) => endNs >= startNs)).toBe(true);
+    expect(onWorker.slice(1).map(({ startNs }) => startNs)).toStrictEqual(
+      onWorker.slice(0, -1).map(({ endNs }) => endNs),
+    );
     const [root, reply] = [only(spans, 'call'), only(spans, 'reply')];
     expect(root.startNs <= reply.startNs && root.endNs === reply.endNs).toBe(true);
   });

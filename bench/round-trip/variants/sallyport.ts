@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { startWorker } from 'sallyport';
-import { connect, type Client } from 'sallyport/client';
+import { startWorker, type WorkerOptions } from 'sallyport';
+import { connect, type Client, type ConnectOptions } from 'sallyport/client';
 import { openStore, type Policy, type StoreOptions } from 'sallyport/testing';
 import { CLOSED_DOWN, GATED } from '../../gate/policies.ts';
 import type { BenchReply, BenchRequest, CallerSide, Place, Variant, WorkerSide } from '../variant.ts';
@@ -11,7 +11,7 @@ const CONCURRENCY = 128;
 const SESSIONS = 16;
 
 const ABOUT = `worker concurrency ${CONCURRENCY}, ${SESSIONS} sessions of different subjects`;
-const onRedis = ({ redisUrl }: Place): StoreOptions => ({ store: 'redis', redis: { url: redisUrl } });
+export const onRedis = ({ redisUrl }: Place): StoreOptions => ({ store: 'redis', redis: { url: redisUrl } });
 const onFile = ({ folder }: Place): StoreOptions => ({ store: 'embedded', folder });
 
 /** The delivery is the claim: two scripts per call. */
@@ -58,9 +58,13 @@ export const ungated: Variant = {
   openCaller: (place) => openCaller(onRedis(place), 'bench.read'),
 };
 
-async function serve(store: StoreOptions, gate: Partial<Policy> = {}): Promise<WorkerSide> {
+export async function serve(
+  store: StoreOptions,
+  gate: Partial<Policy> = {},
+  more: Pick<WorkerOptions, 'telemetry'> = {},
+): Promise<WorkerSide> {
   await openTheTools(store, gate);
-  const worker = await startWorker({ ...store, modules: MODULES, concurrency: CONCURRENCY, health: false });
+  const worker = await startWorker({ ...store, modules: MODULES, concurrency: CONCURRENCY, health: false, ...more });
   const [broken] = worker.loaded.broken;
   if (broken !== undefined) throw new Error(`the module of the bench is not served: ${broken.reason}`);
   return { close: () => worker.drain() };
@@ -76,8 +80,12 @@ async function openTheTools(options: StoreOptions, gate: Partial<Policy>): Promi
   await store.close();
 }
 
-async function openCaller(store: StoreOptions, tool: string): Promise<CallerSide> {
-  const client = await connect(store);
+export async function openCaller(
+  store: StoreOptions,
+  tool: string,
+  more: Pick<ConnectOptions, 'telemetry'> = {},
+): Promise<CallerSide> {
+  const client = await connect({ ...store, ...more });
   const sessions = await Promise.all(
     Array.from({ length: SESSIONS }, (_, index) => client.openSession({ subject: `subject-${index}`, agent: 'bench' })),
   );

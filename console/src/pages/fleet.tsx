@@ -56,7 +56,11 @@ export function Fleet(): VNode {
     onEvent: (data) => workers.change((page) => ({ ...page, ...(data as Page<Worker>) })),
     onResync: workers.reload,
   });
-  useEvery(LOOK_EVERY_MS, queues.reload);
+  // Queues are not told about, and the window moves on also when nothing happens.
+  useEvery(LOOK_EVERY_MS, () => {
+    queues.reload();
+    readCounts();
+  });
 
   const error = statistics.error ?? workers.error ?? queues.error ?? loops.error;
   return (

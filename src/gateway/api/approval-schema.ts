@@ -73,7 +73,6 @@ export const approvalSchema = z
 export type ApprovalView = z.infer<typeof approvalSchema>;
 
 export const approvalPageSchema = pageOf(approvalSchema).meta({ id: 'ApprovalPage' });
-export type ApprovalPage = z.infer<typeof approvalPageSchema>;
 
 export const approvalListQuery = z.strictObject({
   state: z.enum(APPROVAL_STATES).optional(),

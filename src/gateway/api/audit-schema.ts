@@ -60,7 +60,6 @@ export const auditRecordSchema = z
 export type AuditRecordView = z.infer<typeof auditRecordSchema>;
 
 export const auditPageSchema = pageOf(auditRecordSchema).meta({ id: 'AuditPage' });
-export type AuditPage = z.infer<typeof auditPageSchema>;
 
 export const auditQuery = z.strictObject({
   from: momentQuery,
@@ -75,7 +74,6 @@ export const auditQuery = z.strictObject({
   limit: limitQuery,
   cursor: cursorQuery,
 });
-export type AuditQuery = z.infer<typeof auditQuery>;
 
 export const verificationSchema = z
   .strictObject({

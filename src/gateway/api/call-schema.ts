@@ -128,7 +128,6 @@ export const callRequestSchema = z
     untrusted: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'CallRequest' });
-export type CallRequest = z.infer<typeof callRequestSchema>;
 
 export const settledCallSchema = z
   .strictObject({ callId: z.string(), state: z.literal('settled'), outcome: outcomeSchema })

@@ -44,11 +44,19 @@ export function addEvents(api: Api, { plane, feed }: ApiNeeds): void {
       if (streams >= STREAMS_PER_BEARER) throw planeError('RATE_LIMITED', { retryAfterMs: RETRY_MS });
       open.set(auth.id, streams + 1);
       const stream = new EventStream({ endsAt: auth.expiresAt, onEnd: () => end() });
-      const joined = feed.join(topics, after, (event) => tell(stream, auth, event));
+      let isSynced = false;
+      const joined = feed.join(topics, after, (event) => {
+        // What happens before is in the lists that are read then.
+        if (isSynced) tell(stream, auth, event);
+      });
       if (joined.gap) {
         const reason = after === undefined ? 'new' : 'too-old';
-        stream.send('resync', { reason } satisfies ServerEvents['resync'], joined.position);
-      }
+        // Not at once: what changes after the lists are read and before the feed looks would be told by nobody.
+        void joined.ready.then(() => {
+          isSynced = true;
+          stream.send('resync', { reason } satisfies ServerEvents['resync'], feed.position);
+        });
+      } else isSynced = true;
       for (const event of joined.missed) tell(stream, auth, event);
       return new Response(stream.body, {
         headers: {

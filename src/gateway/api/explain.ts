@@ -52,7 +52,7 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
     },
     async (context, { query: { tenant = 'default', subject = 'local' } }) => {
       const [catalog, record] = [await store.readCatalog(), await store.readPolicy()];
-      const explain = operations.explainer(catalog, record);
+      const explain = operations.explainer(catalog, record, { onlyVerdict: true });
       const everyAgent = await listAgents(record);
       const everyTool = [...indexTools(catalog).keys()].sort();
       const agents = everyAgent.slice(0, MATRIX_LIMITS.agents);

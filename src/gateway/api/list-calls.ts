@@ -88,6 +88,7 @@ async function listSettled(
   const rows = history.calls.find(filter, before, limit + 1);
   if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]!.place };
   if (wholeFrom === 0 || (filter.from ?? 0) >= wholeFrom) return { rows };
+  if (rows.length === limit) return { rows, next: rows.at(-1)!.place };
   // Nothing of the millisecond before was shown: everything from it on is in memory.
   const edge = { at: wholeFrom - 1, store: '', lane: 0, sequence: Number.MAX_SAFE_INTEGER };
   const older = await readSettled(plane.trail, filter, edge, limit - rows.length);

@@ -60,4 +60,3 @@ export const identitySchema = z
     delegators: z.array(z.string()).readonly().optional(),
   })
   .meta({ id: 'Identity' });
-export type IdentityView = z.infer<typeof identitySchema>;

@@ -12,7 +12,6 @@ export const policyRecordSchema = z
     policy: z.custom<Policy>().openapi({ type: 'object', additionalProperties: true }),
   })
   .meta({ id: 'PolicyRecord' });
-export type PolicyRecordView = z.infer<typeof policyRecordSchema>;
 
 export const setPolicySchema = z
   .strictObject({ expectedVersion: z.int().min(0), policy: policyBodySchema })
@@ -20,7 +19,6 @@ export const setPolicySchema = z
 export const policySetSchema = z
   .strictObject({ version: z.int(), warnings: z.array(z.string()) })
   .meta({ id: 'PolicySet' });
-export type PolicySet = z.infer<typeof policySetSchema>;
 
 const pausedSchema = z
   .strictObject({
@@ -42,4 +40,3 @@ export const pauseRequestSchema = z
 export const pauseAnswerSchema = z
   .strictObject({ version: z.int(), changed: z.boolean(), paused: pausedSchema, warnings: z.array(z.string()) })
   .meta({ id: 'PauseAnswer' });
-export type PauseAnswer = z.infer<typeof pauseAnswerSchema>;

@@ -33,7 +33,6 @@ export const openSessionSchema = z
     idleMs: duration.optional(),
   })
   .meta({ id: 'OpenSession' });
-export type OpenSessionBody = z.infer<typeof openSessionSchema>;
 
 /** The bearer is shown once and stored nowhere. */
 export const openedSessionSchema = z

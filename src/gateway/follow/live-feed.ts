@@ -37,6 +37,8 @@ export interface Joined {
   readonly position: string;
   readonly missed: readonly FeedEvent[];
   readonly gap: boolean;
+  /** From here on every change is told: who has a gap reads the lists now. Never rejects; also when it leaves or the feed is closed. */
+  readonly ready: Promise<void>;
   leave(): void;
 }
 
@@ -60,6 +62,8 @@ export class LiveFeed {
   #looks = 0;
   #isClosed = false;
   #stopHistory: (() => void) | undefined = undefined;
+  /** Who waits for the first look at its topics. */
+  readonly #waiting = new Map<(event: FeedEvent) => void, () => void>();
   /** What listeners know already; undefined: not looked at yet. */
   #calls: Map<string, string> | undefined = undefined;
   #approvals: Map<string, string> | undefined = undefined;
@@ -78,22 +82,46 @@ export class LiveFeed {
     this.#idleSince = undefined;
     this.#start();
     const from = after === undefined ? undefined : this.#indexAfter(after);
+    const ready = this.#isFollowing(topics)
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => void this.#waiting.set(listener, resolve));
     const missed = from === undefined ? [] : this.#events.slice(from).filter(({ topic }) => topics.has(topic));
     return {
-      position: `${this.#epoch}.${this.#sequence}`,
+      position: this.position,
       missed,
       gap: from === undefined,
+      ready,
       leave: () => {
         this.#listeners.delete(listener);
+        this.#release(listener);
         if (this.#listeners.size === 0) this.#idleSince = performance.now();
       },
     };
+  }
+
+  /** Of the last event that was told. */
+  get position(): string {
+    return `${this.#epoch}.${this.#sequence}`;
   }
 
   close(): void {
     this.#isClosed = true;
     this.#stop();
     this.#listeners.clear();
+    for (const listener of this.#waiting.keys()) this.#release(listener);
+  }
+
+  #release(listener: (event: FeedEvent) => void): void {
+    this.#waiting.get(listener)?.();
+    this.#waiting.delete(listener);
+  }
+
+  /** Whether a change of each of these would be seen. */
+  #isFollowing(topics: ReadonlySet<EventTopic>): boolean {
+    if (topics.has('calls') && (this.#calls === undefined || !this.#needs.history.isReady)) return false;
+    if (topics.has('approvals') && this.#approvals === undefined) return false;
+    if (topics.has('workers') && this.#workers === undefined) return false;
+    return !topics.has('statistics') || this.#statistics !== undefined;
   }
 
   /** Of the first event that a listener who has this one does not have; undefined when nobody can tell. */
@@ -150,8 +178,11 @@ export class LiveFeed {
     if (wanted.has('calls')) await this.#lookAtCalls();
     if (wanted.has('approvals')) await this.#lookAtApprovals();
     if (wanted.has('calls') || wanted.has('statistics')) await this.#needs.history.catchUp();
-    if (isSeldom && wanted.has('workers')) await this.#lookAtWorkers();
-    if (isSeldom && wanted.has('statistics')) await this.#lookAtStatistics();
+    if (wanted.has('workers') && (isSeldom || this.#workers === undefined)) await this.#lookAtWorkers();
+    if (wanted.has('statistics') && (isSeldom || this.#statistics === undefined)) await this.#lookAtStatistics();
+    for (const listener of this.#waiting.keys()) {
+      if (this.#isFollowing(this.#listeners.get(listener) ?? new Set())) this.#release(listener);
+    }
   }
 
   async #lookAtCalls(): Promise<void> {

@@ -57,6 +57,8 @@ export class SettledCalls {
   readonly #texts = new Map<string, string>();
   #count = 0;
   #wholeFrom: number | undefined = undefined;
+  /** Of what was here before this moment, some is gone. */
+  #droppedUpTo = 0;
 
   constructor(most: number) {
     this.#most = most;
@@ -75,13 +77,14 @@ export class SettledCalls {
     this.#lanes.clear();
     this.#texts.clear();
     this.#count = 0;
+    this.#droppedUpTo = 0;
     this.#wholeFrom = undefined;
   }
 
   /** Said once everything up to now was added; `isAll`: from the very first record on. */
   loaded(isAll: boolean): void {
     if (this.#wholeFrom !== undefined) return;
-    this.#wholeFrom = isAll ? 0 : this.#firstWholeMoment();
+    this.#wholeFrom = Math.max(this.#droppedUpTo, isAll ? 0 : this.#firstWholeMoment());
   }
 
   add(record: AuditRecord): CallRow {
@@ -131,6 +134,7 @@ export class SettledCalls {
       this.#count -= gone;
     }
     this.#texts.clear();
+    this.#droppedUpTo = cut + 1;
     if (this.#wholeFrom !== undefined) this.#wholeFrom = cut + 1;
   }
 

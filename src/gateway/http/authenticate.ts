@@ -14,8 +14,11 @@ export interface ProofStore extends Pick<TokenStore, 'proveToken'>, Pick<Session
 export interface Authenticator {
   /** Who this is, by what the store says; for at most `PROOF_MS` by what it said. */
   prove(bearer: string): Promise<Authenticated | undefined>;
-  /** It was good not long ago. No proof, only a reason to ask the store in spite of many failures from its address. */
-  wasGood(bearer: string): boolean;
+  /**
+   * It was good not long ago, or the store is being asked about it now. No proof, only a reason to ask in spite of many failures from
+   * its address.
+   */
+  isKnown(bearer: string): boolean;
   /** The next proof asks the store. */
   forget(bearer: string): void;
 }
@@ -63,7 +66,10 @@ export function createAuthenticator(
         asked.delete(digest);
       }
     },
-    wasGood: (bearer) => proofs.has(sha256(bearer)),
+    isKnown(bearer) {
+      const digest = sha256(bearer);
+      return proofs.has(digest) || asked.has(digest);
+    },
     forget(bearer) {
       const known = proofs.get(sha256(bearer));
       if (known !== undefined) known.until = 0;

@@ -40,13 +40,11 @@ export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
       });
     }
     const key = addressKey(context.get('address'));
-    const waitMs = failures.waitMs(key);
+    const waitMs = failures.take(key);
     if (waitMs > 0) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
     const loggedIn = await logIn(await readLogin(() => context.req.json<unknown>()));
-    if (loggedIn === undefined) {
-      failures.take(key);
-      throw planeError('LOGIN_REFUSED', {});
-    }
+    if (loggedIn === undefined) throw planeError('LOGIN_REFUSED', {});
+    failures.giveBack(key);
     const { id, name, cookie } = loggedIn;
     log.info({ tokenId: id, name, address: context.get('address') }, 'logged in to the console');
     return context.body(null, 204, { 'set-cookie': cookie });

@@ -27,6 +27,14 @@ describe('RateLimit', () => {
     expect([limit.take('a'), limit.take('a'), limit.take('a')]).toEqual([0, 0, 100]);
   });
 
+  it('takes one back, and never holds more than the burst', () => {
+    const limit = new RateLimit({ perSecond: 1, burst: 1 }, () => 0);
+    limit.take('a');
+    limit.giveBack('a');
+    limit.giveBack('a');
+    expect([limit.take('a'), limit.take('a')]).toEqual([0, 1000]);
+  });
+
   it('remembers a bounded number of keys, the last ones', () => {
     const limit = new RateLimit({ perSecond: 1, burst: 1 }, () => 0);
     for (let key = 0; key <= 10_000; key += 1) limit.take(String(key));

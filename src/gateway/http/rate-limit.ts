@@ -31,6 +31,12 @@ export class RateLimit {
     return 0;
   }
 
+  /** Gives one back that need not have been taken. */
+  giveBack(key: string): void {
+    const bucket = this.#refilled(key);
+    bucket.left = Math.min(this.#settings.burst, bucket.left + 1);
+  }
+
   /** How long until there is one, without taking it. */
   waitMs(key: string): number {
     const known = this.#buckets.get(key);

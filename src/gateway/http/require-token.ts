@@ -54,6 +54,7 @@ function readCredential(incoming: IncomingMessage): Credential | undefined {
   return cookie === undefined ? undefined : { via: 'cookie', text: cookie.text };
 }
 
+/** Failures are counted before they are known: many at once would otherwise all be let through to the store. */
 async function proveOrCount(
   { authenticator, failures }: TokenNeeds,
   given: Credential | undefined,
@@ -61,14 +62,31 @@ async function proveOrCount(
 ): Promise<Authenticated> {
   const key = addressKey(address);
   // Who was let in before is asked about again: others at the same address must not lock it out.
-  if (given === undefined || !authenticator.wasGood(given.text)) {
-    const waitMs = failures.waitMs(key);
-    if (waitMs > 0) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
-  }
-  const auth = given === undefined ? undefined : await authenticator.prove(given.text);
+  const isKnown = given !== undefined && authenticator.isKnown(given.text);
+  const waitMs = isKnown ? 0 : failures.take(key);
+  if (waitMs > 0) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
+  const giveBack = (): void => {
+    if (!isKnown) failures.giveBack(key);
+  };
+  const auth = given === undefined ? undefined : await proveOr(authenticator, given.text, giveBack);
   if (auth === undefined) {
-    failures.take(key);
+    if (isKnown) failures.take(key);
     throw planeError('TOKEN_REFUSED', {});
   }
+  giveBack();
   return given!.via === 'cookie' ? { ...auth, via: 'cookie' } : auth;
+}
+
+/** A store that does not answer is no failure of who asks. */
+async function proveOr(
+  authenticator: Authenticator,
+  bearer: string,
+  onTrouble: () => void,
+): Promise<Authenticated | undefined> {
+  try {
+    return await authenticator.prove(bearer);
+  } catch (error) {
+    onTrouble();
+    throw error;
+  }
 }

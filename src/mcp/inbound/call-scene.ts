@@ -1,5 +1,6 @@
 import type { InputRequiredResult, Result, ServerContext } from '@modelcontextprotocol/server';
 import type { CallAnswer } from '../../client/call-answer.ts';
+import type { CallId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SessionHandle } from '../../domain/session.ts';
 import type { CallUnderWay } from './call-under-way.ts';
@@ -17,6 +18,8 @@ export interface CallScene {
   readonly owner: StateOwner;
   /** Tells what of the arguments is not to be shown. */
   readonly inputSchema: JsonObject;
+  /** The client was told of this call before, and comes to hear how it ended. */
+  readonly comesBack: boolean;
   /** Makes the call; with input, once more, with what its tool asked for. */
   begin(input?: Answered): CallUnderWay;
 }
@@ -30,4 +33,9 @@ export interface Answered {
 /** How far a call got in one request: to its end, or to what the client is told in the place of one. */
 export type Pursued =
   | Exclude<CallAnswer, { readonly kind: 'pending' }>
-  | { readonly kind: 'reply'; readonly reply: Result | InputRequiredResult };
+  | {
+      readonly kind: 'reply';
+      readonly reply: Result | InputRequiredResult;
+      /** The client was told to come back for this call. */
+      readonly pending?: CallId;
+    };

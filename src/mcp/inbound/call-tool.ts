@@ -31,16 +31,19 @@ export async function callTool(
   const { waitMs, taskAfterMs } = config.gateway.mcp;
   const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
   const { key, trace, traceState } = wish;
+  const asked = { bearer: peer.bearer.id, run: session.run, tool: tool.id, arguments: args };
+  const earlier = wish.callId ?? (key === undefined ? home.pending.find(asked) : undefined);
+  const comesBack = earlier !== undefined;
   const begin = (answered?: Answered): CallUnderWay => {
-    if (wish.callId !== undefined && answered === undefined)
-      return CallUnderWay.found(client, session, wish.callId, { waitMs, signal });
+    if (earlier !== undefined && answered === undefined)
+      return CallUnderWay.found(client, session, earlier, { waitMs, signal });
     return CallUnderWay.made(client, session, (hear) =>
       client.call(session, tool.id, args, {
         // Who knows tasks need not sit it out.
         waitMs: knowsTasks(peer) ? taskAfterMs : waitMs,
         signal,
-        onEvent: hearEvents(wish, ctx, hear),
         via: 'mcp',
+        onEvent: hearEvents(wish, ctx, hear),
         input: { kinds: inputKindsOf(peer), ...answered },
         ...(key === undefined ? {} : { key: answered === undefined ? key : keyOfRound(key, answered) }),
         ...(trace === undefined ? {} : { trace }),
@@ -50,8 +53,12 @@ export async function callTool(
   };
   try {
     const { inputSchema } = tool.shown;
-    const pursued = await pursueCall({ home, peer, session, ctx, signal, owner, inputSchema, begin });
-    if (pursued.kind === 'reply') return pursued.reply as CallToolResult;
+    const pursued = await pursueCall({ home, peer, session, ctx, signal, owner, inputSchema, comesBack, begin });
+    if (pursued.kind === 'reply') {
+      if (pursued.pending !== undefined) home.pending.remember(asked, pursued.pending);
+      return pursued.reply as CallToolResult;
+    }
+    home.pending.forget(asked);
     const callId = pursued.kind === 'settled' ? { callId: pursued.callId } : {};
     return showOutcome(pursued.outcome, { anyStructured: peer.era === '2026', ...callId });
   } finally {

@@ -2,6 +2,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
 import type { SessionHandle } from '../../domain/session.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
+import { createPendingCalls, type PendingCalls } from './pending-calls.ts';
 import { sealKeyOf } from './seal-key.ts';
 import { createSeals, type Seals } from './sealed-state.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
@@ -32,6 +33,7 @@ export interface McpHome {
   readonly plane: McpPlane;
   readonly release: string;
   readonly seals: Seals;
+  readonly pending: PendingCalls;
   handleOf(caller: McpCaller, runName?: string): Promise<SessionHandle>;
   /** As the store says now. */
   toolsOf(caller: McpCaller): Promise<ShownTools>;
@@ -66,6 +68,7 @@ export function createMcpHome(plane: McpPlane): McpHome {
   return {
     plane,
     release: plane.release ?? 'unknown',
+    pending: createPendingCalls(),
     seals: createSeals(() => (sealKey ??= sealKeyOf(plane.config)), plane.store),
     show,
     shownName: (module, name) => (module === plainModule ? name : `${module}.${name}`),

@@ -1,4 +1,5 @@
 import { inputRequired } from '@modelcontextprotocol/server';
+import type { ApprovalId } from '../../domain/approval.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { approvalForm } from './approval-form.ts';
@@ -60,11 +61,17 @@ async function askFor(scene: CallScene, wanted: WantedInput, standing: Pursued):
 }
 
 async function askAbout(scene: CallScene, parked: Parked): Promise<Pursued> {
-  if (!canShowForms(scene.peer)) return goesOn(scene, parked);
+  if (!canShowForms(scene.peer)) return scene.comesBack ? waitMore(scene, parked) : goesOn(scene, parked);
   const question = await findQuestion(scene, parked.approval);
   // Decided meanwhile.
   if (question === undefined) return follow(scene, find(scene, parked.callId));
   return scene.peer.era === '2026' ? handOver(scene, parked, question) : askNow(scene, parked, question);
+}
+
+/** Whoever asks again, and again, is to wait for it here. */
+async function waitMore(scene: CallScene, { callId, approval }: Parked): Promise<Pursued> {
+  const standing = await find(scene, callId).next(approval);
+  return standing.kind === 'parked' ? goesOn(scene, standing) : come(scene, standing);
 }
 
 /** 2026: the client asks its person and comes back with the answer, to whichever gateway. */
@@ -86,11 +93,12 @@ async function resume(scene: CallScene, state: JsonObject): Promise<Pursued> {
     const responses = answersTo(asked.map(String), scene.ctx.mcpReq.inputResponses);
     return follow(scene, scene.begin({ responses, ...(typeof kept === 'string' ? { state: kept } : {}) }));
   }
-  const callId = String(state['callId']) as CallId;
-  const question = await findQuestion(scene, String(state['approval']), String(state['binding']));
+  // As `handOver` sealed it: nobody else can have.
+  const { callId, approval, binding } = state as unknown as { callId: CallId; approval: ApprovalId; binding: string };
+  const question = await findQuestion(scene, approval, binding);
   if (question === undefined) return follow(scene, find(scene, callId));
   const answered = await applyAnswer(scene, callId, question, scene.ctx.mcpReq.inputResponses?.[APPROVAL]);
-  const parked: Parked = { kind: 'parked', callId, approval: question.approval.question.id };
+  const parked: Parked = { kind: 'parked', callId, approval };
   if (answered === 'dismissed') return goesOn(scene, parked);
   return answered === 'unanswered' ? handOver(scene, parked, question) : waitOn(scene, parked);
 }
@@ -134,6 +142,7 @@ async function goesOn(
   at: Exclude<CallStanding, { readonly outcome: unknown }>,
 ): Promise<Pursued> {
   const approval = at.kind === 'parked' ? at.approval : undefined;
-  const isTask = knowsTasks(peer) && owner.method === 'tools/call';
-  return { kind: 'reply', reply: isTask ? await taskOf(home, at.callId, approval) : showPending(at) };
+  if (knowsTasks(peer) && owner.method === 'tools/call')
+    return { kind: 'reply', reply: await taskOf(home, at.callId, approval) };
+  return { kind: 'reply', reply: showPending(at), pending: at.callId };
 }

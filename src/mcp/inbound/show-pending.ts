@@ -11,7 +11,7 @@ export function showPending({
   readonly approval?: string;
 }): CallToolResult {
   const state = approval === undefined ? 'is still running' : 'waits for a person to approve it';
-  const text = `The call ${state}, as ${callId}. It is not lost, and making it anew would do it twice. To get its result, call this tool again with _meta "${META.callId}": "${callId}".`;
+  const text = `The call ${state}, as ${callId}. It is not lost. To get its result, call this tool again later, with exactly the same arguments: the call is not made a second time.`;
   return {
     content: [{ type: 'text', text }],
     _meta: {

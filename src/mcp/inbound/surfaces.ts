@@ -55,12 +55,23 @@ async function useSurfaces(
           client.call(session, tool, args, {
             waitMs,
             signal,
+            via: 'mcp',
             input: { kinds: inputKindsOf(peer), ...answered },
             onEvent: hearEvents(wish, ctx, hear),
           }),
         );
       const owner = { bearer: peer.bearer, method, params };
-      const pursued = await pursueCall({ home, peer, session: own, ctx, signal, owner, inputSchema: {}, begin });
+      const pursued = await pursueCall({
+        home,
+        peer,
+        session: own,
+        ctx,
+        signal,
+        owner,
+        inputSchema: {},
+        comesBack: false,
+        begin,
+      });
       if (pursued.kind === 'reply') throw new Detour(pursued.reply);
       return pursued;
     },

@@ -1,15 +1,19 @@
 import type { DiagnosticEvent } from '../../domain/diagnostic-event.ts';
 import type { EventError } from '../../domain/error-category.ts';
+import type { Stage } from '../../domain/stages.ts';
 import type { ValueSummary } from '../../domain/summarise-value.ts';
 import { ATTRIBUTE, MCP_TOOL_CALL } from './conventions.ts';
 import type { Attributes, SpanNote } from './span-draft.ts';
 
-/** What every span of a call says: ids and names, as events have them. */
+/** What every span of a call says. */
+export function attributesOfStage(stage: Stage, { callId, tool }: DiagnosticEvent): Attributes {
+  return { [ATTRIBUTE.stage]: stage, [ATTRIBUTE.callId]: callId, [ATTRIBUTE.tool]: tool };
+}
+
+/** Who it is for; said where a call begins, comes to a worker and runs: the spans between would only be larger. */
 export function attributesOfCall(event: DiagnosticEvent): Attributes {
   return {
-    [ATTRIBUTE.callId]: event.callId,
     [ATTRIBUTE.attemptId]: event.attemptId,
-    [ATTRIBUTE.tool]: event.tool,
     [ATTRIBUTE.agent]: event.agent,
     [ATTRIBUTE.tenant]: event.tenant,
     [ATTRIBUTE.session]: event.session,

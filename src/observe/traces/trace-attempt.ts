@@ -2,7 +2,7 @@ import type { DiagnosticEvent, DiagnosticEventOf, TraceIds } from '../../domain/
 import type { EventError } from '../../domain/error-category.ts';
 import { STAGES, type Stage } from '../../domain/stages.ts';
 import { ATTRIBUTE, EXECUTE_TOOL, FUNCTION } from './conventions.ts';
-import { attributesOfCall, attributesOfEnd, bytesOf, noteOf } from './describe-event.ts';
+import { attributesOfCall, attributesOfEnd, attributesOfStage, bytesOf, noteOf } from './describe-event.ts';
 import { newSpanId } from './new-span-id.ts';
 import type { Attributes, SpanDraft, SpanNote } from './span-draft.ts';
 
@@ -148,7 +148,11 @@ export class AttemptTrace {
       parentSpanId: trace.parentSpanId,
       startMs: Math.min(begunMs, at),
       endMs: at,
-      attributes: { [ATTRIBUTE.stage]: stage, ...attributesOfCall(event), ...attributes },
+      attributes: {
+        ...attributesOfStage(stage, event),
+        ...(stage === 'claim' || stage === 'execute' ? attributesOfCall(event) : undefined),
+        ...attributes,
+      },
       failed,
       notes: stage === 'gate' ? this.#notes.splice(0) : [],
     });
@@ -165,7 +169,7 @@ export class AttemptTrace {
       parentSpanId: undefined,
       startMs: this.#acceptedMs,
       endMs: event.at,
-      attributes: { [ATTRIBUTE.stage]: 'call', ...attributesOfCall(event), ...attributesOfEnd(event) },
+      attributes: { ...attributesOfStage('call', event), ...attributesOfCall(event), ...attributesOfEnd(event) },
       failed: event.error !== undefined,
       notes: [],
     });

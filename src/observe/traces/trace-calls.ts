@@ -1,6 +1,6 @@
 import type { DiagnosticEvent, DiagnosticEventOf } from '../../domain/diagnostic-event.ts';
 import { ATTRIBUTE } from './conventions.ts';
-import { attributesOfCall, attributesOfEnd, bytesOf } from './describe-event.ts';
+import { attributesOfCall, attributesOfEnd, attributesOfStage, bytesOf } from './describe-event.ts';
 import { newSpanId } from './new-span-id.ts';
 import type { Attributes, SpanDraft } from './span-draft.ts';
 import { AttemptTrace } from './trace-attempt.ts';
@@ -72,7 +72,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOS
       startMs,
       endMs: event.at,
       attributes: {
-        [ATTRIBUTE.stage]: 'call',
+        ...attributesOfStage('call', event),
         ...attributesOfCall(event),
         [ATTRIBUTE.result]: result,
         [ATTRIBUTE.parentCallId]: parent,
@@ -95,7 +95,7 @@ export function createCallTracer(tell: (span: SpanDraft) => void, mostOpen = MOS
       parentSpanId,
       startMs: Math.min(startMs, event.at),
       endMs: event.at,
-      attributes: { [ATTRIBUTE.stage]: 'reply', ...attributesOfCall(event), ...endOf(event) },
+      attributes: { ...attributesOfStage('reply', event), ...endOf(event) },
       failed: false,
       notes: [],
     });

@@ -87,7 +87,7 @@ test('readEnding looks at what a tool is said to have asked for as if a stranger
     form({ type: 'object', properties: { a: { type: 'object' } } }),
     form(undefined),
   ])
-    expect(asked(wrong), JSON.stringify(wrong)).toMatchObject({ kind: 'unserialisable' });
+    expect({ wrong, ending: asked(wrong) }).toMatchObject({ ending: { kind: 'unserialisable' } });
   expect(asked({ requests, state: 'x'.repeat(300_000) })).toMatchObject({ kind: 'too-large' });
   expect(asked({ requests, state: 'x'.repeat(20_000) })).toMatchObject({ kind: 'too-large' });
 });

@@ -41,6 +41,21 @@ export default defineModule({
         return { steps: args.steps.length };
       },
     }),
+    ring: tool({
+      description: 'Rings a bell; must be answered at once.',
+      input: z.object({ at: z.string() }),
+      effect: 'unsafe',
+      run: (args) => note('ring', args),
+    }),
+    hang: tool({
+      description: 'Starts something and never ends.',
+      input: z.object({}),
+      effect: 'unsafe',
+      run: () => {
+        note('hang', {});
+        return new Promise(() => {});
+      },
+    }),
     lookup: tool({
       description: 'Finds a customer.',
       input: z.object({ text: z.string() }),

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ApprovalQuestion } from '../../src/domain/approval.ts';
+import { createApprovals } from '../../src/client/approvals.ts';
+import { eventually } from '../support/process.ts';
+import { startDevPlane, type DevPlane } from './dev-plane.ts';
+import { request2026, send, type Answer, type Request2026 } from './wire.ts';
+
+let plane: DevPlane;
+let token: string;
+beforeAll(async () => {
+  plane = await startDevPlane({ mcp: { taskAfterMs: 100 } });
+  token = (await plane.token()).text;
+});
+afterAll(() => plane.stop());
+
+const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+const FORMS = { elicitation: { form: {} } };
+const ask = (request: Request2026): Promise<Answer> => send(plane.url, token, request2026(request));
+const letter = (text: string): Record<string, unknown> => ({
+  name: 'desk__send',
+  arguments: { file: `${plane.folder}/letters.txt`, text },
+});
+
+async function allow(callId: string): Promise<void> {
+  const approvals = createApprovals(plane.store, { retentionMs: 86_400_000 });
+  const operator = { kind: 'operator', name: 'root' } as const;
+  const question = await eventually<ApprovalQuestion | undefined>(
+    async () => {
+      const pending = await approvals.list(operator, { state: 'pending' });
+      return pending.map((each) => each.question).find((each) => each.callId === callId);
+    },
+    { timeoutMs: 20_000, what: 'the question' },
+  );
+  await approvals.decide(operator, question!.id, { decision: 'allow-once', binding: question!.binding });
+}
+
+it('a task outlives the gateway that it was made by', async () => {
+  await plane.setPolicy({ rules: [{ id: 'letters', verdict: 'ask', tools: ['desk.send'] }] });
+  const begun = await ask({ method: 'tools/call', params: letter('task'), capabilities: TASKS });
+  const taskId = begun.body.result!['taskId'] as string;
+  await plane.restart();
+  await allow(taskId);
+  const done = await eventually(
+    async () => {
+      const { body } = await ask({ method: 'tasks/get', params: { taskId }, capabilities: TASKS });
+      return body.result?.['status'] === 'completed' ? body.result : undefined;
+    },
+    { timeoutMs: 20_000, what: 'the result' },
+  );
+  expect(done).toMatchObject({ result: { structuredContent: { sent: 'task' } } });
+});
+
+it('a sealed state outlives the gateway that sealed it, and is still good for one use', async () => {
+  await plane.setPolicy({
+    rules: [{ id: 'letters', verdict: 'ask', tools: ['desk.send'], ask: { approvers: ['default/*'] } }],
+    requesterMayDecide: true,
+  });
+  const asked = await ask({ method: 'tools/call', params: letter('sealed'), capabilities: FORMS });
+  const { requestState } = asked.body.result!;
+  expect(typeof requestState).toBe('string');
+  await plane.restart();
+  const inputResponses = { approval: { action: 'accept', content: { decision: 'allow-once' } } };
+  const again = {
+    method: 'tools/call',
+    params: { ...letter('sealed'), requestState, inputResponses },
+    capabilities: FORMS,
+  };
+  expect((await ask(again)).body.result?.['structuredContent']).toEqual({ sent: 'sealed' });
+  expect((await ask(again)).body.error?.code).toBe(-32602);
+});
