@@ -12,6 +12,8 @@ export interface AskedCall {
   readonly told: Promise<string>;
   /** How it ends. A client whose gateway went away comes back, with what it remembers. */
   end(): Promise<CallToolResult>;
+  /** How often the client had to make the call, under one key. */
+  sent(): number;
 }
 
 export interface AskingClient {

@@ -22,9 +22,11 @@ function createFormClient(door: Door, era: Era): AskingClient {
       const answer = later<{ action: 'accept'; content: object }>();
       // Of the call, whoever sends it again: so it is one call, however often its gateway goes away.
       const key = randomUUID();
+      let sent = 0;
       const send = async (): Promise<CallToolResult> => {
         const client = await connect(door, era, { elicitation: { form: {} } });
         opened.add(client);
+        sent += 1;
         client.setRequestHandler('elicitation/create', ({ params }) => {
           form.resolve(params.message);
           return answer.promise as never;
@@ -34,6 +36,7 @@ function createFormClient(door: Door, era: Era): AskingClient {
       const first = send();
       first.catch(() => undefined);
       return {
+        sent: () => sent,
         // A call that nobody is asked about has ended.
         told: Promise.race([form.promise, first.then((ended) => `It has ended: ${textOf(ended)}`)]),
         async end() {
@@ -59,6 +62,7 @@ function createPlainClient(door: Door): AskingClient {
         return (await connected).callTool({ name, arguments: { ...args }, _meta });
       };
       return {
+        sent: () => 1,
         told: first.then(textOf),
         async end() {
           let result = await first;

@@ -31,6 +31,7 @@ export function createTaskClient(door: Door): AskingClient {
         return resultFromTaskOutcome(outcome) as CallToolResult;
       };
       return {
+        sent: () => 1,
         told: begun.then(async ({ taskId }) => {
           const { status, statusMessage = '' } = await (await connected).session.task(taskId).snapshot();
           return `${status}: ${statusMessage}`;
