@@ -72,7 +72,9 @@ export function showVerdict({ call, audit, approvals }: KnownFacts): VerdictPart
   const isNotPermitted = code === 'PERMISSION_DENIED' || code === 'NOT_SELECTED' || code === 'PAUSED';
   if (permission !== undefined) parts.push({ by: 'permission', id: permission, decision: 'allow' });
   else if (isNotPermitted) parts.push({ by: 'permission', decision: 'deny', ...because(detail) });
-  if (detector !== undefined) parts.push({ by: 'loop', id: detector, decision: 'block', ...because(detail) });
+  if (detector !== undefined) {
+    parts.push({ by: 'loop', id: detector, decision: outcome === 'blocked' ? 'block' : 'warn', ...because(detail) });
+  }
   for (const hook of changedBy) parts.push({ by: 'hook', id: hook, decision: 'changed the arguments' });
   if (code === 'HOOK_BLOCKED' || code === 'HOOK_FAILED') {
     parts.push({ by: 'hook', decision: 'block', ...because(detail) });

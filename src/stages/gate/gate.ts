@@ -140,7 +140,7 @@ function factsOf(call: GatedCall, loop: LoopVerdict, { by }: RuleDecision, passe
     ...(passed.canonical === call.envelope.arguments
       ? {}
       : { effective: passed.canonical, changedBy: passed.changedBy }),
-    ...(loop.kind === 'warn' ? { advice: loop.message } : {}),
+    ...(loop.kind === 'warn' ? { advice: loop.message, detector: loop.detector } : {}),
     ...(by === 'unmatched' ? {} : { rule: by.id }),
   };
 }

@@ -22,6 +22,8 @@ export interface GateFacts {
   readonly changedBy?: readonly ArgumentChange[];
   /** For the model, beside the result. */
   readonly advice?: string;
+  /** What warned of a loop. */
+  readonly detector?: string;
   /** Rules that allow it by name. */
   readonly rule?: string;
   readonly grant?: GrantId;

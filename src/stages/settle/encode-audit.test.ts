@@ -54,6 +54,13 @@ describe('encodeAudit', () => {
     expect(readAuditDetail(bytes).facts).toMatchObject({ outcome: 'ok' });
   });
 
+  it('names what warned of a loop, and what blocked one', () => {
+    const gate = { advice: 'Try something else.', detector: 'repeat' };
+    expect(record(OK, { ...FACTS, gate }, 5)).toMatchObject({ outcome: 'ok', detector: 'repeat' });
+    const blocked = trouble('LOOP_BLOCKED', { detector: 'cycle', message: 'no' } as never);
+    expect(record(blocked, FACTS, 5)).toMatchObject({ outcome: 'blocked', detector: 'cycle' });
+  });
+
   it('names the parent of a nested call', () => {
     const sent = { arguments: '{}', toolDigest: 'd', parent: 'above' };
     expect(record(OK, { ...FACTS, sent }, 5)).toMatchObject({ parent: 'above', outcome: 'ok' });

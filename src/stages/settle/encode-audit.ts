@@ -34,6 +34,8 @@ interface SentCall {
 interface GateFacts {
   readonly effective?: string;
   readonly advice?: string;
+  /** What warned of a loop. */
+  readonly detector?: string;
   readonly rule?: string;
   readonly grant?: string;
   readonly approval?: string;
@@ -133,7 +135,7 @@ function isEmpty(gate: GateFacts | undefined): boolean {
 function gateRecord({ error }: Outcome, gate: GateFacts = {}): Record<string, unknown> {
   const rule = gate.rule ?? (error?.code === 'RULE_DENIED' ? error.facts?.['rule'] : undefined);
   const hooks = gate.changedBy?.map(({ hook }) => hook);
-  const detector = error?.facts?.['detector'];
+  const detector = error?.facts?.['detector'] ?? gate.detector;
   return {
     ...(rule === undefined ? {} : { rule }),
     ...(gate.grant === undefined ? {} : { grant: gate.grant }),
