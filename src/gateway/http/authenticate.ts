@@ -44,7 +44,10 @@ export function createAuthenticator(
   function keep(digest: string, auth: Authenticated | undefined): void {
     const before = proofs.get(digest);
     proofs.delete(digest);
-    if (auth !== undefined) proofs.set(digest, { auth, until: now() + PROOF_MS });
+    if (auth !== undefined) {
+      const leftMs = Math.min(PROOF_MS, auth.expiresAt - Date.now());
+      proofs.set(digest, { auth, until: now() + leftMs });
+    }
     else if (before !== undefined) onLost(before.auth);
     if (proofs.size > MOST_PROOFS) proofs.delete(proofs.keys().next().value!);
   }
