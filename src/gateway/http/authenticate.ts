@@ -47,8 +47,7 @@ export function createAuthenticator(
     if (auth !== undefined) {
       const leftMs = Math.min(PROOF_MS, auth.expiresAt - Date.now());
       proofs.set(digest, { auth, until: now() + leftMs });
-    }
-    else if (before !== undefined) onLost(before.auth);
+    } else if (before !== undefined) onLost(before.auth);
     if (proofs.size > MOST_PROOFS) proofs.delete(proofs.keys().next().value!);
   }
 
