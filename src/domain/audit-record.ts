@@ -48,7 +48,7 @@ export interface AuditFacts {
   readonly code?: string;
   /** Since the worker had it. */
   readonly durationMs?: number;
-  /** Of that, until the gate had let it through. Absent: less than a millisecond. */
+  /** Of that, until the gate had let it through. Absent: less than ten milliseconds. */
   readonly gateMs?: number;
 }
 

@@ -27,7 +27,7 @@ describe('the stages of a call', () => {
     ]);
   });
 
-  it('of a gate that took less than a millisecond leave the whole time to the run', () => {
+  it('of a gate that took next to no time leave the whole time to the run', () => {
     const byName = Object.fromEntries(stagesOf({}).map((stage) => [stage.stage, stage.durationMs]));
     expect(byName).toMatchObject({ claim: 20, gate: 0, execute: 80 });
   });

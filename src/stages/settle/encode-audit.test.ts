@@ -19,8 +19,8 @@ describe('encodeAudit', () => {
     expect(record(OK, { ...FACTS, policyVersion: 4 }, 5)).toEqual({ ...usual, policyVersion: 4, durationMs: 5 });
     expect(record(OK, { ...FACTS, permission: '*' }, 5)).toEqual({ ...usual, permission: '*', durationMs: 5 });
     expect(record(OK, { ...FACTS, toolDigest: 'e' }, 5)).toEqual({ ...usual, toolDigest: 'e', durationMs: 5 });
-    expect(record(OK, { ...FACTS, gateMs: 4 }, 5)).toEqual({ ...usual, durationMs: 5, gateMs: 4 });
-    expect(record(OK, { ...FACTS, gateMs: 0 }, 5)).toEqual({ ...usual, durationMs: 5 });
+    expect(record(OK, { ...FACTS, gateMs: 10 }, 15)).toEqual({ ...usual, durationMs: 15, gateMs: 10 });
+    expect(record(OK, { ...FACTS, gateMs: 9 }, 5)).toEqual({ ...usual, durationMs: 5 });
     expect(record(OK, FACTS, 5)).toEqual({ ...usual, durationMs: 5 });
   });
 
