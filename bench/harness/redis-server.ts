@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { ownChild, ownFolder } from './left-behind.ts';
 
@@ -71,10 +71,22 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Linux counts in ticks of 10 ms. All threads are in, so the fsync of the append-only file is too. */
+/** All threads are in, so the fsync of the append-only file is too. */
 export function cpuMicrosecondsOf(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const nanoseconds = threads.map((thread) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
+    );
+    return nanoseconds.reduce((sum, each) => sum + each, 0) / 1000;
+  } catch {
+    return ticksOf(pid) * 10_000;
+  }
+}
+
+/** A kernel without statistics of its scheduler counts in ticks of 10 ms. */
+function ticksOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [userTicks, systemTicks] = [Number(fields[11]), Number(fields[12])];
-  return (userTicks + systemTicks) * 10_000;
+  return Number(fields[11]) + Number(fields[12]);
 }

@@ -5,7 +5,7 @@ import { describeMachine } from './machine.ts';
 export interface BenchProgram {
   readonly usage: string;
   /** Throws before anything is started when the arguments are wrong. */
-  run(args: string[]): Promise<BenchReport>;
+  readonly run: (args: string[]) => Promise<BenchReport>;
 }
 
 /** One line on stderr: a long bench shows where it is, and stdout stays the report. */
