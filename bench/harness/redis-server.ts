@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { ownChild, ownFolder } from './left-behind.ts';
 
@@ -61,7 +60,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
   });
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -69,24 +68,4 @@ async function freePort(): Promise<number> {
   await once(server, 'close');
   if (address === null || typeof address === 'string') throw new Error('no free port');
   return address.port;
-}
-
-/** All threads are in, so the fsync of the append-only file is too. */
-export function cpuMicrosecondsOf(pid: number): number {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`);
-    const nanoseconds = threads.map((thread) =>
-      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
-    );
-    return nanoseconds.reduce((sum, each) => sum + each, 0) / 1000;
-  } catch {
-    return ticksOf(pid) * 10_000;
-  }
-}
-
-/** A kernel without statistics of its scheduler counts in ticks of 10 ms. */
-function ticksOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[11]) + Number(fields[12]);
 }

@@ -13,18 +13,15 @@ export function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** `--help` prints the usage, `--json` the report as JSON; wrong arguments end with 2 and the usage. */
-export async function runBench({ usage, run }: BenchProgram): Promise<void> {
+/** `--help` prints the usage; wrong arguments end with 2 and the usage; otherwise it ends with what `run` answers. */
+export async function runCommand(usage: string, run: (args: string[]) => number | Promise<number>): Promise<void> {
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
     console.log(usage);
     return;
   }
-  const asJson = args.includes('--json');
   try {
-    const report = await run(args.filter((arg) => arg !== '--json'));
-    if (asJson) console.log(JSON.stringify(report, null, 2));
-    else console.log(`${describeMachine()}\n\n${formatReport(report)}`);
+    process.exitCode = await run(args);
   } catch (error) {
     if (!isUsage(error)) throw error;
     console.error(`${error.message}\n\n${usage}`);
@@ -32,7 +29,17 @@ export async function runBench({ usage, run }: BenchProgram): Promise<void> {
   }
 }
 
-export function isUsage(error: unknown): error is Error {
+/** With `--json` the report is printed as JSON, otherwise as tables. */
+export function runBench({ usage, run }: BenchProgram): Promise<void> {
+  return runCommand(usage, async (args) => {
+    const report = await run(args.filter((arg) => arg !== '--json'));
+    if (args.includes('--json')) console.log(JSON.stringify(report, null, 2));
+    else console.log(`${describeMachine()}\n\n${formatReport(report)}`);
+    return 0;
+  });
+}
+
+function isUsage(error: unknown): error is Error {
   if (error instanceof UsageProblem) return true;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('ERR_PARSE_ARGS_');

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { cpuMicrosecondsOf } from '../harness/cpu-of.ts';
 import { ownFolder } from '../harness/left-behind.ts';
-import { cpuMicrosecondsOf, startRedis } from '../harness/redis-server.ts';
+import { startRedis } from '../harness/redis-server.ts';
 import { startSide } from '../harness/side-process.ts';
 import type { Load, LoopResult } from './run-loop.ts';
 import type { Order } from './side.ts';
