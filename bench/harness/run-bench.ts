@@ -15,6 +15,9 @@ export function progress(line: string): void {
 
 /** `--help` prints the usage; wrong arguments end with 2 and the usage; otherwise it ends with what `run` answers. */
 export async function runCommand(usage: string, run: (args: string[]) => number | Promise<number>): Promise<void> {
+  // Started by `all`: it ends with it, even if that was killed, and takes its own processes along.
+  process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
     console.log(usage);

@@ -8,10 +8,12 @@ import type { BenchReport } from '../harness/report.ts';
 /** Runs one bench in a process of its own; its progress is shown, its report is read. */
 export async function runReported(bench: string, args: readonly string[]): Promise<BenchReport> {
   const file = fileURLToPath(new URL(`../${bench}.js`, import.meta.url));
-  const child = spawn(process.execPath, [file, ...args, '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [file, ...args, '--json'], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
   ownChild(child);
   let text = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`${bench} ended with ${code ?? 'a signal'}`);
   const { bench: name, command, notes, tables, ratios } = asReport(JSON.parse(text));
