@@ -263,10 +263,11 @@ export const INVARIANTS: readonly Requirement[] = [
     id: 'I25',
     says: 'Nobody starts on a store that is not safe: with eviction, without an append-only file, or too old.',
     tests: [
-      test('test/redis/server-safety.test.ts', '$why'),
+      test('test/redis/server-safety.test.ts', 'start-up refuses a server that would lose calls'),
+      test('test/redis/old-server.test.ts', 'that is too old, and writes nothing to it'),
       test('test/redis/server-safety.test.ts', 'refuses another number of lanes than the store has'),
     ],
-    mutants: [],
+    mutants: ['old-servers-are-taken'],
   },
   {
     id: 'I26',

@@ -6,7 +6,7 @@ export const ROWS_C: readonly Requirement[] = [
     id: 'C1',
     says: 'Agents select tools by module and name, or by setup_id and triggers. Nothing selected means nothing.',
     tests: [
-      test('src/domain/selection-cases.test.ts', '%s'),
+      test('src/domain/selection-cases.test.ts', 'a selection with'),
       test('src/domain/selection.test.ts', 'in the one form that is stored'),
       test('src/domain/selection.test.ts', 'takes no tool whose switch is'),
     ],
