@@ -19,7 +19,7 @@ export const ROWS_C: readonly Mutant[] = [
     file: 'src/domain/selection.ts',
     find: "if (tools === 'all') return 'all';",
     replace: "if (tools === 'all' || Object.values(tools).every((on) => on === false)) return 'all';",
-    caughtBy: [{ file: 'src/domain/selection-cases.test.ts', title: 'all triggers false: none' }],
+    caughtBy: [{ file: 'src/domain/selection-cases.test.ts', title: 'a selection with' }],
   },
   {
     id: 'shared-toolkits-can-be-changed',
