@@ -1,5 +1,5 @@
 import type { Mutant } from '../mutants/mutant.ts';
-import { readTestTitles } from './read-tests.ts';
+import { isNamedBy, readTests, type WrittenTest } from './read-tests.ts';
 import type { ProvenRequirement, Requirement, RequirementGroup, TestReference } from './requirement.ts';
 
 export interface CheckedRequirement {
@@ -11,8 +11,8 @@ export interface CheckedRequirement {
 }
 
 interface Known {
-  /** The full titles of a test file, undefined if vitest would not run it. */
-  readonly titlesOf: (file: string) => readonly string[] | undefined;
+  /** The tests of a file, undefined if vitest would not run it. */
+  readonly testsOf: (file: string) => readonly WrittenTest[] | undefined;
   readonly mutants: readonly Mutant[];
 }
 
@@ -22,7 +22,7 @@ export function checkRequirements(
   mutants: readonly Mutant[],
   top: string,
 ): CheckedRequirement[] {
-  const known: Known = { titlesOf: remember((file) => readTestTitles(top, file)), mutants };
+  const known: Known = { testsOf: remember((file) => readTests(top, file)), mutants };
   const rows = groups.flatMap((group) => group.rows);
   return rows.map((row) => {
     const twice = rows.filter(({ id }) => id === row.id).length > 1 ? ['its id is used twice'] : [];
@@ -40,13 +40,13 @@ function checkRequirement(row: Requirement, known: Known, found: readonly string
   return { id, says, state: problems.length === 0 ? 'proved' : 'without proof', problems };
 }
 
-function testProblems({ tests }: ProvenRequirement, { titlesOf }: Known): string[] {
+function testProblems({ tests }: ProvenRequirement, { testsOf }: Known): string[] {
   if (tests.length === 0) return ['it names no test'];
   return tests.flatMap(({ file, title }) => {
-    const titles = titlesOf(file);
-    if (titles === undefined) return [`there is no test file ${file}`];
+    const written = testsOf(file);
+    if (written === undefined) return [`there is no test file ${file}`];
     if (title === '') return [`it names no title in ${file}`];
-    return titles.some((full) => full.includes(title)) ? [] : [`no test of ${file} has "${title}" in its title`];
+    return written.some((each) => isNamedBy(each, title)) ? [] : [`no test of ${file} has "${title}" in its title`];
   });
 }
 
@@ -55,16 +55,18 @@ function mutantProblems({ tests, mutants }: ProvenRequirement, known: Known): st
   return mutants.flatMap((id) => {
     const mutant = known.mutants.find((each) => each.id === id);
     if (mutant === undefined) return [`there is no mutant ${id}`];
-    return tests.some((test) => isCaughtBy(mutant, test, known)) ? [] : [`the mutant ${id} is caught by none of its tests`];
+    return tests.some((test) => isCaughtBy(mutant, test, known))
+      ? []
+      : [`the mutant ${id} is caught by none of its tests`];
   });
 }
 
-/** The catcher of a mutant and the test of a row may name other parts of one title. */
-function isCaughtBy(mutant: Mutant, test: TestReference, { titlesOf }: Known): boolean {
-  const meant = (titlesOf(test.file) ?? []).filter((full) => full.includes(test.title));
+/** The catcher of a mutant and the test of a row may name other parts of one title, or a case of it. */
+function isCaughtBy(mutant: Mutant, { file, title }: TestReference, { testsOf }: Known): boolean {
+  const meant = (testsOf(file) ?? []).filter((each) => isNamedBy(each, title));
   return mutant.caughtBy
-    .filter(({ file }) => file === test.file)
-    .some(({ title }) => title === undefined || meant.some((full) => full.includes(title)));
+    .filter((catcher) => catcher.file === file)
+    .some((catcher) => catcher.title === undefined || meant.some((each) => isNamedBy(each, catcher.title!)));
 }
 
 function remember<T>(read: (key: string) => T): (key: string) => T {

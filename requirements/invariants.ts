@@ -10,7 +10,7 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('settle of one call twice at once ends it once, with one reply'),
       ...onBothStores('settle against cancel of a held call has one winner'),
     ],
-    mutants: [],
+    mutants: ['one-batch-settles-a-call-twice', 'second-outcome-is-taken-for-the-first'],
   },
   {
     id: 'I2',
@@ -20,7 +20,7 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('an unsafe call abandoned after its start mark does not start again'),
       test('test/plane/crash-points.test.ts', 'one answer'),
     ],
-    mutants: [],
+    mutants: ['start-repeats-an-unsafe-call', 'embedded-start-repeats-an-unsafe-call', 'unsafe-tools-start-unmarked'],
   },
   {
     id: 'I3',
@@ -31,7 +31,7 @@ export const INVARIANTS: readonly Requirement[] = [
       test('src/stages/claim/claim.test.ts', 'looks again and ends with a revoked session'),
       test('test/plane/load-and-recovery.test.ts', 'does not run when its session was revoked before the stall ended'),
     ],
-    mutants: [],
+    mutants: ['start-forgets-the-session', 'session-checked-only-at-accept'],
   },
   {
     id: 'I4',
@@ -41,7 +41,7 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('a decision that names another binding decides nothing'),
       test('test/plane/gate-approvals.test.ts', 'do not run when the store has other arguments, edits, tool, session'),
     ],
-    mutants: [],
+    mutants: ['decision-ignores-the-binding', 'approval-digest-not-compared'],
   },
   {
     id: 'I5',
@@ -53,7 +53,7 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('accept survives the end of every connection'),
       ...onBothStores('reclaim takes over a lost call with a higher fence and the same bytes'),
     ],
-    mutants: [],
+    mutants: ['ack-at-claim', 'reclaim-acknowledges-what-it-takes'],
   },
   {
     id: 'I6',
@@ -64,7 +64,7 @@ export const INVARIANTS: readonly Requirement[] = [
       test('test/plane/bad-input-redis.test.ts', 'does not settle a neighbour by halves'),
       test('test/embedded/torn-log.test.ts', 'opens as a prefix of history wherever its tail is cut off'),
     ],
-    mutants: [],
+    mutants: ['settle-without-audit', 'embedded-settle-without-audit'],
   },
   {
     id: 'I7',
@@ -76,7 +76,13 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('ask by a worker that lost the call asks nothing'),
       test('test/plane/pause.test.ts', 'cannot settle a call that its new owner still runs'),
     ],
-    mutants: [],
+    mutants: [
+      'settle-ignores-the-fence',
+      'renew-ignores-the-fence',
+      'embedded-ignores-the-fence',
+      'effect-sent-without-the-lease',
+      'question-asked-without-the-lease',
+    ],
   },
   {
     id: 'I8',
@@ -87,7 +93,7 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('settle that releases the key lets the next accept run anew'),
       test('test/redis/connections.test.ts', 'of accept never makes a second call'),
     ],
-    mutants: [],
+    mutants: ['same-key-with-another-body-is-the-same-call', 'embedded-same-key-with-another-body-is-the-same-call'],
   },
   {
     id: 'I9',
@@ -100,7 +106,7 @@ export const INVARIANTS: readonly Requirement[] = [
       test('test/plane/gate-rules.test.ts', 'that nobody answers in time deny'),
       test('test/redis/approval-soak.test.ts', 'parked calls survive kill -9 of Redis'),
     ],
-    mutants: [],
+    mutants: ['approval-not-consumed', 'late-yes-counts'],
   },
   {
     id: 'I10',
@@ -111,7 +117,7 @@ export const INVARIANTS: readonly Requirement[] = [
       test('test/audit/trail.test.ts', 'names a record that was removed'),
       test('test/audit/kill-soak.test.ts', 'verifies, and has exactly the records of every call'),
     ],
-    mutants: [],
+    mutants: ['settle-without-audit', 'embedded-settle-without-audit'],
   },
   {
     id: 'I11',
@@ -122,7 +128,7 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('serial calls stay in order with three claimers and lost workers'),
       test('test/plane/serial.test.ts', 'start in the order of acceptance, one at a time, over a killed worker'),
     ],
-    mutants: [],
+    mutants: ['serial-not-ordered', 'serial-calls-run-side-by-side', 'embedded-serial-not-ordered'],
   },
   {
     id: 'I12',
@@ -133,7 +139,7 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('an overloaded store still settles and cancels'),
       test('test/redis/memory-limit.test.ts', 'still revokes sessions, settles and cancels, and refuses new calls'),
     ],
-    mutants: [],
+    mutants: ['admission-limit-ignored', 'embedded-admission-limit-ignored'],
   },
   {
     id: 'I13',
@@ -141,9 +147,12 @@ export const INVARIANTS: readonly Requirement[] = [
     tests: [
       ...onBothStores('reap settles a queued call past its deadline'),
       ...onBothStores('a call held without a start mark is terminal at the latest when it is overdue'),
-      test('test/plane/load-and-recovery.test.ts', 'a crowd of expired calls is terminal within deadline + 2 leases + 5 s'),
+      test(
+        'test/plane/load-and-recovery.test.ts',
+        'a crowd of expired calls is terminal within deadline + 2 leases + 5 s',
+      ),
     ],
-    mutants: [],
+    mutants: ['reaper-spares-what-somebody-held'],
   },
   {
     id: 'I14',
@@ -154,7 +163,7 @@ export const INVARIANTS: readonly Requirement[] = [
       test('src/worker/supervise.test.ts', 'passes a cancellation on at the next look, long before the heartbeat'),
       test('test/plane/cancel.test.ts', 'the tool sees the abort, the call ends'),
     ],
-    mutants: [],
+    mutants: ['cancellation-waits-for-the-heartbeat'],
   },
   {
     id: 'I15',
@@ -163,31 +172,39 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('callers never see each other’s replies'),
       ...onBothStores('cancel tells strangers, wrong tokens and unknown ids apart from nothing'),
       test('src/client/client.test.ts', 'reads no result of another subject, whoever asks'),
-      test('src/client/approvals.test.ts', 'list and get show a question to operators, approvers and its requester, and to nobody else'),
+      test(
+        'src/client/approvals.test.ts',
+        'list and get show a question to operators, approvers and its requester, and to nobody else',
+      ),
       test('test/mcp/isolation.test.ts', "never get each other's answers"),
     ],
-    mutants: [],
+    mutants: ['embedded-reply-read-by-anybody', 'result-of-another-subject-is-read'],
   },
   {
     id: 'I16',
     says: 'Rights only become fewer on the way, and the policy at the claim is the current one.',
     tests: [
+      test('src/worker/policy-cache.test.ts', 'a version written while a read was under way is read again'),
+      test('src/stages/identify/identify.test.ts', 'acts for one that did not select it'),
       test('src/domain/agent.test.ts', 'an agent holds at most what those it acts for hold'),
       test('src/stages/identify/identify.test.ts', 'asks the policy that comes with the claim, not one it knew before'),
       ...onBothStores('every lane has moved when writePolicy has returned'),
       test('test/plane/agents.test.ts', 'are judged by the selection at the claim'),
     ],
-    mutants: [],
+    mutants: ['policy-read-at-accept-only', 'delegation-widens'],
   },
   {
     id: 'I17',
     says: 'The definition that runs is the one that was shown.',
     tests: [
-      test('src/stages/identify/identify.test.ts', 'answers stale with its own digest when nobody serves the one asked for'),
+      test(
+        'src/stages/identify/identify.test.ts',
+        'answers stale with its own digest when nobody serves the one asked for',
+      ),
       test('src/catalog/tool-index.test.ts', 'leaves a running call its own generation'),
       test('test/plane/staleness.test.ts', 'as the old or the new caller saw it'),
     ],
-    mutants: [],
+    mutants: ['tool-digest-not-compared'],
   },
   {
     id: 'I18',
@@ -196,19 +213,25 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('accept writes a queued record with the identity of the session and a deadline in store time'),
       ...onBothStores('store time does not go back and is the same for all connections'),
       test('src/stages/claim/claim.test.ts', 'takes time and policy from the second look'),
-      test('src/stores/embedded/store-clock.test.ts', 'store time goes on at the monotonic pace when the wall clock is set back'),
+      test(
+        'src/stores/embedded/store-clock.test.ts',
+        'store time goes on at the monotonic pace when the wall clock is set back',
+      ),
     ],
-    mutants: [],
+    mutants: ['leases-follow-the-wall-clock'],
   },
   {
     id: 'I19',
     says: 'Nothing is left over after a run that was drained.',
     tests: [
+      ...onBothStores(
+        'accept refuses the call above liveCalls, writes nothing of it, and takes the next after a settle',
+      ),
       test('test/plane/hygiene.test.ts', 'leaves nothing behind but outcomes and audit'),
       ...onBothStores('queueState counts what waits and what is held, and nothing once all is settled'),
       test('test/redis/approvals.test.ts', 'leave no key behind when their calls are forgotten'),
     ],
-    mutants: [],
+    mutants: ['settled-calls-stay-live'],
   },
   {
     id: 'I20',
@@ -218,7 +241,7 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('a reply comes again until it is acknowledged, under the same reply id'),
       test('test/plane/long-calls.test.ts', 'its caller is killed, and another process gets the result'),
     ],
-    mutants: [],
+    mutants: ['outcome-goes-with-its-reader', 'reply-forgotten-when-it-is-read'],
   },
   {
     id: 'I21',
@@ -228,7 +251,7 @@ export const INVARIANTS: readonly Requirement[] = [
       test('src/worker/consume.test.ts', 'recovers one call at a time'),
       test('test/plane/hostile-tools.test.ts', 'among 64 others ends crashed, and the others end ok'),
     ],
-    mutants: [],
+    mutants: ['poison-call-never-crashed', 'embedded-poison-call-never-crashed'],
   },
   {
     id: 'I22',
@@ -238,7 +261,7 @@ export const INVARIANTS: readonly Requirement[] = [
       test('test/plane/drain.test.ts', 'takes no call that comes after the signal'),
       ...onBothStores('abandon makes the call claimable at once, under a higher fence'),
     ],
-    mutants: [],
+    mutants: ['drain-abandons-running-calls'],
   },
   {
     id: 'I23',
@@ -248,7 +271,7 @@ export const INVARIANTS: readonly Requirement[] = [
       test('src/stores/embedded/schema.test.ts', 'a store of a newer release is refused and left as it is'),
       test('test/redis/server-safety.test.ts', 'refuses a store of an unknown schema version'),
     ],
-    mutants: [],
+    mutants: ['unknown-version-accepted'],
   },
   {
     id: 'I24',
@@ -257,17 +280,17 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('whatever happens to a few calls, the store answers as the model does'),
       ...onBothStores('an unsafe call lost while running is never started again'),
     ],
-    mutants: [],
+    mutants: ['embedded-start-repeats-an-unsafe-call'],
   },
   {
     id: 'I25',
     says: 'Nobody starts on a store that is not safe: with eviction, without an append-only file, or too old.',
     tests: [
       test('test/redis/server-safety.test.ts', 'start-up refuses a server that would lose calls'),
-      test('test/redis/old-server.test.ts', 'that is too old, and writes nothing to it'),
+      test('test/redis/server-safety.test.ts', 'that is too old'),
       test('test/redis/server-safety.test.ts', 'refuses another number of lanes than the store has'),
     ],
-    mutants: ['old-servers-are-taken'],
+    mutants: ['eviction-policy-not-checked', 'append-only-file-not-checked', 'old-server-not-refused'],
   },
   {
     id: 'I26',
@@ -278,6 +301,6 @@ export const INVARIANTS: readonly Requirement[] = [
       test('test/redis/server-safety.test.ts', 'is noticed when older data took its place'),
       test('src/worker/consume.test.ts', 'halts when the store was replaced'),
     ],
-    mutants: [],
+    mutants: ['incarnation-not-checked', 'older-data-goes-unnoticed'],
   },
 ];

@@ -6,10 +6,13 @@ export const ROWS_A: readonly Requirement[] = [
     id: 'A1',
     says: 'Only workers load the code of tools. The client reaches none of it, and works where the modules are not there.',
     tests: [
-      test('test/plane/client-imports.test.ts', 'the client export reaches no code that loads, describes or runs tools'),
+      test(
+        'test/plane/client-imports.test.ts',
+        'the client export reaches no code that loads, describes or runs tools',
+      ),
       test('test/plane/client-library.test.ts', 'is enough for a process that cannot see the modules'),
     ],
-    mutants: [],
+    mutants: ['client-loads-tool-code'],
   },
   {
     id: 'A2',
@@ -22,7 +25,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/catalog/watch-modules.test.ts', 'loads a changed, an added and a removed module'),
       test('test/catalog/watch-modules.test.ts', 'serves the old module on while its new file is broken'),
     ],
-    mutants: [],
+    mutants: ['broken-modules-are-left-out-in-silence'],
   },
   {
     id: 'A3',
@@ -34,7 +37,7 @@ export const ROWS_A: readonly Requirement[] = [
       ...onBothStores('writeCatalog by two writers lets exactly one win'),
       ...onBothStores('watchCatalog is woken by a publication on another connection'),
     ],
-    mutants: [],
+    mutants: ['older-module-replaces-newer', 'catalog-writers-do-not-compare'],
   },
   {
     id: 'A4',
@@ -47,7 +50,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/plane/fairness.test.ts', 'does not delay another subject beyond its window'),
       test('test/plane/fairness.test.ts', 'are refused at the door with a hint'),
     ],
-    mutants: [],
+    mutants: ['slots-are-given-twice', 'subjects-have-no-window', 'window-not-enforced', 'backlogs-have-no-bound'],
   },
   {
     id: 'A5',
@@ -59,7 +62,12 @@ export const ROWS_A: readonly Requirement[] = [
       ...onBothStores('a call that lost two workers after its start is used up'),
       test('test/plane/crash-points.test.ts', 'one answer'),
     ],
-    mutants: [],
+    mutants: [
+      'reclaim-acknowledges-what-it-takes',
+      'start-repeats-an-unsafe-call',
+      'embedded-start-repeats-an-unsafe-call',
+      'poison-call-never-crashed',
+    ],
   },
   {
     id: 'A6',
@@ -70,7 +78,7 @@ export const ROWS_A: readonly Requirement[] = [
       ...onBothStores('start refuses a call whose session was revoked after the claim'),
       test('test/plane/forgery.test.ts', 'is refused as a whole and runs nothing'),
     ],
-    mutants: [],
+    mutants: ['start-forgets-the-session'],
   },
   {
     id: 'A7',
@@ -83,7 +91,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/services/embedded.test.ts', 'everybody finds exactly what was written in its own conversation'),
       test('test/services/redis.test.ts', 'everybody finds exactly what was written in its own conversation'),
     ],
-    mutants: [],
+    mutants: ['services-offer-every-method'],
   },
   {
     id: 'A8',
@@ -94,7 +102,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/plane/platform.test.ts', 'a raw operation is answered, and not done again'),
       test('test/contract/platform-adapters.test.ts', 'sees an adapter that sends a second time under the same key'),
     ],
-    mutants: [],
+    mutants: ['known-effect-is-published-again', 'effect-sent-without-the-lease'],
   },
   {
     id: 'A9',
@@ -107,7 +115,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/plane/injected.test.ts', 'is there for the rest of its run'),
       ...onBothStores('settle answers every waiter once, under its own correlation id'),
     ],
-    mutants: [],
+    mutants: ['files-have-no-size', 'reply-sent-to-another-waiter'],
   },
   {
     id: 'A10',
@@ -131,18 +139,28 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/plane/secrets.test.ts', 'leave no trace in replies, events, audit, logs or the files of the store'),
       test('test/plane/fairness.test.ts', 'are refused at the door with a hint'),
     ],
-    mutants: [],
+    mutants: [
+      'accept-skips-the-idempotency-claim',
+      'embedded-accept-skips-the-idempotency-claim',
+      'same-key-with-another-body-is-the-same-call',
+    ],
   },
   {
     id: 'A11',
     says: 'A call names the digest of its tool. Another one is stale; the client reads the catalog again and repeats the call itself. Rolling deploys do not flap.',
     tests: [
-      test('src/stages/identify/identify.test.ts', 'answers stale with its own digest when nobody serves the one asked for'),
-      test('src/stages/identify/identify.test.ts', 'hands a call back at once, marked, whose tool another worker serves'),
+      test(
+        'src/stages/identify/identify.test.ts',
+        'answers stale with its own digest when nobody serves the one asked for',
+      ),
+      test(
+        'src/stages/identify/identify.test.ts',
+        'hands a call back at once, marked, whose tool another worker serves',
+      ),
       test('test/plane/client-library.test.ts', 'is read again by itself when a tool has changed'),
       test('test/plane/staleness.test.ts', 'without rejection loops'),
     ],
-    mutants: [],
+    mutants: ['tool-digest-not-compared', 'rolling-deploy-answers-stale'],
   },
   {
     id: 'A12',
@@ -154,7 +172,7 @@ export const ROWS_A: readonly Requirement[] = [
       ...onBothStores('a call accepted before a policy change is claimed with an old epoch'),
       test('test/plane/revocation.test.ts', 'were reached without pub/sub'),
     ],
-    mutants: [],
+    mutants: ['policy-read-under-way-is-enough'],
   },
   {
     id: 'A13',
@@ -166,7 +184,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('src/redact/create-redactor.test.ts', 'mask members whose name has a secret word in it, at any depth'),
       test('src/gate/approvals/render-question.test.ts', 'with length and digest of what runs'),
     ],
-    mutants: [],
+    mutants: ['everybody-opens-privileged-tools', 'privileged-tools-leave-no-intent'],
   },
   {
     id: 'A14',
@@ -177,7 +195,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('src/secrets/taint.test.ts', 'leaves nothing of any secret in any text'),
       test('test/plane/secrets.test.ts', 'leave no trace in replies, events, audit, logs or the files of the store'),
     ],
-    mutants: [],
+    mutants: ['results-keep-secrets'],
   },
   {
     id: 'A15',
@@ -187,16 +205,19 @@ export const ROWS_A: readonly Requirement[] = [
       test('src/stages/execute/ending-to-outcome.test.ts', ', executed '),
       test('src/stages/settle/tell-trouble.test.ts', 'is told to the log as a warning'),
     ],
-    mutants: [],
+    mutants: ['words-in-text-decide', 'trouble-is-not-logged'],
   },
   {
     id: 'A16',
     says: 'What a tool throws becomes a safe sentence with a code and the call id. The cause is for the operator.',
     tests: [
       test('src/runners/describe-thrown.test.ts', 'describeThrown gives the operator stack and causes'),
-      test('test/runners/run-and-judge.test.ts', 'answers failed, denied and exception, the cause of which is only logged'),
+      test(
+        'test/runners/run-and-judge.test.ts',
+        'answers failed, denied and exception, the cause of which is only logged',
+      ),
     ],
-    mutants: [],
+    mutants: ['models-are-told-the-cause'],
   },
   {
     id: 'A17',
@@ -208,7 +229,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/plane/long-calls.test.ts', 'is redirected: its outcome goes to the channel once'),
       ...onBothStores('the outcome of a redirected call is published once'),
     ],
-    mutants: [],
+    mutants: ['nobody-runs-out-of-patience'],
   },
   {
     id: 'A18',
@@ -216,9 +237,12 @@ export const ROWS_A: readonly Requirement[] = [
     tests: [
       test('src/stages/identify/identify.test.ts', 'refuses it on a worker of the fleet'),
       test('test/plane/pinned.test.ts', 'runs in the process of its caller'),
-      test('test/plane/pinned.test.ts', 'is refused by permission and by selection at its execution, and the audit says so'),
+      test(
+        'test/plane/pinned.test.ts',
+        'is refused by permission and by selection at its execution, and the audit says so',
+      ),
     ],
-    mutants: [],
+    mutants: ['pinned-tools-run-anywhere'],
   },
   {
     id: 'A19',
@@ -230,7 +254,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/plane/nested.test.ts', 'that is denied is denied inside the parent'),
       test('test/plane/agents.test.ts', 'get nothing more through a tool that calls another'),
     ],
-    mutants: [],
+    mutants: ['lost-parents-make-calls', 'capability-widened-by-nested-calls'],
   },
   {
     id: 'A20',
@@ -241,7 +265,7 @@ export const ROWS_A: readonly Requirement[] = [
       ...onBothStores('a worker without a heartbeat leaves the list'),
       test('src/compose/fleet-membership.test.ts', 'says it again when the store does not know it any more'),
     ],
-    mutants: [],
+    mutants: ['forgotten-workers-stay-away', 'wedged-workers-are-ready', 'drain-abandons-running-calls'],
   },
   {
     id: 'A21',
@@ -252,7 +276,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/redis/connections.test.ts', 'hangs nobody: a black hole ends in STORE_UNAVAILABLE'),
       test('test/contract/redis-cluster.test.ts', 'claim sees only its own lane, and every lane has its calls'),
     ],
-    mutants: [],
+    mutants: ['any-certificate-will-do'],
   },
   {
     id: 'A22',
@@ -263,7 +287,7 @@ export const ROWS_A: readonly Requirement[] = [
       test('test/deploy/container.test.ts', 'starts the program of the package, as somebody without rights'),
       test('test/cli/dev.test.ts', 'answers a call from a second process'),
     ],
-    mutants: [],
+    mutants: ['systemd-kills-before-the-grace'],
   },
   {
     id: 'A23',
@@ -274,6 +298,6 @@ export const ROWS_A: readonly Requirement[] = [
       test('src/wire/outcome.test.ts', 'is read as it was written'),
       test('test/runners/process-runner.test.ts', 'carries a file of 8 MiB unchanged'),
     ],
-    mutants: [],
+    mutants: ['unknown-version-accepted'],
   },
 ];

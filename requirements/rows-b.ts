@@ -9,7 +9,7 @@ export const ROWS_B: readonly Requirement[] = [
       test('src/catalog/confusable-names.test.ts', 'is easily confused with'),
       test('test/catalog/load-modules.test.ts', 'T04 serves the first of two modules that a reader could confuse'),
     ],
-    mutants: [],
+    mutants: ['names-of-other-alphabets-pass'],
   },
   {
     id: 'B2',
@@ -22,20 +22,23 @@ export const ROWS_B: readonly Requirement[] = [
       test('test/plane/gate-loops.test.ts', 'on redis go on where they were'),
       test('test/plane/gate-loops.test.ts', 'on embedded go on where they were'),
     ],
-    mutants: [],
+    mutants: ['circles-are-not-seen'],
   },
   {
     id: 'B3',
     says: 'Each attempt is remembered once with what was asked for, what ran and how it ended, blocked ones too. Hooks that rewrite do not blind it.',
     tests: [
       test('src/stages/settle/attempt-of.test.ts', 'names run and session, and what came out'),
-      test('src/stages/settle/attempt-of.test.ts', 'has the signature of what ran only where that was not what was sent'),
+      test(
+        'src/stages/settle/attempt-of.test.ts',
+        'has the signature of what ran only where that was not what was sent',
+      ),
       test('src/gate/loop/detect-loop.test.ts', 'is seen by what was asked for and by what ran'),
       test('src/gate/wrap/gate-loops.test.ts', 'counts calls that are refused: by rules, hooks'),
       ...onBothStores('a settle repeated after a lost answer counts its attempt once'),
       ...onBothStores('a call that nobody ran is remembered as refused'),
     ],
-    mutants: [],
+    mutants: ['rewrites-blind-the-history'],
   },
   {
     id: 'B4',
@@ -47,7 +50,7 @@ export const ROWS_B: readonly Requirement[] = [
       test('src/gate/hooks/hook-failures.test.ts', 'does not answer in time is aborted'),
       test('src/gate/approvals/merge-asks.test.ts', 'is never milder than any of its parts'),
     ],
-    mutants: [],
+    mutants: ['hooks-see-the-first-arguments', 'questions-merge-to-the-mildest'],
   },
   {
     id: 'B5',
@@ -58,7 +61,7 @@ export const ROWS_B: readonly Requirement[] = [
       test('src/gate/hooks/hook-failures.test.ts', 'counts what it did and how long it took'),
       test('test/plane/gate-hooks.test.ts', 'that fail block with one sentence, whatever the cause'),
     ],
-    mutants: [],
+    mutants: ['failing-hooks-let-through'],
   },
   {
     id: 'B6',
@@ -72,10 +75,13 @@ export const ROWS_B: readonly Requirement[] = [
       test('test/plane/gate-rules.test.ts', 'that nobody answers in time deny'),
       test('test/plane/gate-rules.test.ts', 'leave nothing to decide when the caller gives up'),
       test('test/plane/unseen-approvals.test.ts', 'end at once, without a question, when no yes is offered'),
-      test('test/plane/gate-approvals.test.ts', 'are denied, and nobody is asked, when the store cannot keep the question'),
+      test(
+        'test/plane/gate-approvals.test.ts',
+        'are denied, and nobody is asked, when the store cannot keep the question',
+      ),
       test('test/redis/approval-soak.test.ts', 'parked calls survive kill -9 of Redis'),
     ],
-    mutants: [],
+    mutants: ['approvals-do-not-bind-arguments'],
   },
   {
     id: 'B7',
@@ -88,7 +94,7 @@ export const ROWS_B: readonly Requirement[] = [
       ...onBothStores('a claim that is not finished within its lease is unknown'),
       test('test/plane/approval-callbacks.test.ts', 'are invoked by the worker that asked, once'),
     ],
-    mutants: [],
+    mutants: ['no-route-looks-like-a-timeout', 'callbacks-are-claimed-again'],
   },
   {
     id: 'B8',
@@ -101,7 +107,7 @@ export const ROWS_B: readonly Requirement[] = [
       test('test/plane/gate-rules.test.ts', 'refuse the call'),
       test('test/plane/gate-rules.test.ts', 'that a rule denies are denied'),
     ],
-    mutants: [],
+    mutants: ['rewriting-hooks-do-not-ask', 'approved-call-runs-what-the-caller-sent'],
   },
   {
     id: 'B9',
@@ -113,16 +119,19 @@ export const ROWS_B: readonly Requirement[] = [
       test('test/plane/events.test.ts', 'tell its way from caller to caller, in order'),
       test('test/plane/events.test.ts', 'say nothing of what went through the plane'),
     ],
-    mutants: [],
+    mutants: ['events-copy-every-fact'],
   },
   {
     id: 'B10',
     says: 'Hooks after a call get what really ran, how it ended as data, and the id of the attempt, once.',
     tests: [
-      test('src/gate/hooks/run-after-hooks.test.ts', 'are told once each: effective arguments, structured outcome, id and duration'),
+      test(
+        'src/gate/hooks/run-after-hooks.test.ts',
+        'are told once each: effective arguments, structured outcome, id and duration',
+      ),
       test('test/plane/gate-hooks.test.ts', 'the audit has its digest, and the after hook is told what ran'),
     ],
-    mutants: [],
+    mutants: ['observers-miss-the-arguments'],
   },
   {
     id: 'B11',
@@ -134,7 +143,7 @@ export const ROWS_B: readonly Requirement[] = [
       test('src/gate/wrap/wrap-tool.test.ts', 'throws the reason of a block'),
       test('src/gate/wrap/guard-entry.test.ts', 'hands its updates on as they come'),
     ],
-    mutants: [],
+    mutants: ['tools-are-wrapped-twice'],
   },
   {
     id: 'B12',
@@ -142,9 +151,10 @@ export const ROWS_B: readonly Requirement[] = [
     tests: [
       test('src/domain/trace-context.test.ts', 'takes a traceparent apart'),
       test('src/domain/trace-context.test.ts', 'gives what parseTrace reads, frozen'),
+      test('src/worker/call-emitter.test.ts', 'that is the one of the caller, with a span for each stage below'),
       test('src/worker/call-emitter.test.ts', 'that the tool gets as it came while nobody listens'),
       test('test/plane/events.test.ts', 'have the trace of the caller, which reaches the tools'),
     ],
-    mutants: [],
+    mutants: ['traces-begin-anew'],
   },
 ];

@@ -10,7 +10,7 @@ export const ROWS_C: readonly Requirement[] = [
       test('src/domain/selection.test.ts', 'in the one form that is stored'),
       test('src/domain/selection.test.ts', 'takes no tool whose switch is'),
     ],
-    mutants: [],
+    mutants: ['odd-switches-select', 'nothing-selected-means-everything'],
   },
   {
     id: 'C2',
@@ -18,10 +18,13 @@ export const ROWS_C: readonly Requirement[] = [
     tests: [
       test('src/client/resolution-cache.test.ts', 'freezes values all the way down'),
       test('src/domain/toolkit.test.ts', 'cannot be changed, and neither can what agents share'),
-      test('src/domain/toolkit.test.ts', 'is the intersection of selections and permissions, whatever is resolved before it'),
+      test(
+        'src/domain/toolkit.test.ts',
+        'is the intersection of selections and permissions, whatever is resolved before it',
+      ),
       test('src/client/session-toolkits.test.ts', 'and what is shared never changes'),
     ],
-    mutants: [],
+    mutants: ['shared-toolkits-can-be-changed'],
   },
   {
     id: 'C3',
@@ -30,17 +33,18 @@ export const ROWS_C: readonly Requirement[] = [
       test('test/plane/agents.test.ts', 'are shown exactly what each of them selected, in every order, all at once'),
       test('src/domain/agent.test.ts', 'peers of one module do not narrow or widen each other'),
     ],
-    mutants: [],
+    mutants: ['toolkits-are-kept-per-subject', 'peers-take-from-each-other'],
   },
   {
     id: 'C4',
     says: 'Main agent, members and workflow steps are peers with selections of their own. Only delegation narrows.',
     tests: [
+      test('src/stages/identify/identify.test.ts', 'acts for one that did not select it'),
       test('src/domain/toolkit.test.ts', 'main without edit does not take it from the member'),
       test('src/domain/agent.test.ts', 'an agent holds at most what those it acts for hold'),
       test('test/plane/agents.test.ts', 'delegate at most what they hold'),
     ],
-    mutants: [],
+    mutants: ['delegation-widens'],
   },
   {
     id: 'C5',
@@ -51,7 +55,7 @@ export const ROWS_C: readonly Requirement[] = [
       test('src/domain/toolkit.test.ts', 'explains each tool that is missing'),
       test('src/domain/toolkit.test.ts', 'says of a selection whose names all are unknown that nothing matched'),
     ],
-    mutants: [],
+    mutants: ['everybody-builds-alone'],
   },
   {
     id: 'C6',
@@ -59,19 +63,25 @@ export const ROWS_C: readonly Requirement[] = [
     tests: [
       test('src/client/resolution-cache.test.ts', 'begins empty and builds a key once'),
       test('src/client/resolution-cache.test.ts', 'an invalidation while a value is built'),
-      test('src/client/resolution-cache.test.ts', 'an invalidation forgets what was made from that module, and only that'),
+      test(
+        'src/client/resolution-cache.test.ts',
+        'an invalidation forgets what was made from that module, and only that',
+      ),
       test('test/plane/agents.test.ts', 'are shown a change of their selection with the next question'),
     ],
-    mutants: [],
+    mutants: ['outdated-builds-are-kept'],
   },
   {
     id: 'C7',
     says: 'What an agent did not select is refused when it is called, not only hidden.',
     tests: [
       test('src/stages/identify/identify.test.ts', 'refuses a tool that everybody may use to an agent that'),
-      test('test/plane/agents.test.ts', 'run exactly what each of them selected, all at once, and are refused the rest'),
+      test(
+        'test/plane/agents.test.ts',
+        'run exactly what each of them selected, all at once, and are refused the rest',
+      ),
       ...onBothStores('writePolicy stores the whole record under the next version'),
     ],
-    mutants: [],
+    mutants: ['selection-shown-but-not-enforced'],
   },
 ];

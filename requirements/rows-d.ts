@@ -11,7 +11,7 @@ export const ROWS_D: readonly Requirement[] = [
       ...onBothStores('an unsafe call lost while running is never started again'),
       test('test/cli/redis.test.ts', 'resolve writes down what an operator found out'),
     ],
-    mutants: [],
+    mutants: ['any-call-can-be-resolved', 'start-repeats-an-unsafe-call'],
   },
   {
     id: 'D2',
@@ -24,7 +24,7 @@ export const ROWS_D: readonly Requirement[] = [
       test('test/mcp/approvals.test.ts', 'is told as pending, and the same call again is the one that waits'),
       test('test/mcp/calls.test.ts', 'of a client that shows forms asks there'),
     ],
-    mutants: [],
+    mutants: ['approvals-do-not-bind-arguments', 'decision-ignores-the-binding', 'sealed-state-works-twice'],
   },
   {
     id: 'D3',
@@ -35,7 +35,7 @@ export const ROWS_D: readonly Requirement[] = [
       test('test/plane/store-crash.test.ts', 'loses nothing and runs nothing twice'),
       test('test/harness/chaos-proxy.test.ts', 'drop-reply: the client gets an error although the command took effect'),
     ],
-    mutants: [],
+    mutants: ['unsafe-tools-start-unmarked'],
   },
   {
     id: 'D4',
@@ -47,7 +47,7 @@ export const ROWS_D: readonly Requirement[] = [
       test('test/audit/trail.test.ts', 'names a record that was removed'),
       test('test/audit/kill-soak.test.ts', 'verifies, and has exactly the records of every call'),
     ],
-    mutants: [],
+    mutants: ['records-are-not-chained', 'settle-without-audit'],
   },
   {
     id: 'D5',
@@ -58,7 +58,7 @@ export const ROWS_D: readonly Requirement[] = [
       test('test/cli/explain.test.ts', 'says which rule lets a call through'),
       test('test/console/access.test.ts', 'tries a call with its arguments and runs nothing'),
     ],
-    mutants: [],
+    mutants: ['explain-forgets-pauses'],
   },
   {
     id: 'D5b',
@@ -73,7 +73,8 @@ export const ROWS_D: readonly Requirement[] = [
   {
     id: 'D7',
     says: 'Tools run in a sandbox without network, environment and foreign files.',
-    later: 'Not built. Until then `runner: process` keeps crashes, leaks and blocked loops to the call that caused them, with a bare environment.',
+    later:
+      'Not built. Until then `runner: process` keeps crashes, leaks and blocked loops to the call that caused them, with a bare environment.',
   },
   {
     id: 'D8',
@@ -85,28 +86,32 @@ export const ROWS_D: readonly Requirement[] = [
       test('console/src/fold-text.test.ts', 'leaves nothing out but what it counts'),
       test('console/src/split-hidden.test.ts', 'spells out what turns the text around'),
     ],
-    mutants: [],
+    mutants: ['console-hides-the-end'],
   },
   {
     id: 'D9',
     says: 'Queues are fair and bounded, and who is refused is told when to come again.',
     tests: [
       ...onBothStores('accept refuses the call above liveCalls, writes nothing of it'),
+      ...onBothStores("accept refuses above the subject's backlog and leaves other subjects alone"),
       ...onBothStores('the admission bound holds when many accept at once'),
       ...onBothStores('settle promotes the next of the backlog, in accept order'),
       test('test/plane/fairness.test.ts', 'are refused at the door with a hint'),
     ],
-    mutants: [],
+    mutants: ['admission-limit-ignored', 'embedded-admission-limit-ignored', 'backlogs-have-no-bound'],
   },
   {
     id: 'D10',
     says: 'Nothing is left behind: no process, no key, no file, also of a worker that was killed.',
     tests: [
       test('test/plane/hygiene.test.ts', 'leaves nothing behind but outcomes and audit'),
-      test('test/runners/worker-death.test.ts', 'tool processes and what they started die with a worker that is killed'),
+      test(
+        'test/runners/worker-death.test.ts',
+        'tool processes and what they started die with a worker that is killed',
+      ),
       test('test/runners/process-runner.test.ts', 'leaves no grandchild behind'),
       test('test/examples/shell.test.ts', 'what was left in the background ends with the program'),
     ],
-    mutants: [],
+    mutants: ['grandchildren-live-on'],
   },
 ];

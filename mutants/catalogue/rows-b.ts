@@ -57,9 +57,7 @@ export const ROWS_B: readonly Mutant[] = [
     file: HOOKS,
     find: 'return fail(ending);',
     replace: 'return undefined;',
-    caughtBy: [
-      { file: 'src/gate/hooks/hook-failures.test.ts', title: ' blocks the call, and no later hook is asked' },
-    ],
+    caughtBy: [{ file: 'src/gate/hooks/hook-failures.test.ts', title: ' blocks the call, and no later hook is asked' }],
   },
   {
     id: 'approvals-do-not-bind-arguments',

@@ -43,14 +43,6 @@ export const ROWS_C: readonly Mutant[] = [
     ],
   },
   {
-    id: 'delegates-are-not-narrowed',
-    bug: 'An agent that acts for another one holds all it selected itself.',
-    file: 'src/domain/agent.ts',
-    find: 'return [agent, ...delegators];',
-    replace: 'return [agent, ...delegators].slice(0, 1);',
-    caughtBy: [{ file: 'src/domain/agent.test.ts', title: 'an agent holds at most what those it acts for hold' }],
-  },
-  {
     id: 'peers-take-from-each-other',
     bug: 'A tool that any agent left out is taken from all of them.',
     file: 'src/domain/agent.ts',
@@ -73,18 +65,5 @@ export const ROWS_C: readonly Mutant[] = [
     find: 'this.#joinable.get(flight.key) !== flight || ',
     replace: '',
     caughtBy: [{ file: CACHE_TEST, title: 'an invalidation while a value is built' }],
-  },
-  {
-    id: 'selection-only-hides',
-    bug: 'An agent can call what it did not select, if it knows the name.',
-    file: 'src/stages/identify/identify.ts',
-    find: 'if (!selection.selected) {',
-    replace: "if (!selection.selected && selection.reason === 'agent-unknown') {",
-    caughtBy: [
-      {
-        file: 'src/stages/identify/identify.test.ts',
-        title: 'refuses a tool that everybody may use to an agent that ',
-      },
-    ],
   },
 ];

@@ -38,7 +38,10 @@ async function runOld(tool: string, args: object, ctx: ToolContext<Setup>): Prom
   const failed = new Promise<never>((_, reject) => child.once('error', reject));
   child.stdin.on('error', () => undefined);
   child.stdin.end(JSON.stringify({ tool, arguments: args, context: { user_id, channel_id } }));
-  const answer = JSON.parse(await Promise.race([readText(child.stdout), failed])) as { result?: string; error?: string };
+  const answer = JSON.parse(await Promise.race([readText(child.stdout), failed])) as {
+    result?: string;
+    error?: string;
+  };
   if (answer.error !== undefined) throw new ToolFailure(answer.error, { code: 'OLD_TOOL_FAILED' });
   return answer.result ?? '';
 }
