@@ -42,7 +42,7 @@ function shownBy(row: Requirement): string {
 const titlesIn = (file: string, tests: readonly TestReference[]): string =>
   tests
     .filter((test) => test.file === file)
-    .map(({ title }) => `“${cell(title)}”`)
+    .map(({ title }) => `“${cell(title.trim())}”`)
     .join(', ');
 
 function bugsOf(row: Requirement): string {

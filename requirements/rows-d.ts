@@ -83,6 +83,7 @@ export const ROWS_D: readonly Requirement[] = [
       test('test/console/approvals.test.ts', 'shows a new question by itself, with what will run'),
       test('test/console/approvals.test.ts', 'lets long arguments be allowed only after all of them were opened'),
       test('test/console/inert.test.ts', 'is inert in a question'),
+      test('console/src/fold-text.test.ts', 'keeps the end of a long text in sight'),
       test('console/src/fold-text.test.ts', 'leaves nothing out but what it counts'),
       test('console/src/split-hidden.test.ts', 'spells out what turns the text around'),
     ],

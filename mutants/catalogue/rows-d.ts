@@ -53,11 +53,11 @@ export const ROWS_D: readonly Mutant[] = [
   },
   {
     id: 'console-hides-the-end',
-    bug: 'The console folds long arguments so that lines nobody counted are out of sight.',
+    bug: 'The console folds long arguments so that their last lines, where the danger may stand, are out of sight.',
     file: 'console/src/fold-text.ts',
-    find: 'lines.slice(0, limits.lines - limits.tailLines)',
-    replace: 'lines.slice(0, limits.lines - limits.tailLines - 1)',
-    caughtBy: [{ file: 'console/src/fold-text.test.ts', title: 'leaves nothing out but what it counts' }],
+    find: 'lines.slice(-limits.tailLines)',
+    replace: 'lines.slice(limits.lines - limits.tailLines, limits.lines)',
+    caughtBy: [{ file: 'console/src/fold-text.test.ts', title: 'keeps the end of a long text in sight' }],
   },
   {
     id: 'backlogs-have-no-bound',
