@@ -26,7 +26,7 @@ export const ROWS_D: readonly Mutant[] = [
     file: 'src/stages/execute/begin.ts',
     find: "    effect === 'unsafe' ||\n",
     replace: '',
-    caughtBy: [{ file: 'test/plane/crash-points.test.ts', title: 'one answer' }],
+    caughtBy: [{ file: 'test/plane/crash-points.test.ts', title: 'before settleCall' }],
   },
   {
     id: 'records-are-not-chained',

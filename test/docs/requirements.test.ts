@@ -78,7 +78,11 @@ describe('a requirement', () => {
   afterAll(() => folder.remove());
 
   const caughtBy = (id: string, title?: string, file = FILE): Mutant => ({
-    ...{ id, bug: 'It is open.', file: 'src/door.ts', find: 'shut', replace: 'open' },
+    id,
+    bug: 'It is open.',
+    file: 'src/door.ts',
+    find: 'shut',
+    replace: 'open',
     caughtBy: [title === undefined ? { file } : { file, title }],
   });
   const MUTANTS = [

@@ -25,7 +25,7 @@ const agents: AgentsInput = Object.fromEntries(
   ]),
 );
 const { declared, warnings } = await client.declareAgents(agents);
-for (const warning of warnings) console.warn(warning);
+for (const warning of warnings) console.log('note:', warning);
 // #endregion
 
 // #region toolkit

@@ -46,7 +46,9 @@ export function guardedBy(beforeToolCall: OldHook, approver: GateApprover): Gate
   return gate;
 }
 
-export function wrapAll(gate: Gate, tools: Record<string, { execute(input: object): Promise<unknown> }>) {
+type Tools = Record<string, { execute(input: object): Promise<unknown> }>;
+
+export function wrapAll<Own extends Tools>(gate: Gate, tools: Own): Own {
   // #region wrap
   const run = gate.openRun();
   const guarded = run.wrapTools(tools);
