@@ -1,0 +1,3 @@
+import type { Layer } from './layer.ts';
+
+export const LAYERS: readonly Layer[] = [];
