@@ -9,7 +9,7 @@ import { ensureBuild, ensureNodeModules, ensureRedisServer, reportFailure } from
 import { TOP } from './top.mjs';
 
 const STORES = { redis: ['redis'], embedded: ['embedded'], both: ['redis', 'embedded'] };
-const PLANTS = ['timer', 'fd', 'heap', 'process', 'folder', 'key', 'consumer', 'client'];
+const PLANTS = ['timer', 'fd', 'heap', 'process', 'folder', 'key', 'consumer', 'client', 'all'];
 const USAGE = `npm run soak:hygiene [-- --minutes 30] [--store ${Object.keys(STORES).join('|')}] [--seed 1] [--json] [--plant ${PLANTS.join('|')}]`;
 
 function readWish() {

@@ -67,7 +67,7 @@ async function idleSession({ number }) {
   const session = await client.openSession({
     subject: `idle-${number % 5}`,
     agent: 'main',
-    lifetimeMs: 60_000,
+    lifetimeMs: 5000,
     idleMs: 500,
   });
   return client.call(session, 'near.echo', { text: 'once' }, { waitMs: LONG_MS });

@@ -19,6 +19,7 @@ const SHORTENED: readonly Shortened[] = [
   { file: 'gateway/agent-sessions.js', from: 'LEAST_SESSION_MS = 60 * 1000', to: 'LEAST_SESSION_MS = 4_000' },
   { file: 'worker/supervise.js', from: 'CONSUMER_IDLE_MS = 10 * 60 * 1000', to: 'CONSUMER_IDLE_MS = 6_000' },
   { file: 'worker/supervise.js', from: 'CONSUMERS_EVERY_MS = 60 * 1000', to: 'CONSUMERS_EVERY_MS = 2_000' },
+  { file: 'runners/process/process-runner.js', from: 'maxHeapMb: 256', to: 'maxHeapMb: 48' },
   { file: 'runners/process/process-runner.js', from: 'idleMs: 60_000', to: 'idleMs: 2_000' },
   { file: 'stores/embedded/transitions/forget-stale.js', from: 'GONE_MS = 60_000', to: 'GONE_MS = 15_000' },
   {

@@ -45,7 +45,8 @@ export interface HygienePlane {
   readonly workers: readonly HygieneProcess[];
   readonly gatewayUrl: string;
   newCaller(role: string): HygieneProcess;
-  writeModules(generation: number): void;
+  /** `near` is code in the workers' own processes, which Node never unloads: see docs/hygiene.md. */
+  writeModules(generation: number, which: readonly ('near' | 'apart')[]): void;
   writeConfig(level: 'warn' | 'error'): void;
   setPolicy(generation: number): Promise<void>;
   makeToken(wish: {
@@ -72,8 +73,8 @@ export async function stageHygiene(backend: BackendName): Promise<HygienePlane> 
   const beside: StoreOptions = { store: 'embedded', folder: storeFolder, mode: 'connect' };
   const configFile = join(folder, 'sallyport.json');
 
-  const writeModules = (generation: number): void => {
-    for (const name of ['near.mjs', 'apart.mjs']) {
+  const writeModules: HygienePlane['writeModules'] = (generation, which) => {
+    for (const name of which.map((each) => `${each}.mjs`)) {
       const text = readFileSync(join(HYGIENE_MODULES, name), 'utf8');
       writeFileSync(join(modules, name), text.replace('GENERATION = 0', `GENERATION = ${generation}`));
     }
@@ -91,7 +92,7 @@ export async function stageHygiene(backend: BackendName): Promise<HygienePlane> 
     };
     writeFileSync(configFile, JSON.stringify(config));
   };
-  writeModules(1);
+  writeModules(1, ['near', 'apart']);
   writeConfig('error');
   copyFileSync(here('door.mjs'), join(copy.folder, 'door.mjs'));
 

@@ -6,7 +6,7 @@ import type { HygieneProcess } from './hygiene-process.ts';
 import { judgeHygiene, nearest, startOf, type Rest, type Row } from './judge-hygiene.ts';
 import { plant, type Plant } from './plant-leak.ts';
 import { sampleDoors, sampleProcesses } from './sample-processes.ts';
-import { sampleFiles, sampleTables } from './sample-files.ts';
+import { sampleCopy, sampleFiles, sampleTables } from './sample-files.ts';
 import { watchRedis, type RedisWatch } from './sample-redis.ts';
 import { createSample, type Sample } from './sample.ts';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface RunWish {
   readonly leastRounds: number;
   readonly steps: number;
   /** A leak of our own, in every round. */
-  readonly plant: Plant | undefined;
+  readonly plants: readonly Plant[];
   readonly tell: (line: string) => void;
 }
 
@@ -37,7 +37,7 @@ const LOOK_EVERY_MS = 500;
 const REST_MS = 60_000;
 const START_REST_MS = 20_000;
 const STEADY_TOKEN_MS = 24 * 60 * 60 * 1000;
-const BRIEF_TOKEN_MS = 5000;
+const BRIEF_TOKEN_MS = 15_000;
 
 export async function runHygiene(wish: RunWish): Promise<RunReport> {
   const { tell } = wish;
@@ -50,7 +50,9 @@ export async function runHygiene(wish: RunWish): Promise<RunReport> {
     const desk = (await plane.makeToken({ scope: 'operator', lifetimeMs: STEADY_TOKEN_MS })).text;
     const agent = (await plane.makeToken({ scope: 'agent', lifetimeMs: STEADY_TOKEN_MS })).text;
     const endings: Record<string, number> = {};
-    const round = (number: number): Promise<void> => runRound(plane, watch, { ...wish, number, desk, agent, endings });
+    const earlyMs = startedMs + (wish.minutes * 60_000) / 3;
+    const round = (number: number): Promise<void> =>
+      runRound(plane, watch, { ...wish, number, desk, agent, endings, isEarly: performance.now() < earlyMs });
     tell('round 0, to warm up');
     await round(0);
     const start = await restAtStart(plane, look);
@@ -59,7 +61,7 @@ export async function runHygiene(wish: RunWish): Promise<RunReport> {
     for (let number = 1; number <= wish.leastRounds || performance.now() < endMs; number += 1) {
       const roundMs = performance.now();
       await round(number);
-      if (wish.plant !== undefined) await plant(wish.plant, plane, watch);
+      await plant(wish.plants, plane, watch);
       const loadedMs = performance.now();
       const rest = await restUntilBack(plane, look, start.counts);
       rests.push({ atMs: performance.now() - startedMs, ...rest.rest });
@@ -92,7 +94,8 @@ async function sampleAll(
   await sampleDoors(sample, plane.processes, thorough);
   sampleProcesses(sample, plane.temporary, plane.processes);
   sampleFiles(sample, plane.folder);
-  if (watch === undefined) await sampleTables(sample, plane.store, join(plane.folder, 'copy.sqlite'));
+  if (watch === undefined) await sampleCopy(sample, plane.store, plane.folder);
+  else sampleTables(sample, 'audit rows', join(plane.folder, 'audit.sqlite'));
   await watch?.sample(sample);
   return sample;
 }
@@ -114,8 +117,17 @@ async function restAtStart(plane: HygienePlane, look: Look): Promise<Omit<Rest, 
     samples.push(await look({ thorough: number === 9 }));
     await pause(LOOK_EVERY_MS);
   }
-  const counts = startOf(samples);
+  const counts = withPeers(startOf(samples));
   return { ...nearest(samples, counts), counts };
+}
+
+/** A connection is opened when it is first needed, so a young worker has fewer than one that has seen everything: that one is the measure. */
+function withPeers(counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const peers = [...counts].flatMap(([name, count]): [string, number][] => {
+    const ofPeer = name.replace(/ of worker-\d/, ' of worker-1');
+    return [[name, Math.max(count, counts.get(ofPeer) ?? 0)]];
+  });
+  return new Map(peers);
 }
 
 /** Looks until each count was seen where it was at the start, or as long as anything may be kept. */
@@ -141,6 +153,8 @@ interface RoundWish extends RunWish {
   readonly desk: string;
   readonly agent: string;
   readonly endings: Record<string, number>;
+  /** In the first third of the run. */
+  readonly isEarly: boolean;
 }
 
 async function runRound(plane: HygienePlane, watch: RedisWatch | undefined, wish: RoundWish): Promise<void> {
@@ -173,15 +187,19 @@ async function runRound(plane: HygienePlane, watch: RedisWatch | undefined, wish
     await visitor.end('SIGKILL');
     await dying;
   };
-  await Promise.all([load(caller, 1, { http, leak: number % 3 === 0 }), visit(), disturb(plane, watch, number)]);
+  await Promise.all([load(caller, 1, { http, leak: number % 3 === 0 }), visit(), disturb(plane, watch, wish)]);
   await plane.store.revokeToken({ id: brief[0]!.id });
 }
 
 /** One trouble after another, while the load goes on. */
-async function disturb(plane: HygienePlane, watch: RedisWatch | undefined, number: number): Promise<void> {
+async function disturb(
+  plane: HygienePlane,
+  watch: RedisWatch | undefined,
+  { number, isEarly }: Pick<RoundWish, 'number' | 'isEarly'>,
+): Promise<void> {
   const others = plane.workers.filter(({ role }) => role !== 'worker-1');
   const worker = others[number % others.length]!;
-  plane.writeModules(number + 2);
+  plane.writeModules(number + 2, isEarly ? ['near', 'apart'] : ['apart']);
   await pause(800);
   await plane.setPolicy(number + 2);
   await watch?.killClients();

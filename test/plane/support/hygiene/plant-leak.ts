@@ -10,7 +10,11 @@ export type Plant = (typeof PLANTS)[number];
 let planted = 0;
 
 /** Leaves one thing behind, as a defect of the product would: a soak that stays green then is worth nothing. */
-export async function plant(what: Plant, plane: HygienePlane, watch: RedisWatch | undefined): Promise<void> {
+export async function plant(what: readonly Plant[], plane: HygienePlane, watch: RedisWatch | undefined): Promise<void> {
+  for (const each of what) await plantOne(each, plane, watch);
+}
+
+async function plantOne(what: Plant, plane: HygienePlane, watch: RedisWatch | undefined): Promise<void> {
   planted += 1;
   switch (what) {
     case 'timer':

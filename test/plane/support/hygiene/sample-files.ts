@@ -33,21 +33,25 @@ export function sampleFiles(sample: Sample, folder: string): void {
   }
 }
 
-/** Rows of every table, in a copy that the owner makes between two commits: nobody else may open its file. */
-export async function sampleTables(sample: Sample, store: Store, copy: string): Promise<void> {
+/** The owner makes a copy between two commits: nobody else may open its file. */
+export async function sampleCopy(sample: Sample, store: Store, folder: string): Promise<void> {
+  const copy = join(folder, 'copy.sqlite');
   await (store as Store & Copied).copyTo(copy);
-  const database = new DatabaseSync(copy, { readOnly: true });
+  sampleTables(sample, 'rows', copy);
+  for (const ending of ['', '-wal', '-shm']) rmSync(copy + ending, { force: true });
+}
+
+/** Rows of every table. */
+export function sampleTables(sample: Sample, family: string, file: string): void {
+  const database = new DatabaseSync(file, { readOnly: true });
   try {
-    const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all() as {
-      name: string;
-    }[];
-    for (const { name } of tables) {
+    const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all();
+    for (const { name } of tables as { name: string }[]) {
       const { rows } = database.prepare(`SELECT count(*) AS rows FROM "${name}"`).get() as { rows: number };
-      sample.count(`rows: ${name}`, rows);
+      sample.count(`${family}: ${name}`, rows);
     }
   } finally {
     database.close();
-    rmSync(copy, { force: true });
   }
 }
 
