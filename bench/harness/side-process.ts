@@ -14,7 +14,7 @@ export interface Side<Order> {
  * For all processes of a bench alike: with the small default the figures are those of the collector's helper threads, which compete with
  * everything else on the machine.
  */
-export const SIDE_FLAGS = ['--max-semi-space-size=64'] as const;
+export const SIDE_FLAGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring'] as const;
 
 export interface SideOptions {
   readonly file: string;
