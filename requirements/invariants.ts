@@ -20,7 +20,7 @@ export const INVARIANTS: readonly Requirement[] = [
       ...onBothStores('an unsafe call abandoned after its start mark does not start again'),
       test('test/plane/crash-points.test.ts', 'one answer'),
     ],
-    mutants: ['start-repeats-an-unsafe-call', 'embedded-start-repeats-an-unsafe-call', 'unsafe-tools-start-unmarked'],
+    mutants: ['start-repeats-an-unsafe-call', 'embedded-start-repeats-an-unsafe-call', 'first-starts-leave-no-mark'],
   },
   {
     id: 'I3',

@@ -36,7 +36,7 @@ export const ROWS_D: readonly Requirement[] = [
       test('test/chaos/layers.test.ts', 'finds nothing wrong'),
       test('test/harness/chaos-proxy.test.ts', 'drop-reply: the client gets an error although the command took effect'),
     ],
-    mutants: ['unsafe-tools-start-unmarked'],
+    mutants: ['first-starts-leave-no-mark'],
   },
   {
     id: 'D4',
