@@ -136,7 +136,7 @@ export const ROWS_A: readonly Mutant[] = [
     bug: 'A privileged tool runs without a record that it is about to.',
     file: 'src/stages/execute/begin.ts',
     find: 'const intent = privileged ?',
-    replace: 'const intent = privileged && delivery.fence < 0 ?',
+    replace: 'const intent = privileged && fence < 0 ?',
     caughtBy: [
       {
         file: 'src/stages/execute/begin.test.ts',

@@ -1,5 +1,4 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Catcher } from '../mutant.ts';
 import { runChild } from './run-child.ts';
 
@@ -24,7 +23,8 @@ interface Report {
 /** Runs the named tests of one file in the copy. */
 export async function runTests(root: string, catchers: readonly Catcher[], limitMs: number): Promise<RunResult> {
   const [{ file } = { file: '' }] = catchers;
-  const reportFile = join(root, '.mutants-report.json');
+  // Beside the copy: what the tests see is the tree and nothing else.
+  const reportFile = `${root}-report.json`;
   rmSync(reportFile, { force: true });
   const titles = catchers.map(({ title }) => title).filter((title) => title !== undefined);
   const named = titles.length === catchers.length ? ['--testNamePattern', titles.map(escape).join('|')] : [];
