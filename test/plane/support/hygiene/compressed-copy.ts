@@ -43,7 +43,15 @@ export interface CompressedCopy {
   fileOf(path: string): string;
 }
 
-/** Copies `dist` as it was built. A duration that is not found where it was is an error: the run would wait for it in vain. */
+/** What is not found where it was, exactly once: the run would wait in vain for what it does not shorten. */
+export function findMoved(dist = join(TOP, 'dist')): string[] {
+  return SHORTENED.flatMap(({ file, from }) => {
+    const times = readFileSync(join(dist, file), 'utf8').split(from).length - 1;
+    return times === 1 ? [] : [`${file} has "${from}" ${times} times; change SHORTENED`];
+  });
+}
+
+/** Copies `dist` as it was built. */
 export function makeCompressedCopy(folder: string): CompressedCopy {
   mkdirSync(folder, { recursive: true });
   const fileOf = (path: string): string => join(folder, 'dist', path);
@@ -51,11 +59,10 @@ export function makeCompressedCopy(folder: string): CompressedCopy {
   cpSync(join(TOP, 'dist'), join(folder, 'dist'), { recursive: true, filter: kept });
   cpSync(join(TOP, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(TOP, 'node_modules'), join(folder, 'node_modules'));
+  const moved = findMoved(join(folder, 'dist'));
+  if (moved.length > 0) throw new Error(moved.join('\n'));
   for (const { file, from, to } of SHORTENED) {
-    const text = readFileSync(fileOf(file), 'utf8');
-    const parts = text.split(from);
-    if (parts.length !== 2) throw new Error(`${file} has "${from}" ${parts.length - 1} times; change SHORTENED`);
-    writeFileSync(fileOf(file), parts.join(to));
+    writeFileSync(fileOf(file), readFileSync(fileOf(file), 'utf8').replace(from, to));
   }
   return { folder, main: fileOf('cli/main.js'), fileOf };
 }
