@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const TOP = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -70,4 +70,4 @@ export function makeCompressedCopy(folder: string): CompressedCopy {
   return { folder, main: fileOf('cli/main.js'), fileOf };
 }
 
-export const HYGIENE_MODULES = join(dirname(fileURLToPath(import.meta.url)), 'modules');
+export const HYGIENE_MODULES = fileURLToPath(new URL('../../../fixtures/hygiene-plane', import.meta.url));
