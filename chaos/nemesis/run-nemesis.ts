@@ -50,6 +50,7 @@ async function strike(
     if (answer === 'done') return;
     if (monotonicMs() > giveUpAtMs) {
       record.detail = 'nobody was there to hit';
+      record.toMs = monotonicMs();
       return;
     }
     await pause(LOOK_AGAIN_MS);
