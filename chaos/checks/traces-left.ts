@@ -109,8 +109,9 @@ function problemOfTime(traces: Traces, record: SeenRecord): string | undefined {
   const { history } = traces;
   const lateMs = record.settledAt! - record.deadline - 2 * history.leaseMs - 5000 - history.jumpedMs;
   if (lateMs <= 0) return undefined;
-  const begin = traces.planned(record.callId)[0]?.submittedAtMs ?? 0;
-  const end = begin + (record.settledAt! - record.acceptedAt);
+  // Nobody wrote down when a nested call was made: all of the run counts.
+  const begin = traces.planned(record.callId)[0]?.submittedAtMs ?? -Infinity;
+  const end = Number.isFinite(begin) ? begin + (record.settledAt! - record.acceptedAt) : Infinity;
   const within = (each: { fromMs: number; toMs: number }): number =>
     Math.max(0, Math.min(each.toMs, end) - Math.max(each.fromMs, begin));
   const outages = history.faults.filter(
