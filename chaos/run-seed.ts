@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openStore } from 'sallyport/testing';
 import { traceHistory, type CheckResult, type Traces } from './checks/check.ts';
@@ -17,6 +18,8 @@ export interface SeedOptions {
   readonly calls: number;
   readonly faults: number;
   readonly signal: AbortSignal;
+  /** Where everything that was written down is copied to. */
+  readonly keepIn?: string;
   /** What happens now, for whoever waits. */
   progress(line: string): void;
 }
@@ -63,7 +66,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     const history = await collectHistory(stage, plan, records, unfinished);
     return { store, seed, tookMs: monotonicMs() - startedMs, ...check(history) };
   } finally {
-    await stage.stop();
+    await stage.stop(options.keepIn === undefined ? undefined : join(options.keepIn, `${store}-${seed}`));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Check } from './check.ts';
-import { nothingLost, oneEnding, oneKeyOneCall, oneStep, outlivesReaders, ownReplies } from './endings.ts';
+import { nothingLost, oneEnding, oneKeyOneCall, oneStep, outlivesReaders, ownReplies, worthwhile } from './endings.ts';
 import { cancelled, currentPolicy, liveSession, oneDecision } from './permissions.ts';
 import { fenced, inOrder, noSecondStart, poisonEnds, sameBytes } from './starts.ts';
 import { drained, gaplessAudit, inTime, nothingLeft, refusedBefore } from './traces-left.ts';
@@ -26,4 +26,5 @@ export const CHECKS: readonly Check[] = [
   outlivesReaders,
   poisonEnds,
   drained,
+  worthwhile,
 ];

@@ -3,9 +3,11 @@
 import { startWorker, type Log, type WorkerOptions } from 'sallyport';
 import { openStore } from 'sallyport/testing';
 import { openJournal } from './journal.ts';
+import { watchStalls, type Stall } from './watch-stalls.ts';
 
 const options = JSON.parse(process.env['CHAOS_WORKER']!) as WorkerOptions;
 const note = openJournal<{ pid: number; level: string; message: string; facts: object }>(process.env['CHAOS_LOG']!);
+watchStalls(openJournal<Stall>(process.env['CHAOS_STALLS']!));
 const MOST_DELAY_MS = 4;
 let dies = false;
 
