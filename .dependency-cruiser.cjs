@@ -107,16 +107,16 @@ module.exports = {
     },
     {
       name: 'examples-use-the-package',
-      comment: 'Examples and benches import the package by name, as a user would.',
+      comment: 'Examples, benches and chaos import the package by name, as a user would.',
       severity: 'error',
-      from: { path: '^(examples|bench)/', pathNot: TESTS },
+      from: { path: '^(examples|bench|chaos)/', pathNot: TESTS },
       to: { path: '^src/', pathNot: '^src/exports/' },
     },
     {
       name: 'src-imports-only-src',
       severity: 'error',
       from: { path: '^src/', pathNot: TESTS },
-      to: { path: `^(test|bench|examples|scripts|dist)/|${TESTS}` },
+      to: { path: `^(test|bench|chaos|examples|scripts|dist)/|${TESTS}` },
     },
     {
       name: 'console-speaks-http',

@@ -18,7 +18,7 @@ export default defineConfig({
         resolve: { alias },
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'bench/**/*.test.ts'],
           maxWorkers: 2,
           // No test waits for time to pass; a busy machine must not fail one that counts many cases.
           testTimeout: 30_000,

@@ -1,4 +1,4 @@
-// Compiles src -> dist, then examples and bench against it, bundles what is started, and copies the Lua files. Only node: modules.
+// Compiles src -> dist, then examples, bench and chaos against it, bundles what is started, copies the Lua files.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -27,6 +27,21 @@ const CONFIGS = [
   'scripts/bundle.mjs',
   'scripts/compile.mjs',
 ];
+/** Of test/support, what chaos runs with: nothing in here imports src. */
+const SUPPORT = [
+  'chaos-link.ts',
+  'chaos-mode.ts',
+  'chaos-proxy.ts',
+  'process.ts',
+  'reaper.ts',
+  'redis-arguments.ts',
+  'redis-cli.ts',
+  'redis-server.ts',
+  'tls-files.ts',
+  'watched-process.ts',
+].map((name) => `test/support/${name}`);
+/** Started by its path, so no import leads to it. */
+const SUPPORT_SCRIPT = 'test/support/reaper-process.mjs';
 const TSC = 'node_modules/@typescript/native/bin/tsc';
 
 /**
@@ -58,9 +73,9 @@ export async function compileAll({ announce = () => {} } = {}) {
   } catch (error) {
     return { kind: 'failed', output: error instanceof Error ? error.message : String(error) };
   }
-  for (const file of plan.copies) {
-    mkdirSync(dirname(join(DIST, file)), { recursive: true });
-    copyFileSync(join(TOP, 'src', file), join(DIST, file));
+  for (const { from, to } of plan.copies) {
+    mkdirSync(dirname(join(DIST, to)), { recursive: true });
+    copyFileSync(join(TOP, from), join(DIST, to));
   }
   const command = join(DIST, 'cli', 'main.js');
   if (existsSync(command)) chmodSync(command, 0o755);
@@ -71,14 +86,17 @@ export async function compileAll({ announce = () => {} } = {}) {
 /** Everything the result depends on, as one hash, and every file it must have. */
 function planBuild() {
   const library = filesBelow('src');
-  const programs = [...filesBelow('examples'), ...filesBelow('bench')];
+  const programs = [...filesBelow('examples'), ...filesBelow('bench'), ...filesBelow('chaos'), ...SUPPORT];
   const isSource = (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.endsWith('.d.ts');
   const librarySources = library.filter(isSource);
   const programSources = programs.filter(isSource);
-  const copies = library.filter((file) => file.endsWith('.lua')).map((file) => file.slice('src/'.length));
+  const copies = [
+    ...library.filter((file) => file.endsWith('.lua')).map((file) => ({ from: file, to: file.slice('src/'.length) })),
+    { from: SUPPORT_SCRIPT, to: SUPPORT_SCRIPT },
+  ];
 
   const hash = createHash('sha256').update(`node ${process.versions.node.split('.')[0]}\n`);
-  const inputs = [...CONFIGS, 'package-lock.json', ...library, ...programs];
+  const inputs = [...CONFIGS, 'package-lock.json', ...library, ...programs, SUPPORT_SCRIPT];
   for (const file of inputs.filter((name) => existsSync(join(TOP, name)))) {
     hash
       .update(`${file}\0`)
@@ -98,7 +116,7 @@ function planBuild() {
       ...librarySources.map((file) => script(file.slice('src/'.length))),
       ...librarySources.map((file) => file.slice('src/'.length).replace(/\.ts$/, '.d.ts')),
       ...programSources.map(script),
-      ...copies,
+      ...copies.map(({ to }) => to),
     ],
   };
 }

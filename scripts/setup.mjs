@@ -129,7 +129,7 @@ async function installPackages(holdFor) {
   writeFileSync(STAMP, wantedStamp());
 }
 
-/** Makes dist of src, examples, bench and console, unless nothing changed. Throws SetupFailure with the compiler's messages. */
+/** Makes dist of src, examples, bench, chaos and console, unless nothing changed. Throws SetupFailure with the compiler's messages. */
 export async function ensureBuild() {
   const startedMs = Date.now();
   let isAnnounced = false;

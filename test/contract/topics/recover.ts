@@ -17,6 +17,7 @@ import {
   openSession,
   ownedBy,
   POOL,
+  reapRequest,
   settleRequest,
   startRequest,
 } from '../fixtures.ts';
@@ -40,6 +41,15 @@ export function describeRecover(scene: Scene): void {
     expect(lost).toMatchObject(same);
     expect(envelope).toEqual(sameBytes(lost.envelope));
     expect((await reclaimOne(store, taken)).fence).toBeGreaterThan(taken.fence);
+  });
+
+  it('reap clears no silent worker away while it holds a call, which is taken over as any other', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const lost = await holdOne(store, session);
+    await storeTimePasses(store, 2);
+    await store.reapCalls(reapRequest(session.lane, { consumerIdleMs: 0 }));
+    expect((await reclaimOne(store, lost)).fence).toBeGreaterThan(lost.fence);
   });
 
   it('reclaim leaves leases alone that are not old enough', async () => {

@@ -1,0 +1,46 @@
+import { UsageProblem } from './options.ts';
+import { formatReport, type BenchReport } from './report.ts';
+import { describeMachine } from './machine.ts';
+
+export interface BenchProgram {
+  readonly usage: string;
+  /** Throws before anything is started when the arguments are wrong. */
+  readonly run: (args: string[]) => Promise<BenchReport>;
+}
+
+/** One line on stderr: a long bench shows where it is, and stdout stays the report. */
+export function progress(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** `--help` prints the usage; wrong arguments end with 2 and the usage; otherwise it ends with what `run` answers. */
+export async function runCommand(usage: string, run: (args: string[]) => number | Promise<number>): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(usage);
+    return;
+  }
+  try {
+    process.exitCode = await run(args);
+  } catch (error) {
+    if (!isUsage(error)) throw error;
+    console.error(`${error.message}\n\n${usage}`);
+    process.exitCode = 2;
+  }
+}
+
+/** With `--json` the report is printed as JSON, otherwise as tables. */
+export function runBench({ usage, run }: BenchProgram): Promise<void> {
+  return runCommand(usage, async (args) => {
+    const report = await run(args.filter((arg) => arg !== '--json'));
+    if (args.includes('--json')) console.log(JSON.stringify(report, null, 2));
+    else console.log(`${describeMachine()}\n\n${formatReport(report)}`);
+    return 0;
+  });
+}
+
+function isUsage(error: unknown): error is Error {
+  if (error instanceof UsageProblem) return true;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.startsWith('ERR_PARSE_ARGS_');
+}
