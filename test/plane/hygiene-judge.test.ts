@@ -69,6 +69,12 @@ describe('the judge of a soak', () => {
   });
 });
 
+it('the judge of a soak compares no memory of processes that are replaced all the time', () => {
+  const values = [22, 25, 22, 22, 22, 25, 25, 25, 25];
+  expect(judgeHygiene(sizesOf('heap of worker-3', values))[0]).toMatchObject({ verdict: 'not judged' });
+  expect(judgeHygiene(sizesOf('heap of worker-1', values))[0]).toMatchObject({ verdict: 'grows' });
+});
+
 describe('a key of Redis', () => {
   it.each([
     ['{sallyport:0}:reply:K3f', 'reply:*'],
