@@ -20,7 +20,7 @@ export interface SeedOptions {
   /** Where everything that was written down is copied to. */
   readonly keepIn?: string;
   /** What happens now, for whoever waits. */
-  progress(line: string): void;
+  readonly progress: (line: string) => void;
 }
 
 export interface SeedResult extends CheckedHistory {

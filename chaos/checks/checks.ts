@@ -37,5 +37,5 @@ export interface CheckedHistory {
 
 export function checkHistory(history: History): CheckedHistory {
   const traces = traceHistory(history);
-  return { traces, checks: CHECKS.map(({ id, about, run }) => ({ id, about, result: run(traces) })) };
+  return { traces, checks: CHECKS.map((check) => ({ id: check.id, about: check.about, result: check.run(traces) })) };
 }

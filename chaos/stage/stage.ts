@@ -136,8 +136,9 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
       await Promise.all([stage.operator, ...stage.callers].map((slot) => slot.start()));
     },
     async stop(copyTo?: string) {
-      const slots = [...workers, ...stage.callers, stage.operator as Slot | undefined];
-      await Promise.all(slots.map((slot) => slot?.retire('SIGKILL', 0)));
+      const operator = stage.operator as Slot | undefined;
+      const slots = [...workers, ...stage.callers, ...(operator === undefined ? [] : [operator])];
+      await Promise.all(slots.map((slot) => slot.retire('SIGKILL', 0)));
       await redis?.stop();
       if (copyTo !== undefined) cpSync(folder.path, copyTo, { recursive: true, filter: isFileOrFolder });
       folder.remove();

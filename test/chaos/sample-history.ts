@@ -99,8 +99,20 @@ function add(draft: Draft, wish: Wish): void {
   const argsDigest = `args-${key}`;
   const session = fate === 'revoked' ? 'session-revoked' : 'session';
   const call: SubmittedCall = {
-    ...{ index, fate, caller: 0, session: 0, tool, key, args: { key, ms: 0, ...args } },
-    ...{ submitAtMs: atMs, deadlineMs: 60_000, waitMs: 1000, callId, sessionId: session, subject: 's0', argsDigest },
+    index,
+    fate,
+    caller: 0,
+    session: 0,
+    tool,
+    key,
+    args: { key, ms: 0, ...args },
+    submitAtMs: atMs,
+    deadlineMs: 60_000,
+    waitMs: 1000,
+    callId,
+    sessionId: session,
+    subject: 's0',
+    argsDigest,
     submittedAtMs: atMs,
   };
   draft.calls.push(call);
@@ -112,8 +124,15 @@ function add(draft: Draft, wish: Wish): void {
   const echo = { key, callId, fence: starts, subject: 's0' };
   const outcome = { kind, executed, digest: `outcome-${key}`, ...(kind === 'ok' ? { echo } : {}) };
   const record: SeenRecord = {
-    ...{ callId, state: 'settled', tool: `chaos.${tool}`, session, acceptedAt: atMs, deadline: atMs + 60_000 },
-    ...{ settledAt: atMs + 80, starts, outcome },
+    callId,
+    state: 'settled',
+    tool: `chaos.${tool}`,
+    session,
+    acceptedAt: atMs,
+    deadline: atMs + 60_000,
+    settledAt: atMs + 80,
+    starts,
+    outcome,
   };
   draft.records.set(callId, record);
   if (tool === 'asked') append(draft, { event: 'approval.requested', callId, approval: `approval-${key}` });
