@@ -1,7 +1,8 @@
 // What a Redis client costs for the traffic of the store's hot path: one FCALL with the arguments of a batch of calls,
 // bytes in and bytes out, two batches under way. The clients take turns in one process, against one server.
 import { parseArgs } from 'node:util';
-import { cpuMicrosecondsOf, startRedis } from './harness/redis-server.ts';
+import { cpuMicrosecondsOf } from './harness/cpu-of.ts';
+import { startRedis } from './harness/redis-server.ts';
 import { median, shown } from './harness/statistics.ts';
 import { formatTable } from './harness/table.ts';
 import { checkAnswers, makeBatch } from './redis-clients/batch-traffic.ts';

@@ -1,10 +1,28 @@
 import { expect } from 'vitest';
 import type { ApprovalId } from '../../src/domain/approval.ts';
 import type { CallId } from '../../src/domain/ids.ts';
-import { CANCELLED, CANCELLED_IF_HELD, CANCELLED_IF_PARKED, encodedOutcome } from './fixtures.ts';
+import {
+  CANCELLED,
+  CANCELLED_IF_HELD,
+  CANCELLED_IF_PARKED,
+  encodedOutcome,
+  MAY_HAVE_RUN,
+  SESSION_ENDED,
+  TIMED_OUT,
+} from './fixtures.ts';
 import { encodedLabel, type Real } from './model-commands.ts';
-import { DENIED_OUTCOME, RELEASING_OUTCOME, visibleStates, type Model, type ModelCall } from './model.ts';
+import {
+  DENIED_OUTCOME,
+  MAY_HAVE_RUN_OUTCOME,
+  RELEASING_OUTCOME,
+  SESSION_ENDED_OUTCOME,
+  TIMED_OUT_OUTCOME,
+  visibleStates,
+  type Model,
+  type ModelCall,
+} from './model.ts';
 import type { AuditEntry } from '../../src/ports/audit-store.ts';
+import type { ReplyItem } from '../../src/ports/call-store.ts';
 import { drainReplies, readWholeAudit, recordOf } from './observe.ts';
 
 const BYTES: Record<string, Uint8Array> = {
@@ -15,6 +33,9 @@ const BYTES: Record<string, Uint8Array> = {
   'cancelled, may be running': CANCELLED_IF_HELD,
   'cancelled, while a person was asked': CANCELLED_IF_PARKED,
   [DENIED_OUTCOME]: encodedOutcome('denied'),
+  [SESSION_ENDED_OUTCOME]: SESSION_ENDED,
+  [MAY_HAVE_RUN_OUTCOME]: MAY_HAVE_RUN,
+  [TIMED_OUT_OUTCOME]: TIMED_OUT,
 };
 
 const labelOf = (bytes: Uint8Array): string | undefined =>
@@ -23,23 +44,36 @@ const labelOf = (bytes: Uint8Array): string | undefined =>
 /** Records, replies and audit at the end of a run, against the model's. */
 export async function expectAgreement(model: Model, real: Real): Promise<void> {
   const [store] = real.handles;
-  const replied = new Map(
-    (await drainReplies(store, real.session.lane, real.callerId)).map((item) => [item.correlationId, item]),
-  );
+  expectSameReplies(model, await drainReplies(store, real.session.lane, real.callerId));
   const audit = await readWholeAudit(store, real.session.lane);
   for (const call of model.calls.values()) {
     await expectSameRecord(call, real);
     const own = audit.filter((entry) => entry.callId === call.callId);
-    const endings = own.filter(({ event }) => event.startsWith('call.'));
-    await expectSameApprovals(call, real, own);
-    const ending = call.cancelledByStore ? 'call.cancelled' : 'call.settled';
-    expect(endings.map((entry) => entry.event)).toEqual(call.state === 'settled' ? [ending] : []);
+    await expectSameAudit(call, real, own);
+  }
+}
+
+/** Each waiter of a settled call has its answer, once, and nobody else has anything. */
+export function expectSameReplies(model: Model, items: readonly ReplyItem[]): void {
+  const replied = new Map(items.map((item) => [item.correlationId, item]));
+  expect(items, 'replies').toHaveLength(replied.size);
+  for (const call of model.calls.values()) {
     for (const waiter of call.waiters) {
       const item = replied.get(waiter);
       expect(item?.kind).toBe(call.state === 'settled' ? 'settled' : undefined);
       if (item?.kind === 'settled') expect(call.outcomes).toContain(labelOf(item.outcome));
+      replied.delete(waiter);
     }
   }
+  expect([...replied.keys()], 'replies to nobody').toEqual([]);
+}
+
+/** One record of the end, and those of its questions. */
+export async function expectSameAudit(call: ModelCall, real: Real, own: readonly AuditEntry[]): Promise<void> {
+  await expectSameApprovals(call, real, own);
+  const ending = call.cancelledByStore ? 'call.cancelled' : 'call.settled';
+  const endings = own.filter(({ event }) => event.startsWith('call.')).map(({ event }) => event);
+  expect(endings, 'endings in the audit').toEqual(call.state === 'settled' ? [ending] : []);
 }
 
 /** Each question once, and each at most one answer, in the store as in the audit. */
@@ -55,7 +89,7 @@ async function expectSameApprovals(call: ModelCall, real: Real, audit: readonly 
   }
 }
 
-async function expectSameRecord(call: ModelCall, real: Real): Promise<void> {
+export async function expectSameRecord(call: ModelCall, real: Real): Promise<void> {
   const record = await recordOf(real.handles[1], call.callId as CallId);
   expect(visibleStates(call)).toContain(record.state);
   expect({ starts: record.starts, waiters: record.waiters }).toEqual({

@@ -210,7 +210,7 @@ async function reclaimAll(real: Real): Promise<ClaimAnswer> {
   return storeOf(real).reclaimCalls(request);
 }
 
-function expectRecovery(recovered: RecoveredCall | undefined, before: ModelCall): void {
+export function expectRecovery(recovered: RecoveredCall | undefined, before: ModelCall): void {
   if (before.deliveries === 0) {
     expect(recovered).toBeUndefined();
     return;

@@ -238,6 +238,18 @@ export function applyCancel(call: ModelCall, answer: string): void {
   end(call, call.starts > 0 ? [heldOutcome, plainOutcome] : [held ? heldOutcome : plainOutcome]);
 }
 
+export const SESSION_ENDED_OUTCOME = 'denied, the session ended';
+export const MAY_HAVE_RUN_OUTCOME = 'may have run';
+export const TIMED_OUT_OUTCOME = 'timed out';
+
+/** A parked call of a session that is over ends at the next reap, with its question. */
+export function reapParked(call: ModelCall): void {
+  const last = call.approvals.at(-1);
+  if (last?.state === 'pending') last.state = 'cancelled';
+  const mayHaveRun = call.effect === 'unsafe' ? MAY_HAVE_RUN_OUTCOME : TIMED_OUT_OUTCOME;
+  end(call, [call.starts > 0 ? mayHaveRun : SESSION_ENDED_OUTCOME]);
+}
+
 function end(call: ModelCall, outcomes: string[]): void {
   call.state = 'settled';
   call.holder = undefined;

@@ -1,8 +1,6 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/ports/store.ts';
-import type { Database } from '../../src/stores/embedded/database.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { storeFile } from '../../src/stores/embedded/ownership.ts';
 import { acceptOne, claimMany, openSession, settleRequest } from '../contract/fixtures.ts';
@@ -11,6 +9,7 @@ import { eventually, temporaryFolder, type TemporaryFolder } from '../support/pr
 import { openDirectStore } from './direct-store.ts';
 import { startLoad, type Load } from './store-load.ts';
 import { startOwner } from './store-process.ts';
+import { expectToGoOn, expectWhole } from './whole-store.ts';
 
 const HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + 4096;
@@ -66,36 +65,6 @@ async function openWith(tornLog: Uint8Array, { goesOn = false } = {}): Promise<H
   remove();
   copy.remove();
   return { audited: audit.map((entry) => entry.callId), accepted: calls };
-}
-
-async function expectToGoOn(store: Store): Promise<void> {
-  const callId = await acceptOne(store, await openSession(store));
-  const claimed = await claimMany(store);
-  const answers = await Promise.all(claimed.map((delivery) => store.settleCall(settleRequest(delivery))));
-  expect(answers).toEqual(claimed.map(() => 'settled'));
-  expect((await store.readCall(callId))?.state).toBe('settled');
-  await readWholeAudit(store, 0);
-}
-
-/** No call is half accepted or half settled, and the counters of the lane agree with the rows. */
-function expectWhole(database: Database): void {
-  expect(database.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  const halves = database.all(`
-    SELECT keyId, state FROM call
-    WHERE (state = 'settled') <> EXISTS (SELECT 1 FROM outcome WHERE outcome.seq = call.seq)
-      OR (state = 'settled') = EXISTS (SELECT 1 FROM body WHERE body.seq = call.seq)
-      OR (state = 'settled') <> ((SELECT count(*) FROM auditRecord WHERE auditRecord.callId = call.keyId) = 1)
-      OR (state = 'settled') <> (settledAt IS NOT NULL)
-      OR (state = 'settled' AND entryId IS NOT NULL)`);
-  expect(halves).toEqual([]);
-  const counted = database.get(`
-    SELECT auditSequence, replySequence, retainedBytes FROM lane`);
-  const found = database.get(`
-    SELECT (SELECT count(*) FROM auditRecord) AS auditSequence, (SELECT count(*) FROM reply) AS replySequence,
-      (SELECT sum(length(outcome)) FROM outcome) AS retainedBytes`);
-  expect(counted).toEqual(found);
-  const head = database.get('SELECT sequence, chain FROM auditLane');
-  expect(head).toEqual(database.get('SELECT sequence, chain FROM auditRecord ORDER BY sequence DESC LIMIT 1'));
 }
 
 /** Every so many frames over the whole log and each of the last ones: at its edge, in its head, in its page. */

@@ -9,7 +9,11 @@ export interface ChaosLink {
 }
 
 /** One client's connection through the proxy to its own connection with the server. */
-export function openLink(client: Socket, target: { host: string; port: number }, control: ChaosControl): ChaosLink {
+export function openLink(
+  client: Socket,
+  target: { host: string; port: number } | { path: string },
+  control: ChaosControl,
+): ChaosLink {
   const server = connect({ ...target, allowHalfOpen: true });
   const matcher = new RequestMatcher();
   let keepsRepliesBack = false;

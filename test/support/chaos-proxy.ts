@@ -6,6 +6,8 @@ import { freePort } from './process.ts';
 
 export interface ChaosProxy {
   readonly port: number;
+  /** The socket file it listens on, where its target is one. */
+  readonly path: string | undefined;
   /** `redis://` address of the proxy. */
   readonly url: string;
   readonly counts: Readonly<ChaosCounts>;
@@ -17,20 +19,26 @@ export interface ChaosProxy {
   stop(): Promise<void>;
 }
 
-/** A TCP proxy before `target` that does to its connections what networks do. Knows nothing of the protocol. */
-export async function startChaosProxy(target: { port: number; host?: string }): Promise<ChaosProxy> {
+/** Where the proxy's connections go: a port of this or another host, or a socket file; the proxy's own then stands beside it. */
+export type ChaosTarget = { readonly port: number; readonly host?: string } | { readonly path: string };
+
+/** A proxy before `target` that does to its connections what networks do. Knows nothing of the protocol. */
+export async function startChaosProxy(target: ChaosTarget): Promise<ChaosProxy> {
   const control = new ChaosControl();
   const links = new Set<ChaosLink>();
-  const port = await freePort();
+  const port = 'path' in target ? 0 : await freePort();
+  const path = 'path' in target ? `${target.path}.proxy` : undefined;
+  const place = 'path' in target ? target : { host: target.host ?? '127.0.0.1', port: target.port };
 
   const listen = async (): Promise<Server> => {
     const server = createServer({ allowHalfOpen: true }, (client) => {
       control.counts.connections += 1;
-      const link = openLink(client, { host: target.host ?? '127.0.0.1', port: target.port }, control);
+      const link = openLink(client, place, control);
       links.add(link);
       void link.closed.then(() => links.delete(link));
     });
-    server.listen(port, '127.0.0.1');
+    if (path === undefined) server.listen(port, '127.0.0.1');
+    else server.listen(path);
     await once(server, 'listening');
     return server;
   };
@@ -49,6 +57,7 @@ export async function startChaosProxy(target: { port: number; host?: string }): 
 
   return {
     port,
+    path,
     url: `redis://127.0.0.1:${port}`,
     counts: control.counts,
     get openConnections() {

@@ -1,0 +1,145 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { expect } from 'vitest';
+import type { LayerOptions } from '../../../chaos/layers/layer.ts';
+import { GROUP, laneKeys } from '../../../src/stores/redis/keys.ts';
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import {
+  acceptOne,
+  askAbout,
+  cancelRequest,
+  claimOne,
+  decideRequest,
+  newWaiter,
+  openSession,
+  POOL,
+  settleRequest,
+  startRequest,
+} from '../../contract/fixtures.ts';
+import { eventually, freePort, temporaryFolder } from '../../support/process.ts';
+import { redisServerArguments } from '../../support/redis-arguments.ts';
+import { startRedis } from '../../support/redis-server.ts';
+import { startProgram } from '../../support/watched-process.ts';
+import { inParallel, type Tally } from './tally.ts';
+
+const NAME = 'torn';
+const SERVERS_AT_ONCE = 3;
+
+/** Where each step ended in the file of commands, and what the server held then. */
+interface Step {
+  readonly name: string;
+  readonly bytes: number;
+  readonly digest: string;
+}
+
+interface Recorded {
+  /** The folder of the file of commands, by name. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** The one that grows. */
+  readonly growing: string;
+  readonly steps: readonly Step[];
+}
+
+/** Redis digests all keys itself; a stream's pending list is not in it, and is added. */
+async function digestOf(link: Redis): Promise<string> {
+  const stream = laneKeys(NAME, 0).stream(POOL);
+  // The group is made by the first worker.
+  const pending = await link.xpending(stream, GROUP, '-', '+', 100).catch(() => []);
+  // Idle times differ; who holds which entry, and how often it was delivered, do not.
+  const held = (pending as [string, string, number, number][]).map(([entry, worker, , count]) => [
+    entry,
+    worker,
+    count,
+  ]);
+  return `${String(await link.call('DEBUG', 'DIGEST'))} ${JSON.stringify(held)}`;
+}
+
+async function recordSteps(): Promise<Recorded> {
+  const server = await startRedis({ appendfsync: 'always' });
+  const link = new Redis(server.url);
+  const store = await openRedisStore({ url: server.url, name: NAME });
+  const folder = join(server.directory, 'appendonlydir');
+  const growing = readdirSync(folder).find((name) => name.endsWith('.incr.aof'))!;
+  const steps: Step[] = [];
+  try {
+    const note = async (name: string): Promise<void> => {
+      const digest = await digestOf(link);
+      steps.push({ name, bytes: readFileSync(join(folder, growing)).byteLength, digest });
+    };
+    const session = await openSession(store);
+    const waiter = newWaiter();
+    await note('openSession');
+    await acceptOne(store, session, { waiter });
+    await note('acceptCall');
+    const first = await claimOne(store);
+    await note('claimCalls');
+    await store.startCall(startRequest(first));
+    await note('startCall');
+    await acceptOne(store, session, { waiter });
+    await note('acceptCall');
+    const second = await claimOne(store);
+    await note('claimCalls');
+    const asked = await askAbout(store, second);
+    await note('askApproval');
+    await store.decideApproval(decideRequest(asked));
+    await note('decideApproval');
+    await store.cancelCall(cancelRequest(asked.callId));
+    await note('cancelCall');
+    await store.settleCall(settleRequest(first));
+    await note('settleCall');
+    const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
+    return { files, growing, steps };
+  } finally {
+    await store.close();
+    link.disconnect();
+    await server.stop();
+  }
+}
+
+/** What a server holds that is started with this much of the file. */
+async function digestAfterCut({ files, growing }: Recorded, bytes: number): Promise<string> {
+  const folder = temporaryFolder('sallyport-aof');
+  mkdirSync(join(folder.path, 'appendonlydir'));
+  for (const [name, content] of files) {
+    writeFileSync(join(folder.path, 'appendonlydir', name), name === growing ? content.subarray(0, bytes) : content);
+  }
+  const place = { port: await freePort(), clusterPort: 0, directory: folder.path };
+  const server = await startProgram('redis-server', redisServerArguments({}, place));
+  const link = new Redis({ port: place.port, retryStrategy: () => 10, maxRetriesPerRequest: null });
+  link.on('error', () => undefined);
+  try {
+    const loading = eventually(() => link.ping(), { timeoutMs: 20_000, what: 'the server' });
+    const ended = server.exited.then(() => Promise.reject(new Error(`the server refused: ${server.stdout}`)));
+    await Promise.race([loading, ended]);
+    return await digestOf(link);
+  } finally {
+    link.disconnect();
+    server.kill('SIGKILL');
+    await server.exited;
+    folder.remove();
+  }
+}
+
+/** The step of settle is cut at every byte, the others here and there, and each at its end. */
+function cutsOf(steps: readonly Step[], short: boolean): { bytes: number; expected: Step; within: string }[] {
+  return steps.slice(1).flatMap((step, index) => {
+    const before = steps[index]!;
+    const every = step.name === 'settleCall' ? (short ? 151 : 1) : short ? 1_009 : 53;
+    const within = Array.from({ length: step.bytes - before.bytes }, (_, more) => before.bytes + more);
+    const cuts = within.filter((bytes, more) => more % every === 1 || (!short && bytes === step.bytes - 1));
+    const whole = { bytes: step.bytes, expected: step, within: `after ${step.name}` };
+    return [...cuts.map((bytes) => ({ bytes, expected: before, within: `in ${step.name}` })), whole];
+  });
+}
+
+export async function tortureRedis(tally: Tally, { short }: LayerOptions): Promise<void> {
+  const recorded = await recordSteps();
+  await inParallel(cutsOf(recorded.steps, short), SERVERS_AT_ONCE, ({ bytes, expected, within }) =>
+    tally.attempt(`commands cut at byte ${bytes}, ${within}`, async () => {
+      const digest = await digestAfterCut(recorded, bytes);
+      const found = recorded.steps.find((step) => step.digest === digest)?.name ?? 'a state that never was';
+      expect(digest === expected.digest, `it is ${found}, and must be ${expected.name}`).toBe(true);
+    }),
+  );
+}

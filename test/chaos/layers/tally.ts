@@ -1,0 +1,48 @@
+import type { LayerOptions, LayerResult } from '../../../chaos/layers/layer.ts';
+
+const DETAILS_KEPT = 20;
+
+/** Counts cases and keeps what was wrong with the first ones. */
+export class Tally implements LayerResult {
+  tried = 0;
+  violated = 0;
+  readonly details: string[] = [];
+  readonly #log: LayerOptions['log'];
+
+  constructor({ log }: Pick<LayerOptions, 'log'>) {
+    this.#log = log;
+  }
+
+  /** One case; what it throws is a violation, told with the title. */
+  async attempt(title: string, run: () => Promise<void> | void): Promise<void> {
+    this.tried += 1;
+    try {
+      await run();
+    } catch (error) {
+      this.violate(`${title}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  violate(detail: string): void {
+    this.violated += 1;
+    if (this.details.length < DETAILS_KEPT) this.details.push(detail);
+    if (this.violated <= DETAILS_KEPT) this.#log(`VIOLATED ${detail}`);
+  }
+
+  result(): LayerResult {
+    return { tried: this.tried, violated: this.violated, details: this.details };
+  }
+}
+
+/** Each of these, so many at a time. */
+export async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  run: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = [...items].reverse();
+  const lane = async (): Promise<void> => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await run(item);
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+}

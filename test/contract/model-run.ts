@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import type { Store } from '../../src/ports/store.ts';
+import { newCallerId, randomId } from '../../src/wire/ids.ts';
+import { openSession } from './fixtures.ts';
+import { expectAgreement } from './model-agreement.ts';
+import { COMMANDS, type Real } from './model-commands.ts';
+import { newModel, type Model } from './model.ts';
+
+export interface ModelRuns {
+  readonly runs: number;
+  readonly seed: number;
+  /** No new run begins after so long. */
+  readonly withinMs: number;
+}
+
+/** Random commands on a few calls through two connections in turn; throws with the shortest sequence that goes wrong. */
+export async function runAgainstModel(handles: readonly [Store, Store], options: ModelRuns): Promise<number> {
+  let last: { model: Model; real: Real } | undefined;
+  let done = 0;
+  // New data for every run, in the same store: a subject and a pool of its own.
+  const prepare = async () => {
+    const session = await openSession(handles[0]);
+    const pool = `pool-${randomId()}`;
+    last = {
+      model: newModel(),
+      real: { handles, turn: 0, session, pool, callerId: newCallerId(), deliveries: new Map() },
+    };
+    return last;
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 80, size: 'max' }), async (commands) => {
+      await fc.asyncModelRun(prepare, commands);
+      await expectAgreement(last!.model, last!.real);
+      done += 1;
+    }),
+    {
+      seed: options.seed,
+      numRuns: options.runs,
+      interruptAfterTimeLimit: options.withinMs,
+      endOnFailure: false,
+      includeErrorInReport: true,
+    },
+  );
+  return done;
+}

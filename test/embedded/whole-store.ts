@@ -1,0 +1,36 @@
+import { expect } from 'vitest';
+import type { Store } from '../../src/ports/store.ts';
+import type { Database } from '../../src/stores/embedded/database.ts';
+import { acceptOne, claimMany, openSession, settleRequest } from '../contract/fixtures.ts';
+import { readWholeAudit } from '../contract/observe.ts';
+
+/** A new call goes all the way, and so do those that were there. */
+export async function expectToGoOn(store: Store): Promise<void> {
+  const callId = await acceptOne(store, await openSession(store));
+  const claimed = await claimMany(store);
+  const answers = await Promise.all(claimed.map((delivery) => store.settleCall(settleRequest(delivery))));
+  expect(answers).toEqual(claimed.map(() => 'settled'));
+  expect((await store.readCall(callId))?.state).toBe('settled');
+  await readWholeAudit(store, 0);
+}
+
+/** No call is half accepted or half settled, and the counters of the lane agree with the rows. */
+export function expectWhole(database: Database): void {
+  expect(database.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  const halves = database.all(`
+    SELECT keyId, state FROM call
+    WHERE (state = 'settled') <> EXISTS (SELECT 1 FROM outcome WHERE outcome.seq = call.seq)
+      OR (state = 'settled') = EXISTS (SELECT 1 FROM body WHERE body.seq = call.seq)
+      OR (state = 'settled') <> ((SELECT count(*) FROM auditRecord WHERE auditRecord.callId = call.keyId) = 1)
+      OR (state = 'settled') <> (settledAt IS NOT NULL)
+      OR (state = 'settled' AND entryId IS NOT NULL)`);
+  expect(halves).toEqual([]);
+  const counted = database.get(`
+    SELECT auditSequence, replySequence, retainedBytes FROM lane`);
+  const found = database.get(`
+    SELECT (SELECT count(*) FROM auditRecord) AS auditSequence, (SELECT count(*) FROM reply) AS replySequence,
+      (SELECT coalesce(sum(length(outcome)), 0) FROM outcome) AS retainedBytes`);
+  expect(counted).toEqual(found);
+  const head = database.get('SELECT sequence, chain FROM auditLane');
+  expect(head).toEqual(database.get('SELECT sequence, chain FROM auditRecord ORDER BY sequence DESC LIMIT 1'));
+}
