@@ -7,6 +7,7 @@ import { countAnswered } from './history/read-journals.ts';
 import { planFaults, type FaultRecord } from './nemesis/fault.ts';
 import { faultsFor, runNemesis } from './nemesis/run-nemesis.ts';
 import { openStage, type Stage, type StoreName } from './stage/stage.ts';
+import { insist } from './stage/insist.ts';
 import { monotonicMs } from './workload/monotonic.ts';
 import { planWorkload, type Plan } from './workload/plan.ts';
 import { seededRandom } from './workload/seeded-random.ts';
@@ -104,11 +105,11 @@ async function untilStill(stage: Stage, plan: Plan): Promise<void> {
 }
 
 async function untilSettled(stage: Stage): Promise<string[]> {
-  const store = await openStore(stage.options);
+  const store = await insist(() => openStore(stage.options));
   try {
     const giveUpAtMs = monotonicMs() + SETTLE_WITHIN_MS;
     for (;;) {
-      const left = await store.listCalls({ limit: 1000 });
+      const left = await insist(() => store.listCalls({ limit: 1000 }));
       if (left.length === 0 || monotonicMs() > giveUpAtMs) return left.map(({ callId }) => callId);
       await pause(LOOK_EVERY_MS);
     }
