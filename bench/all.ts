@@ -41,7 +41,7 @@ async function runAll({ names, quick }: Settings): Promise<WholeReport> {
     progress(`\n== ${index + 1} of ${chosen.length}: ${one.bench}`);
     const startedAt = performance.now();
     try {
-      benches.push(await runReported(one.bench, quick ? one.quick : one.args));
+      benches.push(await runReported(one.bench, quick ? one.quick.split(' ') : []));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       failed.push({ bench: one.bench, problem });
@@ -73,10 +73,8 @@ async function main(args: string[]): Promise<number> {
   const skipped = values.skip === undefined ? [] : toNames('--skip', values.skip, NAMES);
   const names = toNames('--only', values.only, NAMES).filter((name) => !skipped.includes(name));
   const report = await runAll({ names, quick: values.quick });
-  // Without every single measurement: a page and a baseline need none, and they are most of the file.
-  const lean = { ...report, benches: report.benches.map(({ details: _, ...rest }) => rest) };
-  writeFileSync(values.out, `${JSON.stringify(lean, null, 2)}\n`);
-  if (values.json) console.log(JSON.stringify(lean, null, 2));
+  writeFileSync(values.out, `${JSON.stringify(report, null, 2)}\n`);
+  if (values.json) console.log(JSON.stringify(report, null, 2));
   else {
     console.log(`${report.machine}\n${remarksOn(report).join('\n')}`);
     for (const bench of report.benches) console.log(`\n## ${bench.command}\n\n${formatReport(bench)}`);

@@ -10,7 +10,7 @@ import type { ServeFacts } from './catalog/serve-catalog.ts';
 import { firstTool, lastTool, writeModules, type CatalogSize } from './catalog/write-modules.ts';
 import { ownChild, ownFolder } from './harness/left-behind.ts';
 import { startRedis } from './harness/redis-server.ts';
-import { toCount, UsageProblem } from './harness/options.ts';
+import { toCount, toNames, UsageProblem } from './harness/options.ts';
 import { row, type BenchReport } from './harness/report.ts';
 import { progress, runBench } from './harness/run-bench.ts';
 import { shown } from './harness/statistics.ts';
@@ -18,7 +18,10 @@ import { shown } from './harness/statistics.ts';
 const USAGE = `npm run bench -- catalog [options]
   --modules 100         (default 100)
   --tools 100           of each module (default 100)
+  --store redis         redis, embedded or both (default redis,embedded)
   --json                the report as JSON`;
+
+const STORES = ['redis', 'embedded'] as const;
 
 const program = (name: string): string => fileURLToPath(new URL(`./catalog/${name}.js`, import.meta.url));
 
@@ -61,6 +64,16 @@ async function measure(store: string, place: object, modules: string, size: Cata
   return { store, first: first.facts, again: again.facts, client: reading.facts };
 }
 
+async function measureOn(store: (typeof STORES)[number], modules: string, size: CatalogSize): Promise<Measured> {
+  if (store === 'embedded') return measure(store, { store, folder: ownFolder() }, modules, size);
+  const redis = await startRedis();
+  try {
+    return await measure(store, { store, redis: { url: redis.url } }, modules, size);
+  } finally {
+    await redis.stop();
+  }
+}
+
 /** In the package's own tree, so that the modules can import it by its name. */
 function makeModules(size: CatalogSize): string {
   const parent = fileURLToPath(new URL('../.bench-modules/', import.meta.url));
@@ -92,16 +105,20 @@ const COLUMNS = [
 async function run(args: string[]): Promise<BenchReport> {
   const { values } = parseArgs({
     args,
-    options: { modules: { type: 'string', default: '100' }, tools: { type: 'string', default: '100' } },
+    options: {
+      modules: { type: 'string', default: '100' },
+      tools: { type: 'string', default: '100' },
+      store: { type: 'string', default: STORES.join(',') },
+    },
   });
   const size = { modules: toSize('--modules', values.modules), toolsPerModule: toSize('--tools', values.tools) };
+  const stores = toNames('--store', values.store, STORES);
   const modules = makeModules(size);
-  const redis = await startRedis();
-  progress('a worker and a client on redis');
-  const onRedis = await measure('redis', { store: 'redis', redis: { url: redis.url } }, modules, size);
-  progress('a worker and a client on a file');
-  const onFile = await measure('embedded', { store: 'embedded', folder: ownFolder() }, modules, size);
-  await redis.stop();
+  const measured: Measured[] = [];
+  for (const store of stores) {
+    progress(`a worker and a client, ${store}`);
+    measured.push(await measureOn(store, modules, size));
+  }
   return {
     bench: 'catalog',
     command: ['npm run bench -- catalog', ...args].join(' '),
@@ -112,7 +129,7 @@ async function run(args: string[]): Promise<BenchReport> {
         title: `A catalog of ${shown(size.modules * size.toolsPerModule)} tools`,
         of: 'store',
         columns: COLUMNS,
-        rows: [onRedis, onFile].map(({ store, first, again, client }) =>
+        rows: measured.map(({ store, first, again, client }) =>
           row(store, [
             first.startMs,
             again.startMs,

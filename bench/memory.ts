@@ -19,7 +19,7 @@ const USAGE = `npm run bench -- memory [options]
   --store redis         redis, embedded or both (default redis,embedded)
   --json                the report as JSON`;
 
-const STATES = ['queued', 'parked', 'settled'] as const;
+const STATES = ['settled', 'parked', 'queued'] as const;
 type State = (typeof STATES)[number];
 
 /** So few that all of a subject's calls stand in the queue. */
@@ -44,28 +44,38 @@ async function weigh(plane: BenchPlane): Promise<Taken> {
 async function send(plane: BenchPlane, state: State, count: number): Promise<Promise<CallAnswer>[]> {
   const acceptedBefore = plane.accepted();
   const parkedBefore = state === 'parked' ? await plane.parked() : 0;
-  const calls = sendCalls(plane, state === 'settled' ? 'bench.read' : 'bench.unsafe', count);
+  const calls = sendCalls(plane, state === 'parked' ? 'bench.unsafe' : 'bench.read', count);
+  // The plane is closed under those that still wait.
+  for (const call of calls) call.catch(() => undefined);
   if (state === 'settled') await untilOk(calls);
   else if (state === 'parked') await untilParked(plane, parkedBefore, calls);
   else await untilAccepted(plane, acceptedBefore, count);
-  // The plane is closed under those that still wait.
-  for (const call of calls) call.catch(() => undefined);
   return calls;
 }
 
-async function measure(store: StoreKind, state: State, count: number): Promise<Taken> {
+/** One after the other on the same plane: what ended, then what waits for a person, then what waits for a worker. */
+async function measure(store: StoreKind, count: number): Promise<{ name: string; taken: Taken }[]> {
   const sessions = Math.ceil(count / CALLS_OF_SESSION);
-  const plane = await openPlane(store, { gate: state === 'parked' ? ASK_FIRST : {}, sessions });
+  const plane = await openPlane(store, { gate: ASK_FIRST, sessions });
+  const waiting: Promise<CallAnswer>[] = [];
   try {
     // What is made once, by the first calls, belongs to none.
     await untilOk(sendCalls(plane, 'bench.read', sessions));
-    const weighed = state === 'queued' ? { ...plane, workers: [] } : plane;
-    if (state === 'queued') await plane.stopWorkers();
-    const before = await weigh(weighed);
-    const calls = await send(weighed, state, count);
-    const after = await weigh(weighed);
-    if (calls.length !== count) throw new Error('some calls are missing');
-    return after.map((bytes, index) => (bytes - before[index]!) / count) as unknown as Taken;
+    const measured: { name: string; taken: Taken }[] = [];
+    for (const state of STATES) {
+      progress(`${store}, ${state}: ${count} calls`);
+      const isServed = state !== 'queued';
+      if (!isServed) await plane.stopWorkers();
+      const weighed = isServed ? plane : { ...plane, workers: [] };
+      const before = await weigh(weighed);
+      waiting.push(...(await send(weighed, state, count)));
+      const after = await weigh(weighed);
+      const taken = after.map((bytes, index) => (bytes - before[index]!) / count) as unknown as Taken;
+      measured.push({ name: `${store}/${state}`, taken });
+    }
+    // Named after the measurement, so that nothing a caller holds is collected before.
+    if (waiting.length !== STATES.length * count) throw new Error('some calls are missing');
+    return measured;
   } finally {
     await plane.close();
   }
@@ -96,12 +106,7 @@ async function run(args: string[]): Promise<BenchReport> {
   });
   const count = toCount('--calls', values.calls);
   const measured: { name: string; taken: Taken }[] = [];
-  for (const store of toNames('--store', values.store, STORE_KINDS)) {
-    for (const state of STATES) {
-      progress(`${store}, ${state}: ${count} calls`);
-      measured.push({ name: `${store}/${state}`, taken: await measure(store, state, count) });
-    }
-  }
+  for (const store of toNames('--store', values.store, STORE_KINDS)) measured.push(...(await measure(store, count)));
   return {
     bench: 'memory',
     command: ['npm run bench -- memory', ...args].join(' '),

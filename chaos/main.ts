@@ -51,6 +51,7 @@ async function runStore(options: ChaosOptions, store: StoreName, seed: number, t
     seed,
     calls,
     faults,
+    ...(options.keepIn === undefined ? {} : { keepIn: options.keepIn }),
     signal: stop.signal,
     progress: (line) => progress.show(`${store}, seed ${seed}: ${line}`),
   });

@@ -9,6 +9,7 @@ export interface ChaosOptions {
   readonly faults: number;
   readonly layers: readonly string[];
   readonly json: boolean;
+  readonly keepIn?: string;
 }
 
 const STORES = ['redis', 'embedded'] as const;
@@ -23,6 +24,7 @@ Runs Sallyport with real processes and a real store, kills and stops everything 
   --faults 40               faults per run (default 40)
   --store redis|embedded    (default both)
   --layers none|all|a,b     deterministic cases that run first (default all)${LAYERS.length === 0 ? '' : `:\n${listLayers()}`}
+  --keep FOLDER             copies what each run wrote down there: effect log, journals, worker log
   --json                    the result as JSON on stdout, progress on stderr
   --help                    this text
 
@@ -45,6 +47,7 @@ export function parseOptions(args: readonly string[]): ChaosOptions | 'help' {
       faults: { type: 'string', default: '40' },
       store: { type: 'string', default: 'both' },
       layers: { type: 'string', default: 'all' },
+      keep: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -59,6 +62,7 @@ export function parseOptions(args: readonly string[]): ChaosOptions | 'help' {
     faults: toCount('--faults', values.faults, 0, 100_000),
     layers: toLayers(values.layers),
     json: values.json,
+    ...(values.keep === undefined ? {} : { keepIn: values.keep }),
   };
 }
 

@@ -74,7 +74,9 @@ function tell(id: string, { callId, what }: Violation, traces: Traces): string {
     ...traces
       .effects(callId)
       .map((line) => `  effect ${line.mark} fence ${line.fence} pid ${line.pid} ${since(line.atMs, traces)}`),
-    ...answered.map(({ atMs, ...answer }) => `  answer ${since(atMs, traces)} ${JSON.stringify(answer)}`),
+    ...answered
+      .filter(({ kind }, at) => kind !== 'pending' || at >= answered.length - 2)
+      .map(({ atMs, ...answer }) => `  answer ${since(atMs, traces)} ${JSON.stringify(answer)}`),
     ...history.cancels
       .filter((each) => each.callId === callId)
       .map((each) => `  cancel ${since(each.atMs, traces)} ${each.answer}`),
@@ -83,8 +85,16 @@ function tell(id: string, { callId, what }: Violation, traces: Traces): string {
       .map((each) => `  decision ${since(each.atMs, traces)} ${each.decision}: ${each.answer}`),
     `  record ${JSON.stringify(history.records.get(callId))}`,
     ...history.audit.filter((each) => each.callId === callId).map((each) => `  audit ${JSON.stringify(each)}`),
+    ...stallsNearby(traces, callId, from, to),
     ...nearby.map((fault) => `  fault nearby: ${faultLine(fault, traces)}`),
   ].join('\n');
+}
+
+function stallsNearby(traces: Traces, callId: string, fromMs: number, toMs: number): string[] {
+  const pids = new Set(traces.effects(callId).map(({ pid }) => pid));
+  return traces.history.stalls
+    .filter((stall) => pids.has(stall.pid) && stall.fromMs <= toMs && stall.toMs >= fromMs)
+    .map((stall) => `  stall of pid ${stall.pid} ${since(stall.fromMs, traces)} to ${since(stall.toMs, traces)}`);
 }
 
 function faultLine(fault: FaultRecord, traces: Traces): string {

@@ -4,30 +4,41 @@ import type { Mutant } from './mutant.ts';
 import { nameOf } from './runner/judge-mutant.ts';
 import { stopChildren } from './runner/run-child.ts';
 import { runMutants, type RunEnd } from './runner/run-mutants.ts';
+import { tableOf } from './runner/table.ts';
 import { makeFolder } from './runner/tree-copy.ts';
 
-const USAGE = 'npm run chaos:mutants [-- --only id,… --jobs 2 --json | --list]';
+const USAGE = 'npm run chaos:mutants [-- --only id,… --jobs 2 --json --table | --list]';
 const EXIT_USAGE = 2;
 
+export interface MainOptions {
+  readonly project: string;
+  readonly args: readonly string[];
+  /** Builds the project and finds what its tests need. */
+  readonly prepare: () => Promise<void>;
+  /** Standard output, for what was asked for; everything else is said by `console.log`. */
+  readonly print: (text: string) => void;
+}
+
 /** What `npm run chaos:mutants` does; resolves with the exit code. */
-export async function main(project: string, args: readonly string[]): Promise<number> {
+export async function main({ project, args, prepare, print }: MainOptions): Promise<number> {
   const options = readOptions(args);
   if (typeof options === 'string') {
     console.error(`${options}\n${USAGE}`);
     return EXIT_USAGE;
   }
+  const { mutants, jobs } = options;
   if (options.list) {
-    list(options.mutants, options.json);
+    print(options.json ? JSON.stringify(mutants, undefined, 2) : mutants.map(describe).join('\n'));
     return 0;
   }
+  await prepare();
   const folder = makeFolder();
   stopOnSignal(folder.remove);
   try {
-    // With --json, standard output holds the result alone.
-    const say = options.json ? console.error : console.log;
-    const end = await runMutants(options.mutants, { project, folder: folder.path, jobs: options.jobs, say });
-    if (options.json) console.log(JSON.stringify(end, undefined, 2));
-    return conclude(end, say);
+    const end = await runMutants(mutants, { project, folder: folder.path, jobs, say: (line) => console.log(line) });
+    if (options.json) print(JSON.stringify(end, undefined, 2));
+    if (options.table && end.kind === 'judged') print(tableOf(mutants, end.judgements));
+    return conclude(end);
   } finally {
     folder.remove();
   }
@@ -38,6 +49,7 @@ interface Options {
   readonly jobs: number;
   readonly list: boolean;
   readonly json: boolean;
+  readonly table: boolean;
 }
 
 function readOptions(args: readonly string[]): Options | string {
@@ -50,36 +62,35 @@ function readOptions(args: readonly string[]): Options | string {
         jobs: { type: 'string', default: '2' },
         list: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
+        table: { type: 'boolean', default: false },
       },
     }));
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+  const { list, json, table } = values;
   if (!/^[1-9]\d?$/.test(values.jobs)) return `--jobs takes a number from 1 to 99, not "${values.jobs}".`;
   const wanted = values.only?.split(',').filter(Boolean);
   const unknown = wanted?.filter((id) => !MUTANTS.some((mutant) => mutant.id === id)) ?? [];
   if (unknown.length > 0) return `No mutant has the id ${unknown.join(', ')}. --list shows them all.`;
   const mutants = wanted ? MUTANTS.filter((mutant) => wanted.includes(mutant.id)) : MUTANTS;
   if (mutants.length === 0) return '--only names no mutant.';
-  return { mutants, jobs: Math.min(Number(values.jobs), mutants.length), list: values.list, json: values.json };
+  return { mutants, jobs: Math.min(Number(values.jobs), mutants.length), list, json, table };
 }
 
-function list(mutants: readonly Mutant[], json: boolean): void {
-  if (json) console.log(JSON.stringify(mutants, undefined, 2));
-  else
-    for (const { id, bug, file, caughtBy } of mutants)
-      console.log(`${id}\n  ${bug}\n  ${file}\n  ${caughtBy.map(nameOf).join('\n  ')}`);
+function describe({ id, bug, file, caughtBy }: Mutant): string {
+  return `${id}\n  ${bug}\n  ${file}\n  ${caughtBy.map(nameOf).join('\n  ')}`;
 }
 
-function conclude(end: RunEnd, say: (line: string) => void): number {
+function conclude(end: RunEnd): number {
   if (end.kind === 'refused') {
-    say(`Nothing was planted. A red test proves nothing unless it is green without the bug:`);
-    for (const problem of end.problems) say(`  ${problem}`);
+    console.log('Nothing was planted. A red test proves nothing unless it is green without the bug:');
+    for (const problem of end.problems) console.log(`  ${problem}`);
     return 1;
   }
   const count = (result: string): number => end.judgements.filter((judgement) => judgement.result === result).length;
-  if (count('error') > 0) say(`${count('error')} could not be judged: not built, or their tests not run`);
-  say(`${count('caught')} caught, ${count('survived')} survived`);
+  if (count('error') > 0) console.log(`${count('error')} could not be judged: not built, or their tests not run`);
+  console.log(`${count('caught')} caught, ${count('survived')} survived`);
   return count('survived') + count('error') === 0 ? 0 : 1;
 }
 
@@ -89,9 +100,10 @@ function stopOnSignal(remove: () => void): void {
     ['SIGTERM', 143],
   ] as const) {
     process.once(signal, () => {
-      stopChildren();
-      remove();
-      process.exit(code);
+      void stopChildren().then(() => {
+        remove();
+        process.exit(code);
+      });
     });
   }
 }

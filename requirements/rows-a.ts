@@ -78,7 +78,7 @@ export const ROWS_A: readonly Requirement[] = [
       ...onBothStores('start refuses a call whose session was revoked after the claim'),
       test('test/plane/forgery.test.ts', 'is refused as a whole and runs nothing'),
     ],
-    mutants: ['start-forgets-the-session'],
+    mutants: ['any-token-opens-a-session', 'start-forgets-the-session'],
   },
   {
     id: 'A7',

@@ -33,9 +33,10 @@ export const ROWS_D: readonly Requirement[] = [
       test('test/plane/crash-points.test.ts', 'one answer'),
       test('test/plane/lost-store.test.ts', 'at each answer of the way runs an unsafe tool once and answers once'),
       test('test/plane/store-crash.test.ts', 'loses nothing and runs nothing twice'),
+      test('test/chaos/layers.test.ts', 'finds nothing wrong'),
       test('test/harness/chaos-proxy.test.ts', 'drop-reply: the client gets an error although the command took effect'),
     ],
-    mutants: ['unsafe-tools-start-unmarked'],
+    mutants: ['first-starts-leave-no-mark'],
   },
   {
     id: 'D4',

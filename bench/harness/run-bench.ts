@@ -1,6 +1,6 @@
 import { UsageProblem } from './options.ts';
 import { formatReport, type BenchReport } from './report.ts';
-import { describeMachine } from './machine.ts';
+import { describeMachine, loadPerCore } from './machine.ts';
 
 export interface BenchProgram {
   readonly usage: string;
@@ -15,6 +15,9 @@ export function progress(line: string): void {
 
 /** `--help` prints the usage; wrong arguments end with 2 and the usage; otherwise it ends with what `run` answers. */
 export async function runCommand(usage: string, run: (args: string[]) => number | Promise<number>): Promise<void> {
+  // Started by `all`: it ends with it, even if that was killed, and takes its own processes along.
+  process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
     console.log(usage);
@@ -32,8 +35,14 @@ export async function runCommand(usage: string, run: (args: string[]) => number 
 /** With `--json` the report is printed as JSON, otherwise as tables. */
 export function runBench({ usage, run }: BenchProgram): Promise<void> {
   return runCommand(usage, async (args) => {
+    const before = loadPerCore();
     const report = await run(args.filter((arg) => arg !== '--json'));
-    if (args.includes('--json')) console.log(JSON.stringify(report, null, 2));
+    const taken = {
+      takenAt: new Date().toISOString(),
+      machine: describeMachine(),
+      load: { before, after: loadPerCore() },
+    };
+    if (args.includes('--json')) console.log(JSON.stringify({ ...report, ...taken }, null, 2));
     else console.log(`${describeMachine()}\n\n${formatReport(report)}`);
     return 0;
   });

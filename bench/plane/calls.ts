@@ -35,7 +35,12 @@ export async function untilParked(
   calls: readonly Promise<CallAnswer>[],
 ): Promise<void> {
   let ended: CallAnswer | undefined;
-  for (const call of calls) void call.then((answer) => (ended ??= answer));
+  // Of those that are still parked when the plane is closed nobody wants to hear.
+  for (const call of calls)
+    call.then(
+      (answer) => (ended ??= answer),
+      () => undefined,
+    );
   while ((await plane.parked()) - parkedBefore < calls.length) {
     if (ended !== undefined) throw new Error(`a call was not parked: ${JSON.stringify(ended)}`);
     await pause(POLL_MS);

@@ -51,8 +51,9 @@ export function asWholeReport(value: unknown): WholeReport {
     if (!Array.isArray(benches)) throw new Error('Its benches are no list.');
     return { ...(value as WholeReport), benches: benches.map(asReport) };
   }
-  const load = { before: 0, after: 0 };
-  return { version: 1, takenAt: '', machine: '', load, quick: false, benches: [asReport(value)], failed: [] };
+  const single = asReport(value);
+  const { takenAt = '', machine = '', load = { before: 0, after: 0 } } = value as Partial<WholeReport>;
+  return { version: 1, takenAt, machine, load, quick: false, benches: [single], failed: [] };
 }
 
 export function readJson(file: string): unknown {

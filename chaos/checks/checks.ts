@@ -1,5 +1,6 @@
-import type { Check } from './check.ts';
-import { nothingLost, oneEnding, oneKeyOneCall, oneStep, outlivesReaders, ownReplies } from './endings.ts';
+import type { History } from '../history/history.ts';
+import { traceHistory, type Check, type CheckResult, type Traces } from './check.ts';
+import { nothingLost, oneEnding, oneKeyOneCall, oneStep, outlivesReaders, ownReplies, worthwhile } from './endings.ts';
 import { cancelled, currentPolicy, liveSession, oneDecision } from './permissions.ts';
 import { fenced, inOrder, noSecondStart, poisonEnds, sameBytes } from './starts.ts';
 import { drained, gaplessAudit, inTime, nothingLeft, refusedBefore } from './traces-left.ts';
@@ -26,4 +27,15 @@ export const CHECKS: readonly Check[] = [
   outlivesReaders,
   poisonEnds,
   drained,
+  worthwhile,
 ];
+
+export interface CheckedHistory {
+  readonly checks: readonly { readonly id: string; readonly about: string; readonly result: CheckResult }[];
+  readonly traces: Traces;
+}
+
+export function checkHistory(history: History): CheckedHistory {
+  const traces = traceHistory(history);
+  return { traces, checks: CHECKS.map(({ id, about, run }) => ({ id, about, result: run(traces) })) };
+}

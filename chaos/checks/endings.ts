@@ -1,4 +1,5 @@
 import type { SeenAnswer } from '../history/history.ts';
+import type { CallFate } from '../workload/plan.ts';
 import { firstGeneration, judge, together, type Check, type Traces } from './check.ts';
 
 const itself = (callId: string): string => callId;
@@ -140,3 +141,50 @@ function problemOfKey(traces: Traces, callId: string): string | undefined {
   const [only] = generations;
   return only === undefined || firstGeneration(only) === callId ? undefined : `the key of ${callId} became ${only}`;
 }
+
+/** What else may come of a call of this fate; everything may end `ok`, and what the store or the machine does to any call is below. */
+const FITTING: Readonly<Record<CallFate, readonly string[]>> = {
+  plain: [],
+  approved: [],
+  'refused-by-people': ['denied'],
+  'raced-by-people': ['denied'],
+  'left-to-expire': ['denied'],
+  cancelled: ['cancelled', 'denied'],
+  revoked: ['denied', 'unauthenticated', 'cancelled'],
+  duplicate: [],
+  'other-body': ['conflict'],
+  gated: ['denied'],
+  // The store was away when it made its call.
+  nested: ['exception'],
+  poison: ['crashed'],
+};
+const ANY_FATE = ['ok', 'indeterminate', 'overloaded', 'expired', 'timed-out', 'stale'];
+const LEAST_OK = 0.3;
+
+/** Not an invariant: a run in which nothing works breaks none of them. */
+export const worthwhile: Check = {
+  id: 'run',
+  about: 'calls end as their kind can, and enough of them well',
+  run: (traces) => {
+    const { calls, records } = traces.history;
+    const fine = [...records.values()].filter(({ outcome }) => outcome?.kind === 'ok').length;
+    const share = fine / Math.max(1, calls.length);
+    return together(
+      judge(
+        [share],
+        () => undefined,
+        () =>
+          share >= LEAST_OK ? undefined : `only ${fine} of ${calls.length} calls ended ok: the run proves nothing`,
+      ),
+      judge(
+        calls,
+        ({ callId }) => callId,
+        ({ index, fate, callId }) => {
+          const kind = traces.lastAnswer(index)?.outcome?.kind;
+          if (kind === undefined || ANY_FATE.includes(kind) || FITTING[fate].includes(kind)) return undefined;
+          return `a call that was to be ${fate} ended ${kind} (${traces.lastAnswer(index)?.outcome?.code}), ${callId}`;
+        },
+      ),
+    );
+  },
+};

@@ -137,11 +137,13 @@ function problemOfCancel(traces: Traces, { callId, answer, atMs }: SeenCancel): 
   const told = traces
     .effects(callId)
     .find(({ mark, fence, atMs: at }) => mark !== 'S' && fence === running?.fence && at > atMs);
-  if (told === undefined || told.atMs <= atMs + ABORT_WITHIN_MS || disturbed(traces, atMs, told.atMs)) return undefined;
+  if (told === undefined || told.atMs <= atMs + ABORT_WITHIN_MS || disturbed(traces, told.pid, atMs, told.atMs))
+    return undefined;
   return `it ran for ${Math.round(told.atMs - atMs)} ms after it was cancelled`;
 }
 
 /** Who waits for a store that is away hears nothing from it. */
-function disturbed({ history }: Traces, fromMs: number, toMs: number): boolean {
+function disturbed({ history }: Traces, pid: number, fromMs: number, toMs: number): boolean {
+  if (wasStopped(history, pid, fromMs, toMs)) return true;
   return history.faults.some((fault) => fault.fromMs <= toMs && fault.toMs >= fromMs - SLACK_MS);
 }

@@ -1,4 +1,4 @@
-import type { History, SeenRecord } from '../history/history.ts';
+import { groupBy, type History, type SeenRecord } from '../history/history.ts';
 import { judge, together, type Check, type Traces } from './check.ts';
 
 export const gaplessAudit: Check = {
@@ -103,15 +103,25 @@ export const inTime: Check = {
     ),
 };
 
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
 function problemOfTime(traces: Traces, record: SeenRecord): string | undefined {
   const { history } = traces;
   const lateMs = record.settledAt! - record.deadline - 2 * history.leaseMs - 5000 - history.jumpedMs;
   if (lateMs <= 0) return undefined;
-  const begin = traces.planned(record.callId)[0]?.submittedAtMs ?? 0;
-  const end = begin + (record.settledAt! - record.acceptedAt);
-  const awayMs = history.faults
-    .filter(({ kind, fromMs, toMs }) => OUTAGES.includes(kind) && fromMs <= end && toMs >= begin)
-    .reduce((sum, { fromMs, toMs }) => sum + Math.min(toMs - fromMs, 60_000) + RESTART_MS, 0);
+  // Nobody wrote down when a nested call was made: all of the run counts.
+  const begin = traces.planned(record.callId)[0]?.submittedAtMs ?? -Infinity;
+  const end = Number.isFinite(begin) ? begin + (record.settledAt! - record.acceptedAt) : Infinity;
+  const within = (each: { fromMs: number; toMs: number }): number =>
+    Math.max(0, Math.min(each.toMs, end) - Math.max(each.fromMs, begin));
+  const outages = history.faults.filter(
+    (fault) => OUTAGES.includes(fault.kind) && fault.toMs >= begin && fault.fromMs <= end,
+  );
+  const stalls = groupBy(history.stalls, ({ pid }) => String(pid));
+  const awayMs =
+    sum(history.away.map(within)) +
+    sum(outages.map((fault) => within(fault) + RESTART_MS)) +
+    Math.max(0, ...[...stalls.values()].map((each) => sum(each.map(within))));
   return lateMs <= awayMs ? undefined : `it was settled ${lateMs} ms too late`;
 }
 

@@ -2,7 +2,9 @@ import { openStore, type Store } from 'sallyport/testing';
 import type { FaultRecord } from '../nemesis/fault.ts';
 import { LEASE_MS, type Stage } from '../stage/stage.ts';
 import { readEffectLog } from '../workload/effect-log.ts';
+import { readJournal } from '../workload/journal.ts';
 import type { Plan } from '../workload/plan.ts';
+import type { Stall } from '../workload/watch-stalls.ts';
 import type { History } from './history.ts';
 import { findLeftovers } from './leftovers.ts';
 import { readCallers, readOperator } from './read-journals.ts';
@@ -35,6 +37,8 @@ export async function collectHistory(
       ...readOperator(stage),
       effects,
       faults,
+      away: stage.away,
+      stalls: readJournal<Stall>(stage.files.stalls),
       records: await readRecords(store, [...ids]),
       audit,
       chain: await verifyChain(store, stage.folder),

@@ -2,6 +2,7 @@ import type { FaultRecord } from '../nemesis/fault.ts';
 import type { SeenOutcome } from '../workload/answers.ts';
 import type { EffectLine } from '../workload/effect-log.ts';
 import type { PlannedCall } from '../workload/plan.ts';
+import type { Stall } from '../workload/watch-stalls.ts';
 
 /** Everything a run left behind, as plain data: what the checks read, and all they read. Times are monotonic unless they say otherwise. */
 export interface History {
@@ -15,6 +16,10 @@ export interface History {
   readonly gates: readonly GateWindow[];
   readonly decisions: readonly SeenDecision[];
   readonly faults: readonly FaultRecord[];
+  /** When no worker was up. */
+  readonly away: readonly { readonly fromMs: number; readonly toMs: number }[];
+  /** Of workers. */
+  readonly stalls: readonly Stall[];
   /** Of calls that the store knows, by id. */
   readonly records: ReadonlyMap<string, SeenRecord>;
   readonly audit: readonly SeenAudit[];
@@ -107,11 +112,16 @@ export interface SeenAudit {
 /** What writes the end of a call. */
 export const TERMINAL_EVENTS: readonly string[] = ['call.settled', 'call.cancelled', 'call.expired'];
 
-/** Whether this process was stopped, or died, in that stretch of time. */
-export function wasStopped(history: Pick<History, 'faults'>, pid: number, fromMs: number, toMs: number): boolean {
-  return history.faults.some(
-    (fault) => fault.pid === pid && fault.kind.startsWith('stop-') && fault.fromMs <= toMs && fault.toMs >= fromMs,
-  );
+/** Whether this process did not get to run in that stretch of time: somebody stopped it, or the machine was busy. */
+export function wasStopped(
+  { faults, stalls }: Pick<History, 'faults' | 'stalls'>,
+  pid: number,
+  fromMs: number,
+  toMs: number,
+): boolean {
+  const overlaps = (each: { pid?: number; fromMs: number; toMs: number }): boolean =>
+    each.pid === pid && each.fromMs <= toMs && each.toMs >= fromMs;
+  return stalls.some(overlaps) || faults.some((fault) => fault.kind.startsWith('stop-') && overlaps(fault));
 }
 
 export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {

@@ -125,18 +125,18 @@ function clockJump(weight: number): Fault {
 }
 
 export const FAULTS_ON_PROCESSES: readonly Fault[] = [
-  killFault('worker', 5),
-  stopFault('worker', 4),
-  killInSettle('worker', 3),
-  drainFault('worker', 3),
+  killFault('worker', 3),
+  stopFault('worker', 5),
+  killInSettle('worker', 2),
+  drainFault('worker', 2),
   killFault('caller', 2),
   killFault('operator', 1),
   clockJump(2),
 ];
 
 export const FAULTS_ON_OWNER: readonly Fault[] = [
-  killFault('owner', 4),
-  stopFault('owner', 3),
-  killInSettle('owner', 4),
+  killFault('owner', 3),
+  stopFault('owner', 4),
+  killInSettle('owner', 3),
   drainFault('owner', 2),
 ];

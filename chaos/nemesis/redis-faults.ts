@@ -17,13 +17,13 @@ const SQUEEZED_BYTES = 64 * 1024;
 const SERVER_FAULTS: readonly ServerFault[] = [
   {
     kind: 'client-kill',
-    weight: 3,
+    weight: 4,
     about: 'CLIENT KILL TYPE normal: every connection is cut',
     act: async (redis) => `${await redis.cli('CLIENT', 'KILL', 'TYPE', 'normal')} connections`,
   },
   {
     kind: 'client-pause',
-    weight: 2,
+    weight: 3,
     about: 'CLIENT PAUSE for 0.1 to 1.5 leases',
     async act(redis, force) {
       const forMs = Math.round(LEASE_MS * (0.1 + 1.4 * force));
@@ -34,7 +34,7 @@ const SERVER_FAULTS: readonly ServerFault[] = [
   },
   {
     kind: 'slow-server',
-    weight: 2,
+    weight: 3,
     about: 'DEBUG SLEEP for 0.1 to 1.5 leases: the server does nothing at all',
     async act(redis, force) {
       const forMs = Math.round(LEASE_MS * (0.1 + 1.4 * force));
@@ -56,7 +56,7 @@ const SERVER_FAULTS: readonly ServerFault[] = [
   },
   {
     kind: 'redis-kill',
-    weight: 2,
+    weight: 3,
     about: 'kill -9 of Redis, and a restart on the same folder',
     async act(redis) {
       await redis.kill('SIGKILL');
@@ -66,7 +66,7 @@ const SERVER_FAULTS: readonly ServerFault[] = [
   },
   {
     kind: 'squeeze-memory',
-    weight: 1,
+    weight: 2,
     about: 'maxmemory is set to what is used and 64 KB, and lifted again',
     async act(redis, force) {
       const used = Number(/used_memory:(\d+)/.exec(await redis.cli('INFO', 'memory'))?.[1]);

@@ -1,5 +1,6 @@
 import { spawnNode } from '../../test/support/process.ts';
 import type { WatchedProcess } from '../../test/support/watched-process.ts';
+import { monotonicMs } from '../workload/monotonic.ts';
 
 export type SlotRole = 'owner' | 'worker' | 'caller' | 'operator';
 
@@ -9,6 +10,9 @@ export interface SlotLife {
   readonly slot: string;
   readonly exit: string;
   readonly said: string;
+  /** From its start until it was ready; 0 if it never was. */
+  readonly bootMs: number;
+  readonly endedAtMs: number;
 }
 
 /** A place in which a process runs, and runs again when it was killed. */
@@ -31,7 +35,8 @@ export interface Slot {
   readonly finished: Promise<void>;
 }
 
-const READY_WITHIN_MS = 40_000;
+const READY_WITHIN_MS = 90_000;
+const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGKILL', 'SIGUSR2'];
 const AGAIN_MS = 100;
 
 export interface SlotOptions {
@@ -42,11 +47,15 @@ export interface SlotOptions {
   readonly env: Readonly<Record<string, string>>;
   /** What is worth knowing about ends that nobody asked for. */
   readonly onTrouble: (what: string) => void;
+  /** It has become ready, or is no longer. */
+  readonly onChange: () => void;
 }
 
 export function createSlot(options: SlotOptions): Slot {
   const { name, role } = options;
   const lives: SlotLife[] = [];
+  let startedAtMs = 0;
+  let bootMs = 0;
   let child: WatchedProcess | undefined;
   let ready = false;
   let stopped = false;
@@ -58,10 +67,15 @@ export function createSlot(options: SlotOptions): Slot {
     const [first, ...rest] = [...options.execArgv, options.script];
     const started = await spawnNode(first!, rest, { env: options.env });
     child = started;
+    startedAtMs = monotonicMs();
     stopped = false;
     void started.exited.then(({ code, signal }) => onExit(started, signal ?? String(code)));
     await started.waitForLine(/^ready/, READY_WITHIN_MS).then(
-      () => (ready = child === started),
+      () => {
+        ready = child === started;
+        bootMs = monotonicMs() - startedAtMs;
+        options.onChange();
+      },
       (error: unknown) => {
         if (started.exit === undefined) options.onTrouble(`${name} is not ready: ${String(error).slice(0, 800)}`);
         started.kill('SIGKILL');
@@ -70,10 +84,19 @@ export function createSlot(options: SlotOptions): Slot {
   }
 
   function onExit(gone: WatchedProcess, exit: string): void {
-    lives.push({ pid: gone.pid, slot: name, exit, said: gone.stdout.slice(-400) + gone.stderr.slice(-2000) });
+    lives.push({
+      pid: gone.pid,
+      slot: name,
+      exit,
+      said: gone.stdout.slice(-400) + gone.stderr.slice(-2000),
+      bootMs,
+      endedAtMs: monotonicMs(),
+    });
+    bootMs = 0;
     if (child === gone) {
       child = undefined;
       ready = false;
+      options.onChange();
     }
     const isDone = exit === '0' && gone.stdout.includes('done');
     if (isDone) return finish();
@@ -100,8 +123,9 @@ export function createSlot(options: SlotOptions): Slot {
       if (signal === 'SIGSTOP') stopped = true;
       if (signal === 'SIGCONT') stopped = false;
       // On its way out: nobody else should hit it.
-      if (signal === 'SIGTERM') ready = false;
+      if (ENDING.includes(signal)) ready = false;
       child?.kill(signal);
+      options.onChange();
     },
     async ended() {
       const exit = await child?.exited;

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connect, type SessionHandle } from 'sallyport/client';
@@ -34,15 +34,18 @@ export interface Stage {
   readonly startAtMs: number;
   /** Ends of processes that nobody asked for. */
   readonly troubles: string[];
+  /** When no worker was up at all. */
+  readonly away: readonly { readonly fromMs: number; toMs: number }[];
   clockFile(slot: string): string;
   start(): Promise<void>;
-  /** Kills what still runs, and removes the folder. */
-  stop(): Promise<void>;
+  /** Kills what still runs, and removes the folder; before that, copies it. */
+  stop(copyTo?: string): Promise<void>;
 }
 
 interface StageFiles {
   readonly effects: string;
   readonly workerLog: string;
+  readonly stalls: string;
   readonly operator: string;
   readonly caller: (index: number) => string;
 }
@@ -64,14 +67,28 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
   const files: StageFiles = {
     effects: join(folder.path, 'effects.log'),
     workerLog: join(folder.path, 'workers.jsonl'),
+    stalls: join(folder.path, 'stalls.jsonl'),
     operator: join(folder.path, 'operator.jsonl'),
     caller: (index) => join(folder.path, `caller-${index}.jsonl`),
   };
   writeFileSync(files.effects, '');
   const troubles: string[] = [];
+  const away: { fromMs: number; toMs: number }[] = [];
+  /** Called with every change of who is up. */
+  function noteAway(): void {
+    const open = away.at(-1)?.toMs === Infinity ? away.at(-1) : undefined;
+    const isUp = workers.some(({ isReady }) => isReady);
+    if (isUp && open !== undefined) open.toMs = monotonicMs();
+    if (!isUp && open === undefined) away.push({ fromMs: monotonicMs(), toMs: Infinity });
+  }
   const clockFile = (slot: string): string => join(folder.path, `clock-${slot}`);
   // A killed owner leaves its socket behind; here it goes with the folder.
-  const place = { XDG_RUNTIME_DIR: folder.path, CHAOS_EFFECTS: files.effects, CHAOS_LOG: files.workerLog };
+  const place = {
+    XDG_RUNTIME_DIR: folder.path,
+    CHAOS_EFFECTS: files.effects,
+    CHAOS_LOG: files.workerLog,
+    CHAOS_STALLS: files.stalls,
+  };
   const slotOf = (name: string, role: SlotRole, script: string, env: Record<string, string>): Slot =>
     createSlot({
       name,
@@ -80,6 +97,7 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
       execArgv: ['--import', scriptOf('shifted-clock')],
       env: { ...place, ...env, CHAOS_CLOCK: clockFile(name) },
       onTrouble: (what) => troubles.push(what),
+      onChange: () => noteAway(),
     });
 
   const sessionsFile = join(folder.path, 'sessions.json');
@@ -96,6 +114,7 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
     sessions: [] as readonly SessionHandle[],
     startAtMs: 0,
     troubles,
+    away,
     clockFile,
     async start() {
       await workers[0]!.start();
@@ -116,14 +135,21 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
       }
       await Promise.all([stage.operator, ...stage.callers].map((slot) => slot.start()));
     },
-    async stop() {
+    async stop(copyTo?: string) {
       const slots = [...workers, ...stage.callers, stage.operator as Slot | undefined];
       await Promise.all(slots.map((slot) => slot?.retire('SIGKILL', 0)));
       await redis?.stop();
+      if (copyTo !== undefined) cpSync(folder.path, copyTo, { recursive: true, filter: isFileOrFolder });
       folder.remove();
     },
   };
   return stage;
+}
+
+/** Not the socket of an owner. */
+function isFileOrFolder(path: string): boolean {
+  const found = lstatSync(path);
+  return found.isFile() || found.isDirectory();
 }
 
 function workerSlots(

@@ -3,9 +3,11 @@
 import { startWorker, type Log, type WorkerOptions } from 'sallyport';
 import { openStore } from 'sallyport/testing';
 import { openJournal } from './journal.ts';
+import { watchStalls, type Stall } from './watch-stalls.ts';
 
 const options = JSON.parse(process.env['CHAOS_WORKER']!) as WorkerOptions;
 const note = openJournal<{ pid: number; level: string; message: string; facts: object }>(process.env['CHAOS_LOG']!);
+watchStalls(openJournal<Stall>(process.env['CHAOS_STALLS']!));
 const MOST_DELAY_MS = 4;
 let dies = false;
 
@@ -42,6 +44,11 @@ function text(value: unknown): unknown {
 
 const log: Log = { debug: () => undefined, info: () => undefined, warn: logger('warn'), error: logger('error') };
 const worker = await startWorker({ ...options, health: false, log }, { openStore: openDyingStore });
+// On a machine that is too busy a module can fail to load in time. Such a worker has nothing to serve; the next try may.
+if (worker.loaded.broken.length > 0) {
+  console.log(`broken ${JSON.stringify(worker.loaded.broken)}`);
+  process.exit(75);
+}
 worker.failed.catch((error: unknown) => {
   console.log(`failed ${text(error) as string}`);
   process.exit(70);

@@ -100,9 +100,9 @@ export const ACCEPT: readonly Mutant[] = [
     id: 'queue-trimmed-by-length',
     bug: 'Accept on Redis trims the queue to a length, so the oldest waiting calls are lost.',
     file: lua('accept-calls'),
-    find: 'head.facts, digest .. run_state, envelope)',
-    replace: "head.facts, digest .. run_state, envelope)\n      redis.call('XTRIM', head.stream, 'MAXLEN', 10)",
-    caughtBy: [{ file: REDIS, title: 'five hundred calls and three claimers' }],
+    find: 'numbers, entry, correlation, digest)',
+    replace: "numbers, entry, correlation, digest)\n    redis.call('XTRIM', head.stream, 'MAXLEN', 3)",
+    caughtBy: [{ file: REDIS, title: 'claim hands out calls in accept order, no more than asked for, each once' }],
   },
   {
     id: 'anybody-may-attach-to-a-call',

@@ -55,8 +55,11 @@ export const PERMISSION: readonly Mutant[] = [
     id: 'capability-widened-by-nested-calls',
     bug: 'A tool may call what its caller may not.',
     file: 'src/stages/identify/identify.ts',
-    find: 'if (!permission.allowed) {',
-    replace: 'if (!permission.allowed && envelope.parent === undefined) {',
+    find: 'const access = decideAccess(claimed.policy, tool.declaration, identity);',
+    replace: `const access =
+    envelope.parent === undefined
+      ? decideAccess(claimed.policy, tool.declaration, identity)
+      : ({ selection: { selected: true }, permission: { allowed: true, entry: '*', grantedTo: '*' } } as Access);`,
     caughtBy: [
       { file: 'test/plane/nested.test.ts', title: 'that is denied is denied inside the parent, which goes on' },
     ],

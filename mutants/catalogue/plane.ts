@@ -23,7 +23,7 @@ export const PLANE: readonly Mutant[] = [
     bug: 'A worker that is told to stop begins calls that its last read brings.',
     file: 'src/worker/consume.ts',
     find: 'if (!stopping) return runAll(answer, slots);',
-    replace: 'if (slots !== undefined) return runAll(answer, slots);',
+    replace: 'if (answer.deliveries.length > 0) return runAll(answer, slots);',
     caughtBy: [{ file: 'src/worker/consume.test.ts', title: 'gives back at once what its reads of' }],
   },
   {

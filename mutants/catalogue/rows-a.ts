@@ -62,6 +62,16 @@ export const ROWS_A: readonly Mutant[] = [
     caughtBy: [{ file: EMBEDDED, title: "another subject's call overtakes the backlog of a noisy one" }],
   },
   {
+    id: 'any-token-opens-a-session',
+    bug: 'The embedded store takes a call with any token, as long as the session is there.',
+    file: 'src/stores/embedded/transitions/accept-call.ts',
+    find: 'return isTokenOf(session, proof.tokenDigest);',
+    replace: 'return isTokenOf(session, proof.tokenDigest) || proof.tokenDigest.length > 0;',
+    caughtBy: [
+      { file: EMBEDDED, title: 'accept answers a wrong token exactly as an unknown session, and writes nothing' },
+    ],
+  },
+  {
     id: 'services-offer-every-method',
     bug: 'A tool can call methods of a service that are not offered to tools.',
     file: 'src/services/open-access.ts',
@@ -126,7 +136,7 @@ export const ROWS_A: readonly Mutant[] = [
     bug: 'A privileged tool runs without a record that it is about to.',
     file: 'src/stages/execute/begin.ts',
     find: 'const intent = privileged ?',
-    replace: 'const intent = privileged && delivery.fence < 0 ?',
+    replace: 'const intent = privileged && fence < 0 ?',
     caughtBy: [
       {
         file: 'src/stages/execute/begin.test.ts',

@@ -21,11 +21,11 @@ export const ROWS_D: readonly Mutant[] = [
     caughtBy: [{ file: 'src/mcp/inbound/sealed-state.test.ts', title: 'comes back to its owner, once' }],
   },
   {
-    id: 'unsafe-tools-start-unmarked',
-    bug: 'An unsafe tool is entered without a start mark, and after a crash it is run again.',
+    id: 'first-starts-leave-no-mark',
+    bug: 'Tools are entered without a start mark, so that an unsafe one is run again after a crash.',
     file: 'src/stages/execute/begin.ts',
-    find: "    effect === 'unsafe' ||\n",
-    replace: '',
+    find: 'return mustMark ?',
+    replace: 'return mustMark && delivery.recovered !== undefined ?',
     caughtBy: [{ file: 'test/plane/crash-points.test.ts', title: 'before settleCall' }],
   },
   {

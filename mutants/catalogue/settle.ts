@@ -63,11 +63,11 @@ export const SETTLE: readonly Mutant[] = [
   },
   {
     id: 'settle-keeps-the-entry',
-    bug: 'Settle on Redis does not acknowledge the entry, so a settled call is delivered again.',
+    bug: 'Settle on Redis leaves the entry in the queue, which grows for ever.',
     file: lua('shared/settlement'),
     find: "    redis.call('XACK', stream, GROUP, unpack(ids))\n    redis.call('XDEL', stream, unpack(ids))",
     replace: '',
-    caughtBy: [{ file: REDIS, title: 'settle stores the outcome and ends the lease' }],
+    caughtBy: [{ file: REDIS, title: 'queueState counts what waits and what is held' }],
   },
   {
     id: 'only-the-first-waiter-is-answered',
@@ -90,7 +90,7 @@ export const SETTLE: readonly Mutant[] = [
     bug: 'The embedded store hands a caller the replies of all callers.',
     file: transition('take-replies'),
     find: 'FROM reply WHERE callerId = ? ORDER BY',
-    replace: "FROM reply WHERE callerId <> ? || '-' ORDER BY",
+    replace: 'FROM reply WHERE length(?) > 0 ORDER BY',
     caughtBy: [{ file: EMBEDDED, title: 'callers never see each other’s replies' }],
   },
   {

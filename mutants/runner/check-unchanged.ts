@@ -2,7 +2,7 @@ import type { Catcher } from '../mutant.ts';
 import { nameOf } from './judge-mutant.ts';
 import { runTests, testsOf } from './run-tests.ts';
 
-const FILE_LIMIT_MS = 300_000;
+const FILE_LIMIT_MS = 600_000;
 
 export interface Checked {
   readonly problems: readonly string[];

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 import { checkUnchanged } from './check-unchanged.ts';
 import { findProblems } from './find-problems.ts';
-import { judgeMutant, MUTANT_LIMIT_MS, type Judgement } from './judge-mutant.ts';
+import { judgeMutant, type Judgement } from './judge-mutant.ts';
 import { byFile } from './run-tests.ts';
 import { TreeCopy } from './tree-copy.ts';
 
@@ -24,9 +24,10 @@ export async function runMutants(mutants: readonly Mutant[], options: RunOptions
   if (wrong.length > 0) return { kind: 'refused', problems: wrong };
 
   const startedMs = performance.now();
-  const copies = await makeCopies(options);
-  if (typeof copies === 'string') return { kind: 'refused', problems: [copies] };
-  say(`${copies.length} copies built in ${seconds(performance.now() - startedMs)}`);
+  const copies = Array.from({ length: options.jobs }, (_, index) =>
+    TreeCopy.of(options.project, options.folder, `job-${index + 1}`),
+  );
+  say(`${copies.length} copies made in ${seconds(performance.now() - startedMs)}`);
 
   const problems = await checkAll(mutants, copies, say);
   if (problems.length > 0) return { kind: 'refused', problems };
@@ -36,18 +37,6 @@ export async function runMutants(mutants: readonly Mutant[], options: RunOptions
     return judgement;
   });
   return { kind: 'judged', judgements };
-}
-
-/** The first is built, the others are copied from it with what it built: paths in the compiler's record are relative. */
-async function makeCopies(options: RunOptions): Promise<TreeCopy[] | string> {
-  const first = TreeCopy.of(options.project, options.folder, 'job-1');
-  first.forgetBuild();
-  const built = await first.build(MUTANT_LIMIT_MS);
-  if (built.kind === 'failed') return `The unchanged tree could not be built: ${built.output}`;
-  const others = Array.from({ length: options.jobs - 1 }, (_, index) =>
-    TreeCopy.of(first.root, options.folder, `job-${index + 2}`),
-  );
-  return [first, ...others];
 }
 
 async function checkAll(

@@ -1,5 +1,4 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Catcher } from '../mutant.ts';
 import { runChild } from './run-child.ts';
 
@@ -21,13 +20,11 @@ interface Report {
   }[];
 }
 
-/** Long enough for every named test on a busy machine; a hanging mutant costs this much. */
-const TEST_LIMIT_MS = 30_000;
-
 /** Runs the named tests of one file in the copy. */
 export async function runTests(root: string, catchers: readonly Catcher[], limitMs: number): Promise<RunResult> {
   const [{ file } = { file: '' }] = catchers;
-  const reportFile = join(root, '.mutants-report.json');
+  // Beside the copy: what the tests see is the tree and nothing else.
+  const reportFile = `${root}-report.json`;
   rmSync(reportFile, { force: true });
   const titles = catchers.map(({ title }) => title).filter((title) => title !== undefined);
   const named = titles.length === catchers.length ? ['--testNamePattern', titles.map(escape).join('|')] : [];
@@ -38,7 +35,6 @@ export async function runTests(root: string, catchers: readonly Catcher[], limit
       `--project=${file.startsWith('test/') ? 'integration' : 'unit'}`,
       '--reporter=json',
       `--outputFile=${reportFile}`,
-      `--testTimeout=${TEST_LIMIT_MS}`,
       // One red test is enough for one catcher.
       ...(catchers.length === 1 ? ['--bail=1'] : []),
       ...named,
@@ -62,7 +58,10 @@ function readReport(reportFile: string, code: number, output: string): RunResult
   // A file that cannot be loaded, a hook that fails, an error outside every test: nothing was tested.
   if (code !== 0 && !tests.some((test) => test.status === 'failed')) {
     const messages = report.testResults.map((suite) => suite.message).filter(Boolean);
-    return { kind: 'broken', output: [...messages, output].join('\n').trim() };
+    return {
+      kind: 'broken',
+      output: ['no test failed, but a hook or the file itself', ...messages, output].join('\n').trim(),
+    };
   }
   return { kind: 'ran', tests };
 }

@@ -126,7 +126,7 @@ const CUT = `
 const FORGET_STATEMENTS = `
   DELETE FROM audit_statement AS statement
   WHERE id IN (SELECT id FROM audit_statement ORDER BY id LIMIT 200)
-    AND id < (SELECT id FROM audit_statement WHERE text::jsonb ->> 'kind' = 'heads' ORDER BY id DESC LIMIT 1)
+    AND id IS DISTINCT FROM (SELECT id FROM audit_statement WHERE text::jsonb ->> 'kind' = 'heads' ORDER BY id DESC LIMIT 1)
     AND text::jsonb ->> 'kind' IN ('heads', 'erasure', 'cut')
     AND NOT EXISTS (
       SELECT 1 FROM jsonb_array_elements(coalesce(text::jsonb -> 'heads', jsonb_build_array(text::jsonb -> 'cut'))) AS head

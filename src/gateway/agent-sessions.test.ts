@@ -103,6 +103,16 @@ describe('agent sessions', () => {
     expect(endedRuns).toHaveLength(3);
   });
 
+  it('never give a run out again that was ended', async () => {
+    const { client, endedRuns } = recordingClient();
+    const sessions = createAgentSessions(client, { hasCalls: async () => false });
+    const first = await runOf(sessions.handleOf(agent(), 'a'));
+    await sessions.endRun('token1', 'a');
+    expect(endedRuns).toEqual([`session1 ${first}`]);
+    expect(await runOf(sessions.handleOf(agent(), 'a'))).not.toBe(first);
+    expect(await runOf(sessions.handleOf(agent()))).not.toBe(first);
+  });
+
   it('open another session when the first has ended', async () => {
     const { client, ended } = recordingClient();
     let now = 0;

@@ -39,6 +39,8 @@ interface Held {
   readonly isOwn: boolean;
   touchedAt: number;
   readonly runs: Map<string, HeldRun>;
+  /** The run that the session was opened with has been given out: it may have ended since. */
+  isFirstRunTaken: boolean;
 }
 
 interface HeldRun {
@@ -65,7 +67,13 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
 
   function hold(bearer: Authenticated): Held {
     const session = bearer.via === 'session' ? Promise.resolve(handleOfBearer(bearer)) : open(client, bearer);
-    const made: Held = { session, isOwn: bearer.via !== 'session', touchedAt: now(), runs: new Map() };
+    const made: Held = {
+      session,
+      isOwn: bearer.via !== 'session',
+      touchedAt: now(),
+      runs: new Map(),
+      isFirstRunTaken: false,
+    };
     held.set(bearer.id, made);
     if (held.size > MOST_BEARERS) held.delete(held.keys().next().value!);
     // Whoever comes next tries again.
@@ -114,7 +122,8 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     const handle = await session;
     const raced = runs.get(name);
     if (raced !== undefined && raced !== known) return raced.run;
-    const isFirst = bearer.via !== 'session' && runs.size === 0;
+    const isFirst = bearer.via !== 'session' && !from.isFirstRunTaken;
+    from.isFirstRunTaken = true;
     const run = isFirst ? Promise.resolve(handle.run) : client.openRun(handle).then((opened) => opened.run);
     runs.set(name, { run, usedAt: now() });
     if (isOver) releaseQuietly(from, known);

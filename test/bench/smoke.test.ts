@@ -39,7 +39,7 @@ it('every bench of the standard set starts with tiny sizes and gives a well-form
   } finally {
     folder.remove();
   }
-}, 180_000);
+}, 600_000);
 
 it('a ratio that got worse than allowed ends the comparison with 1, and a file that is no report with 2', async () => {
   const folder = temporaryFolder('sallyport-bench-compare');

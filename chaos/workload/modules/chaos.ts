@@ -6,7 +6,12 @@ import { digestOf, MODULE, TOOLS, type ToolName } from '../tools.ts';
 const input = z.object({ key: z.string(), ms: z.number(), fate: z.string().optional(), pad: z.string().optional() });
 type Input = z.infer<typeof input>;
 
-const log = createEffectLog(process.env['CHAOS_EFFECTS']!);
+// Opened by the first run: whoever only describes the module has no such file.
+let opened: ReturnType<typeof createEffectLog> | undefined;
+const log: ReturnType<typeof createEffectLog> = (line) => {
+  opened ??= createEffectLog(process.env['CHAOS_EFFECTS']!);
+  opened(line);
+};
 
 function marker(name: ToolName, args: Input, ctx: ToolContext) {
   const argsDigest = digestOf(args);

@@ -95,7 +95,7 @@ export function cutTrail(database: Database, cut: SignedHead, statement: SignedS
 const FORGET_STATEMENTS = `
   DELETE FROM auditStatement
   WHERE id IN (SELECT id FROM auditStatement ORDER BY id LIMIT 200)
-    AND id < (SELECT id FROM auditStatement WHERE json_extract(text, '$.kind') = 'heads' ORDER BY id DESC LIMIT 1)
+    AND id IS NOT (SELECT id FROM auditStatement WHERE json_extract(text, '$.kind') = 'heads' ORDER BY id DESC LIMIT 1)
     AND json_extract(text, '$.kind') IN ('heads', 'erasure', 'cut')
     AND NOT EXISTS (
       SELECT 1 FROM json_each(coalesce(json_extract(text, '$.heads'), json_array(json_extract(text, '$.cut')))) AS head

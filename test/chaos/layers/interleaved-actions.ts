@@ -96,7 +96,8 @@ function claimAction(worker: Worker): Action {
 function reclaimAction(worker: Worker): Action {
   return {
     name: `reclaim by ${worker}`,
-    applies: (world) => world.lapsed.size > 0,
+    // Also when no lease has run out: then it must take nothing.
+    applies: (world) => [...world.model.calls.values()].some(isOwned),
     run: async (world) => {
       const { session, pool } = world.real;
       const workerId = world.workerIds[worker];

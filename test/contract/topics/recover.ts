@@ -149,6 +149,7 @@ export function describeRecover(scene: Scene): void {
     const [current] = await reclaimAll(store, session.lane, { workerId });
     expect(current).toMatchObject({ callId: stalled.callId, workerId });
     expect(await store.startCall(startRequest(stalled))).toEqual({ kind: 'fenced' });
+    expect(await store.renewCalls({ lane: session.lane, calls: [stalled, current!] })).toEqual(['fenced', 'renewed']);
     expect(await store.settleCall(settleRequest(stalled))).toBe('fenced');
     expect(await store.settleCall(settleRequest(current!))).toBe('settled');
   });

@@ -59,7 +59,7 @@ export function createProcess({ role, args, readyLine, options }: ProcessWish): 
       started.onMessage(answered);
       child = started;
       void started.exited.then(() => {
-        for (const { reject } of waiting.values()) reject(new Error(`${role} ended`));
+        for (const each of waiting.values()) each.reject(new Error(`${role} ended`));
         waiting.clear();
       });
       try {

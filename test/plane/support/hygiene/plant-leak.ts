@@ -7,6 +7,7 @@ import type { RedisWatch } from './sample-redis.ts';
 export const PLANTS = ['timer', 'fd', 'heap', 'process', 'folder', 'key', 'consumer', 'client'] as const;
 export type Plant = (typeof PLANTS)[number];
 
+const STREAM = '{sallyport:0}:pool:default';
 let planted = 0;
 
 /** Leaves one thing behind, as a defect of the product would: a soak that stays green then is worth nothing. */
@@ -37,15 +38,14 @@ async function plantOne(what: Plant, plane: HygienePlane, watch: RedisWatch | un
       await watch?.redis.set(`{sallyport:0}:body:planted-${planted}`, 'x');
       return;
     case 'consumer':
-      await watch?.redis.call(
-        'XGROUP',
-        'CREATECONSUMER',
-        '{sallyport:0}:pool:default',
-        'workers',
-        `planted-${planted}`,
-      );
+      // In a group of its own: idle consumers of the workers' group are taken away by any worker.
+      await watch?.redis.xgroup('CREATE', STREAM, `planted-${planted}`, '$');
+      await watch?.redis.xgroup('CREATECONSUMER', STREAM, `planted-${planted}`, 'nobody');
       return;
     case 'client':
-      await watch?.redis.duplicate({ connectionName: `planted-${planted}`, lazyConnect: true }).connect();
+      await watch?.redis
+        .duplicate({ connectionName: `planted-${planted}`, lazyConnect: true })
+        .on('error', () => undefined)
+        .connect();
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { DoorAnswer, HygieneProcess } from './hygiene-process.ts';
 import type { Sample } from './sample.ts';
@@ -103,6 +104,10 @@ export function sampleProcesses(sample: Sample, temporary: string, processes: re
   }
 }
 
+/** Loops sleep and work in turn, so one glance may see a timer more or less: the least of several is what is always there. */
+const GLANCES = 12;
+const GLANCE_EVERY_MS = 20;
+
 /** Through the door: what keeps the main thread of each role awake, and its heap. */
 export async function sampleDoors(
   sample: Sample,
@@ -110,10 +115,26 @@ export async function sampleDoors(
   collectFirst: boolean,
 ): Promise<void> {
   for (const process of processes) {
-    const { heapUsed, external, resources } = await process.ask<DoorAnswer>({ ask: 'look', collectFirst });
-    for (const kind of resources) sample.count(`resources of ${process.role}: ${kind}`, 1);
+    const glances: ReadonlyMap<string, number>[] = [];
+    for (let number = 0; number < GLANCES; number += 1) {
+      glances.push(countEach((await process.ask<DoorAnswer>({ ask: 'look' })).resources));
+      await pause(GLANCE_EVERY_MS);
+    }
+    for (const kind of new Set(glances.flatMap((glance) => [...glance.keys()]))) {
+      sample.count(
+        `resources of ${process.role}: ${kind}`,
+        Math.min(...glances.map((glance) => glance.get(kind) ?? 0)),
+      );
+    }
     if (!collectFirst) continue;
+    const { heapUsed, external } = await process.ask<DoorAnswer>({ ask: 'look', collectFirst });
     sample.measure(`heap of ${process.role}`, heapUsed);
     sample.measure(`external of ${process.role}`, external);
   }
+}
+
+function countEach(words: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
 }

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { LayerOptions } from '../../../chaos/layers/layer.ts';
+import type { ApprovalDecision } from '../../../src/domain/approval.ts';
+import { randomId } from '../../../src/wire/ids.ts';
+import { OPERATOR, policyWith } from '../../plane/support/gate-plane.ts';
+import { stagePlane, type StagedPlane } from '../../plane/support/stage-plane.ts';
+import { eventually, spawnNode } from '../../support/process.ts';
+import type { WatchedProcess } from '../../support/watched-process.ts';
+
+/** Nobody takes over from a living worker here, so this is only how long a dead one is waited for. */
+const LEASE_MS = 1_000;
+const MODULES = fileURLToPath(new URL('../../fixtures/chaos-plane', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('crash-process.mjs', import.meta.url));
+
+/** Where it happens, which time, and who dies of it. */
+export interface Point {
+  readonly place: string;
+  readonly hit: number;
+  readonly victim: 'self' | 'store';
+}
+
+/** A process that does nothing until it is told to. */
+export interface Staged {
+  readonly process: WatchedProcess;
+  /** What it asked the store and what was answered, as `before <method> <callId>` and `after …`, and where it died. */
+  trace(): string[];
+  /** The next message of this kind; undefined when the process ends first. */
+  next(kind: string): Promise<unknown>;
+}
+
+export interface CrashPlane extends StagedPlane {
+  /** Booted ahead, as booting takes longer than dying. */
+  takeWorker(): Promise<Staged>;
+  startCaller(): Promise<Staged>;
+  decideAll(decision: ApprovalDecision): Promise<void>;
+}
+
+async function stage(role: 'worker' | 'caller', plane: StagedPlane): Promise<Staged> {
+  const file = join(plane.folder, `trace-${randomId()}`);
+  const options =
+    role === 'worker' ? { ...plane.storeOptions, modules: MODULES, leaseMs: LEASE_MS } : plane.storeOptions;
+  const env = { ROLE: role, TRACE: file, OPTIONS: JSON.stringify(options) };
+  const child = await spawnNode(SCRIPT, [], { env, ipc: true });
+  await child.waitForLine(/^ready$/, 60_000);
+  const waiting = new Map<string, (message: unknown) => void>();
+  child.onMessage((message) => {
+    const { kind } = message as { kind: string };
+    if (kind === 'kill-store') void killStore(plane, child);
+    waiting.get(kind)?.(message);
+    waiting.delete(kind);
+  });
+  const next = (kind: string): Promise<unknown> =>
+    Promise.race([child.exited.then(() => undefined), new Promise((resolve) => waiting.set(kind, resolve))]);
+  const trace = (): string[] => readFileSync(file, { encoding: 'utf8', flag: 'a+' }).split('\n').filter(Boolean);
+  return { process: child, trace, next };
+}
+
+async function killStore(plane: StagedPlane, child: WatchedProcess): Promise<void> {
+  await plane.redis!.kill('SIGKILL');
+  await plane.redis!.restart();
+  if (child.exit === undefined) child.send({ kind: 'store-back' });
+}
+
+const BOOTED_AHEAD = 2;
+
+/** A plane whose policy asks about `crash.approval`, with workers that wait to be told where to die. */
+export async function stageCrashPlane(backend: LayerOptions['store']): Promise<CrashPlane> {
+  const plane = await stagePlane(backend, 'always');
+  await plane.setPolicy(
+    policyWith([{ id: 'ask', verdict: 'ask', tools: ['crash.approval'], reason: 'It is asked about.' }]),
+  );
+  const started: Staged[] = [];
+  const start = async (role: 'worker' | 'caller'): Promise<Staged> => {
+    const staged = await stage(role, plane);
+    started.push(staged);
+    return staged;
+  };
+  const ahead: Promise<Staged>[] = [];
+  return {
+    ...plane,
+    takeWorker: async () => {
+      while (ahead.length <= BOOTED_AHEAD) ahead.push(start('worker'));
+      return ahead.shift()!;
+    },
+    startCaller: () => start('caller'),
+    decideAll: async (decision) => {
+      for (const { question } of await plane.store.listApprovals({ state: 'pending', limit: 100 })) {
+        await plane.client.approvals.decide(OPERATOR, question.id, { decision, binding: question.binding });
+      }
+    },
+    stop: async () => {
+      await Promise.allSettled(ahead);
+      for (const { process: child } of started) child.kill('SIGKILL');
+      await Promise.all(started.map(({ process: child }) => child.exited));
+      await plane.stop();
+    },
+  };
+}
+
+/** Says yes to whatever is asked until `done` is. */
+export async function approveUntil(plane: CrashPlane, done: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  void done.then(
+    () => (isDone = true),
+    () => (isDone = true),
+  );
+  await eventually(
+    async () => {
+      await plane.decideAll('allow-once');
+      return isDone;
+    },
+    { timeoutMs: 120_000, everyMs: 25, what: 'the calls to end' },
+  );
+}

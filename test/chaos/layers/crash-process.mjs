@@ -1,0 +1,120 @@
+// A worker or a caller that dies at one point of its talk with the store, or has the store die there. OPTIONS and ROLE say what it is,
+// TRACE names the file for what it has asked and been answered; that is written at once, so that it outlives the process.
+import { appendFileSync } from 'node:fs';
+import { createClientOf } from '../../../dist/compose/connect.js';
+import { openStore } from '../../../dist/exports/testing.js';
+import { startWorker } from '../../../dist/exports/worker.js';
+
+const { ROLE, TRACE } = process.env;
+const options = JSON.parse(process.env.OPTIONS);
+const TAKING = new Set(['claimCalls', 'reclaimCalls']);
+/** So short that a closed gate is noticed soon. */
+const MOST_WAIT_MS = 50;
+
+let point;
+let seen = new Map();
+let isOpen = false;
+let opened = Promise.withResolvers?.() ?? deferred();
+let taking = 0;
+let storeIsBack = () => {};
+
+function deferred() {
+  const made = {};
+  made.promise = new Promise((resolve) => (made.resolve = resolve));
+  return made;
+}
+
+function die() {
+  process.kill(process.pid, 'SIGKILL');
+  for (;;);
+}
+
+const note = (line) => appendFileSync(TRACE, `${line}\n`);
+
+/** The `hit`-th time that this happens: the end of this process, or of the store. */
+async function reach(when, method) {
+  if (!isOpen && ROLE === 'worker') return;
+  const place = `${when} ${method}`;
+  const count = (seen.get(place) ?? 0) + 1;
+  seen.set(place, count);
+  if (point === undefined || point.place !== place || point.hit !== count) return;
+  note(`died ${place}`);
+  if (point.victim === 'self') die();
+  const back = new Promise((resolve) => (storeIsBack = resolve));
+  process.send({ kind: 'kill-store' });
+  await back;
+}
+
+/** A taking that finds nothing is no point: it depends on the time only. */
+const isEmpty = (method, answer) => TAKING.has(method) && answer.deliveries.length === 0;
+
+function watched(store, method) {
+  return async (request) => {
+    if (TAKING.has(method)) {
+      while (!isOpen) await opened.promise;
+      taking += 1;
+      request = {
+        ...request,
+        ...(request.waitMs === undefined ? {} : { waitMs: Math.min(request.waitMs, MOST_WAIT_MS) }),
+      };
+    }
+    try {
+      const id = request?.callId ?? '';
+      await reach('before', method);
+      note(`before ${method} ${id}`);
+      const answer = await store[method](request);
+      if (isEmpty(method, answer)) return answer;
+      note(`after ${method} ${id}`);
+      await reach('after', method);
+      return answer;
+    } finally {
+      if (TAKING.has(method)) taking -= 1;
+    }
+  };
+}
+
+async function openWatched(storeOptions) {
+  const store = await openStore(storeOptions);
+  const methods = Object.keys(store).filter((name) => typeof store[name] === 'function' && name !== 'close');
+  return { ...store, lanes: store.lanes, ...Object.fromEntries(methods.map((name) => [name, watched(store, name)])) };
+}
+
+const open = (message) => {
+  point = message.point;
+  seen = new Map();
+  isOpen = true;
+  opened.resolve();
+};
+
+async function halt() {
+  isOpen = false;
+  opened = deferred();
+  while (taking > 0) await new Promise((resolve) => setImmediate(resolve));
+  process.send({ kind: 'halted' });
+}
+
+const worker =
+  ROLE === 'worker' ? await startWorker({ health: false, ...options }, { openStore: openWatched }) : undefined;
+const client = ROLE === 'caller' ? createClientOf(await openWatched(options), {}) : undefined;
+
+process.on('message', async (message) => {
+  if (message.kind === 'go') open(message);
+  if (message.kind === 'halt') await halt();
+  if (message.kind === 'store-back') storeIsBack();
+  if (message.kind === 'call') {
+    open(message);
+    const { session, tool, args, more } = message;
+    const answer = await client
+      .call(session, tool, args, more)
+      .catch((error) => ({ kind: 'thrown', code: error.code }));
+    process.send({ kind: 'answer', answer });
+  }
+});
+process.once('SIGTERM', async () => {
+  isOpen = true;
+  opened.resolve();
+  await worker?.drain();
+  await client?.close();
+  process.exit(0);
+});
+console.log('ready');

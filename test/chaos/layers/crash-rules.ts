@@ -1,0 +1,70 @@
+import { expect } from 'vitest';
+import type { CallId } from '../../../src/domain/ids.ts';
+import type { CallAnswer, SessionHandle } from '../../../src/exports/client.ts';
+import { auditOf, recordOf } from '../../contract/observe.ts';
+import { outcomeOf } from '../../plane/support/stage-plane.ts';
+import type { CrashPlane } from './crash-plane.ts';
+
+export const CLASSES = ['read', 'idempotent', 'unsafe', 'approval'] as const;
+export type EffectClass = (typeof CLASSES)[number];
+
+export interface MadeCall {
+  readonly callId: CallId;
+  readonly effect: EffectClass;
+  readonly session: SessionHandle;
+  readonly answering: Promise<CallAnswer>;
+}
+
+/** One death costs one start at most. */
+const MOST_STARTS = 2;
+
+/**
+ * What has to be true of a call after one death, whoever died and wherever:
+ * - it has one outcome, one record of its end in the audit, and what its waiter got is what the record says;
+ * - a tool that may run twice ends `ok`, after one or two starts;
+ * - an unsafe one starts once at most. It is `indeterminate` only if its owner died, or lost its lease, with the start asked for and the
+ *   end not yet asked for; then it has to be, unless the owner lived on. Otherwise it is `ok`, after exactly one start;
+ * - of several questions about it exactly one was allowed.
+ */
+export async function expectRules(
+  plane: CrashPlane,
+  call: MadeCall,
+  trace: readonly string[],
+  died: boolean,
+): Promise<void> {
+  const { callId, effect } = call;
+  const outcome = await outcomeOf(plane, call.session, await call.answering);
+  const record = await recordOf(plane.store, callId);
+  expect(record.state).toBe('settled');
+  const again = await plane.client.wait(call.session, callId, { waitMs: 20_000 });
+  expect(again, 'the outcome when read again').toMatchObject({ kind: 'settled', outcome: { kind: outcome.kind } });
+  const audit = await auditOf(plane.store, callId);
+  const endings = audit.filter(({ event }) => ['call.settled', 'call.cancelled', 'call.expired'].includes(event));
+  expect(
+    endings.map(({ event }) => event),
+    'ends in the audit',
+  ).toEqual(['call.settled']);
+  const starts = plane.effects().filter((line) => line.includes(callId)).length;
+
+  if (effect === 'approval') {
+    const decided = audit.filter(({ event }) => event === 'approval.decided');
+    expect(decided, 'questions that were decided').toHaveLength(1);
+  }
+  if (effect === 'read' || effect === 'idempotent') {
+    expect(outcome.kind).toBe('ok');
+    expect(starts, 'starts').toBeGreaterThanOrEqual(1);
+    expect(starts, 'starts').toBeLessThanOrEqual(MOST_STARTS);
+    return;
+  }
+  const inDoubt = asked(trace, 'startCall', callId) && !asked(trace, 'settleCall', callId);
+  if (outcome.kind === 'indeterminate') {
+    expect(inDoubt, 'it is in doubt').toBe(true);
+    expect(outcome.executed).toBe('unknown');
+    expect(starts, 'starts').toBeLessThanOrEqual(1);
+    return;
+  }
+  expect({ kind: outcome.kind, starts, inDoubt: inDoubt && died }).toEqual({ kind: 'ok', starts: 1, inDoubt: false });
+}
+
+const asked = (trace: readonly string[], method: string, callId: CallId): boolean =>
+  trace.includes(`before ${method} ${callId}`);
