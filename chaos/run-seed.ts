@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openStore } from 'sallyport/testing';
-import { traceHistory, type CheckResult, type Traces } from './checks/check.ts';
-import { CHECKS } from './checks/checks.ts';
+import { checkHistory, type CheckedHistory } from './checks/checks.ts';
 import { collectHistory } from './history/collect.ts';
-import type { History } from './history/history.ts';
+import { countAnswered } from './history/read-journals.ts';
 import { planFaults, type FaultRecord } from './nemesis/fault.ts';
 import { faultsFor, runNemesis } from './nemesis/run-nemesis.ts';
 import { openStage, type Stage, type StoreName } from './stage/stage.ts';
+import { insist } from './stage/insist.ts';
 import { monotonicMs } from './workload/monotonic.ts';
-import { planWorkload } from './workload/plan.ts';
+import { planWorkload, type Plan } from './workload/plan.ts';
 import { seededRandom } from './workload/seeded-random.ts';
 
 export interface SeedOptions {
@@ -21,15 +21,13 @@ export interface SeedOptions {
   /** Where everything that was written down is copied to. */
   readonly keepIn?: string;
   /** What happens now, for whoever waits. */
-  progress(line: string): void;
+  readonly progress: (line: string) => void;
 }
 
-export interface SeedResult {
+export interface SeedResult extends CheckedHistory {
   readonly store: StoreName;
   readonly seed: number;
   readonly tookMs: number;
-  readonly checks: readonly { readonly id: string; readonly about: string; readonly result: CheckResult }[];
-  readonly traces: Traces;
 }
 
 const CALLERS = 2;
@@ -38,7 +36,9 @@ const GAP_MS = 450;
 const FAULT_MS = 650;
 const MOST_CALLS_PER_SECOND = 150;
 const LEAST_MS = 4000;
-const FINISH_WITHIN_MS = 120_000;
+/** Without any new line in a caller's journal: then something hangs. */
+const STILL_FOR_MS = 90_000;
+const FINISH_WITHIN_MS = 20 * 60_000;
 const SETTLE_WITHIN_MS = 90_000;
 const DRAIN_WITHIN_MS = 40_000;
 const LOOK_EVERY_MS = 250;
@@ -56,7 +56,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     await stage.start();
     const records: FaultRecord[] = [];
     const timer = setInterval(() => progress(describe(stage, records, faults)), LOOK_EVERY_MS);
-    const unfinished = await letRun(stage, runNemesis(stage, planned, records, signal), signal).finally(() =>
+    const unfinished = await letRun(stage, plan, runNemesis(stage, planned, records, signal), signal).finally(() =>
       clearInterval(timer),
     );
     if (signal.aborted) throw new Error('stopped');
@@ -64,15 +64,10 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     await drainAll(stage);
     progress('checking');
     const history = await collectHistory(stage, plan, records, unfinished);
-    return { store, seed, tookMs: monotonicMs() - startedMs, ...check(history) };
+    return { store, seed, tookMs: monotonicMs() - startedMs, ...checkHistory(history) };
   } finally {
     await stage.stop(options.keepIn === undefined ? undefined : join(options.keepIn, `${store}-${seed}`));
   }
-}
-
-export function check(history: History): Pick<SeedResult, 'checks' | 'traces'> {
-  const traces = traceHistory(history);
-  return { traces, checks: CHECKS.map(({ id, about, run }) => ({ id, about, result: run(traces) })) };
 }
 
 function describe(stage: Stage, records: readonly FaultRecord[], faults: number): string {
@@ -83,25 +78,38 @@ function describe(stage: Stage, records: readonly FaultRecord[], faults: number)
 }
 
 /** Until the faults are over, every caller has its answers and the store has nothing left to do; the ids of what it has all the same. */
-async function letRun(stage: Stage, nemesis: Promise<void>, signal: AbortSignal): Promise<string[]> {
+async function letRun(stage: Stage, plan: Plan, nemesis: Promise<void>, signal: AbortSignal): Promise<string[]> {
   const stopped = new Promise<'stopped'>((resolve) => {
     if (signal.aborted) resolve('stopped');
     signal.addEventListener('abort', () => resolve('stopped'), { once: true });
   });
   await Promise.race([nemesis, stopped]);
   const finished = Promise.all(stage.callers.map((caller) => caller.finished));
-  await Promise.race([finished, pause(FINISH_WITHIN_MS, undefined, { ref: false }), stopped]);
+  await Promise.race([finished, untilStill(stage, plan), stopped]);
   if (signal.aborted) return [];
   await stage.operator.retire('SIGTERM', 10_000);
   return untilSettled(stage);
 }
 
+/** Slow is not stuck: resolves when no call has been answered for good in a while. */
+async function untilStill(stage: Stage, plan: Plan): Promise<void> {
+  const giveUpAtMs = monotonicMs() + FINISH_WITHIN_MS;
+  let answered = -1;
+  let stillSinceMs = monotonicMs();
+  while (monotonicMs() < Math.min(giveUpAtMs, stillSinceMs + STILL_FOR_MS)) {
+    await pause(LOOK_EVERY_MS * 8, undefined, { ref: false });
+    const now = countAnswered(stage, plan);
+    if (now !== answered) stillSinceMs = monotonicMs();
+    answered = now;
+  }
+}
+
 async function untilSettled(stage: Stage): Promise<string[]> {
-  const store = await openStore(stage.options);
+  const store = await insist(() => openStore(stage.options));
   try {
     const giveUpAtMs = monotonicMs() + SETTLE_WITHIN_MS;
     for (;;) {
-      const left = await store.listCalls({ limit: 1000 });
+      const left = await insist(() => store.listCalls({ limit: 1000 }));
       if (left.length === 0 || monotonicMs() > giveUpAtMs) return left.map(({ callId }) => callId);
       await pause(LOOK_EVERY_MS);
     }

@@ -23,10 +23,10 @@ const STARTED = [
 ];
 
 /**
- * Stay packages: native code, packages with optional native parts, and tracing, which others patch by its name. They are
- * loaded late or cost little.
+ * Stay packages: native code, packages with optional native parts, tracing and metrics, which others patch by their names. They
+ * are loaded late or cost little, and a test sees by their names that they are not loaded when they are off.
  */
-const KEPT_APART = ['@photostructure/sqlite', '@opentelemetry', 'msgpackr', 'pg'];
+const KEPT_APART = ['@photostructure/sqlite', '@opentelemetry', 'msgpackr', 'pg', 'prom-client'];
 
 /**
  * Writes the entries and their chunks over what the compiler wrote. Throws with the bundler's message.

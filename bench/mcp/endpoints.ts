@@ -21,6 +21,8 @@ export interface Endpoint {
 
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const MAIN = here('../../cli/main.js');
+const DIRECT_SERVER = fileURLToPath(new URL('./direct-server.js', import.meta.url));
+const STDIO_SERVER = fileURLToPath(new URL('./stdio-server.js', import.meta.url));
 const MODULES = here('../round-trip/modules');
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+/;
 const TOOLS_BIN = here('../../../tools/node24/node_modules/.bin');
@@ -40,14 +42,14 @@ export function hasProxy(): boolean {
 }
 
 async function openDirect(): Promise<Endpoint> {
-  const server = await startProgram(process.execPath, [here('./direct-server.js')], /http:\S+/);
+  const server = await startProgram(process.execPath, [DIRECT_SERVER], /http:\S+/);
   return endpointOf(server.found, 'a server of the official SDK over streamable HTTP, nothing between', [server]);
 }
 
 async function openProxy(): Promise<Endpoint> {
   const port = await freePort();
   const options = ['--host', '127.0.0.1', '--port', String(port), '--server', 'stream'];
-  const args = [join(TOOLS_BIN, 'mcp-proxy'), ...options, '--', process.execPath, here('./stdio-server.js')];
+  const args = [join(TOOLS_BIN, 'mcp-proxy'), ...options, '--', process.execPath, STDIO_SERVER];
   const proxy = await startProgram(join(TOOLS_BIN, 'node'), args, new RegExp(`${port}`));
   const url = `http://127.0.0.1:${port}/mcp`;
   await untilAnswers(url);

@@ -1,4 +1,5 @@
-import type { Check } from './check.ts';
+import type { History } from '../history/history.ts';
+import { traceHistory, type Check, type CheckResult, type Traces } from './check.ts';
 import { nothingLost, oneEnding, oneKeyOneCall, oneStep, outlivesReaders, ownReplies, worthwhile } from './endings.ts';
 import { cancelled, currentPolicy, liveSession, oneDecision } from './permissions.ts';
 import { fenced, inOrder, noSecondStart, poisonEnds, sameBytes } from './starts.ts';
@@ -28,3 +29,13 @@ export const CHECKS: readonly Check[] = [
   drained,
   worthwhile,
 ];
+
+export interface CheckedHistory {
+  readonly checks: readonly { readonly id: string; readonly about: string; readonly result: CheckResult }[];
+  readonly traces: Traces;
+}
+
+export function checkHistory(history: History): CheckedHistory {
+  const traces = traceHistory(history);
+  return { traces, checks: CHECKS.map((check) => ({ id: check.id, about: check.about, result: check.run(traces) })) };
+}

@@ -154,7 +154,8 @@ const FITTING: Readonly<Record<CallFate, readonly string[]>> = {
   duplicate: [],
   'other-body': ['conflict'],
   gated: ['denied'],
-  nested: [],
+  // The store was away when it made its call.
+  nested: ['exception'],
   poison: ['crashed'],
 };
 const ANY_FATE = ['ok', 'indeterminate', 'overloaded', 'expired', 'timed-out', 'stale'];

@@ -4,10 +4,10 @@ import type { EffectLine } from '../workload/effect-log.ts';
 import { judge, SLACK_MS, together, type Check, type Traces } from './check.ts';
 
 /** A start so long after `atMs` that it cannot have been on its way. */
-function startedAfter({ history, starts }: Traces, callId: string, atMs: number): EffectLine | undefined {
-  return starts(callId).find(
-    (start) => start.atMs > atMs + SLACK_MS && !wasStopped(history, start.pid, atMs, start.atMs),
-  );
+function startedAfter(traces: Traces, callId: string, atMs: number): EffectLine | undefined {
+  return traces
+    .starts(callId)
+    .find((start) => start.atMs > atMs + SLACK_MS && !wasStopped(traces.history, start.pid, atMs, start.atMs));
 }
 
 export const liveSession: Check = {

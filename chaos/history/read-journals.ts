@@ -37,6 +37,16 @@ export function readCallers(stage: Stage, plan: Plan): FromCallers {
   return { answers, cancels, calls };
 }
 
+/** Calls that have their final answer. */
+export function countAnswered(stage: Stage, plan: Plan): number {
+  let count = 0;
+  for (let caller = 0; caller < plan.callers; caller += 1) {
+    const entries = readJournal<CallerEntry>(stage.files.caller(caller));
+    count += entries.filter((entry) => entry.what === 'answered' && entry.kind !== 'pending').length;
+  }
+  return count;
+}
+
 function toSubmitted(
   call: Plan['calls'][number],
   session: SessionHandle,

@@ -78,13 +78,13 @@ const SERVER_FAULTS: readonly ServerFault[] = [
   },
 ];
 
-export const FAULTS_ON_REDIS: readonly Fault[] = SERVER_FAULTS.map(({ kind, weight, about, act }) => ({
-  kind,
-  weight,
-  about,
+export const FAULTS_ON_REDIS: readonly Fault[] = SERVER_FAULTS.map((fault) => ({
+  kind: fault.kind,
+  weight: fault.weight,
+  about: fault.about,
   async act({ stage, planned, record }: FaultRun) {
     Object.assign(record, { target: 'redis', toMs: Infinity });
-    record.detail = await act(stage.redis!, planned.force);
+    record.detail = await fault.act(stage.redis!, planned.force);
     record.toMs = monotonicMs();
     return 'done';
   },

@@ -13,7 +13,7 @@ export function faultsFor(store: StoreName): readonly Fault[] {
 
 const LOOK_AGAIN_MS = 50;
 /** So long for its own target; then whatever else can be hit is, so that a slow machine gets as many faults as a fast one. */
-const LOOK_FOR_MS = 2500;
+const LOOK_FOR_MS = 20_000;
 
 /** Does what was planned, in that order. Who is hit depends on who is up, so that is written down. */
 export async function runNemesis(
@@ -41,7 +41,9 @@ export async function runNemesis(
 /** The one that was planned, then the others from there on. */
 function inOrderOf(faults: readonly Fault[], { kind }: PlannedFault): readonly Fault[] {
   const at = faults.findIndex((fault) => fault.kind === kind);
-  return [...faults.slice(at), ...faults.slice(0, at)];
+  const others = [...faults.slice(at + 1), ...faults.slice(0, at)];
+  // A clock can always be moved; as a stand-in it would push out everything else.
+  return [faults[at]!, ...others.filter((fault) => fault.kind !== 'clock-jump')];
 }
 
 async function strike(

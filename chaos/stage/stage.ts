@@ -10,6 +10,7 @@ import { monotonicMs } from '../workload/monotonic.ts';
 import type { OperatorSetting } from '../workload/operator-process.ts';
 import type { Plan } from '../workload/plan.ts';
 import { chaosPolicy } from '../workload/policy.ts';
+import { insist } from './insist.ts';
 import { createSlot, type Slot, type SlotRole } from './slot.ts';
 
 export type StoreName = 'redis' | 'embedded';
@@ -119,7 +120,7 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
     async start() {
       await workers[0]!.start();
       await Promise.all(workers.slice(1).map((worker) => worker.start()));
-      stage.sessions = await openSessions(options, plan);
+      stage.sessions = await insist(() => openSessions(options, plan));
       writeFileSync(sessionsFile, JSON.stringify(stage.sessions));
       stage.startAtMs = monotonicMs() + LEAD_MS;
       const { startAtMs } = stage;
@@ -136,8 +137,9 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
       await Promise.all([stage.operator, ...stage.callers].map((slot) => slot.start()));
     },
     async stop(copyTo?: string) {
-      const slots = [...workers, ...stage.callers, stage.operator as Slot | undefined];
-      await Promise.all(slots.map((slot) => slot?.retire('SIGKILL', 0)));
+      const operator = stage.operator as Slot | undefined;
+      const slots = [...workers, ...stage.callers, ...(operator === undefined ? [] : [operator])];
+      await Promise.all(slots.map((slot) => slot.retire('SIGKILL', 0)));
       await redis?.stop();
       if (copyTo !== undefined) cpSync(folder.path, copyTo, { recursive: true, filter: isFileOrFolder });
       folder.remove();
@@ -172,7 +174,10 @@ function workerSlots(
 
 async function openSessions(options: StoreOptions, plan: Plan): Promise<SessionHandle[]> {
   const store = await openStore(options);
-  const client = await connect(options);
+  const client = await connect(options).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   try {
     const { version } = await store.readPolicy();
     await store.writePolicy({ expectedVersion: version, policy: chaosPolicy(false) });

@@ -13,6 +13,7 @@ export function readJournal<Entry>(file: string): Timed<Entry>[] {
   if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8')
     .split('\n')
+    .slice(0, -1)
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Timed<Entry>);
 }

@@ -44,6 +44,11 @@ function text(value: unknown): unknown {
 
 const log: Log = { debug: () => undefined, info: () => undefined, warn: logger('warn'), error: logger('error') };
 const worker = await startWorker({ ...options, health: false, log }, { openStore: openDyingStore });
+// On a machine that is too busy a module can fail to load in time. Such a worker has nothing to serve; the next try may.
+if (worker.loaded.broken.length > 0) {
+  console.log(`broken ${JSON.stringify(worker.loaded.broken)}`);
+  process.exit(75);
+}
 worker.failed.catch((error: unknown) => {
   console.log(`failed ${text(error) as string}`);
   process.exit(70);

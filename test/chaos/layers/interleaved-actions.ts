@@ -71,6 +71,8 @@ function take(world: World, worker: Worker, { deliveries }: ClaimAnswer): void {
     expectRecovery(delivery.recovered, call);
     world.real.deliveries.set(call.callId, [...earlier, delivery]);
     model.deliver(call);
+    const before = world.remembered.get(`${worker} ${key}`);
+    if (before !== undefined) world.remembered.set(`${worker}, before, ${key}`, before);
     world.remembered.set(`${worker} ${key}`, { delivery, number: call.deliveries });
     world.queue = world.queue.filter((callId) => callId !== call.callId);
     world.lapsed.delete(call.callId);
@@ -96,7 +98,8 @@ function claimAction(worker: Worker): Action {
 function reclaimAction(worker: Worker): Action {
   return {
     name: `reclaim by ${worker}`,
-    applies: (world) => world.lapsed.size > 0,
+    // Also when no lease has run out: then it must take nothing.
+    applies: (world) => [...world.model.calls.values()].some(isOwned),
     run: async (world) => {
       const { session, pool } = world.real;
       const workerId = world.workerIds[worker];
@@ -129,14 +132,14 @@ type WorkerStep = (world: World, call: ModelCall, known: Remembered) => Promise<
 
 function workerAction(
   name: string,
-  worker: Worker,
+  who: Worker | `${Worker}, before,`,
   key: Key,
   step: WorkerStep,
   applies: (call: ModelCall, number: number) => boolean = () => true,
 ): Action {
-  const knownOf = (world: World) => world.remembered.get(`${worker} ${key}`);
+  const knownOf = (world: World) => world.remembered.get(`${who} ${key}`);
   return {
-    name: `${name} ${key} by ${worker}`,
+    name: `${name} ${key} by ${who === 1 || who === 2 ? who : `the lease before of ${who[0]}`}`,
     applies: (world) => knownOf(world) !== undefined && applies(callOf(world, key)!, knownOf(world)!.number),
     run: (world) => step(world, callOf(world, key)!, knownOf(world)!),
   };
@@ -260,6 +263,9 @@ const ofWorkers = WORKERS.flatMap((worker) =>
     workerAction('settle', worker, key, settle),
     workerAction('ask about', worker, key, ask, isNotRunning),
     workerAction('requeue', worker, key, abandon, isNotRunning),
+    workerAction('renew', `${worker}, before,`, key, renew),
+    workerAction('start', `${worker}, before,`, key, start),
+    workerAction('settle', `${worker}, before,`, key, settle),
   ]),
 );
 

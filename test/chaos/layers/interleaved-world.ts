@@ -13,6 +13,9 @@ export const EFFECT_OF: Readonly<Record<Key, Effect>> = { a: 'idempotent', b: 'u
 export const WORKERS = [1, 2] as const;
 export type Worker = (typeof WORKERS)[number];
 
+/** A worker that took its own call over still has a thread with the lease before. */
+export type Memory = `${Worker} ${Key}` | `${Worker}, before, ${Key}`;
+
 /** What a worker remembers of a call: its last delivery, and which of all deliveries of the call that was. */
 export interface Remembered {
   readonly delivery: Delivery;
@@ -25,7 +28,7 @@ export interface World {
   readonly real: Real;
   readonly lapsing: LapsingStore;
   readonly workerIds: Readonly<Record<Worker, WorkerId>>;
-  readonly remembered: Map<`${Worker} ${Key}`, Remembered>;
+  readonly remembered: Map<Memory, Remembered>;
   /** Ids of the calls to be delivered, in the order in which they were queued. */
   queue: string[];
   /** Leases that ran out. `maybe`: it was started since then, which one store takes for a sign of life and the other does not. */
@@ -57,8 +60,9 @@ export function stateKey(world: World): string {
   const calls = KEYS.map((key) => {
     const call = model.current.get(key);
     if (call === undefined) return 'none';
-    const relations = WORKERS.map((worker) => {
-      const known = remembered.get(`${worker} ${key}`);
+    const memories = WORKERS.flatMap((worker): Memory[] => [`${worker} ${key}`, `${worker}, before, ${key}`]);
+    const relations = memories.map((memory) => {
+      const known = remembered.get(memory);
       if (known === undefined) return '-';
       const { number } = known;
       const asked = model.asked.has(`${call.callId} ${number}`);
