@@ -1,6 +1,8 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 
 const TOP = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -13,33 +15,33 @@ interface Shortened {
 
 /** A day in minutes: how long things are remembered, and how many. Nothing else of the product is touched. */
 const SHORTENED: readonly Shortened[] = [
-  { file: 'config/config-schema.js', from: 'LEAST_RETENTION_MS = DAY', to: 'LEAST_RETENTION_MS = 1' },
-  { file: 'config/audit-schema.js', from: 'optional(milliseconds(MINUTE,', to: 'optional(milliseconds(1,' },
-  { file: 'domain/gateway-token.js', from: '7 * 24 * 60 * 60 * 1000', to: '2_000' },
-  { file: 'gateway/agent-sessions.js', from: 'LEAST_SESSION_MS = 60 * 1000', to: 'LEAST_SESSION_MS = 4_000' },
-  { file: 'worker/supervise.js', from: 'CONSUMER_IDLE_MS = 10 * 60 * 1000', to: 'CONSUMER_IDLE_MS = 6_000' },
-  { file: 'worker/supervise.js', from: 'CONSUMERS_EVERY_MS = 60 * 1000', to: 'CONSUMERS_EVERY_MS = 2_000' },
-  { file: 'runners/process/process-runner.js', from: 'maxHeapMb: 256', to: 'maxHeapMb: 48' },
-  { file: 'runners/process/process-runner.js', from: 'idleMs: 60_000', to: 'idleMs: 2_000' },
-  { file: 'stores/embedded/transitions/forget-stale.js', from: 'GONE_MS = 60_000', to: 'GONE_MS = 15_000' },
+  { file: 'config/config-schema.ts', from: 'LEAST_RETENTION_MS = DAY', to: 'LEAST_RETENTION_MS = 1' },
+  { file: 'config/audit-schema.ts', from: 'optional(milliseconds(MINUTE,', to: 'optional(milliseconds(1,' },
+  { file: 'domain/gateway-token.ts', from: '7 * 24 * 60 * 60 * 1000', to: '2_000' },
+  { file: 'gateway/agent-sessions.ts', from: 'LEAST_SESSION_MS = 60 * 1000', to: 'LEAST_SESSION_MS = 4_000' },
+  { file: 'worker/supervise.ts', from: 'CONSUMER_IDLE_MS = 10 * 60 * 1000', to: 'CONSUMER_IDLE_MS = 6_000' },
+  { file: 'worker/supervise.ts', from: 'CONSUMERS_EVERY_MS = 60 * 1000', to: 'CONSUMERS_EVERY_MS = 2_000' },
+  { file: 'runners/process/process-runner.ts', from: 'maxHeapMb: 256', to: 'maxHeapMb: 48' },
+  { file: 'runners/process/process-runner.ts', from: 'idleMs: 60_000', to: 'idleMs: 2_000' },
+  { file: 'stores/embedded/transitions/forget-stale.ts', from: 'GONE_MS = 60_000', to: 'GONE_MS = 15_000' },
   {
-    file: 'stores/embedded/transitions/forget-stale.js',
+    file: 'stores/embedded/transitions/forget-stale.ts',
     from: 'SESSION_MS = 24 * 60 * 60 * 1000',
     to: 'SESSION_MS = 2_000',
   },
   { file: 'stores/redis/functions/shared/settlement.lua', from: 'LEASE_MS = 60000', to: 'LEASE_MS = 15000' },
   { file: 'stores/redis/functions/shared/attempts.lua', from: "RECENT_MS = '3600000'", to: "RECENT_MS = '4000'" },
   { file: 'stores/redis/functions/open-session.lua', from: 'MEMORY_MS = 3600000', to: 'MEMORY_MS = 2000' },
-  { file: 'client/known-sessions.js', from: 'MOST_KNOWN = 1024', to: 'MOST_KNOWN = 32' },
-  { file: 'client/session-toolkits.js', from: 'most: 1024', to: 'most: 32' },
-  { file: 'stages/identify/parse-identity.js', from: 'MOST_KNOWN = 4096', to: 'MOST_KNOWN = 32' },
-  { file: 'gateway/follow/live-feed.js', from: 'lingerMs = 20_000', to: 'lingerMs = 1_000' },
-  { file: 'gateway/follow/settled-history.js', from: 'calls: 100_000', to: 'calls: 400' },
-  { file: 'gateway/follow/call-statistics.js', from: 'FINE_FOR_MS = 60 * 60_000', to: 'FINE_FOR_MS = 60_000' },
-  { file: 'gateway/api/statistics-schema.js', from: 'mostWindowMs: 24 * 60 * 60_000', to: 'mostWindowMs: 120_000' },
+  { file: 'client/known-sessions.ts', from: 'MOST_KNOWN = 1024', to: 'MOST_KNOWN = 32' },
+  { file: 'client/session-toolkits.ts', from: 'most: 1024', to: 'most: 32' },
+  { file: 'stages/identify/parse-identity.ts', from: 'MOST_KNOWN = 4096', to: 'MOST_KNOWN = 32' },
+  { file: 'gateway/follow/live-feed.ts', from: 'lingerMs = 20_000', to: 'lingerMs = 1_000' },
+  { file: 'gateway/follow/settled-history.ts', from: 'calls: 100_000', to: 'calls: 400' },
+  { file: 'gateway/follow/call-statistics.ts', from: 'FINE_FOR_MS = 60 * 60_000', to: 'FINE_FOR_MS = 60_000' },
+  { file: 'gateway/api/statistics-schema.ts', from: 'mostWindowMs: 24 * 60 * 60_000', to: 'mostWindowMs: 120_000' },
 ];
 
-/** Where the built product stands a second time, with a short memory. Tools in `folder` import the copy by its package name. */
+/** Where the product stands a second time, with a short memory. Tools in `folder` import the copy by its package name. */
 export interface CompressedCopy {
   readonly folder: string;
   readonly main: string;
@@ -47,27 +49,33 @@ export interface CompressedCopy {
 }
 
 /** What is not found where it was, exactly once: the run would wait in vain for what it does not shorten. */
-export function findMoved(dist = join(TOP, 'dist')): string[] {
+export function findMoved(): string[] {
   return SHORTENED.flatMap(({ file, from }) => {
-    const times = readFileSync(join(dist, file), 'utf8').split(from).length - 1;
-    return times === 1 ? [] : [`${file} has "${from}" ${times} times; change SHORTENED`];
+    const times = readFileSync(join(TOP, 'src', file), 'utf8').split(from).length - 1;
+    return times === 1 ? [] : [`src/${file} has "${from}" ${times} times; change SHORTENED`];
   });
 }
 
-/** Copies `dist` as it was built. */
-export function makeCompressedCopy(folder: string): CompressedCopy {
-  mkdirSync(folder, { recursive: true });
-  const fileOf = (path: string): string => join(folder, 'dist', path);
-  const kept = (path: string): boolean => !/\.d\.ts$|\/dist\/(bench|examples|\.build)$/.test(path);
-  cpSync(join(TOP, 'dist'), join(folder, 'dist'), { recursive: true, filter: kept });
-  cpSync(join(TOP, 'package.json'), join(folder, 'package.json'));
-  symlinkSync(join(TOP, 'node_modules'), join(folder, 'node_modules'));
-  const moved = findMoved(join(folder, 'dist'));
+/** Copies the sources, shortens them, and bundles them as the build does. */
+export async function makeCompressedCopy(folder: string): Promise<CompressedCopy> {
+  const moved = findMoved();
   if (moved.length > 0) throw new Error(moved.join('\n'));
+  mkdirSync(join(folder, 'scripts'), { recursive: true });
+  const here = (path: string): string => join(folder, path);
+  cpSync(join(TOP, 'src'), here('src'), { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
+  for (const file of ['scripts/bundle.mjs', 'scripts/top.mjs', 'package.json']) cpSync(join(TOP, file), here(file));
+  symlinkSync(join(TOP, 'node_modules'), here('node_modules'));
   for (const { file, from, to } of SHORTENED) {
-    writeFileSync(fileOf(file), readFileSync(fileOf(file), 'utf8').replace(from, to));
+    const path = here(join('src', file));
+    writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
   }
-  return { folder, main: fileOf('cli/main.js'), fileOf };
+  const isLua = (path: string): boolean => extname(path) === '.lua' || statSync(path).isDirectory();
+  for (const part of ['stores', 'services'])
+    cpSync(here(`src/${part}`), here(`dist/${part}`), { recursive: true, filter: isLua });
+  cpSync(join(TOP, 'dist/console'), here('dist/console'), { recursive: true });
+  const build = `import(${JSON.stringify(pathToFileURL(here('scripts/bundle.mjs')).href)}).then(({ bundle }) => bundle())`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', build]);
+  return { folder, main: here('dist/cli/main.js'), fileOf: (path) => join(folder, 'dist', path) };
 }
 
 export const HYGIENE_MODULES = fileURLToPath(new URL('../../../fixtures/hygiene-plane', import.meta.url));

@@ -61,7 +61,7 @@ export interface HygienePlane {
 export async function stageHygiene(backend: BackendName): Promise<HygienePlane> {
   const own = temporaryFolder('hygiene');
   const folder = own.path;
-  const copy = makeCompressedCopy(join(folder, 'sallyport'));
+  const copy = await makeCompressedCopy(join(folder, 'sallyport'));
   const modules = join(copy.folder, 'modules');
   // Short: a socket's path has a limit.
   const temporary = join(folder, 't');

@@ -219,7 +219,7 @@ async function endInOrder(plane: HygienePlane, watch: RedisWatch | undefined): P
     sampleFiles(sample, plane.folder);
     await watch?.sample(sample);
     const unwanted =
-      /^(processes|redis clients|redis consumers|redis pending|files: t$|redis keys: (body|reply|worker|recent|session):)/;
+      /^(processes|redis clients|redis consumers|redis pending|files: t$|redis keys: (body|reply|worker|recent):)/;
     return [...sample.members]
       .filter(([name]) => unwanted.test(name))
       .flatMap(([name, members]) => members.map((each) => `${name}: ${each}`));
