@@ -36,7 +36,7 @@ export interface Slot {
 }
 
 const READY_WITHIN_MS = 90_000;
-const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGKILL', 'SIGUSR2'];
+const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGKILL'];
 const AGAIN_MS = 100;
 
 export interface SlotOptions {
