@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { startWorker } from 'sallyport';
 import { connect } from 'sallyport/client';
 import { openStore, startGateway, type Store, type StoreOptions } from 'sallyport/testing';
+import { explainUsage } from './harness/explain-usage.ts';
 import { ownFolder } from './harness/left-behind.ts';
 import { startRedis } from './harness/redis-server.ts';
 import { formatTable } from './harness/table.ts';
@@ -17,12 +18,15 @@ const SESSIONS = 16;
 const RETENTION_MS = 2000;
 const FAR = { records: 1e9, lateMs: 1e9 };
 
-const { values } = parseArgs({
-  options: { calls: { type: 'string', default: '100000' }, json: { type: 'boolean', default: false } },
-});
+const USAGE = 'npm run bench -- audit-memory [--calls 100000] [--json]';
+const { values } = explainUsage(USAGE, () =>
+  parseArgs({
+    options: { calls: { type: 'string', default: '100000' }, json: { type: 'boolean', default: false } },
+  }),
+);
 const calls = Number(values.calls);
 if (!(calls >= 1000 && calls <= 1e7)) {
-  console.error('npm run bench -- audit-memory [--calls 100000] [--json]');
+  console.error(USAGE);
   process.exit(2);
 }
 

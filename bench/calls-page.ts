@@ -1,22 +1,26 @@
 // How long the list of calls takes to open, to filter and to page through, over HTTP, when so many calls have ended.
 import { parseArgs } from 'node:util';
 import { startSettledPlane, STORES } from './calls-page/settled-plane.ts';
+import { explainUsage } from './harness/explain-usage.ts';
 import { median, shown } from './harness/statistics.ts';
 import { formatTable } from './harness/table.ts';
 
 const ROUNDS = 15;
 
-const { values } = parseArgs({
-  options: {
-    calls: { type: 'string', default: '100000' },
-    store: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
-});
+const USAGE = 'npm run bench -- calls-page [--calls 100000] [--store embedded|redis] [--json]';
+const { values } = explainUsage(USAGE, () =>
+  parseArgs({
+    options: {
+      calls: { type: 'string', default: '100000' },
+      store: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  }),
+);
 const calls = Number(values.calls);
 const stores = STORES.filter((store) => values.store === undefined || values.store === store);
 if (!(calls >= 1000 && calls <= 1e6) || stores.length === 0) {
-  console.error('npm run bench -- calls-page [--calls 100000] [--store embedded|redis] [--json]');
+  console.error(USAGE);
   process.exit(2);
 }
 

@@ -7,28 +7,25 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { ReadFacts } from './catalog/read-catalog.ts';
 import type { ServeFacts } from './catalog/serve-catalog.ts';
-import { firstTool, lastTool, writeModules } from './catalog/write-modules.ts';
+import { firstTool, lastTool, writeModules, type CatalogSize } from './catalog/write-modules.ts';
 import { ownChild, ownFolder } from './harness/left-behind.ts';
 import { startRedis } from './harness/redis-server.ts';
+import { toCount, toNames, UsageProblem } from './harness/options.ts';
+import { row, type BenchReport } from './harness/report.ts';
+import { progress, runBench } from './harness/run-bench.ts';
 import { shown } from './harness/statistics.ts';
-import { formatTable } from './harness/table.ts';
 
-const { values } = parseArgs({
-  options: {
-    modules: { type: 'string', default: '100' },
-    tools: { type: 'string', default: '100' },
-    json: { type: 'boolean', default: false },
-  },
-});
-const size = { modules: Number(values.modules), toolsPerModule: Number(values.tools) };
-if (!(size.modules >= 1 && size.modules <= 1000) || !(size.toolsPerModule >= 1 && size.toolsPerModule <= 1000)) {
-  console.error('npm run bench -- catalog [--modules 100] [--tools 100] [--json]');
-  process.exit(2);
-}
+const USAGE = `npm run bench -- catalog [options]
+  --modules 100         (default 100)
+  --tools 100           of each module (default 100)
+  --store redis         redis, embedded or both (default redis,embedded)
+  --json                the report as JSON`;
+
+const STORES = ['redis', 'embedded'] as const;
 
 const program = (name: string): string => fileURLToPath(new URL(`./catalog/${name}.js`, import.meta.url));
 
-async function run<Facts>(name: string, orders: object): Promise<{ facts: Facts; child: ChildProcess }> {
+async function start<Facts>(name: string, orders: object): Promise<{ facts: Facts; child: ChildProcess }> {
   const child = spawn(process.execPath, [program(name), JSON.stringify(orders)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -57,52 +54,99 @@ interface Measured {
   readonly client: ReadFacts;
 }
 
-async function measure(store: string, place: object, modules: string): Promise<Measured> {
+async function measure(store: string, place: object, modules: string, size: CatalogSize): Promise<Measured> {
   const tools = [firstTool(), lastTool(size)];
-  const first = await run<ServeFacts>('serve-catalog', { ...place, modules, health: false });
+  const first = await start<ServeFacts>('serve-catalog', { ...place, modules, health: false });
   await stop(first.child);
-  const again = await run<ServeFacts>('serve-catalog', { ...place, modules, health: false });
-  const reading = await run<ReadFacts>('read-catalog', { store: { ...place, mode: 'auto' }, tools });
+  const again = await start<ServeFacts>('serve-catalog', { ...place, modules, health: false });
+  const reading = await start<ReadFacts>('read-catalog', { store: { ...place, mode: 'auto' }, tools });
   await stop(again.child);
   return { store, first: first.facts, again: again.facts, client: reading.facts };
 }
 
-// In the package's own tree, so that the modules can import it by its name.
-const parent = fileURLToPath(new URL('../.bench-modules/', import.meta.url));
-mkdirSync(parent, { recursive: true });
-const modules = mkdtempSync(join(parent, 'catalog-'));
-process.once('exit', () => rmSync(modules, { recursive: true, force: true }));
-writeModules(modules, size);
+async function measureOn(store: (typeof STORES)[number], modules: string, size: CatalogSize): Promise<Measured> {
+  if (store === 'embedded') return measure(store, { store, folder: ownFolder() }, modules, size);
+  const redis = await startRedis();
+  try {
+    return await measure(store, { store, redis: { url: redis.url } }, modules, size);
+  } finally {
+    await redis.stop();
+  }
+}
 
-const redis = await startRedis();
-const measured = [
-  await measure('redis', { store: 'redis', redis: { url: redis.url } }, modules),
-  await measure('embedded', { store: 'embedded', folder: ownFolder() }, modules),
-];
-await redis.stop();
+/** In the package's own tree, so that the modules can import it by its name. */
+function makeModules(size: CatalogSize): string {
+  const parent = fileURLToPath(new URL('../.bench-modules/', import.meta.url));
+  mkdirSync(parent, { recursive: true });
+  const modules = mkdtempSync(join(parent, 'catalog-'));
+  process.once('exit', () => rmSync(modules, { recursive: true, force: true }));
+  writeModules(modules, size);
+  return modules;
+}
 
-const rows = measured.map(({ store, first, again, client }) => [
-  store,
-  shown(first.startMs),
-  shown(again.startMs),
-  shown(first.residentMb),
-  shown(first.peakMb),
-  shown(client.readMs),
-  shown(client.calls[0]!.ms, 1),
-  shown(client.calls[1]!.ms, 1),
-  shown(client.residentMb),
-  shown(client.residentMb - client.idleMb),
-]);
-const header = [
-  `${shown(size.modules * size.toolsPerModule)} tools`,
-  'start ms',
-  'start again ms',
-  'worker MiB',
-  'worker peak MiB',
-  'read ms',
-  'first call ms',
-  'last call ms',
-  'client MiB',
-  'of it catalog MiB',
+function toSize(option: string, text: string): number {
+  const count = toCount(option, text);
+  if (count > 1000) throw new UsageProblem(`${option} can be 1000 at most.`);
+  return count;
+}
+
+const COLUMNS = [
+  { title: 'start ms', digits: 0 },
+  { title: 'start again ms', digits: 0 },
+  { title: 'worker MiB', digits: 0 },
+  { title: 'worker peak MiB', digits: 0 },
+  { title: 'read ms', digits: 0 },
+  { title: 'first call ms', digits: 1 },
+  { title: 'last call ms', digits: 1 },
+  { title: 'client MiB', digits: 0 },
+  { title: 'of it catalog MiB', digits: 0 },
 ];
-console.log(values.json ? JSON.stringify({ size, measured }, null, 2) : formatTable(header, rows));
+
+async function run(args: string[]): Promise<BenchReport> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      modules: { type: 'string', default: '100' },
+      tools: { type: 'string', default: '100' },
+      store: { type: 'string', default: STORES.join(',') },
+    },
+  });
+  const size = { modules: toSize('--modules', values.modules), toolsPerModule: toSize('--tools', values.tools) };
+  const stores = toNames('--store', values.store, STORES);
+  const modules = makeModules(size);
+  const measured: Measured[] = [];
+  for (const store of stores) {
+    progress(`a worker and a client, ${store}`);
+    measured.push(await measureOn(store, modules, size));
+  }
+  return {
+    bench: 'catalog',
+    command: ['npm run bench -- catalog', ...args].join(' '),
+    notes: ['Start: modules described, imported and published. The first and the last call are those of the catalog.'],
+    tables: [
+      {
+        id: 'catalog',
+        title: `A catalog of ${shown(size.modules * size.toolsPerModule)} tools`,
+        of: 'store',
+        columns: COLUMNS,
+        rows: measured.map(({ store, first, again, client }) =>
+          row(store, [
+            first.startMs,
+            again.startMs,
+            first.residentMb,
+            first.peakMb,
+            client.readMs,
+            client.calls[0]!.ms,
+            client.calls[1]!.ms,
+            client.residentMb,
+            client.residentMb - client.idleMb,
+          ]),
+        ),
+      },
+    ],
+    // Times of single starts, not of two things in one run: nothing a baseline could hold against another machine.
+    ratios: [],
+  };
+}
+
+await runBench({ usage: USAGE, run });

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright-core';
 import { startSettledPlane, STORES, type SettledPlane } from './calls-page/settled-plane.ts';
+import { explainUsage } from './harness/explain-usage.ts';
 import { median, shown } from './harness/statistics.ts';
 import { formatTable } from './harness/table.ts';
 
@@ -9,17 +10,20 @@ const ROUNDS = 7;
 const GIVE_UP_MS = 60_000;
 const CHROMIUM = process.env['SALLYPORT_CHROMIUM'] ?? '/usr/bin/chromium';
 
-const { values } = parseArgs({
-  options: {
-    calls: { type: 'string', default: '100000' },
-    store: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
-});
+const USAGE = 'npm run bench -- console-calls [--calls 100000] [--store embedded|redis] [--json]';
+const { values } = explainUsage(USAGE, () =>
+  parseArgs({
+    options: {
+      calls: { type: 'string', default: '100000' },
+      store: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  }),
+);
 const calls = Number(values.calls);
 const stores = STORES.filter((store) => values.store === undefined || values.store === store);
 if (!(calls >= 1000 && calls <= 1e6) || stores.length === 0) {
-  console.error('npm run bench -- console-calls [--calls 100000] [--store embedded|redis] [--json]');
+  console.error(USAGE);
   process.exit(2);
 }
 

@@ -5,32 +5,22 @@ import { attemptOf, gate, type GatedCall, type Store } from 'sallyport/testing';
 import { measureCpu } from './gate/measure-cpu.ts';
 import { CLOSED_DOWN, GATED } from './gate/policies.ts';
 import { sampleCall, sampleOutcome } from './gate/sample-call.ts';
+import { toCount, toNumber } from './harness/options.ts';
+import { ratios, row, type BenchReport, type ReportTable } from './harness/report.ts';
+import { progress, runBench } from './harness/run-bench.ts';
 import { median, shown } from './harness/statistics.ts';
-import { formatTable } from './harness/table.ts';
 import { openPair, type Measurement } from './round-trip/pair.ts';
 
 const ALLOWED_US = 25;
 const WARM_UP = { concurrency: 128, seconds: 10, maxCalls: 20_000 };
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '41' },
-    runs: { type: 'string', default: '5000' },
-    seconds: { type: 'string', default: '2' },
-    repetitions: { type: 'string', default: '9' },
-    'in-process': { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
-});
-const [rounds, runs, seconds, repetitions] = [values.rounds, values.runs, values.seconds, values.repetitions].map(
-  Number,
-);
-if (![rounds, runs, seconds, repetitions].every((count) => count! > 0 && count! < 1e6)) {
-  console.error(
-    'npm run bench -- gate [--rounds 41] [--runs 5000] [--seconds 2] [--repetitions 9] [--in-process] [--json]',
-  );
-  process.exit(2);
-}
+const USAGE = `npm run bench -- gate [options]
+  --rounds 41           of the parts in this process (default 41)
+  --runs 5000           of each part in a round (default 5000)
+  --in-process          only the parts, no planes
+  --seconds 2           per turn of a plane (default 2)
+  --repetitions 9       turns of each plane (default 9)
+  --json                the report as JSON`;
 
 /** Whoever asks it for anything has made a trip. */
 const noStore = new Proxy({} as Store, {
@@ -58,7 +48,7 @@ function sign(): () => void {
   };
 }
 
-function measureInProcess(): Record<string, number> {
+function measureInProcess(rounds: number, runs: number): Record<string, number> {
   const us = measureCpu(
     {
       closed: pass(sampleCall(CLOSED_DOWN, false)),
@@ -66,7 +56,7 @@ function measureInProcess(): Record<string, number> {
       full: pass(sampleCall(GATED, true)),
       signature: sign(),
     },
-    { rounds: rounds!, runs: runs! },
+    { rounds, runs },
   );
   return {
     'closed-down gate': us.closed,
@@ -84,20 +74,20 @@ interface Turn {
 }
 
 /** One after the other in each repetition, in turns first. */
-async function measurePlanes(): Promise<Turn[]> {
+async function measurePlanes(seconds: number, repetitions: number): Promise<Turn[]> {
   const pairs = { gated: await openPair('gated'), ungated: await openPair('ungated') };
   const turns: Turn[] = [];
   try {
     for (const pair of Object.values(pairs)) await pair.measure(WARM_UP);
-    const load = { concurrency: 128, seconds: seconds!, maxCalls: 100_000 };
-    for (let repetition = 0; repetition <= repetitions!; repetition += 1) {
+    const load = { concurrency: 128, seconds, maxCalls: 100_000 };
+    for (let repetition = 0; repetition <= repetitions; repetition += 1) {
       const order = repetition % 2 === 0 ? (['gated', 'ungated'] as const) : (['ungated', 'gated'] as const);
       const measured: Partial<Record<keyof Turn, Measurement>> = {};
       for (const name of order) measured[name] = await pairs[name].measure(load);
       const turn = measured as Turn;
       if (repetition > 0) turns.push(turn);
-      process.stderr.write(
-        `round ${repetition}/${repetitions}: worker ${shown(turn.gated.workerUs, 1)} and ${shown(turn.ungated.workerUs, 1)} µs per call\n`,
+      progress(
+        `round ${repetition}/${repetitions}: worker ${shown(turn.gated.workerUs, 1)} and ${shown(turn.ungated.workerUs, 1)} µs per call`,
       );
     }
   } finally {
@@ -106,28 +96,74 @@ async function measurePlanes(): Promise<Turn[]> {
   return turns;
 }
 
-const inProcess = measureInProcess();
-const turns = values['in-process'] ? [] : await measurePlanes();
-const middle = (pick: (turn: Turn) => number): number => median(turns.map(pick));
-const planes = (['workerUs', 'callerUs', 'redisUs'] as const).map((name) => ({
-  name: name.slice(0, -2),
-  ratio: middle(({ gated, ungated }) => gated[name] / ungated[name]),
-  differenceUs: middle(({ gated, ungated }) => gated[name] - ungated[name]),
-  gatedUs: middle(({ gated }) => gated[name]),
-  ungatedUs: middle(({ ungated }) => ungated[name]),
-}));
-
-if (values.json) console.log(JSON.stringify({ allowedUs: ALLOWED_US, inProcess, planes, turns }, null, 2));
-else {
-  const parts = Object.entries(inProcess).map(([name, us]) => [name, shown(us / ALLOWED_US, 3), shown(us, 2)]);
-  console.log(formatTable(['CPU per call in process', `of ${ALLOWED_US} µs`, 'µs'], parts));
-  const rows = planes.map(({ name, ratio, differenceUs, gatedUs, ungatedUs }) => [
-    name,
-    shown(ratio, 3),
-    shown(differenceUs, 1),
-    shown(gatedUs, 1),
-    shown(ungatedUs, 1),
-  ]);
-  const header = ['CPU per call on a plane', 'with / without', 'difference µs', 'with gate µs', 'without µs'];
-  if (turns.length > 0) console.log(`\n${formatTable(header, rows)}`);
+function partsTable(inProcess: Readonly<Record<string, number>>): ReportTable {
+  return {
+    id: 'gate-in-process',
+    title: 'The gate in process',
+    of: 'CPU per call',
+    columns: [
+      { title: `of ${ALLOWED_US} µs`, digits: 3 },
+      { title: 'µs', digits: 2 },
+    ],
+    rows: Object.entries(inProcess).map(([name, us]) => row(name, [us / ALLOWED_US, us])),
+  };
 }
+
+function planesTable(turns: readonly Turn[]): ReportTable {
+  const middle = (pick: (turn: Turn) => number): number => median(turns.map(pick));
+  return {
+    id: 'gate-planes',
+    title: 'A plane with and without the gate',
+    of: 'CPU per call',
+    columns: [
+      { title: 'with / without', digits: 3 },
+      { title: 'difference µs', digits: 1 },
+      { title: 'with gate µs', digits: 1 },
+      { title: 'without µs', digits: 1 },
+    ],
+    rows: (['workerUs', 'callerUs', 'redisUs'] as const).map((name) =>
+      row(name.slice(0, -2), [
+        middle(({ gated, ungated }) => gated[name] / ungated[name]),
+        middle(({ gated, ungated }) => gated[name] - ungated[name]),
+        middle(({ gated }) => gated[name]),
+        middle(({ ungated }) => ungated[name]),
+      ]),
+    ),
+  };
+}
+
+async function run(args: string[]): Promise<BenchReport> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rounds: { type: 'string', default: '41' },
+      runs: { type: 'string', default: '5000' },
+      seconds: { type: 'string', default: '2' },
+      repetitions: { type: 'string', default: '9' },
+      'in-process': { type: 'boolean', default: false },
+    },
+  });
+  const [rounds, runs] = [toCount('--rounds', values.rounds), toCount('--runs', values.runs)];
+  const [seconds, repetitions] = [toNumber('--seconds', values.seconds), toCount('--repetitions', values.repetitions)];
+  const parts = partsTable(measureInProcess(rounds, runs));
+  const turns = values['in-process'] ? [] : await measurePlanes(seconds, repetitions);
+  const planes = turns.length === 0 ? [] : [planesTable(turns)];
+  return {
+    bench: 'gate',
+    command: ['npm run bench -- gate', ...args].join(' '),
+    notes: ['The gate may cost a call 25 µs of CPU and no trip to the store; a trip would end this bench.'],
+    tables: [parts, ...planes],
+    ratios: ratios(
+      planes.flatMap(({ rows }) =>
+        rows.map(({ label, values: figures }) => ({
+          id: `gate/${label}/with-to-without`,
+          value: figures[0] ?? Number.NaN,
+          better: 'lower' as const,
+        })),
+      ),
+    ),
+    details: turns,
+  };
+}
+
+await runBench({ usage: USAGE, run });

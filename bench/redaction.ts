@@ -2,16 +2,20 @@
 import { parseArgs } from 'node:util';
 import { createRedactor, newRedactionKey } from 'sallyport/testing';
 import { measureCpu } from './gate/measure-cpu.ts';
+import { explainUsage } from './harness/explain-usage.ts';
 import { shown } from './harness/statistics.ts';
 import { formatTable } from './harness/table.ts';
 
 const ALLOWED_US = 1;
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '41' }, runs: { type: 'string', default: '5000' } },
-});
+const USAGE = 'npm run bench -- redaction [--rounds 41] [--runs 5000]';
+const { values } = explainUsage(USAGE, () =>
+  parseArgs({
+    options: { rounds: { type: 'string', default: '41' }, runs: { type: 'string', default: '5000' } },
+  }),
+);
 const [rounds, runs] = [Number(values.rounds), Number(values.runs)];
 if (!(rounds > 0 && rounds < 1e6 && runs > 0 && runs < 1e6)) {
-  console.error('npm run bench -- redaction [--rounds 41] [--runs 5000]');
+  console.error(USAGE);
   process.exit(2);
 }
 

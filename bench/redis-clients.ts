@@ -1,7 +1,9 @@
 // What a Redis client costs for the traffic of the store's hot path: one FCALL with the arguments of a batch of calls,
 // bytes in and bytes out, two batches under way. The clients take turns in one process, against one server.
 import { parseArgs } from 'node:util';
-import { cpuMicrosecondsOf, startRedis } from './harness/redis-server.ts';
+import { explainUsage } from './harness/explain-usage.ts';
+import { cpuMicrosecondsOf } from './harness/cpu-of.ts';
+import { startRedis } from './harness/redis-server.ts';
 import { median, shown } from './harness/statistics.ts';
 import { formatTable } from './harness/table.ts';
 import { checkAnswers, makeBatch } from './redis-clients/batch-traffic.ts';
@@ -19,17 +21,20 @@ interface Cell {
   readonly redisUs: number;
 }
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '1' },
-    repetitions: { type: 'string', default: '5' },
-    json: { type: 'boolean', default: false },
-  },
-});
+const USAGE = 'npm run bench -- redis-clients [--seconds 1] [--repetitions 5] [--json]';
+const { values } = explainUsage(USAGE, () =>
+  parseArgs({
+    options: {
+      seconds: { type: 'string', default: '1' },
+      repetitions: { type: 'string', default: '5' },
+      json: { type: 'boolean', default: false },
+    },
+  }),
+);
 const seconds = Number(values.seconds);
 const repetitions = Number(values.repetitions);
 if (!(seconds > 0) || !(repetitions >= 1)) {
-  console.error('npm run bench -- redis-clients [--seconds 1] [--repetitions 5] [--json]');
+  console.error(USAGE);
   process.exit(2);
 }
 

@@ -9,7 +9,9 @@ import { TOP } from './top.mjs';
 const require = createRequire(import.meta.url);
 const { MAY_IMPORT } = require('../.dependency-cruiser.cjs');
 
-const roots = ['src', 'console/src', 'test', 'bench', 'chaos', 'examples'].filter((folder) => existsSync(join(TOP, folder)));
+const roots = ['src', 'console/src', 'test', 'bench', 'chaos', 'examples'].filter((folder) =>
+  existsSync(join(TOP, folder)),
+);
 const problems = [];
 
 const typeScriptFiles = (folder) =>

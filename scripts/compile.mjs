@@ -1,4 +1,4 @@
-// Compiles src -> dist, then examples, bench and chaos against it, and copies the Lua files. Only node: modules.
+// Compiles src -> dist, then examples, bench and chaos against it, bundles what is started, copies the Lua files.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -12,16 +12,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { bundle } from './bundle.mjs';
 import { TOP } from './top.mjs';
 
 const DIST = join(TOP, 'dist');
 const STATE = join(DIST, '.build');
-const STAMP = join(STATE, 'stamp');
+/** The hash of all that was built from, and the names of what the bundler made of it. */
+const STAMP = join(STATE, 'stamp.json');
 const CONFIGS = [
   'package.json',
   'tsconfig.base.json',
   'tsconfig.build.json',
   'tsconfig.programs.json',
+  'scripts/bundle.mjs',
   'scripts/compile.mjs',
 ];
 /** Of test/support, what chaos runs with: nothing in here imports src. */
@@ -47,8 +50,9 @@ const TSC = 'node_modules/@typescript/native/bin/tsc';
  */
 export async function compileAll({ announce = () => {} } = {}) {
   const plan = planBuild();
-  const complete = plan.outputs.every((output) => existsSync(join(DIST, output)));
-  if (complete && readStamp() === plan.stamp) return { kind: 'unchanged' };
+  const made = readStamp();
+  const complete = [...plan.outputs, ...made.bundled].every((output) => existsSync(join(DIST, output)));
+  if (complete && made.sources === plan.stamp) return { kind: 'unchanged' };
 
   announce();
   const startedMs = Date.now();
@@ -63,13 +67,19 @@ export async function compileAll({ announce = () => {} } = {}) {
     const { code, output } = await compile(config);
     if (code !== 0) return { kind: 'failed', output };
   }
+  let bundled;
+  try {
+    bundled = await bundle();
+  } catch (error) {
+    return { kind: 'failed', output: error instanceof Error ? error.message : String(error) };
+  }
   for (const { from, to } of plan.copies) {
     mkdirSync(dirname(join(DIST, to)), { recursive: true });
     copyFileSync(join(TOP, from), join(DIST, to));
   }
   const command = join(DIST, 'cli', 'main.js');
   if (existsSync(command)) chmodSync(command, 0o755);
-  writeFileSync(STAMP, plan.stamp);
+  writeFileSync(STAMP, JSON.stringify({ sources: plan.stamp, bundled }));
   return { kind: 'built', tookMs: Date.now() - startedMs };
 }
 
@@ -128,17 +138,17 @@ function removeOrphans(outputs) {
   const wanted = new Set(outputs);
   for (const file of filesBelow('dist')) {
     const path = file.slice('dist/'.length);
-    // Those of the console are the business of build-console.mjs.
-    if (path.startsWith('.build/') || path.startsWith('console/')) continue;
+    // Those of the console are the business of build-console.mjs, those of the bundler of bundle.mjs.
+    if (['.build/', 'console/', 'chunks/'].some((folder) => path.startsWith(folder))) continue;
     if (!wanted.has(path.replace(/\.map$/, ''))) rmSync(join(DIST, path), { force: true });
   }
 }
 
 function readStamp() {
   try {
-    return readFileSync(STAMP, 'utf8');
+    return JSON.parse(readFileSync(STAMP, 'utf8'));
   } catch {
-    return undefined;
+    return { sources: undefined, bundled: [] };
   }
 }
 

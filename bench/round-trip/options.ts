@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { toCount, toCounts, toNames, toNumber } from '../harness/options.ts';
 import { VARIANT_NAMES, VARIANTS, type VariantName } from './variants.ts';
 
 export interface BenchOptions {
@@ -7,7 +8,7 @@ export interface BenchOptions {
   readonly seconds: number;
   readonly maxCalls: number;
   readonly repetitions: number;
-  readonly json: boolean;
+  readonly warmUpCalls: number;
   readonly profileFolder?: string;
 }
 
@@ -19,9 +20,10 @@ export const USAGE = `npm run bench -- round-trip [options]
   --calls 100000        at most so many per cell (default 100000)
   --repetitions 5       of the whole round (default 5)
   --profile FOLDER      writes a CPU profile of every process there
-  --json                every measurement as JSON instead of tables`;
+  --warm-up 20000       calls of every variant that do not count (default 20000)
+  --json                the report as JSON`;
 
-/** Throws an Error with a message for the user. */
+/** Throws a UsageProblem. */
 export function parseOptions(args: string[]): BenchOptions {
   const { values } = parseArgs({
     args,
@@ -31,36 +33,17 @@ export function parseOptions(args: string[]): BenchOptions {
       seconds: { type: 'string', default: '2' },
       calls: { type: 'string', default: '100000' },
       repetitions: { type: 'string', default: '5' },
+      'warm-up': { type: 'string', default: '20000' },
       profile: { type: 'string' },
-      json: { type: 'boolean', default: false },
     },
   });
   return {
-    variants: values.variants.split(',').map(toVariant),
-    concurrencies: values.concurrency.split(',').map((text) => toCount('--concurrency', text)),
+    variants: toNames('--variants', values.variants, Object.keys(VARIANTS) as VariantName[]),
+    concurrencies: toCounts('--concurrency', values.concurrency),
     seconds: toNumber('--seconds', values.seconds),
     maxCalls: toCount('--calls', values.calls),
     repetitions: toCount('--repetitions', values.repetitions),
-    json: values.json,
+    warmUpCalls: toCount('--warm-up', values['warm-up']),
     ...(values.profile === undefined ? {} : { profileFolder: values.profile }),
   };
-}
-
-function toVariant(text: string): VariantName {
-  const all = Object.keys(VARIANTS) as VariantName[];
-  const found = all.find((name) => name === text);
-  if (found === undefined) throw new Error(`There is no variant "${text}". There are: ${all.join(', ')}.`);
-  return found;
-}
-
-function toNumber(option: string, text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && value < 1e9)) throw new Error(`${option} needs a number above 0, not "${text}".`);
-  return value;
-}
-
-function toCount(option: string, text: string): number {
-  const value = toNumber(option, text);
-  if (!Number.isInteger(value)) throw new Error(`${option} needs a whole number, not "${text}".`);
-  return value;
 }

@@ -1,8 +1,8 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { ownChild, ownFolder } from '../harness/left-behind.ts';
-import { cpuMicrosecondsOf, startRedis } from '../harness/redis-server.ts';
+import { cpuMicrosecondsOf } from '../harness/cpu-of.ts';
+import { ownFolder } from '../harness/left-behind.ts';
+import { startRedis } from '../harness/redis-server.ts';
+import { startSide } from '../harness/side-process.ts';
 import type { Load, LoopResult } from './run-loop.ts';
 import type { Order } from './side.ts';
 import { VARIANTS, type VariantName } from './variants.ts';
@@ -23,20 +23,14 @@ export interface Pair {
   close(): Promise<void>;
 }
 
-/**
- * For caller and worker of every variant alike: with the small default the figures are those of the collector's helper threads,
- * which compete with everything else on the machine.
- */
-export const SIDE_FLAGS = ['--max-semi-space-size=64'] as const;
-
 const SIDE = fileURLToPath(new URL('./side.js', import.meta.url));
 
 export async function openPair(name: VariantName, profileFolder?: string): Promise<Pair> {
   const variant = await VARIANTS[name]();
   const redis = await startRedis();
   const place = { redisUrl: redis.url, folder: ownFolder() };
-  const worker = variant.openWorker === undefined ? undefined : startSide(name, 'worker', profileFolder);
-  const caller = startSide(name, 'caller', profileFolder);
+  const worker = variant.openWorker === undefined ? undefined : openSide(name, 'worker', profileFolder);
+  const caller = openSide(name, 'caller', profileFolder);
   await worker?.order({ kind: 'open', place });
   await caller.order({ kind: 'open', place });
 
@@ -62,40 +56,12 @@ export async function openPair(name: VariantName, profileFolder?: string): Promi
   };
 }
 
-interface Side {
-  order(order: Order): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-function startSide(name: VariantName, role: 'caller' | 'worker', profileFolder?: string): Side {
+function openSide(name: VariantName, role: 'caller' | 'worker', profileFolder?: string) {
   const profile = ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}-${role}.cpuprofile`];
-  const child = fork(SIDE, [name, role], {
-    execArgv: [...SIDE_FLAGS, ...(profileFolder === undefined ? [] : profile)],
+  return startSide<Order>({
+    file: SIDE,
+    args: [name, role],
+    name: `${name} ${role}`,
+    flags: profileFolder === undefined ? [] : profile,
   });
-  ownChild(child);
-  const order = (what: Order): Promise<unknown> => ask(child, `${name} ${role}`, what);
-  return {
-    order,
-    async close() {
-      const gone = once(child, 'exit');
-      await order({ kind: 'close' });
-      await gone;
-    },
-  };
-}
-
-async function ask(child: ChildProcess, who: string, order: Order): Promise<unknown> {
-  const settled = new AbortController();
-  try {
-    const answered = once(child, 'message', { signal: settled.signal });
-    const ended = once(child, 'exit', { signal: settled.signal }).then(() => {
-      throw new Error(`${who} ended while it was asked to ${order.kind}`);
-    });
-    child.send(order);
-    const [reply] = (await Promise.race([answered, ended])) as [{ answer?: unknown; problem?: string }];
-    if (reply.problem !== undefined) throw new Error(`${who}: ${reply.problem}`);
-    return reply.answer;
-  } finally {
-    settled.abort();
-  }
 }

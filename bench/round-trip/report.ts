@@ -1,7 +1,9 @@
-import { median, shown } from '../harness/statistics.ts';
-import { formatTable } from '../harness/table.ts';
+import { ratios, row, type BenchReport, type Column, type Ratio, type ReportTable } from '../harness/report.ts';
+import { median } from '../harness/statistics.ts';
+import type { BenchOptions } from './options.ts';
 import type { Measurement } from './pair.ts';
-import { LIMIT, PEER, type VariantName } from './variants.ts';
+import { targetsOf } from './targets.ts';
+import { LIMIT, NAIVE, PEER, PRODUCT, type VariantName } from './variants.ts';
 
 export interface Cell extends Measurement {
   readonly variant: VariantName;
@@ -14,6 +16,7 @@ export interface Summary {
   readonly concurrency: number;
   readonly timeToLimit: number;
   readonly throughputToPeer: number;
+  readonly throughputToNaive: number;
   readonly cpuToLimit: number;
   readonly callsPerSecond: number;
   readonly callerUs: number;
@@ -47,6 +50,7 @@ export function summarise(cells: readonly Cell[], variant: VariantName, concurre
     concurrency,
     timeToLimit: ratioTo(LIMIT, (cell) => 1 / callsPerSecond(cell)),
     throughputToPeer: ratioTo(PEER, callsPerSecond),
+    throughputToNaive: ratioTo(NAIVE, callsPerSecond),
     cpuToLimit: ratioTo(LIMIT, totalCpu),
     callsPerSecond: median(own.map(callsPerSecond)),
     callerUs: median(own.map((cell) => cell.callerUs)),
@@ -55,27 +59,65 @@ export function summarise(cells: readonly Cell[], variant: VariantName, concurre
   };
 }
 
-const HEADER = [
-  'variant',
-  `time / ${LIMIT}`,
-  `calls / ${PEER}`,
-  `CPU / ${LIMIT}`,
-  'calls/s',
-  'caller µs',
-  'worker µs',
-  'redis µs',
+const COLUMNS: readonly Column[] = [
+  { title: `time / ${LIMIT}`, digits: 2 },
+  { title: `calls / ${PEER}`, digits: 2 },
+  { title: `calls / ${NAIVE}`, digits: 2 },
+  { title: `CPU / ${LIMIT}`, digits: 2 },
+  { title: 'calls/s', digits: 0 },
+  { title: 'caller µs', digits: 1 },
+  { title: 'worker µs', digits: 1 },
+  { title: 'redis µs', digits: 1 },
 ];
 
-export function formatSummaries(summaries: readonly Summary[]): string {
-  const rows = summaries.map((one) => [
-    one.variant,
-    shown(one.timeToLimit, 2),
-    shown(one.throughputToPeer, 2),
-    shown(one.cpuToLimit, 2),
-    shown(one.callsPerSecond),
-    shown(one.callerUs, 1),
-    shown(one.workerUs, 1),
-    shown(one.redisUs, 1),
+function tableOf(concurrency: number, summaries: readonly Summary[]): ReportTable {
+  return {
+    id: `round-trip-${concurrency}`,
+    title: `Round trip, ${concurrency} in flight`,
+    of: 'variant',
+    columns: COLUMNS,
+    rows: summaries.map((one) =>
+      row(one.variant, [
+        one.timeToLimit,
+        one.throughputToPeer,
+        one.throughputToNaive,
+        one.cpuToLimit,
+        one.callsPerSecond,
+        one.callerUs,
+        one.workerUs,
+        one.redisUs,
+      ]),
+    ),
+  };
+}
+
+/** Of the product only: what the others are to each other is not ours to keep. */
+function ratiosOf(summary: Summary): Ratio[] {
+  if (!PRODUCT.includes(summary.variant)) return [];
+  const id = (name: string): string => `round-trip/${summary.concurrency}/${summary.variant}/${name}`;
+  const targets = targetsOf(summary.variant, summary.concurrency);
+  return ratios([
+    { id: id('time-to-raw'), value: summary.timeToLimit, better: 'lower', ...targets.time },
+    { id: id('calls-to-bullmq'), value: summary.throughputToPeer, better: 'higher', ...targets.peer },
+    { id: id('calls-to-naive'), value: summary.throughputToNaive, better: 'higher', ...targets.naive },
+    { id: id('cpu-to-raw'), value: summary.cpuToLimit, better: 'lower' },
   ]);
-  return formatTable(HEADER, rows);
+}
+
+export function reportRoundTrip(
+  command: string,
+  { concurrencies, variants }: Pick<BenchOptions, 'concurrencies' | 'variants'>,
+  { cells, notes }: { readonly cells: readonly Cell[]; readonly notes: readonly string[] },
+): BenchReport {
+  const summaries = concurrencies.map((concurrency) =>
+    variants.map((variant) => summarise(cells, variant, concurrency)),
+  );
+  return {
+    bench: 'round-trip',
+    command,
+    notes,
+    tables: concurrencies.map((concurrency, index) => tableOf(concurrency, summaries[index]!)),
+    ratios: summaries.flat().flatMap(ratiosOf),
+    details: cells,
+  };
 }

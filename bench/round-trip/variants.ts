@@ -4,6 +4,8 @@ import type { Variant } from './variant.ts';
 export const VARIANTS = {
   'raw-ioredis': async (): Promise<Variant> => (await import('./variants/raw-ioredis.ts')).rawIoredis,
   'raw-node-redis': async (): Promise<Variant> => (await import('./variants/raw-node-redis.ts')).rawNodeRedis,
+  'naive-serial': async (): Promise<Variant> => (await import('./variants/naive.ts')).naiveSerial,
+  'naive-parallel': async (): Promise<Variant> => (await import('./variants/naive.ts')).naiveParallel,
   bullmq: async (): Promise<Variant> => (await import('./variants/bullmq.ts')).bullmq,
   'sallyport-read': async (): Promise<Variant> => (await import('./variants/sallyport.ts')).sallyportRead,
   'sallyport-unsafe': async (): Promise<Variant> => (await import('./variants/sallyport.ts')).sallyportUnsafe,
@@ -23,3 +25,6 @@ export const VARIANT_NAMES = (Object.keys(VARIANTS) as VariantName[]).filter((na
 /** What times and throughputs are compared with. */
 export const LIMIT: VariantName = 'raw-ioredis';
 export const PEER: VariantName = 'bullmq';
+export const NAIVE: VariantName = 'naive-parallel';
+/** Whose ratios a baseline keeps. */
+export const PRODUCT: readonly VariantName[] = ['sallyport-read', 'sallyport-unsafe', 'embedded'];

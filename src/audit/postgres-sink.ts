@@ -87,6 +87,7 @@ export async function openPostgresSink({ url, password, schema }: PostgresOption
         inTransaction(pool, async (client) => {
           await client.query(CUT, [cut.store, cut.lane, cut.sequence]);
           await addStatement(client, statement);
+          await client.query(FORGET_STATEMENTS);
         }),
       ),
     close: () => pool.end(),
@@ -120,6 +121,19 @@ const CUT = `
   ),
   gone AS (SELECT size FROM payloads UNION ALL SELECT size FROM records)
   UPDATE audit_lane SET bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone) WHERE id = (SELECT id FROM own)`;
+
+/** As in `write-trail.ts`: statements about nothing but records that were cut, from the oldest on; the last heads stay. */
+const FORGET_STATEMENTS = `
+  DELETE FROM audit_statement AS statement
+  WHERE id IN (SELECT id FROM audit_statement ORDER BY id LIMIT 200)
+    AND id IS DISTINCT FROM (SELECT id FROM audit_statement WHERE text::jsonb ->> 'kind' = 'heads' ORDER BY id DESC LIMIT 1)
+    AND text::jsonb ->> 'kind' IN ('heads', 'erasure', 'cut')
+    AND NOT EXISTS (
+      SELECT 1 FROM jsonb_array_elements(coalesce(text::jsonb -> 'heads', jsonb_build_array(text::jsonb -> 'cut'))) AS head
+      LEFT JOIN audit_lane ON audit_lane.store = head ->> 'store' AND audit_lane.lane = (head ->> 'lane')::integer
+      WHERE (head ->> 'sequence')::bigint + (CASE WHEN statement.text::jsonb ->> 'kind' = 'cut' THEN 1 ELSE 0 END)
+        > coalesce((SELECT min(sequence) - 1 FROM audit_record WHERE lane_id = audit_lane.id), audit_lane.sequence, 0)
+    )`;
 
 async function openLane(pool: Pool, { store, lane }: { store: string; lane: number }) {
   await pool.query(

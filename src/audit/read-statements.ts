@@ -17,8 +17,23 @@ type Read =
 
 const AT_ONCE = 500;
 
+const MOST_TRIES = 5;
+
 /** All that was signed. One statement that nobody can check is one too many. */
 export async function readStatements(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
+  for (let tries = 1; ; tries += 1) {
+    const first = await readFirst(trail);
+    const read = await readOnce(trail, keys);
+    // Old ones are forgotten when records are cut; then the pages after the first have moved, and some were not seen.
+    if (tries === MOST_TRIES || (await readFirst(trail)) === first) return read;
+  }
+}
+
+async function readFirst(trail: AuditTrail): Promise<string | undefined> {
+  return (await trail.listStatements({ from: 0, limit: 1 }))[0]?.text;
+}
+
+async function readOnce(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
   const heads: SignedHead[] = [];
   const cuts: SignedHead[] = [];
   const erasures: Extract<AuditStatement, { kind: 'erasure' }>[] = [];

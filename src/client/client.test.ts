@@ -200,9 +200,11 @@ describe('client', () => {
   });
 
   it('reads no result of another subject, whoever asks', async () => {
-    const { client } = stage({ proveSession: async () => undefined });
+    const readCall = vi.fn<Store['readCall']>();
+    const { client } = stage({ proveSession: async () => undefined, readCall });
     const foreign = CALL.replace(/^(\d+)\.[^.]+/, '$1.AAAAAAAAAAAA');
     await expect(client.result(SESSION, foreign)).rejects.toMatchObject({ code: 'CALL_UNKNOWN' });
     await expect(client.wait(SESSION, foreign)).rejects.toMatchObject({ code: 'CALL_UNKNOWN' });
+    expect(readCall).not.toHaveBeenCalled();
   });
 });

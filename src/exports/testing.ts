@@ -26,3 +26,10 @@ export { createRedactor } from '../redact/create-redactor.ts';
 export { newRedactionKey } from '../redact/redaction-key.ts';
 export { attemptOf } from '../stages/settle/attempt-of.ts';
 export { encodeHistory } from '../wire/history.ts';
+// What a checker from outside reads a run's traces with.
+export { drainLanes } from '../audit/drain-lanes.ts';
+export { openSqliteSink } from '../audit/sqlite-sink.ts';
+export { verifyTrail, type Verification } from '../audit/verify-trail.ts';
+export { callIdFor } from '../wire/ids.ts';
+export { decodeOutcome } from '../wire/outcome.ts';
+export { readAuditDetail } from '../wire/audit-detail.ts';

@@ -22,6 +22,7 @@ function recordingClient() {
   const opened: object[] = [];
   const revoked: string[] = [];
   const ended = new Set<string>();
+  const endedRuns: string[] = [];
   let runs = 0;
   const client: SessionClient = {
     async openSession(options) {
@@ -34,13 +35,14 @@ function recordingClient() {
       runs += 1;
       return { ...session, run: `run${runs}` as RunId };
     },
+    endRun: async (session, run) => void endedRuns.push(`${session} ${run}`),
     touchSession: async (id) => (ended.has(id) ? 'ended' : 'touched'),
     async revokeSession(id) {
       revoked.push(id);
       return 'revoked';
     },
   };
-  return { client, opened, revoked, ended };
+  return { client, opened, revoked, ended, endedRuns };
 }
 
 const runOf = async (handle: Promise<SessionHandle>): Promise<string> => (await handle).run;
@@ -77,6 +79,38 @@ describe('agent sessions', () => {
     const after = [await runOf(sessions.handleOf(agent())), await runOf(sessions.handleOf(agent(), 'a'))];
     expect(after[0]).not.toBe(before[0]);
     expect(after[1]).toBe(before[1]);
+  });
+
+  it('end runs that nobody comes back for, but none with calls under way', async () => {
+    const { client, endedRuns } = recordingClient();
+    let now = 0;
+    const busy = new Set<string>();
+    const settings = { runIdleMs: 1000, now: () => now, hasCalls: async (_: SessionId, run: RunId) => busy.has(run) };
+    const sessions = createAgentSessions(client, settings);
+    await sessions.handleOf(agent());
+    busy.add(await runOf(sessions.handleOf(agent(), 'busy')));
+    const left = await runOf(sessions.handleOf(agent(), 'left'));
+    await sessions.endRun('token1', 'busy');
+    await sessions.endRun('token1', 'left');
+    await sessions.endRun('token1', 'left');
+    await sessions.endRun('nobody', 'left');
+    expect(endedRuns).toEqual([`session1 ${left}`]);
+    // Idle for too long, and one more than are kept.
+    now = 1001;
+    await sessions.handleOf(agent());
+    expect(endedRuns.slice(1)).toEqual(['session1 first of session1']);
+    for (let number = 0; number < 64; number += 1) await sessions.handleOf(agent(), `name ${number}`);
+    expect(endedRuns).toHaveLength(3);
+  });
+
+  it('never give a run out again that was ended', async () => {
+    const { client, endedRuns } = recordingClient();
+    const sessions = createAgentSessions(client, { hasCalls: async () => false });
+    const first = await runOf(sessions.handleOf(agent(), 'a'));
+    await sessions.endRun('token1', 'a');
+    expect(endedRuns).toEqual([`session1 ${first}`]);
+    expect(await runOf(sessions.handleOf(agent(), 'a'))).not.toBe(first);
+    expect(await runOf(sessions.handleOf(agent()))).not.toBe(first);
   });
 
   it('open another session when the first has ended', async () => {

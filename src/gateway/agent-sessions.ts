@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts';
 import { planeError } from '../domain/errors.ts';
-import type { RunId } from '../domain/ids.ts';
+import type { RunId, SessionId } from '../domain/ids.ts';
 import type { SessionHandle } from '../domain/session.ts';
 import type { Authenticated } from './authenticated.ts';
 
@@ -15,18 +15,22 @@ export interface AgentSessions {
    * bearer is no agent or its session has ended.
    */
   handleOf(bearer: Authenticated, runName?: string): Promise<SessionHandle>;
+  /** Nobody will come back for the run of this name. It ends in the store too, unless calls of it are under way. */
+  endRun(bearerId: string, runName: string): Promise<void>;
   /** Revokes what this bearer has here; for tokens that were revoked. */
   close(bearerId: string): Promise<void>;
   /** Forgets all of them. They are not revoked: calls that wait for a person must outlive a restart. */
   closeAll(): Promise<void>;
 }
 
-export type SessionClient = Pick<Client, 'openSession' | 'openRun' | 'revokeSession' | 'touchSession'>;
+export type SessionClient = Pick<Client, 'openSession' | 'openRun' | 'endRun' | 'revokeSession' | 'touchSession'>;
 
 export interface AgentSessionSettings {
   /** After so long without a call an unnamed run is over. */
   readonly runIdleMs?: number;
   readonly now?: () => number;
+  /** Whether calls of a run are under way: the end of a run would deny them. Without it no run is ended. */
+  readonly hasCalls?: (session: SessionId, run: RunId) => Promise<boolean>;
 }
 
 interface Held {
@@ -35,6 +39,8 @@ interface Held {
   readonly isOwn: boolean;
   touchedAt: number;
   readonly runs: Map<string, HeldRun>;
+  /** The run that the session was opened with has been given out: it may have ended since. */
+  isFirstRunTaken: boolean;
 }
 
 interface HeldRun {
@@ -56,12 +62,18 @@ const RUN_ID = /^[A-Za-z0-9_-]{22}$/;
 const UNNAMED = '';
 
 export function createAgentSessions(client: SessionClient, settings: AgentSessionSettings = {}): AgentSessions {
-  const { runIdleMs = RUN_IDLE_MS, now = () => performance.now() } = settings;
+  const { runIdleMs = RUN_IDLE_MS, now = () => performance.now(), hasCalls = async () => true } = settings;
   const held = new Map<string, Held>();
 
   function hold(bearer: Authenticated): Held {
     const session = bearer.via === 'session' ? Promise.resolve(handleOfBearer(bearer)) : open(client, bearer);
-    const made: Held = { session, isOwn: bearer.via !== 'session', touchedAt: now(), runs: new Map() };
+    const made: Held = {
+      session,
+      isOwn: bearer.via !== 'session',
+      touchedAt: now(),
+      runs: new Map(),
+      isFirstRunTaken: false,
+    };
     held.set(bearer.id, made);
     if (held.size > MOST_BEARERS) held.delete(held.keys().next().value!);
     // Whoever comes next tries again.
@@ -85,7 +97,19 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     return held.get(bearer.id) ?? hold(bearer);
   }
 
-  async function runOf({ runs, session }: Held, name: string, bearer: Authenticated): Promise<RunId> {
+  /** A session may live for a month, and each run that it has opened stands in it until it is ended. */
+  async function release({ session }: Held, { run }: HeldRun): Promise<void> {
+    const [{ id }, ended] = await Promise.all([session, run]);
+    if (!(await hasCalls(id, ended))) await client.endRun(id, ended);
+  }
+
+  /** Beside what was asked for: if it fails, the run is kept as long as its session. */
+  function releaseQuietly(from: Held, run: HeldRun | undefined): void {
+    if (run !== undefined) release(from, run).catch(() => undefined);
+  }
+
+  async function runOf(from: Held, name: string, bearer: Authenticated): Promise<RunId> {
+    const { runs, session } = from;
     const known = runs.get(name);
     const isOver = name === UNNAMED && known !== undefined && now() - known.usedAt > runIdleMs;
     if (known !== undefined && !isOver) {
@@ -98,10 +122,16 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     const handle = await session;
     const raced = runs.get(name);
     if (raced !== undefined && raced !== known) return raced.run;
-    const isFirst = bearer.via !== 'session' && runs.size === 0;
+    const isFirst = bearer.via !== 'session' && !from.isFirstRunTaken;
+    from.isFirstRunTaken = true;
     const run = isFirst ? Promise.resolve(handle.run) : client.openRun(handle).then((opened) => opened.run);
     runs.set(name, { run, usedAt: now() });
-    if (runs.size > MOST_RUNS) runs.delete(runs.keys().next().value!);
+    if (isOver) releaseQuietly(from, known);
+    if (runs.size > MOST_RUNS) {
+      const [longestUnused, unused] = runs.entries().next().value!;
+      runs.delete(longestUnused);
+      releaseQuietly(from, unused);
+    }
     run.catch(() => runs.delete(name));
     return run;
   }
@@ -119,6 +149,13 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
         return { ...session, run: runName as RunId };
       }
       return { ...session, run: await runOf(live, runName ?? UNNAMED, bearer) };
+    },
+    async endRun(bearerId, runName) {
+      const live = held.get(bearerId);
+      const run = live?.runs.get(runName);
+      if (live === undefined || run === undefined) return;
+      live.runs.delete(runName);
+      await release(live, run);
     },
     async close(bearerId) {
       const known = held.get(bearerId);

@@ -45,7 +45,8 @@ export interface Consumer {
 const READ_WAIT_MS = 1000;
 /** Short, so that a worker that has drained is not kept by it. */
 const NESTED_WAIT_MS = 500;
-const MOST_AT_ONCE = 64;
+/** So that this worker, the server and the callers each have something to do: whoever takes all makes the others wait. */
+const MOST_AT_ONCE = 48;
 const SLOT_WAIT_MS = 500;
 const PAUSE_AFTER_TROUBLE_MS = 250;
 

@@ -31,6 +31,15 @@ describe('policy cache', () => {
     expect(store.reads).toHaveLength(2);
   });
 
+  it('a newer version than the known one is read by whoever needs it', async () => {
+    let version = 1;
+    const cache = createPolicyCache({ readPolicy: async () => recordOf(version) });
+    expect((await cache.atLeast(1)).version).toBe(1);
+    version = 2;
+    expect((await cache.atLeast(1)).version).toBe(1);
+    expect((await cache.atLeast(2)).version).toBe(2);
+  });
+
   it('a record behind its lane means that the store was replaced', async () => {
     const cache = createPolicyCache({ readPolicy: async () => recordOf(3) });
     await expect(cache.atLeast(4)).rejects.toMatchObject({ code: 'STORE_REPLACED' });

@@ -133,6 +133,37 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(await retainTrail(staged.trail, key, {}, at)).toEqual([]);
   });
 
+  it('forgets statements with the records they are about, and says as much about the others as before', async () => {
+    const signed = async (at: number): Promise<void> => void (await signHeads(staged.trail, key, at));
+    const kept = async (): Promise<string[]> =>
+      (await staged.trail.listStatements({ from: 0, limit: 100 })).map(
+        ({ text }) => (JSON.parse(text) as { kind: string }).kind,
+      );
+    const cutBefore = async (sequence: number): Promise<void> => {
+      const [head] = await staged.trail.auditHeads();
+      const where = { store: staged.store, lane: 0, fromSequence: sequence - 1, limit: 1 };
+      const { chain } = (await staged.trail.readTrail(where))[0]!;
+      const cut = toSignedHead({ ...head!, sequence: sequence - 1, chain });
+      await staged.trail.cutTrail({ cut, statement: signStatement({ kind: 'cut', at: 1, cut, why: 'age' }, key) });
+    };
+    for (let round = 1; round <= 5; round += 1) {
+      await signed(round);
+      await staged.fill(4);
+    }
+    await eraseSubject(staged.trail, key, { tenant: 'acme', subject: 'bob', at: 6 });
+    expect(await kept()).toHaveLength(6);
+    await cutBefore(15);
+    await cutBefore(17);
+    expect(await kept()).toEqual(['heads', 'heads', 'heads', 'erasure', 'cut']);
+    expect(await verify()).toMatchObject({ lanes: [{ first: 17, last: 30, signed: 30 }] });
+    await staged.fill(2);
+    await signed(7);
+    await cutBefore(31);
+    expect(await kept()).toEqual(['heads', 'cut']);
+    expect(await verify()).toMatchObject({ lanes: [{ first: 31, last: 32, signed: 32 }] });
+    expect((await verify()).problem).toBeUndefined();
+  });
+
   it('does not believe a cut of somebody without the key', async () => {
     const [head] = await staged.trail.auditHeads();
     const cut = { ...toSignedHead(head!), sequence: 3 };

@@ -1,7 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { request as rawRequest } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/ports/store.ts';
+import { eventually } from '../support/process.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
 import { request2026, send, V2026, type Answer, type Request2026, type Sent } from './wire.ts';
 
@@ -267,6 +271,16 @@ it('M33 requests on one connection are answered in order', async () => {
 });
 
 describe('M36 a session of 2025', () => {
+  /** In a copy that the owner of the store makes: nobody else may open its file. */
+  async function countRuns(): Promise<number> {
+    const copy = join(plane.folder, 'runs.sqlite');
+    await (plane.store as Store & { copyTo(file: string): Promise<void> }).copyTo(copy);
+    const database = new DatabaseSync(copy);
+    const { runs } = database.prepare('SELECT count(*) AS runs FROM run').get() as { runs: number };
+    database.close();
+    rmSync(copy);
+    return runs;
+  }
   const initialize = (bearer: string): Promise<Answer> =>
     send(plane.url, bearer, {
       body: JSON.stringify({
@@ -290,6 +304,17 @@ describe('M36 a session of 2025', () => {
     const [foreign, unknown] = [await list(stranger, session), await list(token, 'nobody')];
     expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
     expect(unknown.status).toBe(404);
+  });
+  it('takes its run along when it is ended', async () => {
+    // The first run of a token is that of its session; this one is the session's own.
+    await initialize(token).then((begun) => list(token, begun.headers.get('mcp-session-id')!));
+    const before = await countRuns();
+    const session = (await initialize(token)).headers.get('mcp-session-id')!;
+    await list(token, session);
+    expect(await countRuns()).toBe(before + 1);
+    const ended = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' };
+    expect((await send(plane.url, token, { method: 'DELETE', headers: ended })).status).toBe(200);
+    await eventually(async () => (await countRuns()) === before, { timeoutMs: 20_000, what: 'the run to end' });
   });
   it('means nothing to a request of 2026', async () => {
     const answer = await ask({ ...echo('x'), headers: { 'mcp-session-id': 'nobody', 'last-event-id': '7' } });

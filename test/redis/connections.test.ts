@@ -17,18 +17,22 @@ async function roundTrip(store: Store): Promise<void> {
 }
 
 describe('the Redis store over TLS', () => {
-  it('works with the server’s CA and is refused without it', async () => {
+  it('works with the server’s CA and is refused without it, or with another', async () => {
     const tls = await makeTlsFiles();
+    const stranger = await makeTlsFiles();
     const server = await startRedis({ tls });
     try {
       const store = await openRedisStore({ url: server.url, tls: { caFile: tls.caFile } });
       await roundTrip(store);
       await store.close();
-      const untrusting = openRedisStore({ url: server.url, patienceMs: 500 });
-      await expect(untrusting).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      for (const wrong of [{}, { tls: {} }, { tls: { caFile: stranger.caFile } }]) {
+        const untrusting = openRedisStore({ url: server.url, patienceMs: 500, ...wrong });
+        await expect(untrusting).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      }
     } finally {
       await server.stop();
       tls.remove();
+      stranger.remove();
     }
   });
 });

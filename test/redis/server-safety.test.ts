@@ -1,6 +1,19 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import { acceptOne, acceptRequest, claimOne, openSession, POOL, settleRequest } from '../contract/fixtures.ts';
+import {
+  acceptOne,
+  acceptRequest,
+  claimOne,
+  newWaiter,
+  openSession,
+  POOL,
+  settleRequest,
+} from '../contract/fixtures.ts';
+import { drainReplies } from '../contract/observe.ts';
 import { startRedis } from '../support/redis-server.ts';
 
 /** Opens a store on a server started with these settings, and always stops the server. */
@@ -16,7 +29,40 @@ async function onServer<T>(
   }
 }
 
+/** The real server, but for the version it says it has: no release that old can be had here. */
+async function startOlder(port: number, version: string): Promise<{ url: string; stop(): void }> {
+  const aging = () =>
+    new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        const text = chunk.toString('latin1');
+        // As many bytes as before: the answer says how long it is.
+        const older = text.replace(/redis_version:[\d.]+/, (found) =>
+          `redis_version:${version}`.padEnd(found.length, '0'),
+        );
+        done(null, Buffer.from(older, 'latin1'));
+      },
+    });
+  const door = createServer((client) => {
+    const server = connect(port, '127.0.0.1');
+    const ends = [pipeline(client, server), pipeline(server, aging(), client)];
+    for (const end of ends) end.catch(() => undefined);
+  });
+  door.listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  return { url: `redis://127.0.0.1:${(door.address() as AddressInfo).port}`, stop: () => void door.close() };
+}
+
 describe('start-up refuses a server that would lose calls', () => {
+  it('that is too old', async () => {
+    await onServer({}, async (url, server) => {
+      const older = await startOlder(Number(new URL(url).port), '6.2.1');
+      await expect(openRedisStore({ url: older.url })).rejects.toMatchObject({ code: 'STORE_UNSAFE' });
+      await expect(openRedisStore({ url: older.url })).rejects.toThrow(/version is 6\.2\.1\d*, needs 7\.0/);
+      expect(await server.cli('DBSIZE')).toBe('0');
+      older.stop();
+    });
+  });
+
   it.each([
     { why: 'without an append-only file', options: { appendonly: false }, part: 'appendonly is no' },
     { why: 'that evicts', options: { maxmemoryPolicy: 'allkeys-lru' }, part: 'maxmemory-policy is allkeys-lru' },
@@ -81,6 +127,22 @@ describe('a store that was replaced', () => {
       await server.cli('HSET', '{sallyport:0}:meta', 'auditSequence', '0');
       const claiming = store.claimCalls({ lane: 0, pool: POOL, workerId, limit: 1, waitMs: 0 });
       await expect(claiming).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+      await store.close();
+    });
+  });
+});
+
+describe('an audit that cannot be written', () => {
+  it('holds the reply back: nobody is told of an ending that is in no audit', async () => {
+    await onServer({}, async (url, server) => {
+      const store = await openRedisStore({ url });
+      const session = await openSession(store);
+      const waiter = newWaiter();
+      await acceptOne(store, session, { waiter });
+      const delivery = await claimOne(store, { lane: 0 });
+      await server.cli('SET', '{sallyport:0}:audit', 'of another type');
+      await expect(store.settleCall(settleRequest(delivery))).rejects.toThrow();
+      expect(await drainReplies(store, 0, waiter.callerId)).toEqual([]);
       await store.close();
     });
   });

@@ -26,6 +26,8 @@ export interface McpPlane {
   readonly sessions: {
     /** The session of this bearer, and its run of this name. */
     handleOf(bearer: McpBearer, runName?: string): Promise<SessionHandle>;
+    /** Nobody will come back for the run of this name. */
+    endRun?(bearerId: string, runName: string): Promise<void>;
   };
   readonly log: Pick<Log, 'warn' | 'debug'>;
 }

@@ -33,6 +33,12 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
 
   const touch = (session: LiveSession): void => void session.expires.refresh();
 
+  /** A session has a run of its own, which ends with it. */
+  function endRun(bearerId: string, runName: string): void {
+    const { sessions: ofBearers, log } = home.plane;
+    ofBearers.endRun?.(bearerId, runName).catch((error: unknown) => log.warn({ error }, 'a run could not be ended'));
+  }
+
   async function open(bearer: McpBearer): Promise<LiveSession | undefined> {
     const own = [...sessions.values()].filter(({ bearerId }) => bearerId === bearer.id);
     if (own.length >= sessionsPerBearer) return undefined;
@@ -41,9 +47,10 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
     const server = buildServer(home, { bearer, era: '2025', runName: id, subscriptions });
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
     const close = (): void => {
-      sessions.delete(id);
+      const isFirst = sessions.delete(id);
       clearTimeout(session.expires);
       void server.close().catch(() => undefined);
+      if (isFirst && !home.isStopping()) endRun(bearer.id, id);
     };
     const expires = setTimeout(close, sessionIdleMs);
     expires.unref();

@@ -44,11 +44,12 @@ export function begin(call: BeginningCall, needs: Needs): Soon<Begun | Ending> {
 }
 
 async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> {
-  const { delivery } = call.delivered;
+  const { callId, pool, workerId, entryId, fence } = call.delivered.delivery;
   const { id, effect, privileged, limits } = call.tool.declaration;
-  const intent = privileged ? { intent: encodeIntent(call, needs.redactor) } : {};
   const maxAttempts = effect === 'unsafe' ? 1 : limits.maxAttempts;
-  const answer = await needs.store.startCall({ ...delivery, effect, maxAttempts, ...intent });
+  const owned = { callId, pool, workerId, entryId, fence, effect, maxAttempts };
+  const intent = privileged ? encodeIntent(call, needs.redactor) : undefined;
+  const answer = await needs.store.startCall(intent === undefined ? owned : { ...owned, intent });
   switch (answer.kind) {
     case 'started':
       return BEGUN;

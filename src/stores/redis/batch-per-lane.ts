@@ -11,6 +11,12 @@ export interface Common {
   readonly retentionMs?: number;
 }
 
+/**
+ * Small enough that caller, server and worker each have a batch to work on: with larger ones they take turns, with much smaller ones
+ * the server's work per batch is felt.
+ */
+const MOST_AT_ONCE = 48;
+
 /** A function works on one lane, one worker and one pool. */
 export function batchPerLane<Request extends Common, Answer>(
   send: (lane: number, requests: Request[]) => Promise<Answer[]>,
@@ -23,9 +29,9 @@ export function batchPerLane<Request extends Common, Answer>(
     // There are one or two of them, so that looking is cheaper than making a name for a map.
     for (const { common, batcher } of kinds) if (goTogether(common, request)) return batcher;
     const batcher = createBatcher<Request, Answer>((requests) => send(lane, requests), {
-      maxBatch: 64,
+      maxBatch: MOST_AT_ONCE,
       maxBatchBytes: 1024 * 1024,
-      maxTrips: 2,
+      maxTrips: 4,
       sizeOf,
     });
     const { workerId, pool, retentionMs } = request as Common;

@@ -73,10 +73,13 @@ export async function startCalls(
       intent: request.intent ?? '',
     })),
   });
-  return asList(answers).map(toStartAnswer);
+  return requests.map((_, index) => toStartAnswer(answerOf(answers, index)));
 }
 
+const FIRST_START: StartAnswer = Object.freeze({ kind: 'started', starts: 1 });
+
 function toStartAnswer(answer: unknown): StartAnswer {
+  if (!Array.isArray(answer) && asText(answer) === 'STARTED') return FIRST_START;
   const second = asList(answer)[1];
   switch (wordOf(answer)) {
     case 'STARTED':

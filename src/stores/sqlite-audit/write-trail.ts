@@ -84,5 +84,24 @@ export function cutTrail(database: Database, cut: SignedHead, statement: SignedS
   database.run('DELETE FROM auditRecord WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
   database.run('UPDATE auditLane SET bytes = bytes - ? WHERE id = ?', freed, id);
   insertStatement(database, statement);
+  database.run(FORGET_STATEMENTS);
   return freed;
 }
+
+/**
+ * Statements about nothing but records that were cut, from the oldest on: heads and erasures up to the cut, and cuts before it. Without
+ * this they would outlive what they vouch for, one for each time heads are signed. The last heads stay: they tell that a lane was there.
+ */
+const FORGET_STATEMENTS = `
+  DELETE FROM auditStatement
+  WHERE id IN (SELECT id FROM auditStatement ORDER BY id LIMIT 200)
+    AND id IS NOT (SELECT id FROM auditStatement WHERE json_extract(text, '$.kind') = 'heads' ORDER BY id DESC LIMIT 1)
+    AND json_extract(text, '$.kind') IN ('heads', 'erasure', 'cut')
+    AND NOT EXISTS (
+      SELECT 1 FROM json_each(coalesce(json_extract(text, '$.heads'), json_array(json_extract(text, '$.cut')))) AS head
+      LEFT JOIN auditLane ON auditLane.store = json_extract(head.value, '$.store')
+        AND auditLane.lane = json_extract(head.value, '$.lane')
+      WHERE json_extract(head.value, '$.sequence')
+        + (json_extract(auditStatement.text, '$.kind') = 'cut')
+        > coalesce((SELECT min(sequence) - 1 FROM auditRecord WHERE laneId = auditLane.id), auditLane.sequence, 0)
+    )`;

@@ -17,6 +17,7 @@ import {
   openSession,
   ownedBy,
   POOL,
+  reapRequest,
   settleRequest,
   startRequest,
 } from '../fixtures.ts';
@@ -40,6 +41,15 @@ export function describeRecover(scene: Scene): void {
     expect(lost).toMatchObject(same);
     expect(envelope).toEqual(sameBytes(lost.envelope));
     expect((await reclaimOne(store, taken)).fence).toBeGreaterThan(taken.fence);
+  });
+
+  it('reap clears no silent worker away while it holds a call, which is taken over as any other', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const lost = await holdOne(store, session);
+    await storeTimePasses(store, 2);
+    await store.reapCalls(reapRequest(session.lane, { consumerIdleMs: 0 }));
+    expect((await reclaimOne(store, lost)).fence).toBeGreaterThan(lost.fence);
   });
 
   it('reclaim leaves leases alone that are not old enough', async () => {
@@ -139,6 +149,7 @@ export function describeRecover(scene: Scene): void {
     const [current] = await reclaimAll(store, session.lane, { workerId });
     expect(current).toMatchObject({ callId: stalled.callId, workerId });
     expect(await store.startCall(startRequest(stalled))).toEqual({ kind: 'fenced' });
+    expect(await store.renewCalls({ lane: session.lane, calls: [stalled, current!] })).toEqual(['fenced', 'renewed']);
     expect(await store.settleCall(settleRequest(stalled))).toBe('fenced');
     expect(await store.settleCall(settleRequest(current!))).toBe('settled');
   });

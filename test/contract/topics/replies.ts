@@ -11,8 +11,10 @@ import {
   newWaiter,
   openSession,
   ownedBy,
+  reapRequest,
   settleRequest,
 } from '../fixtures.ts';
+import { eventually } from '../../support/process.ts';
 import { drainReplies, recordOf, sameBytes } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
@@ -173,5 +175,23 @@ export function describeReplies(scene: Scene): void {
     await store.settleCall(settleRequest(delivery, outcome));
     await drainReplies(store, session.lane, waiter.callerId);
     expect((await recordOf(store, delivery.callId)).outcome).toEqual(sameBytes(outcome));
+  });
+
+  it('an outcome is kept for the whole of its retention, however often the store is reaped', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const delivery = await holdOne(store, session);
+    const retentionMs = 500;
+    await store.settleCall(settleRequest(delivery, undefined, { retentionMs }));
+    const { settledAt } = await recordOf(store, delivery.callId);
+    const goneAt = await eventually(
+      async () => {
+        await store.reapCalls(reapRequest(session.lane));
+        // Store time is asked for afterwards: a slow machine makes it later, never too early.
+        return (await store.readCall(delivery.callId)) === undefined && (await store.now());
+      },
+      { everyMs: 5, what: 'the end of the retention' },
+    );
+    expect(goneAt).toBeGreaterThanOrEqual(settledAt! + retentionMs);
   });
 }

@@ -1,7 +1,6 @@
 // The gateway's side as a process of its own. GATEWAY holds its options as JSON.
 import { createWebhookAdapter } from '../../../dist/platform/adapters/webhook-adapter.js';
-import { runOutbound } from '../../../dist/platform/run-outbound.js';
-import { openStore } from '../../../dist/exports/testing.js';
+import { openStore, runOutbound } from '../../../dist/exports/testing.js';
 
 const { store: storeOptions, url, secret, allow, leaseMs } = JSON.parse(process.env.GATEWAY);
 const log = { debug() {}, info() {}, warn() {}, error() {} };

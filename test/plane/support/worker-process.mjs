@@ -1,6 +1,5 @@
 // A real worker process. WORKER holds its options as JSON; CRASH names the point at which it kills itself.
 import { startWorker } from '../../../dist/exports/worker.js';
-import { openStore } from '../../../dist/exports/testing.js';
 
 const options = JSON.parse(process.env.WORKER);
 const crashAt = process.env.CRASH;
@@ -12,8 +11,8 @@ function die() {
 
 /** The store as it is, with one point at which the process dies. */
 async function openCrashingStore(storeOptions) {
+  const { openStore } = await import('../../../dist/exports/testing.js');
   const store = await openStore(storeOptions);
-  if (crashAt === undefined) return store;
   const [when, method] = crashAt.split(' ');
   const original = store[method].bind(store);
   return {
@@ -28,7 +27,8 @@ async function openCrashingStore(storeOptions) {
   };
 }
 
-const worker = await startWorker({ health: false, ...options }, { openStore: openCrashingStore });
+const parts = crashAt === undefined ? [] : [{ openStore: openCrashingStore }];
+const worker = await startWorker({ health: false, ...options }, ...parts);
 worker.failed.catch((error) => {
   console.log(`failed ${error.code}`);
   process.exit(70);

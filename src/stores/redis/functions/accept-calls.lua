@@ -7,7 +7,7 @@
   RETURNS  ACCEPTED | ATTACHED | REPLAYED | CONFLICT | UNAUTHENTICATED | OVERLOADED ]]
 local meta, live, calls = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane = ARGV[1], ARGV[2]
-local limits = { calls = tonumber(ARGV[3]), bytes = tonumber(ARGV[4]), retained = tonumber(ARGV[5]) }
+local most_calls, most_bytes, most_retained = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local window, backlog = ARGV[6], tonumber(ARGV[7])
 local FIRST, STRIDE = 8, 5
 local MOST_WAITERS = 1000
@@ -38,13 +38,13 @@ local counts = window_counts(lane, heads)
 local run_names, runs = open_runs(lane, heads)
 
 local answers, fresh, deadlines, seen = {}, {}, {}, {}
-local added_bytes = 0
+local added_bytes, fresh_fields = 0, 0
 
 local function save_fresh()
-  if #fresh == 0 then return end
+  if fresh_fields == 0 then return end
   redis.call('HSET', calls, unpack(fresh))
   redis.call('ZADD', live, unpack(deadlines))
-  fresh, deadlines = {}, {}
+  fresh, deadlines, fresh_fields = {}, {}, 0
 end
 
 -- Nothing when the call has as many waiters as it may have.
@@ -75,53 +75,57 @@ end
 
 local function overload(head, size)
   if audit_late then return 'audit' end
-  if live_count >= limits.calls then return 'calls' end
-  if live_bytes + added_bytes + size > limits.bytes then return 'bytes of calls' end
-  if retained > limits.retained then return 'bytes of outcomes' end
-  if head.shape.passes_window then return nil end
-  local group = counts[head.place]
-  if group.standing >= head.limit and group.waiting >= backlog then return 'calls of this subject' end
+  if live_count >= most_calls then return 'calls' end
+  if live_bytes + added_bytes + size > most_bytes then return 'bytes of calls' end
+  if retained > most_retained then return 'bytes of outcomes' end
+  local places = head.window
+  if places.standing >= head.limit and places.waiting >= backlog and not head.shape.passes_window then
+    return 'calls of this subject'
+  end
 end
 
 local function enqueue(call_id, head, digest, envelope, correlation)
-  local shape, size, group, standing = head.shape, #envelope, counts[head.place], '0'
-  local waits = not shape.passes_window and group.standing >= head.limit
+  local shape, frame, places, size, waits = head.shape, head.frame, head.window, #envelope, false
+  local front = frame.waiting
   if not shape.passes_window then
-    group.changed = true
-    if waits then
-      group.waiting = group.waiting + 1
+    local standing = places.standing
+    places.changed = true
+    if standing >= head.limit then
+      waits = true
+      places.waiting = places.waiting + 1
     else
-      group.standing = group.standing + 1
-      standing = '1'
+      places.standing = standing + 1
+      front = frame.standing
     end
   end
   -- What the batch has accepted so far is part of a history.
   local sequence, tool_sequence, watched, history = add_attempt(lane, head, call_id, digest, save_fresh)
-  local numbers = sequences(sequence, tool_sequence)
-  local run_state = watched and numbers .. WATCHED .. head.run_facts or numbers .. head.run_facts
-  local bytes
+  local numbers, bytes = sequences(sequence, tool_sequence), nil
+  local watch = watched and WATCHED or ''
   if not waits and size <= LARGE_BODY then
     local entry
     if history then
-      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest .. run_state, envelope, 'h', history)
+      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest .. numbers .. watch .. head.run_facts, envelope,
+        'h', history)
     else
-      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest .. run_state, envelope)
+      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest .. numbers .. watch .. head.run_facts, envelope)
     end
-    bytes = framed_record(head.frame, head.framed_facts, standing, size, numbers, entry, correlation, digest)
+    bytes = framed_record(front, frame, head.framed_facts, size, numbers, entry, correlation, digest)
   else
-    bytes = framed_record(head.frame, head.framed_facts, standing, size, numbers, '', correlation, digest)
+    bytes = framed_record(front, frame, head.framed_facts, size, numbers, '', correlation, digest)
     local record = read_record(bytes)
     if waits then
       redis.call('SET', body_key(lane, call_id), envelope)
       redis.call('RPUSH', backlog_key(lane, shape.pool, shape.group), call_id)
     else
-      add_entry(lane, call_id, record, envelope, run_state, history)
+      add_entry(lane, call_id, record, envelope, numbers .. watch .. head.run_facts, history)
     end
     bytes = write_record(record)
   end
-  local at = #fresh
+  local at = fresh_fields
   fresh[at + 1], fresh[at + 2] = call_id, bytes
   deadlines[at + 1], deadlines[at + 2] = head.deadline, call_id
+  fresh_fields = at + 2
   added_bytes = added_bytes + size
   live_count = live_count + 1
   head.accepted = true

@@ -1,5 +1,6 @@
 --[[ Write start marks. Nothing of an unsafe tool runs before this answers STARTED, so a lost worker can be told from one that never
-  began. All calls are of one pool; `first` and `last` enclose their entries.
+  began. All calls are of one pool; `first` and `last` enclose their entries. STARTED alone is the first start; one word is the
+  answer for all calls.
   FLAGS    allow-oom
   KEYS     meta, audit, calls
   ARGV     incarnation, lane, worker, pool, first, last
@@ -60,10 +61,10 @@ local function start(number, at)
   changed[#changed + 1] = call_id
   changed[#changed + 1] = bytes
   if ARGV[at + 5] ~= '' then add_audit(intents, 'call.intended', call_id, bytes, ARGV[at + 5]) end
-  return { 'STARTED', text(starts + 1) }
+  return starts == 0 and 'STARTED' or { 'STARTED', text(starts + 1) }
 end
 
 for number = 1, #ids do answers[number] = start(number, FIRST + (number - 1) * STRIDE) end
 if #changed > 0 then redis.call('HSET', calls, unpack(changed)) end
 if #intents > 0 then write_audit(meta, audit, text(now), intents) end
-return answers
+return one_for_all(answers)

@@ -60,7 +60,12 @@ end
 -- What a delivery is told of its run; see `runStateOf`. The first part differs between calls, the last does not. Between them stands
 -- whether the attempt is part of the history, so that what comes out has to be remembered.
 local WATCHED = '!'
-local function sequences(sequence, tool_sequence) return struct.pack('<I4I4', sequence, tool_sequence) end
+-- Most runs of a moment use one tool, and many are about as long.
+local same_sequences = remember(function(sequence) return struct.pack('<I4I4', sequence, sequence) end)
+local function sequences(sequence, tool_sequence)
+  if sequence == tool_sequence then return same_sequences(sequence) end
+  return struct.pack('<I4I4', sequence, tool_sequence)
+end
 local function run_facts(opened, cost) return opened .. ' ' .. text_of(cost) end
 
 local tool_tag = remember(function(tool) return string.sub(redis.sha1hex(tool), 1, 4) end)

@@ -56,10 +56,11 @@ local function add_attempt(lane, head, call_id, digest, before_history)
   local run, hint = head.run, string.sub(digest, 1, HINT)
   local sequence, tool_sequence = run.attempts + 1, count_tool(run, head.shape.tool_tag)
   run.attempts = sequence
-  local failing = sequence <= run.wrong_until
-  local same = count_hints(run.value, hint, run.hints_at, 2)
-  if same < 2 and run.fresh ~= '' then same = same + count_hints(run.fresh, hint, 1, 2) end
-  run.fresh = run.fresh .. hint
+  local failing, fresh, same = sequence <= run.wrong_until, run.fresh, 0
+  -- Nearly always neither is found.
+  if string.find(run.value, hint, run.hints_at, true) then same = count_hints(run.value, hint, run.hints_at, 2) end
+  if same < 2 and fresh ~= '' then same = same + count_hints(fresh, hint, 1, 2) end
+  run.fresh = fresh .. hint
   local history
   if same > 0 or failing then run.watched_until = sequence + HISTORY end
   local watched = sequence <= run.watched_until

@@ -125,15 +125,18 @@ local function drop_entry(lane, record, fence)
   set_extra(record, 'large', nil)
 end
 
--- How many calls of each group stand and wait, by place.
+-- How many calls of each group stand and wait, by place; a head has its own.
 local function window_counts(lane, heads)
   local counts, places, streams = {}, {}, {}
   for _, head in ipairs(heads) do
     local place = head.place
-    if place and not counts[place] then
-      counts[place] = {}
-      places[#places + 1] = place
-      streams[head.stream] = true
+    if place then
+      if not counts[place] then
+        counts[place] = { standing = 0, waiting = 0, changed = false }
+        places[#places + 1] = place
+        streams[head.stream] = true
+      end
+      head.window = counts[place]
     end
   end
   if #places == 0 then return counts end

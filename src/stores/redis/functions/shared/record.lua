@@ -56,13 +56,14 @@ local function write_record(record)
     record[TOOL_SEQUENCE], #entry, entry, #place, place, #caller, caller, #correlation, correlation, #extras, extras, #others, others, #facts, facts, #digest, digest)
 end
 
-local byte_of = remember(function(length) return string.char(length) end)
+-- Lengths as one byte, filled when first needed: while a library is loaded, there is no `string`.
+local BYTE = {}
 local pair_of = remember(function(length) return struct.pack('<H', length) end)
 local size_of = remember(function(size) return struct.pack('<I4', size) end)
 
 -- The same bytes as `write_record` makes, for new calls that differ in little: what they share is packed once.
 local function record_frame(state, events, place, caller, extras)
-  return { before_standing = VERSION .. state, events = events,
+  return { standing = VERSION .. state .. '1' .. events, waiting = VERSION .. state .. '0' .. events,
     place = struct.pack('<Hc0Bc0', #place, place, #caller, caller), extras = struct.pack('<Hc0I4', #extras, extras, 0) }
 end
 
@@ -70,9 +71,13 @@ local function framed_facts(frame, facts)
   return frame.extras .. pair_of(#facts) .. facts
 end
 
-local function framed_record(frame, facts, standing, size, sequences, entry, correlation, digest)
-  return frame.before_standing .. standing .. frame.events .. size_of(size) .. sequences .. byte_of(#entry) .. entry .. frame.place
-    .. byte_of(#correlation) .. correlation .. facts .. byte_of(#digest) .. digest
+-- `front` is the frame's `standing` or `waiting`.
+local function framed_record(front, frame, facts, size, sequences, entry, correlation, digest)
+  if not BYTE[0] then
+    for length = 0, 255 do BYTE[length] = string.char(length) end
+  end
+  return front .. size_of(size) .. sequences .. BYTE[#entry] .. entry .. frame.place .. BYTE[#correlation] .. correlation .. facts
+    .. BYTE[#digest] .. digest
 end
 
 -- The record of a call that is not settled.

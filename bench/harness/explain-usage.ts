@@ -1,0 +1,13 @@
+/** Parses what was typed; with `--help` it prints the usage and ends with 0, when it cannot be parsed with 2. */
+export function explainUsage<Parsed>(usage: string, parse: () => Parsed): Parsed {
+  if (process.argv.includes('--help') || process.argv.includes('-h')) {
+    console.log(usage);
+    process.exit(0);
+  }
+  try {
+    return parse();
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    process.exit(2);
+  }
+}

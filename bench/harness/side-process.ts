@@ -1,0 +1,61 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { ownChild } from './left-behind.ts';
+import type { CommonOrder } from './serve-orders.ts';
+
+/** A process of its own that does what it is told, one order after the other. */
+export interface Side<Order> {
+  readonly pid: number;
+  order(order: Order | CommonOrder): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/**
+ * For all processes of a bench alike: with the small default the figures are those of the collector's helper threads, which compete with
+ * everything else on the machine.
+ */
+export const SIDE_FLAGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring'] as const;
+
+export interface SideOptions {
+  readonly file: string;
+  readonly args?: readonly string[];
+  /** Who it is in an error. */
+  readonly name: string;
+  readonly flags?: readonly string[];
+}
+
+export function startSide<Order extends { readonly kind: string }>({
+  file,
+  args = [],
+  name,
+  flags = [],
+}: SideOptions): Side<Order> {
+  const child = fork(file, args, { execArgv: [...SIDE_FLAGS, ...flags] });
+  ownChild(child);
+  const order = (what: Order | CommonOrder): Promise<unknown> => ask(child, name, what);
+  return {
+    pid: child.pid!,
+    order,
+    async close() {
+      const gone = once(child, 'exit');
+      await order({ kind: 'close' });
+      await gone;
+    },
+  };
+}
+
+async function ask(child: ChildProcess, who: string, order: { readonly kind: string }): Promise<unknown> {
+  const settled = new AbortController();
+  try {
+    const answered = once(child, 'message', { signal: settled.signal });
+    const ended = once(child, 'exit', { signal: settled.signal }).then(() => {
+      throw new Error(`${who} ended while it was asked to ${order.kind}`);
+    });
+    child.send(order);
+    const [reply] = (await Promise.race([answered, ended])) as [{ answer?: unknown; problem?: string }];
+    if (reply.problem !== undefined) throw new Error(`${who}: ${reply.problem}`);
+    return reply.answer;
+  } finally {
+    settled.abort();
+  }
+}

@@ -1,0 +1,38 @@
+import { fileURLToPath } from 'node:url';
+import type { DiagnosticEvent, EventKind, RunningWorker, startWorker, WorkerOptions } from 'sallyport';
+
+const MODULES = fileURLToPath(new URL('../round-trip/modules', import.meta.url));
+const ATTEMPTS = 3;
+/** Every question to a person would be a line. */
+const QUIET = { debug: noop, info: noop, warn: noop, error: console.error };
+function noop(): void {}
+
+/** The tools of the bench. A busy machine may import them too late for the first try. */
+export async function serveBench(
+  start: typeof startWorker,
+  options: Omit<WorkerOptions, 'modules'>,
+): Promise<RunningWorker> {
+  for (let attempt = 1; ; attempt += 1) {
+    const worker = await start({ ...options, modules: MODULES, health: false, log: QUIET } as WorkerOptions);
+    const [broken] = worker.loaded.broken;
+    if (broken === undefined) return worker;
+    await worker.drain();
+    if (attempt === ATTEMPTS) throw new Error(`the module of the bench is not served: ${broken.reason}`);
+  }
+}
+
+export interface EventCount {
+  readonly hear: (event: DiagnosticEvent) => void;
+  readonly count: () => number;
+}
+
+/** Events cost little; asking the store again and again how far it is would be measured too. */
+export function countEvents(kind: EventKind): EventCount {
+  let heard = 0;
+  return {
+    hear(event) {
+      if (event.kind === kind) heard += 1;
+    },
+    count: () => heard,
+  };
+}

@@ -1,0 +1,27 @@
+import { formatReportTable, formatTargets, type BenchReport } from '../harness/report.ts';
+
+/** Replaces what stands between `<!-- bench:NAME -->` and `<!-- bench:end -->`; blocks of benches that were not run stay. */
+export function writePage(page: string, benches: readonly BenchReport[], remark: string): string {
+  return page.replaceAll(/<!-- bench:(?!end)([\w-]+) -->\n[\s\S]*?<!-- bench:end -->/g, (block, name: string) => {
+    const found = benches.find(({ bench }) => bench === name);
+    return found === undefined ? block : `<!-- bench:${name} -->\n${blockOf(found, remark)}\n<!-- bench:end -->`;
+  });
+}
+
+/** Of markers without an end, which would be left as they are without a word. */
+export function openMarkers(page: string): string[] {
+  const markers = [...page.matchAll(/<!-- bench:([\w-]+) -->/g)].map(([, name]) => name!);
+  return markers.filter((name, index) => name !== 'end' && markers[index + 1] !== 'end');
+}
+
+function blockOf({ command, tables, ratios, notes }: BenchReport, remark: string): string {
+  const shownTables = tables.map((table) => `**${table.title}**\n\n${formatReportTable(table)}`);
+  const targets = formatTargets(ratios);
+  return [
+    `    ${command}`,
+    remark,
+    ...shownTables,
+    ...(targets === undefined ? [] : [`**Targets**\n\n${targets}`]),
+    ...(notes.length === 0 ? [] : [notes.map((note) => `- ${note}`).join('\n')]),
+  ].join('\n\n');
+}

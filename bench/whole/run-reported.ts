@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { asReport } from '../harness/check-report.ts';
+import { ownChild } from '../harness/left-behind.ts';
+import type { BenchReport } from '../harness/report.ts';
+
+/** Runs one bench in a process of its own; its progress is shown, its report is read. */
+export async function runReported(bench: string, args: readonly string[]): Promise<BenchReport> {
+  const file = fileURLToPath(new URL(`../${bench}.js`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args, '--json'], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  ownChild(child);
+  let text = '';
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${bench} ended with ${code ?? 'a signal'}`);
+  const { bench: name, command, notes, tables, ratios } = asReport(JSON.parse(text));
+  // Without every single measurement: a page and a baseline need none, and they are most of the file.
+  return { bench: name, command, notes, tables, ratios };
+}

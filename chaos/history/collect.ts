@@ -1,0 +1,61 @@
+import { openStore, type Store } from 'sallyport/testing';
+import type { FaultRecord } from '../nemesis/fault.ts';
+import { LEASE_MS, type Stage } from '../stage/stage.ts';
+import { readEffectLog } from '../workload/effect-log.ts';
+import { readJournal } from '../workload/journal.ts';
+import type { Plan } from '../workload/plan.ts';
+import type { Stall } from '../workload/watch-stalls.ts';
+import type { History } from './history.ts';
+import { findLeftovers } from './leftovers.ts';
+import { readCallers, readOperator } from './read-journals.ts';
+import { readAudit, readRecords, verifyChain } from './read-store.ts';
+
+/** Reads everything, when all processes are gone. The embedded store is opened as its owner. */
+export async function collectHistory(
+  stage: Stage,
+  plan: Plan,
+  faults: readonly FaultRecord[],
+  unfinished: readonly string[],
+): Promise<History> {
+  const { options } = stage;
+  const store: Store = await openStore(options.store === 'redis' ? options : { ...options, mode: 'own' });
+  try {
+    const callers = readCallers(stage, plan);
+    const effects = readEffectLog(stage.files.effects);
+    const leftovers = await findLeftovers(store, stage.redis);
+    const audit = await readAudit(store);
+    const ids = new Set([
+      ...callers.calls.map(({ callId }) => callId),
+      ...callers.answers.flatMap(({ callId }) => (callId === undefined ? [] : [callId])),
+      ...audit.map(({ callId }) => callId),
+      ...effects.map(({ callId }) => callId),
+    ]);
+    return {
+      store: stage.store,
+      leaseMs: LEASE_MS,
+      ...callers,
+      ...readOperator(stage),
+      effects,
+      faults,
+      away: stage.away,
+      stalls: readJournal<Stall>(stage.files.stalls),
+      records: await readRecords(store, [...ids]),
+      audit,
+      chain: await verifyChain(store, stage.folder),
+      leftovers,
+      troubles: stage.troubles,
+      unfinished,
+      jumpedMs: jumpedMs(faults),
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Forward jumps of the embedded owner add to store time; it never goes back. */
+function jumpedMs(faults: readonly FaultRecord[]): number {
+  const offsets = faults
+    .filter(({ kind, target }) => kind === 'clock-jump' && target === 'owner')
+    .map(({ detail }) => Math.abs(Number.parseInt(detail, 10)));
+  return 2 * Math.max(0, ...offsets);
+}

@@ -1,0 +1,81 @@
+import type { Store } from 'sallyport/testing';
+import type { RedisServer } from '../../test/support/redis-server.ts';
+import type { History } from './history.ts';
+
+const LANE = '{sallyport:0}:';
+/** What a drained deployment keeps: outcomes and audit, sessions, and what says when they are forgotten. */
+const KEPT =
+  /:(calls|live|audit|meta|retained|sessions|runs|forget:.*|session:.*|reply:.*|recent:.*|approval:.*|approvals:.*|pool:default(~nested)?)$|^\{sallyport\}:/;
+
+/** Looks, after everybody has left, where nothing may be left. */
+export async function findLeftovers(store: Store, redis: RedisServer | undefined): Promise<History['leftovers']> {
+  const found: string[] = [];
+  let places = 0;
+  const look = (what: string, is: unknown, wanted: unknown): void => {
+    places += 1;
+    if (String(is) !== String(wanted)) found.push(`${what}: ${String(is).slice(0, 300)}, expected ${String(wanted)}`);
+  };
+  await reapConsumers(store);
+  look('unsettled calls', (await store.listCalls({ limit: 100 })).map(({ callId }) => callId).join(' '), '');
+  look('registered workers', (await liveWorkers(store)).join(' '), '');
+  for (const { pool, queued, leased } of await store.queueState()) {
+    look(`queued in ${pool}`, queued, 0);
+    look(`leased in ${pool}`, leased, 0);
+  }
+  const pending = await store.listApprovals({ state: 'pending', limit: 100 });
+  look('pending approvals', pending.map(({ question }) => question.id).join(' '), '');
+  if (redis !== undefined) await lookAtKeys(redis, look);
+  return { places, found };
+}
+
+const FORGOTTEN_WITHIN_MS = 15_000;
+const LOOK_EVERY_MS = 250;
+
+/** A killed worker stays registered until its time is up. */
+async function liveWorkers(store: Store): Promise<string[]> {
+  for (const giveUpAt = performance.now() + FORGOTTEN_WITHIN_MS; ;) {
+    const workers = await store.listWorkers();
+    if (workers.length === 0 || performance.now() > giveUpAt) return workers.map(({ workerId }) => workerId);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+/** What workers do every few seconds, with a time after which a silent consumer is gone that suits a test. */
+async function reapConsumers(store: Store): Promise<void> {
+  const none = new Uint8Array();
+  await store.reapCalls({
+    lane: 0,
+    pools: ['default', 'default~nested'],
+    limit: 100,
+    overdueMs: 60_000,
+    consumerIdleMs: 1,
+    retentionMs: 60_000,
+    expired: none,
+    timedOut: none,
+    mayHaveRun: none,
+    bodyLost: none,
+    approvalExpired: none,
+    sessionEnded: none,
+    audit: none,
+  });
+}
+
+async function lookAtKeys(
+  redis: RedisServer,
+  look: (what: string, is: unknown, wanted: unknown) => void,
+): Promise<void> {
+  const lines = async (...command: string[]): Promise<string[]> =>
+    (await redis.cli(...command)).split('\n').filter(Boolean);
+  const keys = await lines('KEYS', '*');
+  look('keys that nobody needs', keys.filter((key) => !KEPT.test(key)).join(' '), '');
+  for (const stream of keys.filter((key) => key.startsWith(`${LANE}pool:`))) {
+    look(`entries of ${stream}`, await redis.cli('XLEN', stream), 0);
+    look(`pending entries of ${stream}`, (await lines('XPENDING', stream, 'workers'))[0], 0);
+    look(`consumers of ${stream}`, (await lines('XINFO', 'CONSUMERS', stream, 'workers')).join(' '), '');
+  }
+  look('calls with a deadline', await redis.cli('ZCOUNT', `${LANE}live`, '-inf', '(+inf'), 0);
+  look('bytes of live calls', await redis.cli('HGET', `${LANE}meta`, 'liveBytes'), 0);
+  for (const key of keys.filter((name) => name.includes(':reply:'))) {
+    look(`time to live of ${key} is set`, Number(await redis.cli('PTTL', key)) > 0, true);
+  }
+}

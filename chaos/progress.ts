@@ -1,0 +1,24 @@
+const EVERY_MS = 5000;
+
+/** One line that changes on a terminal; a line every few seconds elsewhere. With JSON on stdout all of it goes to stderr. */
+export function createProgress(json: boolean) {
+  const stream = json ? process.stderr : process.stdout;
+  let saidAt = -Infinity;
+  return {
+    show(line: string): void {
+      if (stream.isTTY) {
+        stream.write(`\r\x1b[K${line.slice(0, Math.max(20, stream.columns - 1))}`);
+        return;
+      }
+      if (performance.now() - saidAt < EVERY_MS) return;
+      saidAt = performance.now();
+      stream.write(`${line}\n`);
+    },
+    clear(): void {
+      if (stream.isTTY) stream.write('\r\x1b[K');
+    },
+    say(line: string): void {
+      stream.write(`${line}\n`);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { PlaneError } from 'sallyport/client';
+
+const FOR_MS = 120_000;
+const AGAIN_MS = 200;
+
+/** While the store is away, because its owner is being started again, it can only be tried again. */
+export async function insist<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (const giveUpAt = performance.now() + FOR_MS; ;) {
+    try {
+      return await work();
+    } catch (error) {
+      const isAway = error instanceof PlaneError && error.code.startsWith('STORE_');
+      if (!isAway || performance.now() > giveUpAt) throw error;
+      await pause(AGAIN_MS);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { Mutant } from '../mutant.ts';
+import { ACCEPT } from './accept.ts';
+import { LEASE } from './lease.ts';
+import { PERMISSION } from './permission.ts';
+import { PLANE } from './plane.ts';
+import { ROWS_A } from './rows-a.ts';
+import { ROWS_B } from './rows-b.ts';
+import { ROWS_C } from './rows-c.ts';
+import { ROWS_D } from './rows-d.ts';
+import { SETTLE } from './settle.ts';
+
+/** All known bugs, in the order in which they are planted. */
+export const MUTANTS: readonly Mutant[] = [
+  ...ACCEPT,
+  ...LEASE,
+  ...SETTLE,
+  ...PERMISSION,
+  ...PLANE,
+  ...ROWS_A,
+  ...ROWS_B,
+  ...ROWS_C,
+  ...ROWS_D,
+];

@@ -1,0 +1,7 @@
+/** The two stores' contract suites: one case of them takes a second or two, server included. */
+export const REDIS = 'test/contract/redis.test.ts';
+export const EMBEDDED = 'test/contract/embedded.test.ts';
+
+const LUA = 'src/stores/redis/functions';
+export const lua = (name: string): string => `${LUA}/${name}.lua`;
+export const transition = (name: string): string => `src/stores/embedded/transitions/${name}.ts`;

@@ -1,0 +1,93 @@
+import type { Mutant } from '../mutant.ts';
+import { lua } from './places.ts';
+
+const SAFETY = 'test/redis/server-safety.test.ts';
+
+/** Start-up, end and replacement: the store that is opened, the worker that leaves, the version that nobody knows. */
+export const PLANE: readonly Mutant[] = [
+  {
+    id: 'drain-abandons-running-calls',
+    bug: 'A worker that is told to stop gives its running calls no time.',
+    file: 'src/compose/start-worker.ts',
+    find: 'await inFlight.idle(settings.graceMs)',
+    replace: 'await inFlight.idle(0)',
+    caughtBy: [
+      {
+        file: 'test/plane/drain.test.ts',
+        title: 'finishes its 20 running calls and leaves 20 queued ones to another worker',
+      },
+    ],
+  },
+  {
+    id: 'drain-takes-what-comes-late',
+    bug: 'A worker that is told to stop begins calls that its last read brings.',
+    file: 'src/worker/consume.ts',
+    find: 'if (!stopping) return runAll(answer, slots);',
+    replace: 'if (answer.deliveries.length > 0) return runAll(answer, slots);',
+    caughtBy: [{ file: 'src/worker/consume.test.ts', title: 'gives back at once what its reads of' }],
+  },
+  {
+    id: 'unknown-version-accepted',
+    bug: 'An envelope of any version is read as if it were ours.',
+    file: 'src/wire/envelope.ts',
+    find: "fields['version'] !== ENVELOPE_VERSION",
+    replace: "fields['version'] === undefined",
+    caughtBy: [{ file: 'src/wire/envelope.test.ts', title: 'refuses version' }],
+  },
+  {
+    id: 'unknown-schema-opened',
+    bug: 'A store of another release’s schema is opened as if it were ours.',
+    file: 'src/stores/redis/incarnation-record.ts',
+    find: 'if (schema !== SCHEMA_VERSION) throw',
+    replace: "if (schema === '') throw",
+    caughtBy: [{ file: SAFETY, title: 'refuses a store of an unknown schema version' }],
+  },
+  {
+    id: 'eviction-policy-not-checked',
+    bug: 'Start-up takes a Redis that throws data away when its memory is full.',
+    file: 'src/stores/redis/safety.ts',
+    find: "facts.maxmemoryPolicy !== 'noeviction'",
+    replace: "facts.maxmemoryPolicy === ''",
+    caughtBy: [{ file: SAFETY, title: 'that evicts' }],
+  },
+  {
+    id: 'append-only-file-not-checked',
+    bug: 'Start-up takes a Redis that writes nothing to disk.',
+    file: 'src/stores/redis/safety.ts',
+    find: 'if (!facts.appendOnly)',
+    replace: "if (facts.version === '')",
+    caughtBy: [{ file: SAFETY, title: 'without an append-only file' }],
+  },
+  {
+    id: 'old-server-not-refused',
+    bug: 'Start-up takes a Redis that is too old for what is asked of it.',
+    file: 'src/stores/redis/safety.ts',
+    find: 'if (!(major >= 7))',
+    replace: 'if (!(major >= 1))',
+    caughtBy: [{ file: SAFETY, title: 'that is too old' }],
+  },
+  {
+    id: 'incarnation-not-checked',
+    bug: 'Workers go on after FLUSHALL as if the empty store were theirs.',
+    file: lua('shared/lane'),
+    find: "return redis.call('HGET', meta_key, 'incarnation') == incarnation",
+    replace: 'return true',
+    caughtBy: [{ file: SAFETY, title: 'stops everybody after FLUSHALL, and nothing is made anew' }],
+  },
+  {
+    id: 'older-data-goes-unnoticed',
+    bug: 'Workers go on when an older dataset has taken the place of the one they knew.',
+    file: 'src/stores/redis/claim-calls.ts',
+    find: 'if (sequence < known) {',
+    replace: 'if (sequence < 0) {',
+    caughtBy: [{ file: SAFETY, title: 'is noticed when older data took its place' }],
+  },
+  {
+    id: 'embedded-second-opener-let-in',
+    bug: 'Two processes can own one embedded store.',
+    file: 'src/stores/embedded/ownership.ts',
+    find: "database.execute('BEGIN EXCLUSIVE');",
+    replace: "database.execute('BEGIN');",
+    caughtBy: [{ file: 'src/stores/embedded/ownership.test.ts', title: 'ownership is held by one at a time' }],
+  },
+];

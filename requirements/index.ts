@@ -1,0 +1,15 @@
+import { INVARIANTS } from './invariants.ts';
+import type { RequirementGroup } from './requirement.ts';
+import { ROWS_A } from './rows-a.ts';
+import { ROWS_B } from './rows-b.ts';
+import { ROWS_C } from './rows-c.ts';
+import { ROWS_D } from './rows-d.ts';
+
+/** Everything that has to work, in the order of docs/requirements.md. */
+export const REQUIREMENTS: readonly RequirementGroup[] = [
+  { title: 'Running tools', rows: ROWS_A },
+  { title: 'The gate before a call', rows: ROWS_B },
+  { title: 'Tools per agent', rows: ROWS_C },
+  { title: 'Beyond', rows: ROWS_D },
+  { title: 'Invariants', rows: INVARIANTS },
+];
