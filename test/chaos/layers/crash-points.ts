@@ -116,7 +116,8 @@ async function workThrough(scene: Scene, point: Point | undefined): Promise<stri
   await Promise.all([made, approving]);
   const died = await helping;
   const trace = worker.trace();
-  for (const call of calls) await expectRules(plane, call, trace, died);
+  const who = died ? 'worker' : point?.victim === 'store' ? 'store' : 'nobody';
+  for (const call of calls) await expectRules(plane, call, trace, who);
   if (!died) worker.process.kill('SIGKILL');
   const isOver = await plane.store.queueState();
   expect(
@@ -178,7 +179,7 @@ async function callThrough(scene: Scene, point: Point | undefined): Promise<stri
   const answering = plane.client.call(session, tool, args, more);
   await Promise.all([approving, effect === 'approval' ? approveUntil(plane, answering) : answering]);
   const call = { callId: callIdFor(session.id, key)!, effect, session, answering };
-  await expectRules(plane, call, [], false);
+  await expectRules(plane, call, [], 'nobody');
   const starts = plane.effects().filter((line) => line.includes(` ${key} `));
   expect(starts, 'starts of the tool').toHaveLength(1);
   if (point === undefined) expect(first?.answer).toMatchObject({ kind: 'settled', outcome: { kind: 'ok' } });
