@@ -52,8 +52,8 @@ export const ACCEPT: readonly Mutant[] = [
     id: 'admission-limit-ignored',
     bug: 'Accept on Redis takes calls without a bound.',
     file: lua('accept-calls'),
-    find: "if live_count >= limits.calls then return 'calls' end",
-    replace: '',
+    find: 'live_count >= most_calls',
+    replace: 'false',
     caughtBy: [{ file: REDIS, title: 'accept refuses the call above liveCalls' }],
   },
   {
@@ -68,8 +68,8 @@ export const ACCEPT: readonly Mutant[] = [
     id: 'window-not-enforced',
     bug: 'All calls of a subject stand in the pool’s queue on Redis, so a noisy subject holds everybody up.',
     file: lua('accept-calls'),
-    find: 'local waits = not shape.passes_window and group.standing >= head.limit',
-    replace: 'local waits = false',
+    find: 'if standing >= head.limit then',
+    replace: 'if false then',
     caughtBy: [{ file: REDIS, title: 'call overtakes the backlog of a noisy one' }],
   },
   {
