@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { TOP } from './top.mjs';
+import { isStarted, TOP } from './top.mjs';
 
 const SRC = join(TOP, 'src');
 const DIST = join(TOP, 'dist');
@@ -117,3 +117,6 @@ function packageFolderOf(module) {
   const found = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(module);
   return found === null ? undefined : found[0];
 }
+
+// Alone, for whoever compiles by themselves.
+if (isStarted(import.meta.url)) await bundle();

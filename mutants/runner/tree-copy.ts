@@ -18,12 +18,15 @@ import { runChild } from './run-child.ts';
 
 const LEFT_OUT = new Set(['.git', 'node_modules', 'coverage', '.sallyport']);
 const TSC = 'node_modules/@typescript/native/bin/tsc';
+const BUNDLE = 'scripts/bundle.mjs';
 
 export type BuildResult = { readonly kind: 'built' } | { readonly kind: 'failed'; readonly output: string };
 
 /** A copy of the project in which bugs may be planted. The project's own files are read, never written. */
 export class TreeCopy {
   readonly root: string;
+  /** What is bundled holds a bug of before, or no bug where the sources have one. */
+  #isBundleStale = false;
 
   private constructor(root: string) {
     this.root = root;
@@ -35,9 +38,7 @@ export class TreeCopy {
     mkdirSync(root);
     for (const entry of readdirSync(project)) {
       if (LEFT_OUT.has(entry) || entry.startsWith('.setup-lock-')) continue;
-      // Source maps are a third of all files, and no test reads them.
-      const filter = (path: string): boolean => !path.endsWith('.map');
-      cpSync(join(project, entry), join(root, entry), { recursive: true, filter });
+      cpSync(join(project, entry), join(root, entry), { recursive: true });
     }
     symlinkSync(join(project, 'node_modules'), join(root, 'node_modules'));
     return new TreeCopy(root);
@@ -70,10 +71,19 @@ export class TreeCopy {
    * not hold here. Child processes of tests run what was compiled.
    */
   async buildChanged(file: string, limitMs: number): Promise<BuildResult> {
-    if (!file.startsWith('src/')) return { kind: 'built' };
-    if (!file.endsWith('.lua')) return this.#run([TSC, '-p', 'tsconfig.build.json', '--pretty', 'false'], limitMs);
-    for (const copy of compiledOf(file)) copyFileSync(join(this.root, file), join(this.root, copy));
-    return { kind: 'built' };
+    const isCode = file.startsWith('src/') && !file.endsWith('.lua');
+    if (isCode) {
+      const compiled = await this.#run([TSC, '-p', 'tsconfig.build.json', '--pretty', 'false'], limitMs);
+      // The compiler may have written over what is bundled, also when it found faults.
+      this.#isBundleStale = true;
+      if (compiled.kind === 'failed') return compiled;
+    } else {
+      for (const copy of compiledOf(file)) copyFileSync(join(this.root, file), join(this.root, copy));
+    }
+    if (!this.#isBundleStale) return { kind: 'built' };
+    const bundled = await this.#run([BUNDLE], limitMs);
+    this.#isBundleStale = isCode || bundled.kind === 'failed';
+    return bundled;
   }
 
   async #run(args: readonly string[], limitMs: number): Promise<BuildResult> {

@@ -2,8 +2,8 @@
 // TRACE names the file for what it has asked and been answered; that is written at once, so that it outlives the process.
 import { appendFileSync } from 'node:fs';
 import { createClientOf } from '../../../dist/compose/connect.js';
-import { openStore } from '../../../dist/exports/testing.js';
-import { startWorker } from '../../../dist/exports/worker.js';
+import { openStore } from '../../../dist/compose/open-store.js';
+import { startWorker } from '../../../dist/compose/start-worker.js';
 
 const { ROLE, TRACE } = process.env;
 const options = JSON.parse(process.env.OPTIONS);
