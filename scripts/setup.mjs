@@ -337,10 +337,12 @@ function node24Stamp() {
 
 /** Installed by somebody, from this lock file or, behind a link, from one of theirs. */
 function hasNode24() {
+  // A link leads to somebody else's packages: installing would go through it and replace them.
+  if (lstatSync(join(NODE24, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true) return true;
   try {
     return readFileSync(NODE24_STAMP, 'utf8') === node24Stamp();
   } catch {
-    return lstatSync(join(NODE24, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    return false;
   }
 }
 
