@@ -141,7 +141,7 @@ describe('an audit that cannot be written', () => {
       await acceptOne(store, session, { waiter });
       const delivery = await claimOne(store, { lane: 0 });
       await server.cli('SET', '{sallyport:0}:audit', 'of another type');
-      await expect(store.settleCall(settleRequest(delivery))).rejects.toMatchObject({ code: 'STORE_FAILED' });
+      await expect(store.settleCall(settleRequest(delivery))).rejects.toThrow('WRONGTYPE');
       expect(await drainReplies(store, 0, waiter.callerId)).toEqual([]);
       await store.close();
     });
