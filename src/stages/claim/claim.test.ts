@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CLOSED_POLICY } from '../../domain/policy.ts';
 import type { SessionEnding } from '../../domain/session.ts';
-import type { Delivery, LaneState, RecoveredCall } from '../../ports/call-store.ts';
+import type { Delivery, LaneState, RecoveredCall, RenewAnswer } from '../../ports/call-store.ts';
 import { partialStore, sampleDelivered, sampleDelivery, sampleLane } from '../../../test/support/sample-call.ts';
 import { claim } from './claim.ts';
 
@@ -12,7 +12,11 @@ interface Look {
   readonly heldMs?: number;
   readonly lane?: Partial<LaneState>;
   /** What a second look finds; without it none is expected. */
-  readonly found?: { readonly ending?: SessionEnding; readonly lane?: Partial<LaneState> };
+  readonly found?: {
+    readonly ending?: SessionEnding;
+    readonly lane?: Partial<LaneState>;
+    readonly lease?: RenewAnswer;
+  };
 }
 
 async function claimOf(delivery: Delivery, { heldMs = 0, lane = {}, found }: Look = {}) {
@@ -26,6 +30,7 @@ async function claimOf(delivery: Delivery, { heldMs = 0, lane = {}, found }: Loo
             looks.push(request);
             return { lane: sampleLane(found.lane), endings: [found.ending] };
           },
+          ...(found.lease === undefined ? {} : { renewCalls: async () => [found.lease!] }),
         },
   );
   const policies = {
@@ -65,6 +70,16 @@ describe('claim', () => {
       outcome: { kind: 'denied', executed: 'no', error: { code: 'SESSION_ENDED', facts: { ending: 'revoked' } } },
     });
     expect(looks).toEqual([{ lane: 0, sessions: [{ session: call.session, run: call.run }] }]);
+  });
+
+  it.each([
+    ['fenced', { kind: 'lost' }],
+    ['cancel', { kind: 'ended', outcome: { kind: 'cancelled', executed: 'no' } }],
+    ['renewed', { kind: 'claimed' }],
+  ] as const)('of a call held while somebody cancelled one looks at its lease: %s', async (lease, expected) => {
+    const found = { lane: { cancelSequence: 'another' }, lease };
+    const { claimed } = await claimOf(sampleDelivery(), { heldMs: TRUST_MS + 1, found });
+    expect(claimed).toMatchObject(expected);
   });
 
   it('takes time and policy from the second look', async () => {

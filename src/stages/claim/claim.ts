@@ -37,10 +37,17 @@ export function claim(delivered: DeliveredCall, needs: Needs): Soon<ClaimedCall 
 }
 
 async function recheck(delivered: DeliveredCall, needs: Needs): Promise<ClaimedCall | Ending> {
-  const { lane, session, run } = delivered.delivery;
+  const { delivery } = delivered;
+  const { lane, session, run } = delivery;
   const checked = await needs.store.recheckSessions({ lane, sessions: [{ session, run }] });
   const ending = checked.endings[0];
   if (ending !== undefined) return ended(trouble('SESSION_ENDED', { ending }));
+  // Somebody cancelled a call that a worker holds, perhaps this one: nothing new may start then.
+  if (checked.lane.cancelSequence !== delivered.lane.cancelSequence) {
+    const [answer] = await needs.store.renewCalls({ lane, calls: [delivery] });
+    if (answer === 'fenced') return { kind: 'lost' };
+    if (answer === 'cancel') return ended(trouble('CALL_CANCELLED', {}));
+  }
   return claimAt(delivered, checked.lane, checked.lane.now, needs);
 }
 
