@@ -143,6 +143,10 @@ describe('an audit that cannot be written', () => {
       await server.cli('SET', '{sallyport:0}:audit', 'of another type');
       await expect(store.settleCall(settleRequest(delivery))).rejects.toThrow('WRONGTYPE');
       expect(await drainReplies(store, 0, waiter.callerId)).toEqual([]);
+      expect(await store.readCall(delivery.callId)).toMatchObject({ state: 'queued' });
+      await server.cli('DEL', '{sallyport:0}:audit');
+      expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
+      expect(await store.readAudit({ lane: 0, fromSequence: 1, limit: 10 })).toMatchObject([{ event: 'call.settled' }]);
       await store.close();
     });
   });

@@ -140,6 +140,8 @@ end
 local function write_settlement(settlement, meta_key, live_key, audit_key)
   local lane = settlement.lane
   if #settlement.settled == 0 then return end
+  -- A key of another type in its place must be noticed before anything is written.
+  redis.call('XLEN', audit_key)
   in_parts('HSET', calls_key(lane), settlement.settled)
   for pool, ids in pairs(settlement.entries) do
     local stream = stream_key(lane, pool)
