@@ -195,7 +195,7 @@ const LOOKS: readonly (readonly [keys: readonly string[], commands: readonly str
 ];
 const AUDIT_COMMANDS: Readonly<Record<RoleFacts['audit'], readonly string[]>> = {
   none: [],
-  append: ['xadd'],
+  append: ['xadd', 'xlen'],
   read: ['xadd', 'xrange', 'xrevrange', 'xlen'],
   drain: ['xadd', 'xrange', 'xrevrange', 'xlen', 'xdel', 'xtrim'],
 };
