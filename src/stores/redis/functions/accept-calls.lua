@@ -85,8 +85,7 @@ local function overload(head, size)
 end
 
 local function enqueue(call_id, head, digest, envelope, correlation)
-  local shape, frame, places, size, waits = head.shape, head.frame, head.window, #envelope, false
-  local front = frame.waiting
+  local shape, frame, places, size, waits, front = head.shape, head.frame, head.window, #envelope, false, head.frame.waiting
   if not shape.passes_window then
     local standing = places.standing
     places.changed = true
@@ -101,15 +100,10 @@ local function enqueue(call_id, head, digest, envelope, correlation)
   -- What the batch has accepted so far is part of a history.
   local sequence, tool_sequence, watched, history = add_attempt(lane, head, call_id, digest, save_fresh)
   local numbers, bytes = sequences(sequence, tool_sequence), nil
-  local watch = watched and WATCHED or ''
+  local stated = digest .. numbers .. (watched and WATCHED or '') .. head.run_facts
   if not waits and size <= LARGE_BODY then
-    local entry
-    if history then
-      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest .. numbers .. watch .. head.run_facts, envelope,
-        'h', history)
-    else
-      entry = redis.call('XADD', head.stream, '*', call_id, head.facts, digest .. numbers .. watch .. head.run_facts, envelope)
-    end
+    local entry = history and redis.call('XADD', head.stream, '*', call_id, head.facts, stated, envelope, 'h', history)
+      or redis.call('XADD', head.stream, '*', call_id, head.facts, stated, envelope)
     bytes = framed_record(front, frame, head.framed_facts, size, numbers, entry, correlation, digest)
   else
     bytes = framed_record(front, frame, head.framed_facts, size, numbers, '', correlation, digest)
@@ -118,7 +112,7 @@ local function enqueue(call_id, head, digest, envelope, correlation)
       redis.call('SET', body_key(lane, call_id), envelope)
       redis.call('RPUSH', backlog_key(lane, shape.pool, shape.group), call_id)
     else
-      add_entry(lane, call_id, record, envelope, numbers .. watch .. head.run_facts, history)
+      add_entry(lane, call_id, record, envelope, string.sub(stated, #digest + 1), history)
     end
     bytes = write_record(record)
   end
