@@ -51,7 +51,8 @@ function keepWriting(store: Store, session: TestSession): { stop(): Promise<numb
 /** The embedded store keeps the trail of the store it was, and begins another; a lane of Redis has what was not drained. */
 async function auditOf(store: Store): Promise<string[]> {
   const { kept } = await store.auditState({ lane: 0 });
-  const [head] = kept ? await store.auditHeads() : [];
+  // In no order that says which was first: the store it was has more behind it.
+  const [head] = kept ? (await store.auditHeads()).toSorted((one, other) => other.sequence - one.sequence) : [];
   const ids: string[] = [];
   for (;;) {
     const range = { lane: 0, fromSequence: ids.length + 1, limit: 500 };
