@@ -160,6 +160,7 @@ const FITTING: Readonly<Record<CallFate, readonly string[]>> = {
 };
 const ANY_FATE = ['ok', 'indeterminate', 'overloaded', 'expired', 'timed-out', 'stale'];
 const LEAST_OK = 0.3;
+const LOST_STARTS = 2;
 
 /** Not an invariant: a run in which nothing works breaks none of them. */
 export const worthwhile: Check = {
@@ -182,6 +183,8 @@ export const worthwhile: Check = {
         ({ index, fate, callId }) => {
           const kind = traces.lastAnswer(index)?.outcome?.kind;
           if (kind === undefined || ANY_FATE.includes(kind) || FITTING[fate].includes(kind)) return undefined;
+          // Whoever ran it was killed by us, twice: from the store's side it looks like a call that kills its workers.
+          if (kind === 'crashed' && traces.starts(callId).length >= LOST_STARTS) return undefined;
           return `a call that was to be ${fate} ended ${kind} (${traces.lastAnswer(index)?.outcome?.code}), ${callId}`;
         },
       ),

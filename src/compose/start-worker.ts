@@ -266,6 +266,18 @@ async function boot(
   closers.add(async () => clearInterval(heartbeat));
   const watch = options.watch === true ? await modules.watch(store, () => membership.announce()) : undefined;
 
+  /** Until nothing is under way at this very moment: a nested call may begin between the last end and our hearing of it. */
+  async function finishCalls(): Promise<void> {
+    const graceEndsAt = performance.now() + settings.graceMs;
+    while (inFlight.size > 0) {
+      if (await inFlight.idle(graceEndsAt - performance.now())) continue;
+      log.warn({ running: inFlight.size }, 'grace is over; calls under way are stopped');
+      inFlight.stopAll('draining');
+      await inFlight.idle(AFTER_ABORT_MS);
+      return;
+    }
+  }
+
   async function drain(): Promise<void> {
     vitals.state = 'draining';
     // First of all: what is delivered from now on goes to others.
@@ -274,11 +286,8 @@ async function boot(
     await watch?.close();
     await membership.announce().catch(() => undefined);
     await stopped;
-    if (!(await inFlight.idle(settings.graceMs))) {
-      log.warn({ running: inFlight.size }, 'grace is over; calls under way are stopped');
-      inFlight.stopAll('draining');
-      await inFlight.idle(AFTER_ABORT_MS);
-    }
+    await finishCalls();
+    await consumer.stopNested();
     if (place !== undefined) {
       await endLeftCalls(place.pool, plane).catch((error: unknown) => log.warn({ error }, 'left calls not ended'));
     }

@@ -44,8 +44,13 @@ describe('consume', () => {
     vi.useRealTimers();
   });
 
-  function start(methods: Partial<Store>, options: { concurrency?: number } & Partial<ConsumerNeeds> = {}) {
-    const { concurrency = 4, ...needs } = options;
+  interface StartOptions extends Partial<ConsumerNeeds> {
+    readonly concurrency?: number;
+    readonly claimNested?: Store['claimCalls'];
+  }
+
+  function start(methods: Partial<Store>, options: StartOptions = {}) {
+    const { concurrency = 4, claimNested = ({ waitMs }) => nothingFor(waitMs), ...needs } = options;
     const settled: SettleRequest[] = [];
     const events = createEventBus();
     const { store, age } = timeStore(
@@ -57,11 +62,11 @@ describe('consume', () => {
           return 'settled';
         },
         ...methods,
-        // What a test delivers is no nested call.
-        claimCalls: (request) =>
-          request.pool === 'default' && methods.claimCalls !== undefined
-            ? methods.claimCalls(request)
-            : nothingFor(request.waitMs),
+        // What a test delivers is no nested call, unless it says so.
+        claimCalls: (request) => {
+          if (request.pool !== 'default') return claimNested(request);
+          return methods.claimCalls?.(request) ?? nothingFor(request.waitMs);
+        },
       }),
     );
     const plane = {
@@ -129,6 +134,24 @@ describe('consume', () => {
     held.resolve('settled');
     await vi.advanceTimersByTimeAsync(1000);
     await stopped;
+  });
+
+  it('gives nested calls back that a read brings after the end, and begins none of them', async () => {
+    const read = deferred<ClaimAnswer>();
+    const abandoned: AbandonRequest[] = [];
+    const abandonCall: Store['abandonCall'] = async (request) => {
+      abandoned.push(request);
+      return 'abandoned';
+    };
+    const { consumer, settled, inFlight } = start({ abandonCall }, { claimNested: () => read.promise });
+    await vi.advanceTimersByTimeAsync(10);
+    const stopped = consumer.stopNested();
+    const call = emptyCall();
+    read.resolve(delivers(call));
+    await stopped;
+    expect(abandoned.map(({ callId }) => callId)).toEqual([call.callId]);
+    expect(settled).toEqual([]);
+    expect(inFlight.size).toBe(0);
   });
 
   it('tells those who listen of a call that it leaves, and of none while nobody does', async () => {

@@ -36,7 +36,7 @@ export interface ConsumerNeeds {
 export interface Consumer {
   /** Reads no more. Calls under way go on, and so do those they make. Resolves when the last read has come back. */
   stop(): Promise<void>;
-  /** Reads no nested calls either: nothing is under way any more. */
+  /** Reads no nested calls either, from this very moment on: call it when nothing is under way. */
   stopNested(): Promise<void>;
   /** Rejects when the store was replaced under us: the worker must not go on. */
   readonly halted: Promise<never>;
@@ -110,10 +110,10 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
     stopping ? undefined : readOnce(() => store.claimCalls({ lane, pool, workerId, limit, waitMs }));
 
   /** What a read that was under way brings after the stop goes to others at once. */
-  async function runUnlessStopping(answer: ClaimAnswer): Promise<void> {
-    if (!stopping) return runAll(answer, slots);
+  async function runUnless(stopped: boolean, answer: ClaimAnswer, taken: Slots): Promise<void> {
+    if (!stopped) return runAll(answer, taken);
     await Promise.all(answer.deliveries.map(giveBack));
-    slots.release(answer.deliveries.length);
+    taken.release(answer.deliveries.length);
   }
 
   async function giveBack(delivery: Delivery): Promise<void> {
@@ -132,7 +132,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       const request = { lane, pool: nestedPool(pool), workerId, limit: reserved, waitMs: NESTED_WAIT_MS };
       const answer = await readOnce(() => store.claimCalls(request));
       nestedSlots.release(reserved - (answer?.deliveries.length ?? 0));
-      if (answer !== undefined) runAll(answer, nestedSlots);
+      if (answer !== undefined) await runUnless(nestedStopping, answer, nestedSlots);
     }
   }
 
@@ -144,7 +144,7 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       if (reserved === 0) continue;
       const answer = await claim(0, reserved, READ_WAIT_MS);
       slots.release(reserved - (answer?.deliveries.length ?? 0));
-      if (answer !== undefined) await runUnlessStopping(answer);
+      if (answer !== undefined) await runUnless(stopping, answer, slots);
     }
   }
 
@@ -160,12 +160,12 @@ export function consume(settings: ConsumerSettings, needs: ConsumerNeeds): Consu
       const first = await claim(lane, 1, READ_WAIT_MS);
       if (first === undefined || first.deliveries.length === 0) continue;
       slots.retake();
-      await runUnlessStopping(first);
+      await runUnless(stopping, first, slots);
       const reserved = await slots.reserve(MOST_AT_ONCE, 0);
       if (reserved === 0) continue;
       const more = await claim(lane, reserved, 0);
       slots.release(reserved - (more?.deliveries.length ?? 0));
-      if (more !== undefined) await runUnlessStopping(more);
+      if (more !== undefined) await runUnless(stopping, more, slots);
     }
   }
 
