@@ -183,6 +183,9 @@ export const worthwhile: Check = {
         ({ index, fate, callId }) => {
           const kind = traces.lastAnswer(index)?.outcome?.kind;
           if (kind === undefined || ANY_FATE.includes(kind) || FITTING[fate].includes(kind)) return undefined;
+          // Storage errors deny: a question that could not be written was never asked.
+          if (kind === 'denied' && traces.lastAnswer(index)?.outcome?.code === 'APPROVAL_STORE_FAILED')
+            return undefined;
           // Whoever ran it was killed by us, twice: from the store's side it looks like a call that kills its workers.
           if (kind === 'crashed' && traces.starts(callId).length >= LOST_STARTS) return undefined;
           return `a call that was to be ${fate} ended ${kind} (${traces.lastAnswer(index)?.outcome?.code}), ${callId}`;
