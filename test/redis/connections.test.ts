@@ -37,6 +37,22 @@ describe('the Redis store over TLS', () => {
   });
 });
 
+describe('the Redis store whose first commands are cut off', () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('opens all the same: number %i', async (nth) => {
+    const server = await startRedis();
+    const proxy = await startChaosProxy({ port: server.port });
+    try {
+      await proxy.setMode({ kind: 'drop-reply', request: () => true, nth });
+      const store = await openRedisStore({ url: proxy.url });
+      await roundTrip(store);
+      await store.close();
+    } finally {
+      await proxy.stop();
+      await server.stop();
+    }
+  });
+});
+
 /** WAIT speaks of the writes of its own connection; what was written before them has arrived then too. */
 async function untilReplicated(url: string): Promise<void> {
   const connection = new Redis(url);

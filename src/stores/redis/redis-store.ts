@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { planeError } from '../../domain/errors.ts';
 import type {
   AcceptAnswer,
@@ -40,6 +41,7 @@ export interface RedisStoreOptions extends Partial<RedisConnectionOptions> {
   readonly patienceMs?: number;
 }
 
+const TRY_AGAIN_MS = 50;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
 
 export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
@@ -49,15 +51,30 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const patienceMs = options.patienceMs ?? 15_000;
   const connection: RedisConnectionOptions = { commandTimeoutMs: 10_000, ...options };
   const commands = openConnection(connection, 'commands');
-  try {
-    await untilReady(commands, patienceMs);
+  const { lanes, create = true } = options;
+
+  async function openOnce(): Promise<Store> {
     const facts = await refuseUnsafeServer(commands);
     const functions = readFunctions();
     await loadLibrary(commands, functions);
-    const { lanes, create = true } = options;
     const founded = await foundStore(commands, functions, { name, lanes, cluster: facts.cluster, create });
     const context = createRedisContext({ name, ...founded, connection, commands, functions, patienceMs });
     return createStore(context);
+  }
+
+  const endsAt = performance.now() + patienceMs;
+  try {
+    for (;;) {
+      await untilReady(commands, Math.max(0, endsAt - performance.now()));
+      try {
+        return await openOnce();
+      } catch (error) {
+        // Cut between two commands. All of them may be sent again, and who starts beside the server should not fail for it.
+        const isCut = toPlaneError(error).code === 'STORE_UNAVAILABLE';
+        if (!isCut || performance.now() >= endsAt) throw error;
+        await pause(TRY_AGAIN_MS);
+      }
+    }
   } catch (error) {
     commands.disconnect();
     throw toPlaneError(error);
