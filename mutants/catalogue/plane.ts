@@ -9,8 +9,8 @@ export const PLANE: readonly Mutant[] = [
     id: 'drain-abandons-running-calls',
     bug: 'A worker that is told to stop gives its running calls no time.',
     file: 'src/compose/start-worker.ts',
-    find: 'await inFlight.idle(settings.graceMs)',
-    replace: 'await inFlight.idle(0)',
+    find: 'performance.now() + settings.graceMs',
+    replace: 'performance.now()',
     caughtBy: [
       {
         file: 'test/plane/drain.test.ts',
@@ -22,9 +22,12 @@ export const PLANE: readonly Mutant[] = [
     id: 'drain-takes-what-comes-late',
     bug: 'A worker that is told to stop begins calls that its last read brings.',
     file: 'src/worker/consume.ts',
-    find: 'if (!stopping) return runAll(answer, slots);',
-    replace: 'if (answer.deliveries.length > 0) return runAll(answer, slots);',
-    caughtBy: [{ file: 'src/worker/consume.test.ts', title: 'gives back at once what its reads of' }],
+    find: 'if (!stopped) return runAll(answer, taken);',
+    replace: 'if (!stopped || answer.deliveries.length > 0) return runAll(answer, taken);',
+    caughtBy: [
+      { file: 'src/worker/consume.test.ts', title: 'gives back at once what its reads of' },
+      { file: 'src/worker/consume.test.ts', title: 'gives nested calls back that a read brings after the end' },
+    ],
   },
   {
     id: 'unknown-version-accepted',
