@@ -117,7 +117,9 @@ export type AcceptAnswer =
   | { readonly kind: 'replayed'; readonly callId: CallId; readonly outcome: Uint8Array }
   | { readonly kind: 'conflict'; readonly callId: CallId }
   | { readonly kind: 'unauthenticated'; readonly ending: SessionEnding }
-  | { readonly kind: 'overloaded'; readonly what: string; readonly retryAfterMs: number };
+  | { readonly kind: 'overloaded'; readonly what: string; readonly retryAfterMs: number }
+  /** The store cannot write now, and knows this call: what became of it can be read, not asked for again. */
+  | { readonly kind: 'known-but-full'; readonly callId: CallId; readonly problem: string };
 
 export interface ClaimRequest {
   readonly lane: number;

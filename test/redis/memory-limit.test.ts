@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { WorkerId } from '../../src/domain/ids.ts';
 import { CLOSED_POLICY } from '../../src/domain/policy.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { toAcceptance } from '../../src/stages/call/call.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { randomId } from '../../src/wire/ids.ts';
 import { acceptOne, acceptRequest, cancelRequest, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';
@@ -55,6 +56,17 @@ describe('a Redis at its memory limit', () => {
     expect(await store.listWorkers()).toEqual([worker]);
     await store.deregisterWorker(worker.workerId);
     expect(await store.listWorkers()).toEqual([]);
+  });
+
+  it('does not say that a call it knows was refused', async () => {
+    const session = await openSession(store);
+    const known = acceptRequest(session);
+    await store.acceptCall(known);
+    await fill();
+    const [again, fresh] = await Promise.all([store.acceptCall(known), store.acceptCall(acceptRequest(session))]);
+    expect(again).toMatchObject({ kind: 'known-but-full', callId: known.callId });
+    expect(fresh).toMatchObject({ kind: 'overloaded' });
+    expect(() => toAcceptance(again)).toThrow(/cannot write: OOM/);
   });
 
   it('still revokes sessions, settles and cancels, and refuses new calls as overloaded', async () => {

@@ -1,4 +1,4 @@
-import { trouble } from '../../domain/errors.ts';
+import { planeError, trouble } from '../../domain/errors.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { AcceptAnswer, AcceptRequest, CallStore, Waiter } from '../../ports/call-store.ts';
@@ -46,5 +46,8 @@ export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
       if (what === AUDIT_LATE) return { kind: 'refused', outcome: trouble('AUDIT_UNAVAILABLE', { what: 'calls' }) };
       return { kind: 'refused', outcome: trouble('OVERLOADED', { what, retryAfterMs }) };
     }
+    // Not refused: it may have run. Thrown like every other trouble of the store that leaves this open.
+    case 'known-but-full':
+      throw planeError('STORE_FULL', { problem: answer.problem });
   }
 }

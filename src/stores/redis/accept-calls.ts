@@ -52,12 +52,26 @@ async function acceptDifferent(
     });
     return requests.map((request, index) => toAnswer(answerOf(answers, index), request));
   } catch (error) {
-    // The server is at its memory limit or cannot write: refused at the door, nothing was accepted.
-    if (error instanceof PlaneError && error.code === 'STORE_FULL') {
-      return requests.map(() => ({ kind: 'overloaded', what: 'memory of the store', retryAfterMs: RETRY_AFTER_MS }));
-    }
+    // The server is at its memory limit or cannot write: nothing was accepted.
+    if (error instanceof PlaneError && error.code === 'STORE_FULL') return refuse(context, lane, requests, error);
     throw error;
   }
+}
+
+/** Refused at the door. But a call that came in earlier under its key may run or have run: of that one nothing else is said. */
+async function refuse(
+  context: RedisContext,
+  lane: number,
+  requests: readonly AcceptRequest[],
+  { facts }: PlaneError,
+): Promise<AcceptAnswer[]> {
+  const ids = requests.map(({ callId }) => callId);
+  const stored = asList(await context.commandForBytes('HMGET', context.lane(lane).calls, ...ids));
+  return ids.map((callId, index) =>
+    stored[index] === null
+      ? { kind: 'overloaded', what: 'memory of the store', retryAfterMs: RETRY_AFTER_MS }
+      : { kind: 'known-but-full', callId, problem: String(facts['problem']) },
+  );
 }
 
 /** What calls of a batch share is sent once and then by its number. */
