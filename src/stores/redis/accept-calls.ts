@@ -65,12 +65,13 @@ async function refuse(
   requests: readonly AcceptRequest[],
   { facts }: PlaneError,
 ): Promise<AcceptAnswer[]> {
+  const { problem } = facts as { readonly problem: string };
   const ids = requests.map(({ callId }) => callId);
   const stored = asList(await context.commandForBytes('HMGET', context.lane(lane).calls, ...ids));
   return ids.map((callId, index) =>
     stored[index] === null
       ? { kind: 'overloaded', what: 'memory of the store', retryAfterMs: RETRY_AFTER_MS }
-      : { kind: 'known-but-full', callId, problem: String(facts['problem']) },
+      : { kind: 'known-but-full', callId, problem },
   );
 }
 
