@@ -88,9 +88,9 @@ export const SETTLE: readonly Mutant[] = [
   {
     id: 'embedded-reply-read-by-anybody',
     bug: 'The embedded store hands a caller the replies of all callers.',
-    file: transition('take-replies'),
-    find: 'FROM reply WHERE callerId = ? ORDER BY',
-    replace: 'FROM reply WHERE length(?) > 0 ORDER BY',
+    file: 'src/stores/embedded/replies.ts',
+    find: 'const waiting = this.#byCaller.get(callerId);\n    if (waiting === undefined) return [];',
+    replace: 'const waiting = [...this.#byCaller.values()].flat();',
     caughtBy: [{ file: EMBEDDED, title: 'callers never see each other’s replies' }],
   },
   {
@@ -144,9 +144,9 @@ export const SETTLE: readonly Mutant[] = [
   {
     id: 'reply-forgotten-when-it-is-read',
     bug: 'The embedded store deletes replies as it hands them out, so one that is lost on the way is gone.',
-    file: transition('take-replies'),
-    find: '  return rows.map((row) =>',
-    replace: "  database.run('DELETE FROM reply WHERE callerId = ?', callerId);\n  return rows.map((row) =>",
+    file: 'src/stores/embedded/replies.ts',
+    find: 'return waiting.slice(0, MOST_AT_ONCE)',
+    replace: 'return waiting.splice(0, MOST_AT_ONCE)',
     caughtBy: [{ file: EMBEDDED, title: 'a reply comes again until it is acknowledged, under the same reply id' }],
   },
   {

@@ -25,7 +25,8 @@ export interface LoadOptions {
 export type KnownModules = Map<string, LoadedModule>;
 
 export const DEFAULT_POOL = 'default';
-const IMPORT_TIMEOUT_MS = 5_000;
+/** Long enough for a loaded machine: a module that is given up for slowness is missing until somebody changes its file. */
+const IMPORT_TIMEOUT_MS = 20_000;
 const MAX_CHILDREN = 4;
 const MODULES_PER_CHILD = 16;
 

@@ -5,7 +5,7 @@ import { decodeAll, encode } from './message-pack.ts';
 
 type Shape = 'text' | 'number' | 'texts';
 
-const FACTS: Record<keyof AuditFacts, Shape> = {
+export const FACTS: Record<keyof AuditFacts, Shape> = {
   parent: 'text',
   toolDigest: 'text',
   effectiveDigest: 'text',
@@ -27,7 +27,7 @@ const FACTS: Record<keyof AuditFacts, Shape> = {
   durationMs: 'number',
   gateMs: 'number',
 };
-const FACT_NAMES = Object.keys(FACTS) as (keyof AuditFacts)[];
+export const FACT_NAMES = Object.keys(FACTS) as (keyof AuditFacts)[];
 const PAYLOAD_NAMES = ['arguments', 'detail', 'comment'] as const satisfies readonly (keyof AuditPayload)[];
 
 export interface AuditDetail {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditRecord } from '../domain/audit-record.ts';
 import { canonicalJson } from './canonical-json.ts';
+import { FACT_NAMES, FACTS } from './audit-detail.ts';
 import { encode } from './message-pack.ts';
-import { canonicalRecord, chainEntry, firstLink, nextLink, parseRecord, payloadDigest } from './audit-record.ts';
+import { chainEntry, firstLink, nextLink, parseRecord, payloadDigest } from './audit-record.ts';
 
 const ENTRY = {
   lane: 3,
@@ -53,7 +53,38 @@ describe('an audit record', () => {
   });
 
   it('leaves out what is not there', () => {
-    const bare = { version: 1, tool: 'a.b', grant: undefined } as unknown as AuditRecord;
-    expect(canonicalRecord(bare)).toBe('{"tool":"a.b","version":1}');
+    const bare = chainEntry({ ...ENTRY, detail: new Uint8Array(0) }, 'store-1', firstLink('store-1', 3)).text;
+    expect(Object.keys(JSON.parse(bare) as object)).toEqual(
+      'agent at bodyDigest callId channel delegators event lane payloadDigest run sequence session store subject tenant tool version'.split(
+        ' ',
+      ),
+    );
+  });
+
+  it('has one canonical form also when everything is there', () => {
+    const facts = Object.fromEntries(
+      FACT_NAMES.map((name) => [name, FACTS[name] === 'number' ? 3 : FACTS[name] === 'texts' ? ['x'] : name]),
+    );
+    const identity = JSON.stringify({
+      tenant: 't',
+      subject: 's',
+      agent: 'a',
+      channel: 'c',
+      space: 'p',
+      platform: 'q',
+      delegators: ['d'],
+    });
+    const whole = chainEntry(
+      { ...ENTRY, approval: 'ap', grant: 'gr', identity, detail: encode(facts) } as typeof ENTRY,
+      'store-1',
+      firstLink('store-1', 3),
+    ).text;
+    expect(whole).toBe(canonicalJson(JSON.parse(whole)));
+    expect(JSON.parse(whole)).toMatchObject({
+      ...facts,
+      ...(JSON.parse(identity) as object),
+      approval: 'ap',
+      grant: 'gr',
+    });
   });
 });

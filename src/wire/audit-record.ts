@@ -44,33 +44,60 @@ export function nextLink(previous: Uint8Array, text: string): Uint8Array {
 /** The record of an entry, chained to the one before. */
 export function chainEntry(entry: Entry, store: string, previous: Uint8Array): ChainedRecord {
   const salt = newSalt();
-  const text = canonicalRecord(recordOf(entry, store, payloadDigest(salt, entry.detail)));
+  const text = JSON.stringify(recordOf(entry, store, payloadDigest(salt, entry.detail)));
   return { text, chain: nextLink(previous, text), payload: { salt, bytes: entry.detail } };
 }
 
-function recordOf(entry: Entry, store: string, payload: string): AuditRecord {
-  const { identity, detail, approval, grant, ...own } = entry;
+/**
+ * In sorted order, so that JSON writes it in its canonical form (RFC 8785: texts, whole numbers and lists of texts look the same there).
+ * Written out, and not put together from parts: it is made for every call, and as an object of one shape it costs a tenth.
+ */
+function recordOf(entry: Entry, store: string, payload: string): Record<keyof AuditRecord, unknown> {
+  const { facts } = readAuditDetail(entry.detail);
+  const identity = JSON.parse(entry.identity) as Identity;
   return {
-    ...readAuditDetail(detail).facts,
-    ...(JSON.parse(identity) as Identity),
-    ...own,
-    ...(approval === undefined ? {} : { approval }),
-    ...(grant === undefined ? {} : { grant }),
-    version: 1,
-    store,
+    agent: identity.agent,
+    approval: entry.approval,
+    askers: facts.askers,
+    at: entry.at,
+    binding: facts.binding,
+    bodyDigest: entry.bodyDigest,
+    by: facts.by,
+    callId: entry.callId,
+    changedBy: facts.changedBy,
+    channel: identity.channel,
+    claimedBy: facts.claimedBy,
+    code: facts.code,
+    decision: facts.decision,
+    delegators: identity.delegators,
+    detector: facts.detector,
+    durationMs: facts.durationMs,
+    editedDigest: facts.editedDigest,
+    effectiveDigest: facts.effectiveDigest,
+    event: entry.event,
+    executed: facts.executed,
+    gateMs: facts.gateMs,
+    grant: entry.grant,
+    lane: entry.lane,
+    outcome: facts.outcome,
+    parent: facts.parent,
     payloadDigest: payload,
+    permission: facts.permission,
+    platform: identity.platform,
+    policyVersion: facts.policyVersion,
+    resolution: facts.resolution,
+    rule: facts.rule,
+    run: entry.run,
+    sequence: entry.sequence,
+    session: entry.session,
+    space: identity.space,
+    store,
+    subject: identity.subject,
+    tenant: identity.tenant,
+    tool: entry.tool,
+    toolDigest: facts.toolDigest,
+    version: 1,
   };
-}
-
-/** RFC 8785 for what a record can hold: texts, whole numbers, lists of texts. In sorted order JSON says the same as its canonical form. */
-export function canonicalRecord(record: AuditRecord): string {
-  const names = Object.keys(record).sort() as (keyof AuditRecord)[];
-  let text = '';
-  for (const name of names) {
-    const value = record[name];
-    if (value !== undefined) text += `${text === '' ? '{' : ','}"${name}":${JSON.stringify(value)}`;
-  }
-  return `${text}}`;
 }
 
 /** Bytes that a record takes, for bounds on the whole. */

@@ -19,8 +19,8 @@ export function expectWhole(database: Database): void {
   expect(database.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   const halves = database.all(`
     SELECT keyId, state FROM call
-    WHERE (state = 'settled') <> EXISTS (SELECT 1 FROM outcome WHERE outcome.seq = call.seq)
-      OR (state = 'settled') = EXISTS (SELECT 1 FROM body WHERE body.seq = call.seq)
+    WHERE (state = 'settled') <> ((outcome IS NOT NULL) + (SELECT count(*) FROM outcome WHERE outcome.seq = call.seq))
+      OR (state <> 'settled') <> ((envelope IS NOT NULL) + (SELECT count(*) FROM body WHERE body.seq = call.seq))
       OR (state = 'settled') <> ((SELECT count(*) FROM auditRecord WHERE auditRecord.callId = call.keyId) = 1)
       OR (state = 'settled') <> (settledAt IS NOT NULL)
       OR (state = 'settled' AND entryId IS NOT NULL)`);
@@ -29,7 +29,8 @@ export function expectWhole(database: Database): void {
     SELECT auditSequence, replySequence, retainedBytes FROM lane`);
   const found = database.get(`
     SELECT (SELECT count(*) FROM auditRecord) AS auditSequence, (SELECT count(*) FROM reply) AS replySequence,
-      (SELECT coalesce(sum(length(outcome)), 0) FROM outcome) AS retainedBytes`);
+      (SELECT coalesce(sum(length(outcome)), 0) FROM outcome) + (SELECT coalesce(sum(length(outcome)), 0) FROM call)
+        AS retainedBytes`);
   expect(counted).toEqual(found);
   const head = database.get('SELECT sequence, chain FROM auditLane');
   expect(head).toEqual(database.get('SELECT sequence, chain FROM auditRecord ORDER BY sequence DESC LIMIT 1'));

@@ -2,6 +2,7 @@ import { planeError } from '../../domain/errors.ts';
 import { isFatal, isFull, toPlaneError, type Database } from './database.ts';
 import type { Lane } from './lane.ts';
 import { isEmptyAnswer, isPoll, LongPolls, type StoreJob, type WaitingPoll } from './long-polls.ts';
+import { Replies } from './replies.ts';
 import { RowCache } from './row-cache.ts';
 import type { StoreClock } from './store-clock.ts';
 import type { StoreIdentity, Transaction } from './transaction.ts';
@@ -38,7 +39,7 @@ export class GroupCommit {
   readonly #parts: GroupCommitParts;
   readonly #polls = new LongPolls();
   readonly #rows = new RowCache();
-  readonly #lastReads = new Map<string, number>();
+  readonly #replies: Replies;
   readonly #stats = { commits: 0, requests: 0 };
   readonly #timedOut = new WeakSet<StoreJob>();
   #queue: StoreJob[] = [];
@@ -47,6 +48,7 @@ export class GroupCommit {
 
   constructor(parts: GroupCommitParts) {
     this.#parts = parts;
+    this.#replies = new Replies(parts.database);
   }
 
   get stats(): { readonly commits: number; readonly requests: number } {
@@ -114,7 +116,7 @@ export class GroupCommit {
     const { database, lane, clock, file } = this.#parts;
     const woken = new Set<string>();
     const wake = (topic: string): void => void woken.add(topic);
-    const known = { rows: this.#rows, lastReads: this.#lastReads };
+    const known = { rows: this.#rows, replies: this.#replies };
     const transaction: Transaction = { database, lane, now: clock.now(), file, ...known, wake };
     let committing = false;
     try {
@@ -124,6 +126,7 @@ export class GroupCommit {
         .map((job): Finished => ({ job, value: run(transaction, job) }));
       const served = together ? this.#servePolls(transaction, woken) : [];
       for (const job of jobs) if (isPoll(job)) finished.push({ job, value: run(transaction, job) });
+      this.#rows.flushRuns(database);
       lane.flush(transaction.now);
       committing = true;
       database.commit();
@@ -165,7 +168,9 @@ export class GroupCommit {
     this.#rows.clear();
     try {
       database.rollback();
-      if (this.#stopped === undefined) lane.load();
+      if (this.#stopped !== undefined) return;
+      lane.load();
+      this.#replies.load();
     } catch (cause) {
       this.#fail('a transaction could not be undone', cause);
     }

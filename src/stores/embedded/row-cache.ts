@@ -1,3 +1,4 @@
+import type { Database } from './database.ts';
 import type { RunMemory } from './run-memory.ts';
 import type { CallRow, SessionRow } from './rows.ts';
 
@@ -21,6 +22,7 @@ export class RowCache {
   readonly #callsById = new Map<string, CallRow>();
   readonly #sessions = new Map<string, CachedSession>();
   readonly #runs = new Map<string, RunMemory>();
+  readonly #changedRuns = new Set<RunMemory>();
 
   /** Only calls under way: nothing waits for the others. */
   keepCall(callId: string, call: CallRow): void {
@@ -59,9 +61,32 @@ export class RowCache {
   }
 
   keepRun(memory: RunMemory): RunMemory {
-    if (this.#runs.size >= MAX_RUNS) this.#runs.clear();
-    this.#runs.set(runName(memory.row.session, memory.row.run), memory);
+    if (this.#runs.size >= MAX_RUNS) {
+      this.#runs.clear();
+      // The file does not know about these yet.
+      for (const changed of this.#changedRuns) this.#runs.set(nameOf(changed), changed);
+    }
+    this.#runs.set(nameOf(memory), memory);
     return memory;
+  }
+
+  /** Its row is written with the commit, once for all its calls. */
+  changeRun(memory: RunMemory): void {
+    this.#changedRuns.add(memory);
+  }
+
+  flushRuns(database: Database): void {
+    for (const { row, attemptsByTool } of this.#changedRuns) {
+      database.run(
+        'UPDATE run SET attempts = ?, attemptsByTool = ?, cost = ? WHERE session = ? AND run = ?',
+        row.attempts,
+        JSON.stringify(Object.fromEntries(attemptsByTool)),
+        row.cost,
+        row.session,
+        row.run,
+      );
+    }
+    this.#changedRuns.clear();
   }
 
   run(session: string, run: string): RunMemory | undefined {
@@ -69,7 +94,10 @@ export class RowCache {
   }
 
   dropRun(session: string, run: string): void {
-    this.#runs.delete(runName(session, run));
+    const name = runName(session, run);
+    const memory = this.#runs.get(name);
+    if (memory !== undefined) this.#changedRuns.delete(memory);
+    this.#runs.delete(name);
   }
 
   clearCalls(): void {
@@ -81,7 +109,12 @@ export class RowCache {
     this.clearCalls();
     this.#sessions.clear();
     this.#runs.clear();
+    this.#changedRuns.clear();
   }
+}
+
+function nameOf({ row }: RunMemory): string {
+  return runName(row.session, row.run);
 }
 
 function runName(session: string, run: string): string {

@@ -43,6 +43,8 @@ export interface CallRow {
   readonly toolSequence: number;
   readonly approval: ApprovalId | null;
   readonly grantId: GrantId | null;
+  /** Only until its first delivery, so that it is not read back for it; not of rows that were read. */
+  envelope?: Uint8Array | null;
 }
 
 export interface ApprovalRow {

@@ -8,7 +8,8 @@ import { nextLink, parseRecord } from '../../wire/audit-record.ts';
 import { newTokenText } from '../../wire/token-text.ts';
 import { readHeads, readTrail } from '../sqlite-audit/read-trail.ts';
 import { Database } from './database.ts';
-import { closeStoreFile, openStoreFile } from './schema.ts';
+import { closeStoreFile, openStoreFile, SCHEMA_VERSION } from './schema.ts';
+import { findBody, findOutcome } from './transitions/call-bytes.ts';
 
 let folder: TemporaryFolder;
 let file: string;
@@ -57,6 +58,8 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN attempt;
     DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate; DROP TABLE effect; DROP TABLE redirect;
     DROP TABLE token; DROP TABLE once;
+    ALTER TABLE call DROP COLUMN envelope; ALTER TABLE call DROP COLUMN outcome;
+    CREATE INDEX replyCaller ON reply (callerId, replyId);
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
     DROP TABLE auditLane; DROP TABLE auditRecord; DROP TABLE auditPayload; DROP TABLE auditStatement;
     CREATE TABLE audit (
@@ -80,6 +83,32 @@ it('a store of the first release is brought up to date, with what is in it', () 
   for (const table of ['delegate', 'effect', 'redirect', 'token', 'once'])
     expect(second.database.all(`SELECT * FROM ${table}`)).toEqual([]);
   closeStoreFile(second);
+});
+
+it('bodies of calls that waited while the store was brought up to date are found', () => {
+  const first = openStoreFile(file);
+  const insert = `INSERT INTO call (seq, keyId, generation, state, scope, session, run, tool, pool, bodyDigest, identity, epoch,
+    sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slotWindow, holdsSlot)
+    VALUES (?, ?, 1, ?, '', '', '', '', '', '', '{}', 1, 9, 1, 9, ?, '[]', 0, 1, 1)`;
+  first.database.execute(
+    `ALTER TABLE call DROP COLUMN envelope; ALTER TABLE call DROP COLUMN outcome;
+     CREATE INDEX replyCaller ON reply (callerId, replyId); PRAGMA user_version = ${SCHEMA_VERSION - 1};`,
+  );
+  const bodies = [2, 5_000, 3].map((length) => new Uint8Array(length).fill(7));
+  for (const [index, body] of bodies.entries()) {
+    first.database.run(insert, index + 1, `k${index}`, 'queued', body.length);
+    first.database.run('INSERT INTO body VALUES (?, ?, ?)', index + 1, body, index === 2 ? body : null);
+  }
+  first.database.run(insert, 9, 'k9', 'settled', 1);
+  first.database.run('INSERT INTO outcome VALUES (9, ?)', new Uint8Array([1]));
+  closeStoreFile(first);
+  const { database, ...second } = openStoreFile(file);
+  expect([1, 2, 3].map((seq) => findBody(database, seq))).toEqual(
+    bodies.map((envelope, index) => ({ envelope, resumedWith: index === 2 ? envelope : null })),
+  );
+  expect(database.all('SELECT seq FROM body ORDER BY seq')).toEqual([{ seq: 2 }, { seq: 3 }]);
+  expect(findOutcome(database, 9)).toEqual(new Uint8Array([1]));
+  closeStoreFile({ database, ...second });
 });
 
 it('a store of a newer release is refused and left as it is', () => {

@@ -270,6 +270,16 @@ const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
   CREATE TABLE once (digest TEXT PRIMARY KEY, attempt TEXT NOT NULL, expiresAt INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX onceExpiry ON once (expiresAt);
   `,
+  // Small envelopes and outcomes stand in the call's own row. Replies are held in memory and read from here by number only.
+  `
+  ALTER TABLE call ADD COLUMN envelope BLOB;
+  ALTER TABLE call ADD COLUMN outcome BLOB;
+  UPDATE call SET envelope = (
+    SELECT envelope FROM body WHERE body.seq = call.seq AND resumedWith IS NULL AND length(envelope) <= 2048
+  ) WHERE state <> 'settled';
+  DELETE FROM body WHERE seq IN (SELECT seq FROM call WHERE envelope IS NOT NULL);
+  DROP INDEX replyCaller;
+  `,
 ];
 
 export interface StoreFile {

@@ -1,5 +1,6 @@
 import type { Database } from './database.ts';
 import type { Lane } from './lane.ts';
+import type { Replies } from './replies.ts';
 import type { RowCache } from './row-cache.ts';
 
 /** What a transition works on. It is a plain function inside the transaction under way: no waiting, no commit of its own. */
@@ -12,8 +13,7 @@ export interface Transaction {
   /** Has long polls on this topic looked at again before the commit. */
   readonly wake: (topic: string) => void;
   readonly file: StoreIdentity;
-  /** When each caller last asked for its replies, as far as this opening of the store knows. */
-  readonly lastReads: Map<string, number>;
+  readonly replies: Replies;
 }
 
 export interface StoreIdentity {

@@ -6,6 +6,7 @@ import type { CallRow, SessionRow } from '../rows.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
 import { checkAdmission } from './check-admission.ts';
 import { countAttempt } from './attempts.ts';
+import { findOutcome, fitsRow, keepBodyApart } from './call-bytes.ts';
 import { CALL_COLUMNS, callIdOf, changeCall, decodeWaiters, encodeWaiters, findOwnedCall } from './call-row.ts';
 import { hasRoom, slotName } from './queue.ts';
 import { expiryOf, findSession, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
@@ -70,9 +71,9 @@ function joinCall(
   const { database } = transaction;
   markSeen(transaction, session);
   if (call.state === 'settled') {
-    const kept = database.get<{ outcome: Uint8Array }>('SELECT outcome FROM outcome WHERE seq = ?', call.seq);
-    if (kept === undefined) throw new Error(`the outcome of ${callId} is missing`);
-    return { kind: 'replayed', callId, outcome: kept.outcome };
+    const outcome = findOutcome(database, call.seq);
+    if (outcome === undefined) throw new Error(`the outcome of ${callId} is missing`);
+    return { kind: 'replayed', callId, outcome };
   }
   const waiters = decodeWaiters(call.waiters);
   const known = waiters.some(
@@ -103,8 +104,8 @@ function findPlace(transaction: Transaction, session: SessionRow, request: Accep
 }
 
 const INSERT_CALL = `INSERT INTO call (state, scope, keyId, generation, session, run, tool, pool, bodyDigest, identity, epoch,
-    sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId, sequence, toolSequence)
-  VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slot, slotWindow, holdsSlot, entryId, sequence, toolSequence, envelope)
+  VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 function writeCall(transaction: Transaction, session: SessionRow, request: AcceptRequest, call: CallRow): void {
   const { database, lane, rows } = transaction;
@@ -132,8 +133,9 @@ function writeCall(transaction: Transaction, session: SessionRow, request: Accep
     call.entryId,
     call.sequence,
     call.toolSequence,
+    call.envelope ?? null,
   );
-  database.run('INSERT INTO body (seq, envelope) VALUES (?, ?)', call.seq, request.envelope);
+  if (!fitsRow(request.envelope)) keepBodyApart(database, call.seq, request.envelope);
   rows.keepCall(callIdOf(call), call);
   lane.liveCalls += 1;
   lane.liveBytes += call.bytes;
@@ -189,5 +191,6 @@ function newCall(
     toolSequence,
     approval: null,
     grantId: null,
+    envelope: fitsRow(request.envelope) ? request.envelope : null,
   };
 }

@@ -18,13 +18,7 @@ export function countAttempt(
   memory.row.attempts = sequence;
   memory.attemptsByTool.set(tool, toolSequence);
   memory.remember(sequence, shortSignature(bodyDigest));
-  transaction.database.run(
-    'UPDATE run SET attempts = ?, attemptsByTool = ? WHERE session = ? AND run = ?',
-    sequence,
-    JSON.stringify(Object.fromEntries(memory.attemptsByTool)),
-    session,
-    run,
-  );
+  transaction.rows.changeRun(memory);
   return { sequence, toolSequence };
 }
 
@@ -58,9 +52,11 @@ export function endAttempt(transaction: Transaction, call: CallRow, attempt: Set
   return JSON.stringify([ending, attempt?.result ?? null, attempt?.effective ?? null]);
 }
 
-function addCost({ database, rows }: Transaction, session: string, run: string, cost: number): void {
-  rows.dropRun(session, run);
-  database.run('UPDATE run SET cost = cost + ? WHERE session = ? AND run = ?', cost, session, run);
+function addCost(transaction: Transaction, session: string, run: string, cost: number): void {
+  const memory = findRun(transaction, session, run);
+  if (memory === undefined) return;
+  memory.row.cost += cost;
+  transaction.rows.changeRun(memory);
 }
 
 function findRun(transaction: Transaction, session: string, run: string): RunMemory | undefined {

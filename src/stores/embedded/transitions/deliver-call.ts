@@ -3,6 +3,7 @@ import type { Delivery } from '../../../ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { runStateOf } from './attempts.ts';
+import { findBody, type BodyRow } from './call-bytes.ts';
 import { callIdOf, changeCall, decodeWaiters, fenceOf } from './call-row.ts';
 import { readResume } from './requeue-call.ts';
 
@@ -16,7 +17,7 @@ export function deliverCalls(transaction: Transaction, calls: readonly CallRow[]
   for (const row of calls) {
     bytes += row.bytes;
     if (bytes > MAX_DELIVERED_BYTES && deliveries.length > 0) break;
-    const body = findBody(transaction, row.seq);
+    const body = bodyOf(transaction, row);
     // Somebody deleted the body by hand. There is nothing to run; the next reap ends the call and says so.
     if (body === undefined) changeCall(transaction, row, 'deadline = min(deadline, ?)', transaction.now);
     else deliveries.push(deliverCall(transaction, row, body, workerId));
@@ -24,13 +25,12 @@ export function deliverCalls(transaction: Transaction, calls: readonly CallRow[]
   return deliveries;
 }
 
-interface BodyRow {
-  readonly envelope: Uint8Array;
-  readonly resumedWith: Uint8Array | null;
-}
-
-export function findBody({ database }: Transaction, seq: number): BodyRow | undefined {
-  return database.get<BodyRow>('SELECT envelope, resumedWith FROM body WHERE seq = ?', seq);
+/** The first time as it was accepted. */
+function bodyOf({ database }: Transaction, row: CallRow): BodyRow | undefined {
+  const { envelope } = row;
+  if (envelope === undefined || envelope === null) return findBody(database, row.seq);
+  row.envelope = null;
+  return { envelope, resumedWith: null };
 }
 
 function deliverCall(transaction: Transaction, row: CallRow, body: BodyRow, workerId: WorkerId): Delivery {

@@ -142,8 +142,8 @@ export function endEffect(transaction: Transaction, row: EffectRow, end: EffectE
   );
   if (end.keepBody) trimKept(transaction, kept.maxKeptBytes);
   if (row.callerId !== null && row.correlationId !== null) {
-    const waiter = { callerId: row.callerId, correlationId: row.correlationId, events: true };
-    sendReply(transaction, waiter, 'event', new Uint8Array(0));
+    const { callerId, correlationId } = row;
+    sendReply(transaction, callerId, { kind: 'event', correlationId, event: new Uint8Array(0) });
   }
   wake(OUTBOUND_TOPIC);
 }

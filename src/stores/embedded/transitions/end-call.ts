@@ -8,6 +8,7 @@ import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
 import { endAttempt } from './attempts.ts';
 import { approvalBytes } from './approval-row.ts';
+import { dropBodyApart, fitsRow, keepOutcomeApart } from './call-bytes.ts';
 import { changeCall, decodeWaiters } from './call-row.ts';
 import { endApproval } from './end-approval.ts';
 import { leaveSlot } from './queue.ts';
@@ -32,26 +33,31 @@ export function endCall(transaction: Transaction, call: CallRow, ending: CallEnd
   const { outcome } = ending;
   if (call.state === 'parked') endApproval(transaction, call, ending.approvalState ?? 'cancelled', ending.audit);
   const kept = outcome.byteLength + (call.approval === null ? 0 : approvalBytes(transaction, call.seq));
+  const inRow = fitsRow(outcome);
   changeCall(
     transaction,
     call,
     `state = 'settled', settledAt = ?, keepUntil = ?, releaseKey = ?, bytes = ?, base = base + ?, entryId = NULL, holdsSlot = 0,
-      attempt = ?`,
+      attempt = ?, envelope = NULL, outcome = ?`,
     now,
     now + Math.ceil(ending.retentionMs),
     ending.releaseKey ? 1 : 0,
     kept,
     ending.byOwner ? 0 : 1,
     endAttempt(transaction, call, ending.attempt),
+    inRow ? outcome : null,
   );
-  database.run('INSERT INTO outcome VALUES (?, ?)', call.seq, outcome);
-  database.run('DELETE FROM body WHERE seq = ?', call.seq);
+  if (!inRow) keepOutcomeApart(database, call.seq, outcome);
+  dropBodyApart(database, call);
   lane.liveCalls -= 1;
   lane.liveBytes -= call.bytes;
   lane.retain(kept);
   const inline = outcome.byteLength <= LIMITS.inlineOutcomeBytes;
-  for (const waiter of decodeWaiters(call.waiters)) {
-    sendReply(transaction, waiter, inline ? 'settled' : 'settled-by-reference', inline ? outcome : null);
+  for (const { callerId, correlationId } of decodeWaiters(call.waiters)) {
+    const item = inline
+      ? ({ kind: 'settled', correlationId, outcome } as const)
+      : ({ kind: 'settled-by-reference', correlationId } as const);
+    sendReply(transaction, callerId, item);
   }
   appendAudit(transaction, call, ending.event, ending.byOwner ? ending.audit : withEnding(ending));
   leaveSlot(transaction, call);

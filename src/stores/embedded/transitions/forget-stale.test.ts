@@ -108,7 +108,9 @@ it('the idle expiry of a session stands still while one of its calls is parked',
 it('a call whose body was deleted by hand is not delivered, and the next reap says what happened', async () => {
   const session = await openSession(store);
   const waiter = newWaiter();
-  const [broken, whole] = [await acceptOne(store, session, { waiter }), await acceptOne(store, session)];
+  const large = JSON.stringify({ text: 'x'.repeat(5_000) });
+  const broken = await acceptOne(store, session, { waiter, arguments: large });
+  const whole = await acceptOne(store, session);
   direct.database.run('DELETE FROM body WHERE seq = (SELECT min(seq) FROM call)');
   expect((await claimOne(store, { limit: 2 })).callId).toBe(whole);
   const request = reapRequest(0);

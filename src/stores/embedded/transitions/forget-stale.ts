@@ -1,4 +1,5 @@
 import type { Transaction } from '../transaction.ts';
+import { dropOutcomeApart } from './call-bytes.ts';
 
 /** A caller that asked for nothing for so long is gone; the outcomes stay readable by call id. */
 const CALLER_GONE_MS = 60_000;
@@ -24,23 +25,15 @@ function forgetCalls({ database, lane, now }: Transaction, limit: number): void 
   );
   for (const { seq, bytes, approval } of rows) {
     if (approval !== null) database.run('DELETE FROM approval WHERE callSeq = ?', seq);
-    database.run('DELETE FROM outcome WHERE seq = ?', seq);
+    dropOutcomeApart(database, seq);
     database.run('DELETE FROM call WHERE seq = ?', seq);
     lane.retain(-bytes);
   }
 }
 
-function forgetReplies({ database, lastReads, file, now }: Transaction): void {
+function forgetReplies({ replies, file, now }: Transaction): void {
   const before = now - CALLER_GONE_MS;
-  if (file.openedAt > before) return;
-  for (const [callerId, readAt] of lastReads) if (readAt <= before) lastReads.delete(callerId);
-  const callers = database.all<{ callerId: string }>(
-    'SELECT callerId FROM reply GROUP BY callerId HAVING min(at) <= ?',
-    before,
-  );
-  for (const { callerId } of callers) {
-    if (!lastReads.has(callerId)) database.run('DELETE FROM reply WHERE callerId = ? AND at <= ?', callerId, before);
-  }
+  if (file.openedAt <= before) replies.forget(before);
 }
 
 function forgetSessions({ database, rows, now }: Transaction, limit: number): void {

@@ -7,6 +7,8 @@ export function notifyWaiters(transaction: Transaction, request: NotifyRequest):
   const call = findOwnedCall(transaction, request);
   if (call === undefined) return;
   for (const waiter of decodeWaiters(call.waiters)) {
-    if (waiter.events) sendReply(transaction, waiter, 'event', request.event);
+    if (!waiter.events) continue;
+    const { callerId, correlationId } = waiter;
+    sendReply(transaction, callerId, { kind: 'event', correlationId, event: request.event });
   }
 }

@@ -3,13 +3,14 @@ import type { CallId } from '../../../domain/ids.ts';
 import type { Identity } from '../../../domain/session.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { findOutcome } from './call-bytes.ts';
 import { callIdOf, decodeWaiters, findCall } from './call-row.ts';
 
 export function readCall(transaction: Transaction, callId: CallId): CallRecord | undefined {
   const call = findCall(transaction, callId);
   if (call === undefined) return undefined;
-  const kept = transaction.database.get<{ outcome: Uint8Array }>('SELECT outcome FROM outcome WHERE seq = ?', call.seq);
-  return { ...toRecord(call), ...(kept === undefined ? {} : { outcome: kept.outcome }) };
+  const outcome = findOutcome(transaction.database, call.seq);
+  return { ...toRecord(call), ...(outcome === undefined ? {} : { outcome }) };
 }
 
 export function toRecord(call: CallRow): CallRecord {

@@ -6,7 +6,7 @@ import { findApproval } from './approval-row.ts';
 import { parkedUntil } from './ask-approval.ts';
 import { CALL_COLUMNS, callIdOf, changeCall, fenceOf } from './call-row.ts';
 import { giveUpCallbacks } from './callbacks.ts';
-import { findBody } from './deliver-call.ts';
+import { findBody } from './call-bytes.ts';
 import { endCall, type CallEnding } from './end-call.ts';
 import { forgetStale } from './forget-stale.ts';
 import { readResume } from './requeue-call.ts';
@@ -42,7 +42,7 @@ function mayRun(transaction: Transaction, call: CallRow): boolean {
 
 /** Allowed, and nobody has taken it up since. */
 function isUntouched(transaction: Transaction, call: CallRow): boolean {
-  const resumed = findBody(transaction, call.seq)?.resumedWith ?? null;
+  const resumed = findBody(transaction.database, call.seq)?.resumedWith ?? null;
   return resumed !== null && readResume(resumed, fenceOf(call) + 1).untouched;
 }
 
@@ -58,7 +58,7 @@ function reap(transaction: Transaction, call: CallRow, request: ReapRequest): bo
 
 function endLate(transaction: Transaction, call: CallRow, request: ReapRequest): Ending {
   if (mayRun(transaction, call)) return { outcome: lostOutcome(call, request), event: 'call.expired' };
-  const isLost = findBody(transaction, call.seq) === undefined;
+  const isLost = findBody(transaction.database, call.seq) === undefined;
   return { outcome: isLost ? request.bodyLost : request.expired, event: 'call.expired' };
 }
 

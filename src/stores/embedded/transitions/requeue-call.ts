@@ -1,6 +1,7 @@
 import type { ResumedWith } from '../../../domain/approval.ts';
 import type { ApprovalRow, CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { resumeWith } from './call-bytes.ts';
 import { changeCall } from './call-row.ts';
 import { enterQueue, hasRoom } from './queue.ts';
 import { expiryOf, findSession } from './session-row.ts';
@@ -25,7 +26,7 @@ export function requeueCall(transaction: Transaction, call: CallRow, approval: A
   );
   const mayHaveRun = approval.mayHaveRun === 1 || call.starts > 0;
   const stored: StoredResume = { approval: approval.id, untouchedFence: mayHaveRun ? null : call.base + 2 };
-  database.run('UPDATE body SET resumedWith = ? WHERE seq = ?', Buffer.from(JSON.stringify(stored)), call.seq);
+  resumeWith(database, call.seq, Buffer.from(JSON.stringify(stored)));
   if (call.slot === null || call.holdsSlot === 1) {
     enterQueue(transaction, call);
   } else if (hasRoom(transaction, call.slot, call.slotWindow)) {

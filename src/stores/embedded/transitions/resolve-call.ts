@@ -3,6 +3,7 @@ import { decodeOutcome } from '../../../wire/outcome.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
+import { findOutcome } from './call-bytes.ts';
 import { changeCall, findCall } from './call-row.ts';
 
 /** The first word stands; the same word again changes nothing. */
@@ -20,10 +21,10 @@ export function resolveCall(
 }
 
 function isIndeterminate({ database }: Transaction, call: CallRow): boolean {
-  const kept = database.get<{ outcome: Uint8Array }>('SELECT outcome FROM outcome WHERE seq = ?', call.seq);
-  if (kept === undefined) return false;
+  const outcome = findOutcome(database, call.seq);
+  if (outcome === undefined) return false;
   try {
-    return decodeOutcome(kept.outcome).kind === 'indeterminate';
+    return decodeOutcome(outcome).kind === 'indeterminate';
   } catch {
     return false;
   }

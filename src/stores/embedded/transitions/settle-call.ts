@@ -1,6 +1,7 @@
 import type { SettleAnswer, SettleRequest } from '../../../ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { findOutcome } from './call-bytes.ts';
 import { fenceOf, findCall, isOwned } from './call-row.ts';
 import { endCall } from './end-call.ts';
 
@@ -24,6 +25,6 @@ export function settleCall(transaction: Transaction, request: SettleRequest): Se
 /** The same worker settles again because the answer was lost. Another outcome would be a second ending: fenced. */
 function isRepeated({ database }: Transaction, call: CallRow, request: SettleRequest): boolean {
   if (call.owner !== request.workerId || fenceOf(call) !== request.fence) return false;
-  const kept = database.get<{ outcome: Uint8Array }>('SELECT outcome FROM outcome WHERE seq = ?', call.seq);
-  return kept !== undefined && Buffer.compare(kept.outcome, request.outcome) === 0;
+  const kept = findOutcome(database, call.seq);
+  return kept !== undefined && Buffer.compare(kept, request.outcome) === 0;
 }
