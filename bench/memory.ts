@@ -1,15 +1,13 @@
 // What a call takes while it waits: in the queue, for a person, and after its end until it is forgotten.
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Redis } from 'ioredis';
 import type { CallAnswer } from 'sallyport/client';
 import { residentMb } from './catalog/resident.ts';
 import { toCount, toNames } from './harness/options.ts';
 import { ratios, row, type BenchReport } from './harness/report.ts';
 import { progress, runBench } from './harness/run-bench.ts';
+import { bytesBelow, usedMemory } from './harness/store-size.ts';
 import { sendCalls, untilAccepted, untilOk, untilParked } from './plane/calls.ts';
 import { ASK_FIRST, openPlane, STORE_KINDS, type BenchPlane, type StoreKind } from './plane/open-plane.ts';
 import { makeRequest } from './round-trip/variant.ts';
@@ -78,21 +76,6 @@ async function measure(store: StoreKind, count: number): Promise<{ name: string;
     return measured;
   } finally {
     await plane.close();
-  }
-}
-
-function bytesBelow(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath ?? entry.path, entry.name)).size, 0);
-}
-
-async function usedMemory(url: string): Promise<number> {
-  const redis = new Redis(url);
-  try {
-    return Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1] ?? Number.NaN);
-  } finally {
-    redis.disconnect();
   }
 }
 

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Redis } from 'ioredis';
 import type { StoreOptions } from 'sallyport/testing';
 import { writeModules } from '../catalog/write-modules.ts';
 import { cpuMicrosecondsOf } from '../harness/cpu-of.ts';
@@ -9,6 +8,7 @@ import { ownFolder } from '../harness/left-behind.ts';
 import { startRedis, type BenchRedis } from '../harness/redis-server.ts';
 import { progress } from '../harness/run-bench.ts';
 import { startSide, type Side } from '../harness/side-process.ts';
+import { bytesBelow, usedMemory } from '../harness/store-size.ts';
 import { modulesOf, type Population } from './population.ts';
 import type { Order, RunResult } from './side.ts';
 
@@ -109,19 +109,4 @@ async function measure({ caller, worker, redis }: Processes, calls: number, conc
     workerUs: workerUs!,
     redisUs: redisUs!,
   };
-}
-
-function bytesBelow(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath ?? entry.path, entry.name)).size, 0);
-}
-
-async function usedMemory(url: string): Promise<number> {
-  const redis = new Redis(url);
-  try {
-    return Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1] ?? Number.NaN);
-  } finally {
-    redis.disconnect();
-  }
 }
