@@ -5,11 +5,14 @@ import { deliverCalls } from './deliver-call.ts';
 import { laneState } from './lane-state.ts';
 
 export function reclaimCalls(transaction: Transaction, request: ReclaimRequest): ClaimAnswer {
+  const { now, file } = transaction;
+  // Nobody could renew while nobody served: leases count from the opening at the earliest, so that owners who live are not fenced off.
+  if (now - file.openedAt < request.leaseMs) return { deliveries: [], lane: laneState(transaction) };
   const found = transaction.database.all<{ seq: number }>(
     `SELECT seq FROM call
      WHERE pool = ? AND entryId IS NOT NULL AND owner IS NOT NULL AND renewedAt <= ? ORDER BY renewedAt LIMIT ?`,
     request.pool,
-    transaction.now - request.leaseMs,
+    now - request.leaseMs,
     request.limit,
   );
   const calls = readCalls(transaction, found);
