@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { newCallerId } from '../../src/wire/ids.ts';
 import { acceptOne, acceptRequest, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';
 import { startChaosProxy } from '../support/chaos-proxy.ts';
 import { startSentinel } from '../support/redis-sentinel.ts';
@@ -143,5 +144,34 @@ describe('a lost answer', () => {
     await store.close();
     await proxy.stop();
     await server.stop();
+  });
+});
+
+describe('a connection of the Redis store on which somebody waited', () => {
+  it('is closed once nobody has for half a minute, and another is opened for the next', async () => {
+    const server = await startRedis();
+    const store = await openRedisStore({ url: server.url, lanes: 1 });
+    const clients = async (): Promise<number> => (await server.cli('CLIENT', 'LIST')).trim().split('\n').length;
+    const callerId = newCallerId();
+    const take = () => store.takeReplies({ lane: 0, callerId, acknowledged: [], waitMs: 0 });
+    const before = await clients();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await take();
+      vi.advanceTimersByTime(29_000);
+      // Used again: the half minute begins anew.
+      await take();
+      vi.advanceTimersByTime(29_000);
+      expect(await clients()).toBe(before + 1);
+      vi.advanceTimersByTime(1_000);
+      vi.useRealTimers();
+      await expect.poll(clients).toBe(before);
+      await take();
+      expect(await clients()).toBe(before + 1);
+    } finally {
+      vi.useRealTimers();
+      await store.close();
+      await server.stop();
+    }
   });
 });

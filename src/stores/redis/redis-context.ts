@@ -54,11 +54,19 @@ export interface ContextOptions {
 
 /** A blocking read that is silent for so much longer than asked hangs on a dead connection. */
 const BLOCKING_GRACE_MS = 5000;
+/** A connection that nobody reads with for so long is closed: a process that once waited for a reply does not keep one for ever. */
+const IDLE_AFTER_MS = 30_000;
+
+interface BlockingConnection {
+  readonly connection: Connection;
+  reads: number;
+  idle: NodeJS.Timeout | undefined;
+}
 
 export function createRedisContext(options: ContextOptions): RedisContext {
   const { commands, functions } = options;
   const keysOfLanes = Array.from({ length: options.lanes }, (_, lane) => laneKeys(options.name, lane));
-  const blocking = new Map<string, Connection>();
+  const blocking = new Map<string, BlockingConnection>();
   let closed = false;
 
   async function patiently<Answer>(send: () => Promise<Answer>): Promise<Answer> {
@@ -88,14 +96,25 @@ export function createRedisContext(options: ContextOptions): RedisContext {
     return found;
   }
 
-  async function blockingConnection(use: string): Promise<Connection> {
-    let connection = blocking.get(use);
-    if (connection === undefined) {
-      connection = openConnection(options.connection, 'blocking');
-      blocking.set(use, connection);
+  function takeBlocking(use: string): BlockingConnection {
+    let taken = blocking.get(use);
+    if (taken === undefined) {
+      taken = { connection: openConnection(options.connection, 'blocking'), reads: 0, idle: undefined };
+      blocking.set(use, taken);
     }
-    if (connection.status !== 'ready') await untilReady(connection, options.patienceMs);
-    return connection;
+    clearTimeout(taken.idle);
+    taken.reads += 1;
+    return taken;
+  }
+
+  function giveBack(use: string, taken: BlockingConnection): void {
+    taken.reads -= 1;
+    if (taken.reads > 0 || closed) return;
+    const leave = (): void => {
+      blocking.delete(use);
+      taken.connection.disconnect();
+    };
+    taken.idle = setTimeout(leave, IDLE_AFTER_MS).unref();
   }
 
   return {
@@ -114,20 +133,28 @@ export function createRedisContext(options: ContextOptions): RedisContext {
     command: (name, ...args) => patiently(() => sendCommand(commands, name, args)),
     commandForBytes: (name, ...args) => patiently(() => sendForBytes(commands, name, args)),
     async blockingRead(use, list, waitMs) {
-      const connection = await blockingConnection(use);
-      const timer = setTimeout(() => connection.disconnect(true), waitMs + BLOCKING_GRACE_MS);
+      const taken = takeBlocking(use);
+      const { connection } = taken;
+      let timer: NodeJS.Timeout | undefined;
       try {
+        if (connection.status !== 'ready') await untilReady(connection, options.patienceMs);
+        timer = setTimeout(() => connection.disconnect(true), waitMs + BLOCKING_GRACE_MS);
         return await sendTogether(connection, list);
       } catch (error) {
         throw toPlaneError(error);
       } finally {
         clearTimeout(timer);
+        giveBack(use, taken);
       }
     },
     fcallCommand: (name, call) => functionCommand(find(name), call),
     async close() {
       closed = true;
-      for (const connection of [commands, ...blocking.values()]) connection.disconnect();
+      commands.disconnect();
+      for (const { connection, idle } of blocking.values()) {
+        clearTimeout(idle);
+        connection.disconnect();
+      }
     },
   };
 }

@@ -29,6 +29,7 @@ const SHORTENED: readonly Shortened[] = [
     from: 'SESSION_MS = 24 * 60 * 60 * 1000',
     to: 'SESSION_MS = 2_000',
   },
+  { file: 'stores/redis/redis-context.ts', from: 'IDLE_AFTER_MS = 30_000', to: 'IDLE_AFTER_MS = 3_000' },
   { file: 'stores/redis/functions/shared/settlement.lua', from: 'LEASE_MS = 60000', to: 'LEASE_MS = 15000' },
   { file: 'stores/redis/functions/shared/attempts.lua', from: "RECENT_MS = '3600000'", to: "RECENT_MS = '4000'" },
   { file: 'stores/redis/functions/open-session.lua', from: 'MEMORY_MS = 3600000', to: 'MEMORY_MS = 2000' },
