@@ -41,8 +41,8 @@ export const SETTLE: readonly Mutant[] = [
     id: 'reply-before-audit',
     bug: 'Settle on Redis sends the replies before it has written the audit, which then may fail.',
     file: lua('shared/settlement'),
-    find: "  in_parts('HSET', calls_key(lane), settlement.settled)",
-    replace: "  write_replies(lane, settlement.replies)\n  in_parts('HSET', calls_key(lane), settlement.settled)",
+    find: "redis.call('XLEN', audit_key)",
+    replace: 'write_replies(lane, settlement.replies)',
     caughtBy: [{ file: 'test/redis/server-safety.test.ts', title: 'holds the reply back' }],
   },
   {
