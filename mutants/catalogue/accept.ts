@@ -12,6 +12,14 @@ export const ACCEPT: readonly Mutant[] = [
     caughtBy: [{ file: REDIS, title: 'accept of the same key and body attaches one more waiter to the one call' }],
   },
   {
+    id: 'full-store-denies-what-it-knows',
+    bug: 'At the memory limit a repeated call is said to be refused and not to have run, though it is known.',
+    file: 'src/stores/redis/accept-calls.ts',
+    find: 'stored[index] === null',
+    replace: 'stored[index] !== undefined',
+    caughtBy: [{ file: 'test/redis/memory-limit.test.ts', title: 'does not say that a call it knows was refused' }],
+  },
+  {
     id: 'embedded-accept-skips-the-idempotency-claim',
     bug: 'Accept on the embedded store takes a known key for a released one, so a retry is a second call.',
     file: transition('accept-call'),

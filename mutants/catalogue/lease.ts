@@ -20,6 +20,14 @@ export const LEASE: readonly Mutant[] = [
     caughtBy: [{ file: REDIS, title: 'a worker that takes over its own call loses the old lease of it' }],
   },
   {
+    id: 'restart-takes-leases-away',
+    bug: 'A Redis that comes back gives away leases that nobody could renew while it was away.',
+    file: lua('reclaim-calls'),
+    find: 'if (up_seconds + 1) * 1000 <= tonumber(lease) then return taken end',
+    replace: '',
+    caughtBy: [{ file: 'test/redis/young-server.test.ts', title: 'leaves leases that ran out while it was away' }],
+  },
+  {
     id: 'embedded-ignores-the-fence',
     bug: 'The embedded store asks only who holds a call, not under which fence.',
     file: transition('call-row'),
