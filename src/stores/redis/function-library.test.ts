@@ -28,6 +28,7 @@ describe.each([...functions.values()])('store function $name', (found) => {
   it('answers with the words of its header and no others', () => {
     const words = [...found.source.matchAll(/'([A-Z_]{4,})'/g)].map((match) => match[1]!);
     const commands = [
+      'INFO',
       'XPENDING',
       'XCLAIM',
       'XACK',
