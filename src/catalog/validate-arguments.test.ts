@@ -173,7 +173,7 @@ describe('compileSchema', () => {
 
 describe('createValidatorCache', () => {
   it('compiles once per digest and forgets the least recently used', () => {
-    const cache = createValidatorCache(2);
+    const cache = createValidatorCache(2 * JSON.stringify({ type: 'string' }).length);
     const first = cache.validatorOf('a', { type: 'string' });
     cache.validatorOf('b', { type: 'string' });
     expect(cache.validatorOf('a', { type: 'number' })).toBe(first);
@@ -181,6 +181,20 @@ describe('createValidatorCache', () => {
     expect(cache.size).toBe(2);
     expect(cache.validatorOf('a', { type: 'number' })).toBe(first);
     expect(cache.validatorOf('b', { type: 'number' })('x')).toStrictEqual(['value: must be number']);
+  });
+
+  it('keeps as many as their schemas leave room for, and the newest in any case', () => {
+    const cache = createValidatorCache(1000);
+    for (let index = 0; index < 10; index += 1) cache.validatorOf(`small-${index}`, { type: 'string' });
+    expect(cache.size).toBe(10);
+    const large = { description: 'x'.repeat(900) };
+    const kept = cache.validatorOf('large', large);
+    expect(cache.size).toBeLessThan(10);
+    expect(cache.validatorOf('large', { type: 'number' })).toBe(kept);
+    cache.validatorOf('larger', { description: 'x'.repeat(2000) });
+    expect(cache.size).toBe(1);
+    cache.validatorOf('small', { type: 'string' });
+    expect(cache.size).toBe(1);
   });
 
   it('closes a tool whose schema does not compile', () => {

@@ -34,16 +34,30 @@ export interface ValidatorCache {
   readonly size: number;
 }
 
-export function createValidatorCache(capacity = 2_000): ValidatorCache {
-  const kept = new Map<string, { readonly validate: Validate; used: boolean }>();
+interface Kept {
+  readonly validate: Validate;
+  readonly characters: number;
+  used: boolean;
+}
+
+/**
+ * Compiled code takes about thirty times the memory of its schema's text, so at most 250 MiB. To compile takes a thousand times as long
+ * as to validate: all tools of a large catalog must find room.
+ */
+const MOST_CHARACTERS = 8 * 1024 * 1024;
+
+export function createValidatorCache(mostCharacters = MOST_CHARACTERS): ValidatorCache {
+  const kept = new Map<string, Kept>();
+  let characters = 0;
 
   /** A second chance for what was used since it last stood at the front; every call would pay for an exact order. */
-  function forgetOne(): void {
+  function makeRoom(wanted: number): void {
     for (const [digest, entry] of kept) {
+      if (characters + wanted <= mostCharacters) return;
       kept.delete(digest);
-      if (!entry.used) return;
+      if (entry.used) kept.set(digest, entry);
+      else characters -= entry.characters;
       entry.used = false;
-      kept.set(digest, entry);
     }
   }
 
@@ -57,10 +71,11 @@ export function createValidatorCache(capacity = 2_000): ValidatorCache {
         found.used = true;
         return found.validate;
       }
-      if (kept.size >= capacity) forgetOne();
-      const validate = compileSafely(schema);
-      kept.set(digest, { validate, used: false });
-      return validate;
+      const entry = { validate: compileSafely(schema), characters: JSON.stringify(schema).length, used: false };
+      makeRoom(entry.characters);
+      kept.set(digest, entry);
+      characters += entry.characters;
+      return entry.validate;
     },
   };
 }
