@@ -18,7 +18,7 @@ export interface KnownSession {
   readonly heads: Map<PublishedTool, string | undefined>;
 }
 
-const MOST_KNOWN = 1024;
+const MOST_KNOWN = 16_384;
 /** Catalogs are replaced; the heads of tools that are gone must not gather. */
 const MOST_HEADS = 64;
 

@@ -39,7 +39,7 @@ const LETTER_OF_ENDING: Readonly<Record<AttemptEnding, string>> = {
 const ENDS_RUN = 'e';
 const ENDING_OF_BYTE = Array.from({ length: 256 }, (_, byte) => ENDING_OF_LETTER[String.fromCharCode(byte)]);
 
-const MOST_TAGS = 1024;
+const MOST_TAGS = 16_384;
 const tags = new Map<string, string>();
 
 /** Names a tool in a history, as the scripts do. */

@@ -53,7 +53,7 @@ export function callIdFor(session: SessionId, key: string): CallId | undefined {
   return scope === undefined ? undefined : ((scope + keyDigest(key)) as CallId);
 }
 
-const MOST_SCOPES = 1024;
+const MOST_SCOPES = 16_384;
 const scopes = new Map<SessionId, string>();
 
 /** `<lane>.<scope>.` of a session's id, which every call of the session needs. */

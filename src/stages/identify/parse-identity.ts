@@ -2,7 +2,7 @@ import type { Identity } from '../../domain/session.ts';
 
 /** The same text is the same identity, so one frozen object serves all calls of a session. */
 const known = new Map<string, Identity>();
-const MOST_KNOWN = 4096;
+const MOST_KNOWN = 16_384;
 
 export function parseIdentity(text: string): Identity {
   const found = known.get(text);
