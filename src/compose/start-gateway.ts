@@ -34,6 +34,10 @@ export type GatewayOptions = StoreOptions & {
   readonly log?: Log;
 };
 
+export interface GatewayParts {
+  readonly openStore: typeof openStore;
+}
+
 export interface RunningGateway {
   readonly gatewayId: string;
   readonly healthUrl: string | undefined;
@@ -52,23 +56,30 @@ const DEFAULT_LEASE_MS = 15_000;
 const CHECK_STORE_MS = 2000;
 
 /** Boot: store, sink, keys, health, drains. A sink that cannot be reached at the start refuses the start. */
-export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+export async function startGateway(
+  options: GatewayOptions,
+  parts: GatewayParts = { openStore },
+): Promise<RunningGateway> {
   const closers = createClosers();
   try {
-    return await boot(options, closers);
+    return await boot(options, parts, closers);
   } catch (error) {
     await closers.closeAll();
     throw error;
   }
 }
 
-async function boot(options: GatewayOptions, closers: ReturnType<typeof createClosers>): Promise<RunningGateway> {
+async function boot(
+  options: GatewayOptions,
+  parts: GatewayParts,
+  closers: ReturnType<typeof createClosers>,
+): Promise<RunningGateway> {
   const log = options.log ?? createLog('warn');
   const gatewayId = `${hostname()}.${process.pid}.${randomId().slice(0, 8)}`;
   const needs = { role: 'gateway', release: RELEASE, instance: gatewayId, log } as const;
   const telemetry = await startTelemetry(options.telemetry ?? {}, needs);
   closers.add(async () => telemetry?.close());
-  const store = await openStore(options);
+  const store = await parts.openStore(options);
   const { http: config } = options;
   const client = config && createClientOf(store, { ...clientOptionsOf(config), log });
   closers.add(() => (client ?? store).close());

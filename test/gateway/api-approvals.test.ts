@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failOnLeaks } from '../support/reaper.ts';
-import { startGatewayFixture, type GatewayFixture, type MadeToken } from './gateway-fixture.ts';
+import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
+import type { MadeToken } from '../support/create-token.ts';
 
 interface Question {
   readonly id: string;

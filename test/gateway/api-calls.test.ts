@@ -6,7 +6,8 @@ import { canonicalJson } from '../../src/wire/canonical-json.ts';
 import { COMMON_BAD_INPUT, type BadInput } from '../fixtures/bad-input/common.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
-import { startGatewayFixture, type GatewayFixture, type MadeToken, type RequestWish } from './gateway-fixture.ts';
+import { startGatewayFixture, type GatewayFixture, type RequestWish } from './gateway-fixture.ts';
+import type { MadeToken } from '../support/create-token.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 const PATIENT_MS = 20_000;

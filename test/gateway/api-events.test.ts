@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
-import { startGatewayFixture, type GatewayFixture, type MadeToken } from './gateway-fixture.ts';
+import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
+import type { MadeToken } from '../support/create-token.ts';
 
 interface SentEvent {
   readonly id?: string;

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TOKEN_SCOPES, type TokenScope } from '../../src/domain/gateway-token.ts';
 import { openApiDocument } from '../../src/gateway/api/create-api.ts';
 import { failOnLeaks } from '../support/reaper.ts';
-import { startGatewayFixture, type GatewayFixture, type MadeToken } from './gateway-fixture.ts';
+import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
+import type { MadeToken } from '../support/create-token.ts';
 
 interface Operation {
   readonly 'x-scopes': readonly TokenScope[];

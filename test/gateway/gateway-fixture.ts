@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { openStore, type StoreOptions } from '../../src/compose/open-store.ts';
-import type { TokenScope } from '../../src/domain/gateway-token.ts';
 import type { Identity } from '../../src/domain/session.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { newTokenText } from '../../src/wire/token-text.ts';
 import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
 import { startCli } from '../cli/run-cli.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { createToken, type MadeToken, type TokenWish } from '../support/create-token.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 
 export interface FixtureOptions {
@@ -16,20 +15,6 @@ export interface FixtureOptions {
   /** In place of the modules of `test/cli`. */
   readonly modules?: string;
   readonly logLevel?: 'debug' | 'info' | 'warn';
-}
-
-export interface TokenWish {
-  readonly name?: string;
-  readonly scopes: readonly TokenScope[];
-  readonly identity?: Partial<Identity>;
-  readonly decidesAs?: string;
-  readonly lifetimeMs?: number;
-}
-
-export interface MadeToken {
-  readonly id: string;
-  /** What goes after `Bearer`. */
-  readonly text: string;
 }
 
 /** A real plane (one process) and a real gateway (another), so that the gateway can be killed alone. */
@@ -73,23 +58,7 @@ export async function startGatewayFixture(options: FixtureOptions = {}): Promise
   const [, , port] = READY.exec(await gateway.waitForLine(READY, START_MS))!;
   const url = `http://127.0.0.1:${port}`;
 
-  async function makeToken(wish: TokenWish): Promise<MadeToken> {
-    const { name = 'test', scopes, identity, decidesAs, lifetimeMs = 60 * 60 * 1000 } = wish;
-    const { id, text, secretDigest } = newTokenText();
-    const answer = await store.createToken({
-      token: {
-        id,
-        name,
-        scopes,
-        ...(scopes.includes('agent') ? { identity: { ...SOMEBODY, ...identity } } : {}),
-        ...(decidesAs === undefined ? {} : { decidesAs }),
-      },
-      secretDigest,
-      lifetimeMs,
-    });
-    if (answer.kind !== 'created') throw new Error(`no token: ${answer.kind}`);
-    return { id, text };
-  }
+  const makeToken = (wish: TokenWish): Promise<MadeToken> => createToken(store, wish);
 
   return {
     url,
@@ -126,8 +95,6 @@ export async function startGatewayFixture(options: FixtureOptions = {}): Promise
     },
   };
 }
-
-const SOMEBODY: Identity = { tenant: 'default', subject: 'local', agent: 'assistant' };
 
 function configOf({ config, logLevel = 'info' }: FixtureOptions, redis: RedisServer | undefined): object {
   const audit = { sink: 'sqlite', file: 'audit.sqlite' };

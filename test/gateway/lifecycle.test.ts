@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
-import { startGatewayFixture, type GatewayFixture, type MadeToken } from './gateway-fixture.ts';
+import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
+import type { MadeToken } from '../support/create-token.ts';
 import { openSocket } from './raw-http.ts';
 
 afterAll(failOnLeaks);

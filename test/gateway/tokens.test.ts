@@ -4,7 +4,8 @@ import { newTokenText } from '../../src/wire/token-text.ts';
 import { newToken, newSessionId } from '../../src/wire/ids.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
-import { startGatewayFixture, type GatewayFixture, type MadeToken } from './gateway-fixture.ts';
+import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
+import type { MadeToken } from '../support/create-token.ts';
 
 afterAll(failOnLeaks);
 

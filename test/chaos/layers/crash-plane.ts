@@ -8,6 +8,7 @@ import { OPERATOR, policyWith } from '../../plane/support/gate-plane.ts';
 import { stagePlane, type StagedPlane } from '../../plane/support/stage-plane.ts';
 import { eventually, spawnNode } from '../../support/process.ts';
 import type { WatchedProcess } from '../../support/watched-process.ts';
+import type { EffectClass } from './crash-rules.ts';
 
 /** Nobody takes over from a living worker here, so this is only how long a dead one is waited for. */
 const LEASE_MS = 1_000;
@@ -24,6 +25,8 @@ export interface Point {
 /** A process that does nothing until it is told to. */
 export interface Staged {
   readonly process: WatchedProcess;
+  /** Where it serves HTTP; only a gateway does. */
+  readonly url: string;
   /** What it asked the store and what was answered, as `before <method> <callId>` and `after …`, and where it died. */
   trace(): string[];
   /** The next message of this kind; undefined when the process ends first. */
@@ -34,16 +37,33 @@ export interface CrashPlane extends StagedPlane {
   /** Booted ahead, as booting takes longer than dying. */
   takeWorker(): Promise<Staged>;
   startCaller(): Promise<Staged>;
+  startGateway(): Promise<Staged>;
   decideAll(decision: ApprovalDecision): Promise<void>;
 }
 
-async function stage(role: 'worker' | 'caller', plane: StagedPlane): Promise<Staged> {
+type Role = 'worker' | 'caller' | 'gateway';
+
+function optionsFor(role: Role, { storeOptions, folder }: StagedPlane): object {
+  switch (role) {
+    case 'worker':
+      return { ...storeOptions, modules: MODULES, leaseMs: LEASE_MS };
+    case 'caller':
+      return storeOptions;
+    case 'gateway':
+      return { ...storeOptions, leaseMs: LEASE_MS, config: gatewayConfig(storeOptions.store, folder) };
+  }
+}
+
+function gatewayConfig(store: LayerOptions['store'], folder: string): object {
+  const sink = store === 'redis' ? { sink: 'sqlite', file: join(folder, 'audit.sqlite') } : {};
+  return { store, folder, audit: { keys: join(folder, 'audit-keys'), ...sink }, gateway: { http: { port: 0 } } };
+}
+
+async function stage(role: Role, plane: StagedPlane): Promise<Staged> {
   const file = join(plane.folder, `trace-${randomId()}`);
-  const options =
-    role === 'worker' ? { ...plane.storeOptions, modules: MODULES, leaseMs: LEASE_MS } : plane.storeOptions;
-  const env = { ROLE: role, TRACE: file, OPTIONS: JSON.stringify(options) };
+  const env = { ROLE: role, TRACE: file, OPTIONS: JSON.stringify(optionsFor(role, plane)) };
   const child = await spawnNode(SCRIPT, [], { env, ipc: true });
-  await child.waitForLine(/^ready$/, 60_000);
+  const [, url = ''] = (await child.waitForLine(/^ready /, 60_000)).split(' ');
   const waiting = new Map<string, (message: unknown) => void>();
   child.onMessage((message) => {
     const { kind } = message as { kind: string };
@@ -54,7 +74,7 @@ async function stage(role: 'worker' | 'caller', plane: StagedPlane): Promise<Sta
   const next = (kind: string): Promise<unknown> =>
     Promise.race([child.exited.then(() => undefined), new Promise((resolve) => waiting.set(kind, resolve))]);
   const trace = (): string[] => readFileSync(file, { encoding: 'utf8', flag: 'a+' }).split('\n').filter(Boolean);
-  return { process: child, trace, next };
+  return { process: child, url, trace, next };
 }
 
 async function killStore(plane: StagedPlane, child: WatchedProcess): Promise<void> {
@@ -72,7 +92,7 @@ export async function stageCrashPlane(backend: LayerOptions['store']): Promise<C
     policyWith([{ id: 'ask', verdict: 'ask', tools: ['crash.approval'], reason: 'It is asked about.' }]),
   );
   const started: Staged[] = [];
-  const start = async (role: 'worker' | 'caller'): Promise<Staged> => {
+  const start = async (role: Role): Promise<Staged> => {
     const staged = await stage(role, plane);
     started.push(staged);
     return staged;
@@ -85,6 +105,7 @@ export async function stageCrashPlane(backend: LayerOptions['store']): Promise<C
       return ahead.shift()!;
     },
     startCaller: () => start('caller'),
+    startGateway: () => start('gateway'),
     decideAll: async (decision) => {
       for (const { question } of await plane.store.listApprovals({ state: 'pending', limit: 100 })) {
         await plane.client.approvals.decide(OPERATOR, question.id, { decision, binding: question.binding });
@@ -113,4 +134,26 @@ export async function approveUntil(plane: CrashPlane, done: Promise<unknown>): P
     },
     { timeoutMs: 120_000, everyMs: 25, what: 'the calls to end' },
   );
+}
+
+/** They go on by themselves, beside the calls: where they stand is a matter of time, and no call depends on them. */
+const BESIDE = new Set([
+  'now',
+  'checkIncarnation',
+  'beatWorker',
+  'registerWorker',
+  'deregisterWorker',
+  'close',
+  'watchCatalog',
+]);
+/** The places that a run passes, in their order. */
+export function placesOf(trace: readonly string[]): string[] {
+  const places = trace.map((line) => line.split(' ').slice(0, 2).join(' '));
+  return [...new Set(places)].filter((place) => !BESIDE.has(place.split(' ')[1]!));
+}
+
+/** A call that nobody has made yet; its line in the effects begins with its key. */
+export function newCall(plane: CrashPlane, effect: EffectClass, ms: number) {
+  const key = randomId();
+  return { key, tool: `crash.${effect}`, args: { file: plane.effectFile, line: key, ms } };
 }

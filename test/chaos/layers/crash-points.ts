@@ -1,8 +1,17 @@
 import { expect } from 'vitest';
 import type { LayerOptions, LayerResult } from '../../../chaos/layers/layer.ts';
 import type { CallAnswer, SessionHandle } from '../../../src/exports/client.ts';
-import { callIdFor, randomId } from '../../../src/wire/ids.ts';
-import { approveUntil, stageCrashPlane, type CrashPlane, type Point, type Staged } from './crash-plane.ts';
+import { callIdFor } from '../../../src/wire/ids.ts';
+import { killGateways } from './crash-gateways.ts';
+import {
+  approveUntil,
+  newCall,
+  placesOf,
+  stageCrashPlane,
+  type CrashPlane,
+  type Point,
+  type Staged,
+} from './crash-plane.ts';
 import { CLASSES, expectRules, type EffectClass, type MadeCall } from './crash-rules.ts';
 import { Tally } from './tally.ts';
 
@@ -11,16 +20,6 @@ const CALL = { waitMs: 100_000, deadlineMs: 110_000 };
 const LONG_RUN_MS = 800;
 const CALLS_PER_CASE = 2;
 const HITS = [1, 2];
-/** They go on by themselves, beside the calls: where they stand is a matter of time, and no call depends on them. */
-const BESIDE = new Set([
-  'now',
-  'checkIncarnation',
-  'beatWorker',
-  'registerWorker',
-  'deregisterWorker',
-  'close',
-  'watchCatalog',
-]);
 /** What `npm test` tries: the rest of it is in test/plane/crash-points.test.ts. */
 const SHORT: Readonly<Record<string, readonly EffectClass[]>> = {
   'before askApproval': ['approval'],
@@ -48,6 +47,7 @@ export async function run(options: LayerOptions): Promise<LayerResult> {
   } finally {
     await plane.stop();
   }
+  await killGateways(tally, options);
   return tally.result();
 }
 
@@ -59,26 +59,15 @@ interface Scene {
   readonly effect: EffectClass;
 }
 
-function newCall({ plane, effect }: Scene, ms: number) {
-  const key = randomId();
-  return { key, tool: `crash.${effect}`, args: { file: plane.effectFile, line: key, ms }, more: { ...CALL, key } };
-}
-
 function makeCall(scene: Scene): MadeCall {
   const { plane, session, effect } = scene;
-  const { key, tool, args, more } = newCall(scene, effect === 'read' ? LONG_RUN_MS : 0);
+  const { key, tool, args } = newCall(plane, effect, effect === 'read' ? LONG_RUN_MS : 0);
   return {
     callId: callIdFor(session.id, key)!,
     effect,
     session,
-    answering: plane.client.call(session, tool, args, more),
+    answering: plane.client.call(session, tool, args, { ...CALL, key }),
   };
-}
-
-/** The places that a run of two calls passes, in their order. */
-function placesOf(trace: readonly string[]): string[] {
-  const places = trace.map((line) => line.split(' ').slice(0, 2).join(' '));
-  return [...new Set(places)].filter((place) => !BESIDE.has(place.split(' ')[1]!));
 }
 
 async function killWorkers(tally: Tally, scene: Scene, options: LayerOptions): Promise<void> {
@@ -169,7 +158,8 @@ async function killCallers(tally: Tally, scene: Scene, options: LayerOptions): P
 async function callThrough(scene: Scene, point: Point | undefined): Promise<string[]> {
   const { plane, session, effect } = scene;
   const caller = await plane.startCaller();
-  const { key, tool, args, more } = newCall(scene, 0);
+  const { key, tool, args } = newCall(plane, effect, 0);
+  const more = { ...CALL, key };
   const answered = caller.next('answer') as Promise<{ answer: CallAnswer } | undefined>;
   caller.process.send({ kind: 'call', session, tool, args, more, ...(point === undefined ? {} : { point }) });
   const approving = effect === 'approval' ? approveUntil(plane, answered) : Promise.resolve();

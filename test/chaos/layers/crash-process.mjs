@@ -1,9 +1,12 @@
-// A worker or a caller that dies at one point of its talk with the store, or has the store die there. OPTIONS and ROLE say what it is,
+// A worker, a caller or a gateway that dies at one point of its talk with the store, or has the store die there. OPTIONS and ROLE say what it is,
 // TRACE names the file for what it has asked and been answered; that is written at once, so that it outlives the process.
 import { appendFileSync } from 'node:fs';
 import { createClientOf } from '../../../dist/compose/connect.js';
+import { auditOptionsOf } from '../../../dist/compose/audit-options.js';
 import { openStore } from '../../../dist/compose/open-store.js';
+import { startGateway } from '../../../dist/compose/start-gateway.js';
 import { startWorker } from '../../../dist/compose/start-worker.js';
+import { configSchema } from '../../../dist/config/config-schema.js';
 
 const { ROLE, TRACE } = process.env;
 const options = JSON.parse(process.env.OPTIONS);
@@ -29,11 +32,14 @@ function die() {
   for (;;);
 }
 
-const note = (line) => appendFileSync(TRACE, `${line}\n`);
+/** What a gateway does before and after it is asked is not looked at. */
+function note(line) {
+  if (isOpen || ROLE !== 'gateway') appendFileSync(TRACE, `${line}\n`);
+}
 
 /** The `hit`-th time that this happens: the end of this process, or of the store. */
 async function reach(when, method) {
-  if (!isOpen && ROLE === 'worker') return;
+  if (!isOpen) return;
   const place = `${when} ${method}`;
   const count = (seen.get(place) ?? 0) + 1;
   seen.set(place, count);
@@ -96,9 +102,22 @@ async function halt() {
 const worker =
   ROLE === 'worker' ? await startWorker({ health: false, ...options }, { openStore: openWatched }) : undefined;
 const client = ROLE === 'caller' ? createClientOf(await openWatched(options), {}) : undefined;
+const gateway = ROLE === 'gateway' ? await startWatchedGateway() : undefined;
+
+function startWatchedGateway() {
+  const { config: given, ...store } = options;
+  const config = configSchema.parse(given);
+  return startGateway(
+    { ...store, audit: auditOptionsOf(config), http: config, health: false },
+    { openStore: openWatched },
+  );
+}
 
 process.on('message', async (message) => {
-  if (message.kind === 'go') open(message);
+  if (message.kind === 'go') {
+    open(message);
+    process.send({ kind: 'going' });
+  }
   if (message.kind === 'halt') await halt();
   if (message.kind === 'store-back') storeIsBack();
   if (message.kind === 'call') {
@@ -115,6 +134,7 @@ process.once('SIGTERM', async () => {
   opened.resolve();
   await worker?.drain();
   await client?.close();
+  await gateway?.drain();
   process.exit(0);
 });
-console.log('ready');
+console.log(`ready ${gateway?.http.url ?? ''}`);

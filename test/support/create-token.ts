@@ -1,0 +1,39 @@
+import type { TokenScope } from '../../src/domain/gateway-token.ts';
+import type { Identity } from '../../src/domain/session.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { newTokenText } from '../../src/wire/token-text.ts';
+
+export interface TokenWish {
+  readonly name?: string;
+  readonly scopes: readonly TokenScope[];
+  readonly identity?: Partial<Identity>;
+  readonly decidesAs?: string;
+  readonly lifetimeMs?: number;
+}
+
+export interface MadeToken {
+  readonly id: string;
+  /** What goes after `Bearer`. */
+  readonly text: string;
+}
+
+const SOMEBODY: Identity = { tenant: 'default', subject: 'local', agent: 'assistant' };
+
+/** Straight into the store, without a gateway. */
+export async function createToken(store: Store, wish: TokenWish): Promise<MadeToken> {
+  const { name = 'test', scopes, identity, decidesAs, lifetimeMs = 60 * 60 * 1000 } = wish;
+  const { id, text, secretDigest } = newTokenText();
+  const answer = await store.createToken({
+    token: {
+      id,
+      name,
+      scopes,
+      ...(scopes.includes('agent') ? { identity: { ...SOMEBODY, ...identity } } : {}),
+      ...(decidesAs === undefined ? {} : { decidesAs }),
+    },
+    secretDigest,
+    lifetimeMs,
+  });
+  if (answer.kind !== 'created') throw new Error(`no token: ${answer.kind}`);
+  return { id, text };
+}
