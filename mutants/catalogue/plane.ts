@@ -30,6 +30,29 @@ export const PLANE: readonly Mutant[] = [
     ],
   },
   {
+    id: 'gateway-drops-the-key',
+    bug: 'A gateway makes a new call of every request, whatever key it brings.',
+    file: 'src/gateway/api/calls.ts',
+    find: '...(key === undefined ? {} : { key }),',
+    replace: '...(key === undefined ? {} : {}),',
+    caughtBy: [
+      { file: 'test/gateway/api-calls.test.ts', title: 'R09 a key whose call is under way gives the same handle' },
+    ],
+  },
+  {
+    id: 'compiled-schemas-kept-by-number',
+    bug: 'However large schemas are, as many compiled ones are kept.',
+    file: 'src/catalog/validate-arguments.ts',
+    find: 'if (characters + wanted <= mostCharacters) return;',
+    replace: 'if (kept.size < mostCharacters) return;',
+    caughtBy: [
+      {
+        file: 'src/catalog/validate-arguments.test.ts',
+        title: 'keeps as many as their schemas leave room for, and the newest in any case',
+      },
+    ],
+  },
+  {
     id: 'unknown-version-accepted',
     bug: 'An envelope of any version is read as if it were ours.',
     file: 'src/wire/envelope.ts',
