@@ -11,7 +11,7 @@ import { FLAT, reportGrowth, type GrownCells } from './growth/report.ts';
 const STORES: readonly StoreKind[] = ['redis', 'embedded'];
 
 const USAGE = `npm run bench -- growth [options]
-  --dimension a,b       of ${DIMENSIONS.join(', ')} (default settled,population)
+  --dimension a,b       of ${DIMENSIONS.join(', ')} (default settled,agents,population)
                         settled: calls that have ended and are kept; population: agents, tools and sessions together
   --sizes 1000,10000    of that dimension, smallest first (default: see the tables)
   --store redis         redis, embedded or both (default redis,embedded)
@@ -73,7 +73,7 @@ async function run(args: string[]): Promise<BenchReport> {
   const { values } = parseArgs({
     args,
     options: {
-      dimension: { type: 'string', default: 'settled,population' },
+      dimension: { type: 'string', default: 'settled,agents,population' },
       sizes: { type: 'string' },
       store: { type: 'string', default: STORES.join(',') },
       calls: { type: 'string', default: '3000' },
