@@ -29,16 +29,18 @@ async function runLayers(options: ChaosOptions, store: StoreName, totals: Totals
   const progress = createProgress(options.json);
   for (const layer of LAYERS.filter(({ name }) => options.layers.includes(name))) {
     if (stop.signal.aborted) return;
+    const startedAt = performance.now();
     const { tried, violated, details } = await layer.run({
       store,
       short: false,
       log: (line) => progress.show(`${store}, ${layer.name}: ${line}`),
     });
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
     progress.clear();
     totals.violated += violated;
-    totals.json.push({ store, layer: layer.name, tried, violated, details });
+    totals.json.push({ store, layer: layer.name, seconds, tried, violated, details });
     const mark = violated === 0 ? ' ' : '!';
-    progress.say(`${mark} ${store}, ${layer.name}: tried ${tried}, violated ${violated}   ${layer.about}`);
+    progress.say(`${mark} ${store}, ${layer.name}: tried ${tried}, violated ${violated}, ${seconds} s   ${layer.about}`);
     for (const detail of details.slice(0, 20)) progress.say(`    ${detail}`);
   }
 }
