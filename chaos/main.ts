@@ -40,7 +40,9 @@ async function runLayers(options: ChaosOptions, store: StoreName, totals: Totals
     totals.violated += violated;
     totals.json.push({ store, layer: layer.name, seconds, tried, violated, details });
     const mark = violated === 0 ? ' ' : '!';
-    progress.say(`${mark} ${store}, ${layer.name}: tried ${tried}, violated ${violated}, ${seconds} s   ${layer.about}`);
+    progress.say(
+      `${mark} ${store}, ${layer.name}: tried ${tried}, violated ${violated}, ${seconds} s   ${layer.about}`,
+    );
     for (const detail of details.slice(0, 20)) progress.say(`    ${detail}`);
   }
 }

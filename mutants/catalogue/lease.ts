@@ -4,6 +4,19 @@ import { EMBEDDED, lua, REDIS, transition } from './places.ts';
 /** Leases, fences, starts and recovery: who may do what with a call, and how often. */
 export const LEASE: readonly Mutant[] = [
   {
+    id: 'late-start-is-trusted',
+    bug: 'A worker that was stopped after it had asked for a start runs the tool, whoever has the call by now.',
+    file: 'src/stages/execute/begin.ts',
+    find: 'performance.now() - askedAt <= needs.settings.trustSnapshotMs',
+    replace: 'askedAt > 0',
+    caughtBy: [
+      {
+        file: 'src/stages/execute/begin.test.ts',
+        title: 'does not trust a mark whose answer came late: another worker may have the call by now',
+      },
+    ],
+  },
+  {
     id: 'settle-ignores-the-fence',
     bug: 'Settle on Redis takes an outcome from whoever holds the entry, whatever fence it names.',
     file: lua('settle-calls'),

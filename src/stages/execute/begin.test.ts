@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalId } from '../../domain/approval.ts';
 import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
-import type { Delivery, StartAnswer, StartRequest } from '../../ports/call-store.ts';
+import type { Delivery, RenewAnswer, RenewRequest, StartAnswer, StartRequest } from '../../ports/call-store.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,
@@ -15,14 +15,21 @@ async function begun(
   tool: Partial<ToolDeclaration>,
   delivery: Partial<Delivery> = {},
   answer: StartAnswer = { kind: 'started', starts: 1 },
+  { trustMs = 60_000, renewed = 'renewed' }: { trustMs?: number; renewed?: RenewAnswer } = {},
 ) {
   const marks: StartRequest[] = [];
+  const renewals: RenewRequest[] = [];
   const store = partialStore({
     startCall: async (request) => {
       marks.push(request);
       return answer;
     },
+    renewCalls: async (request) => {
+      renewals.push(request);
+      return [renewed];
+    },
   });
+  const settings = { retentionMs: 60_000, trustSnapshotMs: trustMs };
   const call = {
     delivered: sampleDelivered(sampleDelivery(delivery)),
     tool: sampleServedTool(tool),
@@ -30,7 +37,7 @@ async function begun(
     arguments: {},
     sent: { arguments: '{}' },
   };
-  return { ending: await begin(call, { store }), marks };
+  return { ending: await begin(call, { store, settings }), marks, renewals };
 }
 
 const ONCE = { ...DEFAULT_LIMITS, maxAttempts: 1 };
@@ -58,6 +65,15 @@ describe('begin', () => {
   it('writes the intent of a privileged tool with its mark, and of no other', async () => {
     expect((await begun({ privileged: true })).marks[0]!.intent).toBeInstanceOf(Uint8Array);
     expect((await begun({ effect: 'unsafe' })).marks[0]!.intent).toBeUndefined();
+  });
+
+  it('does not trust a mark whose answer came late: another worker may have the call by now', async () => {
+    const LATE = { trustMs: -1 };
+    const lost = await begun({ effect: 'unsafe' }, {}, undefined, { ...LATE, renewed: 'fenced' });
+    expect(lost.ending).toEqual({ kind: 'lost' });
+    expect(lost.renewals).toMatchObject([{ lane: 0, calls: [{ callId: lost.marks[0]!.callId }] }]);
+    expect((await begun({ effect: 'unsafe' }, {}, undefined, LATE)).ending).toEqual({ kind: 'begun' });
+    expect((await begun({ effect: 'unsafe' })).renewals).toEqual([]);
   });
 
   it.each([

@@ -19,7 +19,7 @@ export interface BeginningCall {
   readonly sent: { readonly arguments: string; readonly parent?: string };
 }
 
-type Needs = Pick<Plane, 'store' | 'redactor'>;
+type Needs = Pick<Plane, 'store' | 'redactor' | 'settings'>;
 
 interface Begun {
   readonly kind: 'begun';
@@ -49,10 +49,11 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
   const maxAttempts = effect === 'unsafe' ? 1 : limits.maxAttempts;
   const owned = { callId, pool, workerId, entryId, fence, effect, maxAttempts };
   const intent = privileged ? encodeIntent(call, needs.redactor) : undefined;
+  const askedAt = performance.now();
   const answer = await needs.store.startCall(intent === undefined ? owned : { ...owned, intent });
   switch (answer.kind) {
     case 'started':
-      return BEGUN;
+      return performance.now() - askedAt <= needs.settings.trustSnapshotMs ? BEGUN : beginIfStillOurs(call, needs);
     case 'fenced':
       return { kind: 'lost' };
     case 'cancelled':
@@ -68,6 +69,13 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
     case 'used-up':
       return ended(trouble('TOOL_POISONOUS', { tool: id, starts: answer.starts }, { executed: 'unknown' }));
   }
+}
+
+/** This process was stopped, or the store slow: others may have told the caller meanwhile that nobody knows whether it ran. */
+async function beginIfStillOurs({ delivered }: BeginningCall, needs: Needs): Promise<Begun | Ending> {
+  const { delivery } = delivered;
+  const [answer] = await needs.store.renewCalls({ lane: delivery.lane, calls: [delivery] });
+  return answer === 'fenced' ? { kind: 'lost' } : BEGUN;
 }
 
 /** What is about to run. Committed with the start mark, so that even a worker that dies at once leaves it behind. */

@@ -71,6 +71,7 @@ async function executed(order: Order) {
     { call },
     {
       store,
+      settings: { retentionMs: 60_000, trustSnapshotMs: 60_000 },
       runners: { inline: runner, process: runner },
       nested: async (_parent, frame) => {
         order.nested?.(frame);

@@ -19,7 +19,10 @@ import { tellStarted } from './tell-started.ts';
 
 const STARTED: CallEvent = Object.freeze({ kind: 'started' });
 
-type Needs = Pick<Plane, 'store' | 'runners' | 'nested' | 'log' | 'secrets' | 'redactor' | 'services' | 'effects'>;
+type Needs = Pick<
+  Plane,
+  'store' | 'settings' | 'runners' | 'nested' | 'log' | 'secrets' | 'redactor' | 'services' | 'effects'
+>;
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
 export function execute(

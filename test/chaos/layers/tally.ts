@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LayerOptions, LayerResult } from '../../../chaos/layers/layer.ts';
 
 const DETAILS_KEPT = 20;
@@ -16,6 +17,8 @@ export class Tally implements LayerResult {
   /** One case; what it throws is a violation, told with the title. */
   async attempt(title: string, run: () => Promise<void> | void): Promise<void> {
     this.tried += 1;
+    // Native objects that nobody refers to any more, connections to files among them, are let go between turns of the event loop only.
+    await nextTurn();
     try {
       await run();
     } catch (error) {
