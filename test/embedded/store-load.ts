@@ -5,11 +5,11 @@ import type { Store } from '../../src/ports/store.ts';
 import { acceptOne, claimMany, newWaiter, openSession, settleRequest } from '../contract/fixtures.ts';
 import { drainReplies, readWholeAudit, recordOf } from '../contract/observe.ts';
 
-/** Does a step over and over until the store fails; answers with the code it failed with. */
-async function untilFailure(step: () => Promise<void>): Promise<string> {
+/** Does a step over and over until the store fails; answers with the code it failed with. Nothing: there was nothing left to do. */
+async function untilFailure(step: () => Promise<boolean | void>): Promise<string> {
   for (;;) {
     try {
-      await step();
+      if ((await step()) === true) return '';
     } catch (error) {
       if (error instanceof PlaneError) return error.code;
       throw error;
@@ -21,7 +21,7 @@ export interface Load {
   readonly accepted: CallId[];
   readonly settled: CallId[];
   readonly waiter: ReturnType<typeof newWaiter>;
-  /** The codes with which the store ended the callers and workers. */
+  /** The codes with which the store ended the callers, and the workers unless all was done. */
   readonly ended: Promise<string[]>;
 }
 
@@ -33,14 +33,20 @@ export async function startLoad(store: Store): Promise<Load> {
   const session = await openSession(store);
   const caller = () =>
     untilFailure(async () => void accepted.push(await acceptOne(store, session, { waiter, arguments: '{"n":1}' })));
+  let callersAreOver = false;
   const worker = () =>
     untilFailure(async () => {
-      for (const delivery of await claimMany(store, { waitMs: 1_000, limit: 8 })) {
+      const wasOver = callersAreOver;
+      const claimed = await claimMany(store, { waitMs: wasOver ? 0 : 100, limit: 8 });
+      for (const delivery of claimed) {
         expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
         settled.push(delivery.callId);
       }
+      return wasOver && claimed.length === 0;
     });
-  const ended = Promise.all([...Array.from({ length: 16 }, caller), worker(), worker()]);
+  const callers = Promise.all(Array.from({ length: 16 }, caller));
+  void callers.finally(() => (callersAreOver = true)).catch(() => undefined);
+  const ended = Promise.all([callers, worker(), worker()]).then((codes) => codes.flat().filter((code) => code !== ''));
   return { accepted, settled, waiter, ended };
 }
 
