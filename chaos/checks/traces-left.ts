@@ -141,27 +141,30 @@ export const drained: Check = {
   id: 'I22',
   about: 'an orderly stop ends with 0 and makes nothing indeterminate',
   run: (traces) => {
-    const drains = traces.history.faults.filter(
-      ({ kind, detail }) => kind.startsWith('drain-') && detail !== 'exit SIGKILL' && detail.startsWith('exit'),
-    );
+    const drains = traces.history.faults
+      .filter(({ kind, detail }) => kind.startsWith('drain-') && detail !== 'exit SIGKILL' && detail.startsWith('exit'))
+      .map((drain) => ({ ...drain, lost: lostByDrain(traces.history, drain) }));
     return judge(
       drains,
-      () => undefined,
-      ({ pid, fromMs, toMs, detail, target }) => {
+      ({ lost }) => lost,
+      ({ detail, target, lost }) => {
         if (detail !== 'exit 0') return `${target} was asked to drain and ended with ${detail}`;
-        const lost = traces.history.effects.find(
-          (line) =>
-            line.mark === 'S' &&
-            line.pid === pid &&
-            line.atMs <= toMs &&
-            traces.history.records.get(line.callId)?.outcome?.kind === 'indeterminate' &&
-            !isHarmed(traces.history, pid, Math.min(line.atMs, fromMs), toMs),
-        );
-        return lost === undefined ? undefined : `${target} drained, and its call ${lost.callId} is indeterminate`;
+        return lost === undefined ? undefined : `${target} drained, and its call is indeterminate`;
       },
     );
   },
 };
+
+function lostByDrain(history: History, { pid, fromMs, toMs }: History['faults'][number]): string | undefined {
+  return history.effects.find(
+    (line) =>
+      line.mark === 'S' &&
+      line.pid === pid &&
+      line.atMs <= toMs &&
+      history.records.get(line.callId)?.outcome?.kind === 'indeterminate' &&
+      !isHarmed(history, pid, Math.min(line.atMs, fromMs), toMs),
+  )?.callId;
+}
 
 /** On the embedded store everybody depends on its owner. */
 function isHarmed({ faults }: History, pid: number | undefined, fromMs: number, toMs: number): boolean {
