@@ -4,14 +4,15 @@ import { createToken, type MadeToken } from '../../support/create-token.ts';
 import { eventually } from '../../support/process.ts';
 import {
   approveUntil,
+  CLASSES,
   newCall,
   placesOf,
   stageCrashPlane,
   type CrashPlane,
+  type EffectClass,
   type Point,
   type Staged,
 } from './crash-plane.ts';
-import { CLASSES, type EffectClass } from './crash-rules.ts';
 import type { Tally } from './tally.ts';
 
 const WAIT_MS = 20_000;

@@ -8,12 +8,15 @@ import { OPERATOR, policyWith } from '../../plane/support/gate-plane.ts';
 import { stagePlane, type StagedPlane } from '../../plane/support/stage-plane.ts';
 import { eventually, spawnNode } from '../../support/process.ts';
 import type { WatchedProcess } from '../../support/watched-process.ts';
-import type { EffectClass } from './crash-rules.ts';
 
 /** Nobody takes over from a living worker here, so this is only how long a dead one is waited for. */
 const LEASE_MS = 1_000;
 const MODULES = fileURLToPath(new URL('../../fixtures/chaos-plane', import.meta.url));
 const SCRIPT = fileURLToPath(new URL('crash-process.mjs', import.meta.url));
+
+/** The tools of the fixture: three effects, and one that people are asked about. */
+export const CLASSES = ['read', 'idempotent', 'unsafe', 'approval'] as const;
+export type EffectClass = (typeof CLASSES)[number];
 
 /** Where it happens, which time, and who dies of it. */
 export interface Point {

@@ -5,14 +5,16 @@ import { callIdFor } from '../../../src/wire/ids.ts';
 import { killGateways } from './crash-gateways.ts';
 import {
   approveUntil,
+  CLASSES,
   newCall,
   placesOf,
   stageCrashPlane,
   type CrashPlane,
+  type EffectClass,
   type Point,
   type Staged,
 } from './crash-plane.ts';
-import { CLASSES, expectRules, type EffectClass, type MadeCall } from './crash-rules.ts';
+import { expectRules, type MadeCall } from './crash-rules.ts';
 import { Tally } from './tally.ts';
 
 const CALL = { waitMs: 100_000, deadlineMs: 110_000 };

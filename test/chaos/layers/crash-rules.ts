@@ -3,10 +3,7 @@ import type { CallId } from '../../../src/domain/ids.ts';
 import type { CallAnswer, SessionHandle } from '../../../src/exports/client.ts';
 import { auditOf, recordOf } from '../../contract/observe.ts';
 import { outcomeOf } from '../../plane/support/stage-plane.ts';
-import type { CrashPlane } from './crash-plane.ts';
-
-export const CLASSES = ['read', 'idempotent', 'unsafe', 'approval'] as const;
-export type EffectClass = (typeof CLASSES)[number];
+import type { CrashPlane, EffectClass } from './crash-plane.ts';
 
 export interface MadeCall {
   readonly callId: CallId;
