@@ -1,4 +1,5 @@
 // `npm run bench -- <name> [arguments]`: sets up, builds, and runs dist/bench/<name>.js. Without a name it lists them.
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { runChild } from './run-child.mjs';
@@ -6,13 +7,30 @@ import { ensureBuild, ensureNode24, ensureNodeModules, ensureRedisServer, report
 import { TOP } from './top.mjs';
 
 const SOURCES = join(TOP, 'bench');
+/** As the services of `deploy/` run: who is woken does not interrupt who is working. For all variants of a bench alike. */
+const BATCH = ['chrt', '--batch', '0'];
 /** These compare with a program that needs a newer Node.js, which is installed on demand. */
 const NEED_NODE24 = ['mcp', 'all'];
 
-const [name, ...args] = process.argv.slice(2);
+const { scheduling, given } = takeScheduling(process.argv.slice(2));
+const [name, ...args] = given;
 const names = readdirSync(SOURCES)
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   .map((file) => file.slice(0, -'.ts'.length));
+
+function takeScheduling(given) {
+  const at = given.indexOf('--scheduling');
+  return at === -1
+    ? { scheduling: 'batch', given }
+    : { scheduling: given[at + 1], given: given.filter((_, index) => index !== at && index !== at + 1) };
+}
+
+/** Without chrt, which Linux has, the usual scheduling is measured; reports say which it was. */
+function withScheduling(command) {
+  if (scheduling !== 'batch') return command;
+  const [chrt, ...rest] = BATCH;
+  return spawnSync(chrt, [...rest, 'true'], { stdio: 'ignore' }).status === 0 ? [...BATCH, ...command] : command;
+}
 
 /** The first line of a bench says what it is about. */
 function list() {
@@ -23,6 +41,7 @@ function list() {
     '',
     ...names.map((each) => `  ${each.padEnd(widest)}  ${about(each)}`),
     '',
+    'All processes run with batch scheduling (chrt --batch), as the services of deploy/ do; with --scheduling usual they do not.',
     'All at once: npm run bench -- all --json, then compare and plot with the file that it writes.',
   ].join('\n');
 }
@@ -38,7 +57,8 @@ async function run() {
     PATH: [process.env.PATH, dirname(redisServer)].filter(Boolean).join(delimiter),
   };
   const file = join(TOP, 'dist/bench', `${name}.js`);
-  return runChild(process.execPath, [file, ...args], { cwd: TOP, env });
+  const [program, ...rest] = withScheduling([process.execPath, file, ...args]);
+  return runChild(program, rest, { cwd: TOP, env });
 }
 
 /** Without a network the other variants can still be measured; the report says what is missing. */
@@ -50,7 +70,10 @@ async function withoutProxyIfNeeded() {
   }
 }
 
-if (name === '--help' || name === '-h') console.log(list());
+if (!['batch', 'usual'].includes(scheduling)) {
+  console.error('--scheduling is batch or usual.');
+  process.exitCode = 2;
+} else if (name === '--help' || name === '-h') console.log(list());
 else if (name === undefined || !names.includes(name)) {
   console.error(name === undefined ? list() : `There is no bench "${name}".\n\n${list()}`);
   process.exitCode = 2;
