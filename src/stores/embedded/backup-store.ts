@@ -146,7 +146,8 @@ export function adoptEmbeddedStore<Result>(
       const { database } = file;
       database.begin();
       database.run('UPDATE incarnation SET id = ?', incarnation);
-      database.run('UPDATE lane SET epoch = epoch + 1');
+      // The audit of a new incarnation is a chain of its own, from record 1 on.
+      database.run('UPDATE lane SET epoch = epoch + 1, auditSequence = 0');
       markRestored(database, false);
       database.commit();
       return { incarnation, result };
