@@ -2,8 +2,8 @@ import { errorText } from '../domain/error-text.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import { retainTrail, type Retention } from './retain-trail.ts';
-import { signHeads } from './sign-statement.ts';
-import type { SigningKey } from './signing-keys.ts';
+import { signHeads } from './sign-heads.ts';
+import type { StatementSigner } from './statement-signer.ts';
 
 export interface TrailCare {
   /** Why the last head could not be signed, or records not deleted. */
@@ -17,24 +17,36 @@ export interface CareSettings {
   readonly retention: Retention;
 }
 
-/** Signs heads from time to time and at the end, and deletes what is too old or too much. */
+/**
+ * Signs at the start what an earlier process left unsigned, then new heads at most every `signEveryMs`, and at the end. Deletes what is
+ * too old or too much. Looks more often than it signs: what comes after a quiet time is signed soon.
+ */
 export function keepTrail(
   trail: AuditTrail,
-  key: () => SigningKey,
+  signer: StatementSigner,
   now: () => Promise<number>,
   { signEveryMs, retention }: CareSettings,
   log: Log,
 ): TrailCare {
+  const retains = retention.maxAgeMs !== undefined || retention.maxBytes !== undefined;
   let last: string | undefined;
+  let signedAt = Number.NEGATIVE_INFINITY;
+  let retainedAt = Number.NEGATIVE_INFINITY;
   let problem: string | undefined;
-  let running: Promise<void> | undefined;
 
-  async function round(): Promise<void> {
+  async function round(isLast: boolean): Promise<void> {
+    const isDue = (since: number): boolean => isLast || performance.now() - since >= signEveryMs;
+    if (!isDue(signedAt) && !(retains && isDue(retainedAt))) return;
     try {
       const at = await now();
-      last = await signHeads(trail, key(), at, last);
-      if (retention.maxAgeMs !== undefined || retention.maxBytes !== undefined) {
-        for (const { store, lane, sequence } of await retainTrail(trail, key(), retention, at)) {
+      if (isDue(signedAt)) {
+        const signed = await signHeads(trail, signer, at, last);
+        if (signed !== last) signedAt = performance.now();
+        last = signed;
+      }
+      if (retains && isDue(retainedAt)) {
+        retainedAt = performance.now();
+        for (const { store, lane, sequence } of await retainTrail(trail, signer, retention, at)) {
           log.info({ store, lane, sequence }, 'audit: records up to here were deleted');
         }
       }
@@ -45,9 +57,13 @@ export function keepTrail(
     }
   }
 
-  const timer = setInterval(() => {
-    running ??= round().finally(() => (running = undefined));
-  }, signEveryMs);
+  let running: Promise<void> | undefined = round(false).finally(() => (running = undefined));
+  const timer = setInterval(
+    () => {
+      running ??= round(false).finally(() => (running = undefined));
+    },
+    Math.min(signEveryMs, Math.max(MIN_LOOK_MS, signEveryMs / LOOKS_PER_PERIOD)),
+  );
   return {
     get problem() {
       return problem;
@@ -55,7 +71,10 @@ export function keepTrail(
     async stop() {
       clearInterval(timer);
       await running;
-      await round();
+      await round(true);
     },
   };
 }
+
+const MIN_LOOK_MS = 100;
+const LOOKS_PER_PERIOD = 10;

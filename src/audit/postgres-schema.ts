@@ -1,13 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** Raised with every change of the tables. */
-const SCHEMA_VERSION = 1;
 /** Any number of ours: two gateways that start together make the tables once. */
 const LOCK = 7_365_108;
 
 const TABLES = `
   CREATE TABLE audit_version (version integer NOT NULL);
-  INSERT INTO audit_version VALUES (${SCHEMA_VERSION});
+  INSERT INTO audit_version VALUES (1);
   CREATE TABLE audit_lane (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     store text NOT NULL,
@@ -51,7 +49,22 @@ const TABLES = `
   );
 `;
 
-/** Makes the tables where there are none, and refuses those of another release. */
+/**
+ * Statements get numbers. Those that are there get numbers up to 0 in their order: the chain begins with number 1. Without a default, so
+ * that a gateway of an older release, which does not number what it signs, can add none.
+ */
+const NUMBER_STATEMENTS = `
+  ALTER TABLE audit_statement ADD COLUMN number bigint;
+  UPDATE audit_statement SET number = placed.number
+    FROM (SELECT id, row_number() OVER (ORDER BY id) - count(*) OVER () AS number FROM audit_statement) AS placed
+    WHERE placed.id = audit_statement.id;
+  ALTER TABLE audit_statement ALTER COLUMN number SET NOT NULL, ADD UNIQUE (number);
+`;
+
+/** Each step brings the tables to the next version. */
+const STEPS = [TABLES, NUMBER_STATEMENTS];
+
+/** Makes the tables or brings them up to date, and refuses those of a newer release. */
 export async function prepareSchema(pool: Pool, schema: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
@@ -61,9 +74,12 @@ export async function prepareSchema(pool: Pool, schema: string): Promise<void> {
       [schema, 'audit_version'],
     );
     if (rows.length === 0) await client.query(TABLES);
-    const found = (await client.query<{ version: number }>('SELECT version FROM audit_version')).rows[0]?.version;
-    if (found !== SCHEMA_VERSION)
-      throw new Error(`its tables have version ${found}; this release knows ${SCHEMA_VERSION}`);
+    const found = (await client.query<{ version: number }>('SELECT version FROM audit_version')).rows[0]?.version ?? 0;
+    if (found < 1 || found > STEPS.length)
+      throw new Error(`its tables have version ${found}; this release knows ${STEPS.length}`);
+    if (found === STEPS.length) return;
+    for (const step of STEPS.slice(found)) await client.query(step);
+    await client.query('UPDATE audit_version SET version = $1', [STEPS.length]);
   });
 }
 

@@ -1,7 +1,7 @@
 import { Pool, type PoolClient } from 'pg';
-import type { AuditHead, ChainedRecord, SignedStatement } from '../domain/audit-record.ts';
+import type { AuditHead, ChainedRecord, PlacedStatement } from '../domain/audit-record.ts';
 import { planeError } from '../domain/errors.ts';
-import type { AuditBatch, AuditSink } from '../ports/audit-store.ts';
+import type { AuditBatch, AuditSink, CutRequest, EraseRequest, NextStatement } from '../ports/audit-store.ts';
 import { firstLink, parseRecord, sizeOfRecord } from '../wire/audit-record.ts';
 import { inTransaction, prepareSchema } from './postgres-schema.ts';
 import { queryTrail, RECORD_COLUMNS, RECORD_TABLES, toChained, type RecordRow } from './postgres-query.ts';
@@ -62,34 +62,11 @@ export async function openPostgresSink({ url, password, schema }: PostgresOption
         ),
       ),
     queryTrail: (request) => told(queryTrail(pool, request)),
-    addStatement: (statement) => told(addStatement(pool, statement)),
-    listStatements: ({ from, limit }) => told(listStatements(pool, from, limit)),
-    erasePayloads: (request) =>
-      told(
-        inTransaction(pool, async (client) => {
-          let erased = 0;
-          for (const { store, lane, sequence } of request.heads) {
-            const { rows } = await client.query<{ count: string }>(ERASE, [
-              store,
-              lane,
-              sequence,
-              request.tenant,
-              request.subject,
-            ]);
-            erased += Number(rows[0]!.count);
-          }
-          await addStatement(client, request.statement);
-          return erased;
-        }),
-      ),
-    cutTrail: ({ cut, statement }) =>
-      told(
-        inTransaction(pool, async (client) => {
-          await client.query(CUT, [cut.store, cut.lane, cut.sequence]);
-          await addStatement(client, statement);
-          await client.query(FORGET_STATEMENTS);
-        }),
-      ),
+    addStatement: (statement) => told(inTransaction(pool, (client) => addStatement(client, statement))),
+    listStatements: ({ after, limit }) => told(listStatements(pool, after, limit)),
+    lastStatement: () => told(lastStatement(pool)),
+    erasePayloads: (request) => told(inTransaction(pool, (client) => erasePayloads(client, request))),
+    cutTrail: (request) => told(inTransaction(pool, (client) => cutTrail(client, request))),
     close: () => pool.end(),
   };
 }
@@ -122,18 +99,26 @@ const CUT = `
   gone AS (SELECT size FROM payloads UNION ALL SELECT size FROM records)
   UPDATE audit_lane SET bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone) WHERE id = (SELECT id FROM own)`;
 
-/** As in `write-trail.ts`: statements about nothing but records that were cut, from the oldest on; the last heads stay. */
-const FORGET_STATEMENTS = `
-  DELETE FROM audit_statement AS statement
-  WHERE id IN (SELECT id FROM audit_statement ORDER BY id LIMIT 200)
-    AND id IS DISTINCT FROM (SELECT id FROM audit_statement WHERE text::jsonb ->> 'kind' = 'heads' ORDER BY id DESC LIMIT 1)
-    AND text::jsonb ->> 'kind' IN ('heads', 'erasure', 'cut')
-    AND NOT EXISTS (
-      SELECT 1 FROM jsonb_array_elements(coalesce(text::jsonb -> 'heads', jsonb_build_array(text::jsonb -> 'cut'))) AS head
-      LEFT JOIN audit_lane ON audit_lane.store = head ->> 'store' AND audit_lane.lane = (head ->> 'lane')::integer
-      WHERE (head ->> 'sequence')::bigint + (CASE WHEN statement.text::jsonb ->> 'kind' = 'cut' THEN 1 ELSE 0 END)
-        > coalesce((SELECT min(sequence) - 1 FROM audit_record WHERE lane_id = audit_lane.id), audit_lane.sequence, 0)
-    )`;
+async function erasePayloads(client: PoolClient, request: EraseRequest): Promise<number | 'stale'> {
+  if ((await addStatement(client, request.statement)) === 'stale') return 'stale';
+  let erased = 0;
+  for (const { store, lane, sequence } of request.heads) {
+    const values = [store, lane, sequence, request.tenant, request.subject];
+    const { rows } = await client.query<{ count: string }>(ERASE, values);
+    erased += Number(rows[0]!.count);
+  }
+  return erased;
+}
+
+async function cutTrail(client: PoolClient, { cut, statement, drop }: CutRequest): Promise<'cut' | 'stale'> {
+  if ((await addStatement(client, statement)) === 'stale') return 'stale';
+  await client.query(CUT, [cut.store, cut.lane, cut.sequence]);
+  if (drop !== undefined) {
+    const sql = 'DELETE FROM audit_statement WHERE number <= $1 AND number <> ALL ($2::bigint[])';
+    await client.query(sql, [drop.through, drop.keep]);
+  }
+  return 'cut';
+}
 
 async function openLane(pool: Pool, { store, lane }: { store: string; lane: number }) {
   await pool.query(
@@ -209,17 +194,33 @@ async function readRecords(pool: Pool, rest: string, values: unknown[]): Promise
   return rows.map(toChained);
 }
 
-async function addStatement(client: Pool | PoolClient, { text, keyId, signature }: SignedStatement): Promise<void> {
-  const values = [text, keyId, Buffer.from(signature)];
-  await client.query('INSERT INTO audit_statement (text, key_id, signature) VALUES ($1, $2, $3)', values);
+/** The lock is held until the transaction ends: a second gateway waits here, then finds that its statement is stale. */
+async function addStatement(client: PoolClient, statement: NextStatement): Promise<'added' | 'stale'> {
+  const { number, after, text, keyId, signature } = statement;
+  await client.query('LOCK TABLE audit_statement IN SHARE ROW EXCLUSIVE MODE');
+  const { rowCount } = await client.query(
+    `INSERT INTO audit_statement (number, text, key_id, signature) SELECT $1, $2, $3, $4
+     WHERE (SELECT coalesce(max(number), 0) FROM audit_statement) = $5`,
+    [number, text, keyId, Buffer.from(signature), after],
+  );
+  return rowCount === 1 ? 'added' : 'stale';
 }
 
-async function listStatements(pool: Pool, from: number, limit: number): Promise<SignedStatement[]> {
-  const { rows } = await pool.query<SignedStatement>(
-    'SELECT text, key_id AS "keyId", signature FROM audit_statement ORDER BY id LIMIT $1 OFFSET $2',
-    [limit, from],
-  );
-  return rows;
+type StatementRow = Omit<PlacedStatement, 'number'> & { readonly number: string };
+const STATEMENT = 'SELECT number, text, key_id AS "keyId", signature FROM audit_statement';
+
+const toPlaced = (row: StatementRow): PlacedStatement => ({ ...row, number: Number(row.number) });
+
+async function listStatements(pool: Pool, after: number | undefined, limit: number): Promise<PlacedStatement[]> {
+  const where = after === undefined ? '' : 'WHERE number > $2';
+  const values = after === undefined ? [limit] : [limit, after];
+  const { rows } = await pool.query<StatementRow>(`${STATEMENT} ${where} ORDER BY number LIMIT $1`, values);
+  return rows.map(toPlaced);
+}
+
+async function lastStatement(pool: Pool): Promise<PlacedStatement | undefined> {
+  const { rows } = await pool.query<StatementRow>(`${STATEMENT} ORDER BY number DESC LIMIT 1`);
+  return rows[0] && toPlaced(rows[0]);
 }
 
 function unavailable(error: unknown): Error {

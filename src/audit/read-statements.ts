@@ -1,6 +1,7 @@
-import type { AuditStatement, SignedHead } from '../domain/audit-record.ts';
+import type { AuditStatement, DroppedStatements, PlacedStatement, SignedHead } from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import { checkStatement } from './sign-statement.ts';
+import { statementHash } from './statement-links.ts';
 import type { TrustedKeys } from './signing-keys.ts';
 
 export interface Statements {
@@ -9,7 +10,28 @@ export interface Statements {
   readonly heads: readonly SignedHead[];
   readonly cuts: readonly SignedHead[];
   readonly erasures: readonly Extract<AuditStatement, { kind: 'erasure' }>[];
+  readonly rollbacks: readonly ReadRollback[];
+  /** All of them in their order, as far as the chain needs them. */
+  readonly links: readonly ReadLink[];
+  /** Of the last cut that dropped statements. */
+  readonly dropped?: DroppedStatements;
+  /** Store time of the last statement. */
+  readonly lastAt?: number;
 }
+
+/** A statement as a link of the chain. */
+export interface ReadLink {
+  /** Of its row, and as its text says; statements of an older release say none. */
+  readonly number: number;
+  readonly signedNumber: number | undefined;
+  readonly previous: string | undefined;
+  readonly hash: string;
+  readonly kind: AuditStatement['kind'];
+  /** Of a rollback: the statement it follows. */
+  readonly after: number | undefined;
+}
+
+export type ReadRollback = Extract<AuditStatement, { kind: 'rollback' }> & { readonly number: number };
 
 type Read =
   | { readonly kind: 'good'; readonly statements: Statements }
@@ -17,42 +39,64 @@ type Read =
 
 const AT_ONCE = 500;
 
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** All that was signed. One statement that nobody can check is one too many. */
 export async function readStatements(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
   for (let tries = 1; ; tries += 1) {
     const first = await readFirst(trail);
     const read = await readOnce(trail, keys);
-    // Old ones are forgotten when records are cut; then the pages after the first have moved, and some were not seen.
-    if (tries === MOST_TRIES || (await readFirst(trail)) === first) return read;
+    // Old ones are dropped when records are cut; then pages that were not read yet have lost some.
+    if (tries === MAX_TRIES || (await readFirst(trail)) === first) return read;
   }
 }
 
 async function readFirst(trail: AuditTrail): Promise<string | undefined> {
-  return (await trail.listStatements({ from: 0, limit: 1 }))[0]?.text;
+  return (await trail.listStatements({ limit: 1 }))[0]?.text;
 }
 
 async function readOnce(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
   const heads: SignedHead[] = [];
   const cuts: SignedHead[] = [];
   const erasures: Extract<AuditStatement, { kind: 'erasure' }>[] = [];
-  let count = 0;
-  for (;;) {
-    const page = await trail.listStatements({ from: count, limit: AT_ONCE });
+  const rollbacks: ReadRollback[] = [];
+  const links: ReadLink[] = [];
+  let dropped: DroppedStatements | undefined;
+  let lastAt: number | undefined;
+  for (let after: number | undefined; ; after = links.at(-1)?.number) {
+    const page = await trail.listStatements({ ...(after === undefined ? {} : { after }), limit: AT_ONCE });
     for (const signed of page) {
-      count += 1;
       const checked = checkStatement(signed, keys);
-      if (checked.kind === 'bad')
-        return { kind: 'bad', count, problem: `signed statement ${count}: ${checked.problem}` };
+      if (checked.kind === 'bad') {
+        return { kind: 'bad', count: links.length, problem: `signed statement ${signed.number}: ${checked.problem}` };
+      }
       const { statement } = checked;
-      if (statement.kind === 'heads') heads.push(...statement.heads);
-      else if (statement.kind === 'cut') cuts.push(statement.cut);
-      else if (statement.kind === 'erasure') {
-        erasures.push(statement);
-        heads.push(...statement.heads);
+      links.push(toLink(signed, statement));
+      lastAt = statement.at;
+      if ('heads' in statement) heads.push(...statement.heads);
+      if (statement.kind === 'erasure') erasures.push(statement);
+      else if (statement.kind === 'rollback') rollbacks.push({ ...statement, number: signed.number });
+      else if (statement.kind === 'cut') {
+        cuts.push(statement.cut);
+        dropped = statement.dropped ?? dropped;
       }
     }
-    if (page.length < AT_ONCE) return { kind: 'good', statements: { count, heads, cuts, erasures } };
+    if (page.length < AT_ONCE) break;
   }
+  const found = { ...(dropped === undefined ? {} : { dropped }), ...(lastAt === undefined ? {} : { lastAt }) };
+  return {
+    kind: 'good',
+    statements: { count: links.length, heads, cuts, erasures, rollbacks, links, ...found },
+  };
+}
+
+function toLink(signed: PlacedStatement, statement: AuditStatement & { number?: number; previous?: string }): ReadLink {
+  return {
+    number: signed.number,
+    signedNumber: statement.number,
+    previous: statement.previous,
+    hash: statementHash(signed),
+    kind: statement.kind,
+    after: statement.kind === 'rollback' ? statement.after : undefined,
+  };
 }

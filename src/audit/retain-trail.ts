@@ -1,8 +1,8 @@
-import type { AuditHead, ChainedRecord, SignedHead } from '../domain/audit-record.ts';
+import type { AuditHead, ChainedRecord, DroppedStatements, SignedHead } from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import { parseRecord, sizeOfRecord, toSignedHead } from '../wire/audit-record.ts';
-import { signStatement } from './sign-statement.ts';
-import type { SigningKey } from './signing-keys.ts';
+import { planDrop } from './drop-statements.ts';
+import type { StatementSigner } from './statement-signer.ts';
 
 export interface Retention {
   readonly maxAgeMs?: number | undefined;
@@ -15,7 +15,7 @@ const AT_ONCE = 500;
 /** Deletes the oldest records of each lane, with a signed statement of where its chain begins now. Returns the cuts. */
 export async function retainTrail(
   trail: AuditTrail,
-  key: SigningKey,
+  signer: StatementSigner,
   { maxAgeMs, maxBytes }: Retention,
   now: number,
 ): Promise<SignedHead[]> {
@@ -27,10 +27,34 @@ export async function retainTrail(
     const found = await findCut(trail, head, oldest, head.bytes - share);
     if (found === undefined) continue;
     const cut = toSignedHead({ ...head, ...found });
-    await trail.cutTrail({ cut, statement: signStatement({ kind: 'cut', at: now, cut, why: found.why }, key) });
-    cuts.push(cut);
+    if (await cutLane(trail, signer, { cut, why: found.why, at: now })) cuts.push(cut);
   }
   return cuts;
+}
+
+/** Deletes a lane's records up to the cut, and the statements about nothing but deleted records. False: another process was faster. */
+export async function cutLane(
+  trail: AuditTrail,
+  signer: StatementSigner,
+  { cut, why, at }: { readonly cut: SignedHead; readonly why: 'age' | 'size'; readonly at: number },
+): Promise<boolean> {
+  let dropped: DroppedStatements | undefined;
+  const answer = await signer.sign(
+    trail,
+    async () => {
+      const { store, lane, sequence } = cut;
+      const [first] = await trail.readTrail({ store, lane, fromSequence: 0, limit: 1 });
+      // A cut to a lower place than the last one would say that records between them are there.
+      if (first === undefined || (parseRecord(first.text)?.sequence ?? 0) > sequence) return undefined;
+      dropped = await planDrop(trail, cut);
+      return { kind: 'cut', at, cut, why, ...(dropped === undefined ? {} : { dropped }) };
+    },
+    (statement) => {
+      const drop = dropped && { through: dropped.through, keep: dropped.kept.map(({ number }) => number) };
+      return trail.cutTrail({ cut, statement, ...(drop === undefined ? {} : { drop }) });
+    },
+  );
+  return answer !== undefined;
 }
 
 interface Cut {

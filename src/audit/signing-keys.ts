@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -59,6 +60,15 @@ export function readTrustedKeys(folder: string): TrustedKeys {
     keys.set(keyId(key), key);
   }
   return keys;
+}
+
+/** Since the newest key was made, by the clock of this machine. Undefined: there is none. */
+export function keyAgeMs(folder: string): number | undefined {
+  if (!existsSync(folder)) return undefined;
+  const made = readdirSync(folder)
+    .filter((each) => each.endsWith(PUBLIC_ENDING))
+    .map((name) => statSync(join(folder, name)).mtimeMs);
+  return made.length === 0 ? undefined : Date.now() - Math.max(...made);
 }
 
 function keyId(publicKey: KeyObject): string {

@@ -4,13 +4,14 @@ import type { AuditBatch, AuditSink } from '../ports/audit-store.ts';
 import { Database } from '../stores/embedded/database.ts';
 import { queryTrail } from '../stores/sqlite-audit/query-trail.ts';
 import * as read from '../stores/sqlite-audit/read-trail.ts';
-import { AUDIT_TABLES } from '../stores/sqlite-audit/schema.ts';
+import { AUDIT_TABLES, NUMBER_STATEMENTS } from '../stores/sqlite-audit/schema.ts';
 import * as write from '../stores/sqlite-audit/write-trail.ts';
 import { parseRecord, sizeOfRecord } from '../wire/audit-record.ts';
 
 /** 'SLPA': a file of audit records and nothing else. */
 const APPLICATION_ID = 0x534c5041;
-const SCHEMA_VERSION = 1;
+/** Each step brings a file to the next version. */
+const STEPS = [AUDIT_TABLES, NUMBER_STATEMENTS];
 const BUSY_TIMEOUT_MS = 5000;
 
 /** One file for a deployment with one drainer. Every commit is on disk before it returns; others may read beside it. */
@@ -35,10 +36,16 @@ export async function openSqliteSink(file: string): Promise<AuditSink> {
     auditHeads: () => transact(() => read.readHeads(database)),
     readTrail: (request) => transact(() => read.readTrail(database, request)),
     queryTrail: (request) => transact(() => queryTrail(database, request)),
-    addStatement: (statement) => transact(() => write.insertStatement(database, statement)),
+    addStatement: (statement) =>
+      transact(() => (write.insertStatement(database, statement) ? 'added' : ('stale' as const))),
     listStatements: (request) => transact(() => read.listStatements(database, request)),
-    erasePayloads: (request) => transact(() => write.erasePayloads(database, request).erased),
-    cutTrail: ({ cut, statement }) => transact(() => void write.cutTrail(database, cut, statement)),
+    lastStatement: () => transact(() => read.lastStatement(database)),
+    erasePayloads: (request) =>
+      transact(() => {
+        const answer = write.erasePayloads(database, request);
+        return answer === 'stale' ? answer : answer.erased;
+      }),
+    cutTrail: (request) => transact(() => (write.cutTrail(database, request) === 'stale' ? 'stale' : ('cut' as const))),
     close: async () => database.close(),
   };
 }
@@ -82,12 +89,12 @@ function prepare(database: Database, file: string): void {
     const tables = database.get<{ found: number }>('SELECT count(*) AS found FROM sqlite_schema')!.found;
     const id = database.get<{ application_id: number }>('PRAGMA application_id')!.application_id;
     const version = database.get<{ user_version: number }>('PRAGMA user_version')!.user_version;
-    if (tables > 0 && (id !== APPLICATION_ID || version !== SCHEMA_VERSION)) {
+    if (tables > 0 && (id !== APPLICATION_ID || version < 1 || version > STEPS.length)) {
       throw new Error(`${file} is no audit file of this release`);
     }
-    if (tables === 0) {
-      database.execute(AUDIT_TABLES);
-      database.execute(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION};`);
+    if (tables === 0 || version < STEPS.length) {
+      for (const step of STEPS.slice(tables === 0 ? 0 : version)) database.execute(step);
+      database.execute(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STEPS.length};`);
     }
     database.commit();
   } catch (error) {

@@ -1,13 +1,21 @@
-import type { AuditHead, AuditRecord, ChainedRecord, SignedHead } from '../domain/audit-record.ts';
+import type { AuditHead, AuditRecord, ChainedRecord, SignedHead, StatementMark } from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import { firstLink, nextLink, parseRecord, payloadDigest } from '../wire/audit-record.ts';
 import { readStatements, type Statements } from './read-statements.ts';
 import type { TrustedKeys } from './signing-keys.ts';
+import type { KeptMark } from './statement-marks.ts';
+import type { ExpectedTrail } from './expected-trail.ts';
+import { describeStatements, findUnsigned } from './find-unsigned.ts';
+import { verifyStatements } from './verify-statements.ts';
 
 export interface Verification {
   readonly records: number;
   readonly statements: number;
+  /** Number and hash of the last signed statement. */
+  readonly statement?: StatementMark;
   readonly lanes: readonly VerifiedLane[];
+  /** What was lost or started anew, with a signature: in order, and to be known. */
+  readonly notices: readonly string[];
   /** The first thing that is wrong. */
   readonly problem?: AuditProblem;
 }
@@ -21,6 +29,8 @@ export interface VerifiedLane {
   readonly chain: string;
   /** Up to here a signed head vouches for it; 0: none does. */
   readonly signed: number;
+  /** Store time of the first record behind that. */
+  readonly unsignedSince?: number;
 }
 
 export interface AuditProblem {
@@ -38,6 +48,14 @@ export interface KnownLength {
   readonly sequence: number;
 }
 
+/** What a trail is held against beside its own chains. Absent: it is not. */
+export interface TrailChecks {
+  readonly marks?: readonly KeptMark[];
+  readonly expected?: ExpectedTrail;
+  /** How long records, and a new key, may be without a signed statement; `now` in store time. */
+  readonly unsigned?: { readonly now: number; readonly maxMs: number; readonly keyAgeMs?: number };
+}
+
 const AT_ONCE = 500;
 
 /** Recomputes every chain from its beginning, and holds it against the heads, the signatures and what the store knows. */
@@ -45,34 +63,41 @@ export async function verifyTrail(
   trail: AuditTrail,
   keys: TrustedKeys,
   known: readonly KnownLength[] = [],
+  { marks = [], expected, unsigned }: TrailChecks = {},
 ): Promise<Verification> {
   const read = await readStatements(trail, keys);
-  if (read.kind === 'bad') return { records: 0, statements: read.count, lanes: [], problem: { what: read.problem } };
+  const none = { records: 0, lanes: [], notices: [] };
+  if (read.kind === 'bad') return { ...none, statements: read.count, problem: { what: read.problem } };
   const { statements } = read;
+  const chain = verifyStatements(statements, marks, expected?.statement);
+  const facts = { statements: statements.count, ...(chain.last === undefined ? {} : { statement: chain.last }) };
+  const notices = describeStatements(statements);
+  if (chain.problem !== undefined) return { ...none, ...facts, notices, problem: { what: chain.problem } };
   const lanes: VerifiedLane[] = [];
   let records = 0;
   const end = (problem?: AuditProblem): Verification => ({
     records,
-    statements: statements.count,
+    ...facts,
     lanes,
+    notices,
     ...(problem === undefined ? {} : { problem }),
   });
   const heads = await trail.auditHeads();
-  const missing = missingLane(heads, statements, known);
+  const exported = expected?.lanes ?? [];
+  const missing = missingLane(heads, [...statements.heads, ...known, ...exported]);
   if (missing !== undefined) return end(missing);
   for (const head of heads) {
-    const lane = await verifyLane(trail, head, statements, known);
+    const lane = await verifyLane(trail, head, statements, known, exported);
     records += lane.checked;
     if (lane.problem !== undefined) return end({ store: head.store, lane: head.lane, ...lane.problem });
     lanes.push(lane.verified!);
   }
-  return end();
+  return end(unsigned && findUnsigned(statements, lanes, unsigned));
 }
 
-function missingLane(heads: readonly AuditHead[], statements: Statements, known: readonly KnownLength[]) {
-  const has = ({ store, lane }: KnownLength): boolean =>
-    heads.some((head) => head.store === store && head.lane === lane);
-  const gone = [...statements.heads, ...known].find((each) => each.sequence > 0 && !has(each));
+function missingLane(heads: readonly AuditHead[], known: readonly KnownLength[]): AuditProblem | undefined {
+  const lanes = new Set(heads.map(({ store, lane }) => `${lane} ${store}`));
+  const gone = known.find(({ store, lane, sequence }) => sequence > 0 && !lanes.has(`${lane} ${store}`));
   return gone && { store: gone.store, lane: gone.lane, sequence: 1, what: 'the whole lane is gone' };
 }
 
@@ -87,11 +112,15 @@ async function verifyLane(
   head: AuditHead,
   statements: Statements,
   known: readonly KnownLength[],
+  exported: readonly SignedHead[],
 ): Promise<LaneResult> {
   const { store, lane } = head;
   const isHere = (other: { store: string; lane: number }): boolean => other.store === store && other.lane === lane;
   const cut = statements.cuts.findLast(isHere);
   const signed = new Map(statements.heads.filter(isHere).map((each) => [each.sequence, each] as const));
+  const expected = new Map(exported.filter(isHere).map((each) => [each.sequence, each.chain] as const));
+  const longest = Math.max(0, ...signed.keys());
+  let unsignedSince: number | undefined;
   const first = (cut?.sequence ?? 0) + 1;
   let chain: Uint8Array = cut === undefined ? firstLink(store, lane) : Buffer.from(cut.chain, 'hex');
   let sequence = first - 1;
@@ -115,17 +144,23 @@ async function verifyLane(
       if (vouched !== undefined && vouched.chain !== hex(chain)) {
         return fail(sequence, 'it is not the record that was there when the head was signed');
       }
+      if ((expected.get(sequence) ?? hex(chain)) !== hex(chain)) {
+        return fail(sequence, 'it is not the record that the exported file knows');
+      }
+      if (sequence === longest + 1) unsignedSince = parseRecord(chained.text)?.at;
     }
     if (page.length < AT_ONCE) break;
   }
-  const longest = Math.max(0, ...signed.keys());
   const told = Math.max(0, ...known.filter(isHere).map((each) => each.sequence));
   if (longest > sequence) return fail(sequence + 1, `it is missing; a signed head says that there are ${longest}`);
   if (head.sequence !== sequence || hex(head.chain) !== hex(chain)) {
     return fail(sequence + 1, `it is missing, or the head is wrong: that says ${head.sequence}`);
   }
+  const exportedLast = Math.max(0, ...expected.keys());
+  if (exportedLast > sequence) return fail(sequence + 1, `it is missing; the exported file knows ${exportedLast}`);
   if (told > sequence) return fail(sequence + 1, `it is missing; the store has handed over ${told}`);
-  const verified = { store, lane, first, last: sequence, chain: hex(chain), signed: longest };
+  const loose = unsignedSince === undefined ? {} : { unsignedSince };
+  const verified = { store, lane, first, last: sequence, chain: hex(chain), signed: longest, ...loose };
   return { checked: sequence - first + 1, verified };
 }
 

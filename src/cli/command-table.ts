@@ -89,6 +89,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
       async () => (await import('./commands/audit-export.ts')).auditExportCommand(),
       async () => (await import('./commands/audit-erase.ts')).auditEraseCommand(),
       async () => (await import('./commands/audit-rotate-key.ts')).auditRotateKeyCommand(),
+      async () => (await import('./commands/audit-accept-rollback.ts')).auditAcceptRollbackCommand(),
     ]),
   explain: async () => (await import('./commands/explain.ts')).explainCommand(),
   pause: async () => (await import('./commands/pause.ts')).pauseCommand(),

@@ -49,6 +49,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   AUDIT_SINK_MISSING: EXIT.config,
   AUDIT_SINK_UNAVAILABLE: EXIT.unavailable,
   AUDIT_KEYS_UNSAFE: EXIT.auth,
+  AUDIT_WENT_BACK: EXIT.notOk,
   SERVICES_INVALID: EXIT.config,
   SERVICE_FAILED: EXIT.unavailable,
   HTTP_HOST_REFUSED: EXIT.auth,

@@ -1,3 +1,5 @@
+import type { SigningKey } from '../audit/signing-keys.ts';
+import { openSigner, type StatementSigner } from '../audit/statement-signer.ts';
 import { auditOptionsOf, type AuditOptions } from '../compose/audit-options.ts';
 import { openSink } from '../compose/open-sink.ts';
 import { openStore } from '../compose/open-store.ts';
@@ -43,6 +45,15 @@ export async function withTrail<Result>(
   } finally {
     await store?.close();
   }
+}
+
+/**
+ * Signs as the process that cares for the trail does. On Redis an operator may read the store's mark and not write it: the gateway moves it
+ * with its next statement, and until then it is behind, which is in order.
+ */
+export function signerOf({ trail, audit, store }: OpenTrail, key?: SigningKey): StatementSigner {
+  const readOnly = store && { statementMark: () => store.statementMark(), noteStatement: () => Promise.resolve() };
+  return openSigner(audit.keys, { store: trail === store ? store : readOnly, ...(key === undefined ? {} : { key }) });
 }
 
 async function reach(

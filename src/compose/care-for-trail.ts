@@ -1,11 +1,12 @@
 import { keepTrail, type TrailCare } from '../audit/keep-trail.ts';
 import { openSigningKey } from '../audit/signing-keys.ts';
+import { openSigner } from '../audit/statement-signer.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { AuditOptions } from './audit-options.ts';
 
-/** Signs and retains. The key is read each time, so that one that was rotated is used without a restart. */
+/** Signs and retains. */
 export function careForTrail(trail: AuditTrail, store: Store, options: AuditOptions, log: Log): TrailCare {
   const { key, isNew } = openSigningKey(options.keys);
   if (isNew)
@@ -15,7 +16,7 @@ export function careForTrail(trail: AuditTrail, store: Store, options: AuditOpti
     );
   return keepTrail(
     trail,
-    () => openSigningKey(options.keys).key,
+    openSigner(options.keys, { store }),
     () => store.now(),
     { signEveryMs: options.signEveryMs, retention: options.retention },
     log,

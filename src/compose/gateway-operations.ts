@@ -1,5 +1,3 @@
-import { readTrustedKeys } from '../audit/signing-keys.ts';
-import { verifyTrail } from '../audit/verify-trail.ts';
 import { readDeclaration } from '../config/agent-schema.ts';
 import { findAgentDoubts } from '../config/agent-doubts.ts';
 import type { Config } from '../config/config-schema.ts';
@@ -20,12 +18,12 @@ import { encode } from '../wire/message-pack.ts';
 import { changePaused, findTargetProblem } from './change-paused.ts';
 import { changeAgents } from './declare-agents.ts';
 import { createExplainer, explainPolicy } from './explain-policy.ts';
-import { knownLengths } from './known-lengths.ts';
 import { redactionKeyFor } from './redaction-key-for.ts';
 import { RELEASE } from './release.ts';
 import { rendererOf } from './render-approvals.ts';
 import { setPolicy } from './set-policy.ts';
 import { storeOptionsOf } from './settings-from-config.ts';
+import { verifyAudit } from './verify-audit.ts';
 
 export interface OperationNeeds {
   readonly store: Store;
@@ -82,8 +80,8 @@ export function createOperations({ store, trail, config, log, auditKeys }: Opera
       );
     },
     async verifyAudit() {
-      const result = await verifyTrail(trail, readTrustedKeys(auditKeys), await knownLengths(store));
-      const { records, statements, problem } = result;
+      const audit = { keys: auditKeys, signEveryMs: config.audit.signEveryMs };
+      const { records, statements, problem } = await verifyAudit(trail, store, audit);
       return { checked: records, statements, problems: problem === undefined ? [] : [problem] };
     },
     cancelCall: (callId) => store.cancelCall(cancelRequest(callId, config.worker.retentionMs, 'operator')),

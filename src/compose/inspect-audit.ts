@@ -1,13 +1,17 @@
+import { findLostMark, readMarks } from '../audit/statement-marks.ts';
 import type { AuditState } from '../ports/audit-store.ts';
 import type { Store } from '../ports/store.ts';
 import type { Check } from './check.ts';
 
-/** Whether records reach their sink, and what is refused if they do not. */
-export async function inspectAudit(store: Store, hasSink: boolean): Promise<Check[]> {
+/** Whether records reach their sink, and what is refused if they do not. A store that keeps its audit is held against the marks. */
+export async function inspectAudit(store: Store, hasSink: boolean, keys: string): Promise<Check[]> {
   const states: AuditState[] = [];
   for (let lane = 0; lane < store.lanes; lane += 1) states.push(await store.auditState({ lane }));
   const written = states.reduce((sum, { sequence }) => sum + sequence, 0);
   if (states.every(({ kept }) => kept)) {
+    const lost = await findLostMark(store, await readMarks(keys, store));
+    const fix = 'sallyport audit verify. After a restore of your own: sallyport audit accept-rollback';
+    if (lost !== undefined) return [{ name: 'audit', state: 'bad', found: lost, fix }];
     return [{ name: 'audit', state: 'ok', found: `${written} records, chained in the store's own file` }];
   }
   const bad = states.flatMap((state, lane) => problemsOf(state, lane));

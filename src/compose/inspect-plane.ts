@@ -4,6 +4,7 @@ import { PlaneError } from '../domain/errors.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Store } from '../ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
+import { auditOptionsOf } from './audit-options.ts';
 import { inspectApprovals } from './inspect-approvals.ts';
 import { inspectAudit } from './inspect-audit.ts';
 import { inspectHooks } from './inspect-hooks.ts';
@@ -61,9 +62,9 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
       ...(await inspectPolicyRules(store, policy)),
       ...(await inspectFleet(store)),
       await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined).catch(notAllowed('approvals')),
-      ...(await inspectAudit(store, config.audit.sink !== undefined).catch((error: unknown) => [
-        notAllowed('audit')(error),
-      ])),
+      ...(await inspectAudit(store, config.audit.sink !== undefined, auditOptionsOf(config).keys).catch(
+        (error: unknown) => [notAllowed('audit')(error)],
+      )),
     ];
   } finally {
     await store.close();

@@ -125,7 +125,13 @@ export type AuditStatement =
   /** The chains were so long, and ended with this. */
   | { readonly kind: 'heads'; readonly at: number; readonly heads: readonly SignedHead[] }
   /** Everything of this lane up to here is gone, on purpose. */
-  | { readonly kind: 'cut'; readonly at: number; readonly cut: SignedHead; readonly why: 'age' | 'size' }
+  | {
+      readonly kind: 'cut';
+      readonly at: number;
+      readonly cut: SignedHead;
+      readonly why: 'age' | 'size';
+      readonly dropped?: DroppedStatements;
+    }
   /** Payloads of this subject's records are gone, on purpose, as far as each lane went then. */
   | {
       readonly kind: 'erasure';
@@ -135,7 +141,40 @@ export type AuditStatement =
       readonly heads: readonly SignedHead[];
     }
   /** From here on another key signs. */
-  | { readonly kind: 'rotation'; readonly at: number; readonly nextKey: string };
+  | { readonly kind: 'rotation'; readonly at: number; readonly nextKey: string }
+  /** Statement 1. `older` counts the statements of a release that did not number them; `previous` is made over all of them. */
+  | {
+      readonly kind: 'chain-start';
+      readonly at: number;
+      readonly older: number;
+      readonly heads: readonly SignedHead[];
+    }
+  /** An operator goes on although statements are lost: this one follows `after`, and the marks in `givenUp` no longer count. */
+  | {
+      readonly kind: 'rollback';
+      readonly at: number;
+      readonly after: number;
+      readonly givenUp: readonly StatementMark[];
+      readonly reason: string;
+      readonly by: string;
+    };
+
+/** What is signed: a statement, its number in the chain of statements, and the hash that the chain had before it. */
+export type NumberedText = AuditStatement & { readonly number: number; readonly previous: string };
+
+/** Statements up to `through` were deleted with the records they vouched for, except `kept`. `hash` is that of the chain there. */
+export interface DroppedStatements {
+  readonly through: number;
+  readonly hash: string;
+  readonly kept: readonly StatementMark[];
+}
+
+/** How far a chain of statements went: the number of a statement, and a hash. */
+export interface StatementMark {
+  readonly number: number;
+  /** Hex. */
+  readonly hash: string;
+}
 
 export interface SignedHead {
   readonly store: string;
@@ -150,4 +189,9 @@ export interface SignedStatement {
   readonly text: string;
   readonly keyId: string;
   readonly signature: Uint8Array;
+}
+
+/** A statement at its place. Numbers below 1 belong to statements of a release that did not number them. */
+export interface PlacedStatement extends SignedStatement {
+  readonly number: number;
 }

@@ -130,6 +130,12 @@ export const PLANE_ERRORS = {
     say: (d: { file: string; problem: string }) => `The signing key ${d.file} cannot be used: ${d.problem}.`,
     fix: 'Make it readable by its owner only: chmod 600 FILE. A new one: sallyport audit rotate-key',
   }),
+  AUDIT_WENT_BACK: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `Nothing is signed, because statements of the audit are gone: ${d.problem}.`,
+    fix: 'Find out who put an older copy back or deleted them. After a restore of your own: sallyport audit accept-rollback',
+  }),
   ...SERVICE_PLANE_ERRORS,
   ...GATEWAY_ERRORS,
   CLIENT_CLOSED: entry({

@@ -62,6 +62,7 @@ const ANSWERS: Readonly<Record<PlaneErrorCode, Answer>> = {
     retryAfterMs: 1000,
   },
   AUDIT_KEYS_UNSAFE: BROKEN,
+  AUDIT_WENT_BACK: BROKEN,
   SERVICES_INVALID: BROKEN,
   SERVICE_FAILED: BROKEN,
   HTTP_HOST_REFUSED: 421,

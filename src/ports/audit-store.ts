@@ -4,8 +4,9 @@ import type {
   AuditFilter,
   AuditHead,
   ChainedRecord,
+  PlacedStatement,
   SignedHead,
-  SignedStatement,
+  StatementMark,
 } from '../domain/audit-record.ts';
 import type { CallId, RunId, SessionId, ToolId } from '../domain/ids.ts';
 
@@ -30,6 +31,9 @@ export interface AuditSource {
   }): Promise<'alarmed' | 'fenced'>;
   /** Bounds for lanes that nobody has drained yet. Where somebody has, nothing changes. */
   boundAudit(request: { readonly lane: number; readonly bounds: AuditBounds }): Promise<void>;
+  /** Remembers the last signed statement of the trail, apart from the trail. A lower number changes nothing. */
+  noteStatement(mark: StatementMark): Promise<void>;
+  statementMark(): Promise<StatementMark | undefined>;
 }
 
 export interface ReadAuditRequest {
@@ -114,13 +118,27 @@ export interface AuditTrail {
   readTrail(request: ReadTrailRequest): Promise<ChainedRecord[]>;
   /** The newest first, page by page. */
   queryTrail(request: QueryTrailRequest): Promise<TrailPage>;
-  addStatement(statement: SignedStatement): Promise<void>;
-  /** In the order they were added. */
-  listStatements(request: { readonly from: number; readonly limit: number }): Promise<SignedStatement[]>;
+  /** Compare-and-set: `stale` means that the last statement is no longer the one that this follows; nothing was written. */
+  addStatement(statement: NextStatement): Promise<'added' | 'stale'>;
+  /** In the order of their numbers. */
+  listStatements(request: { readonly after?: number; readonly limit: number }): Promise<PlacedStatement[]>;
+  lastStatement(): Promise<PlacedStatement | undefined>;
   /** Deletes the payloads of a subject's records in one step with the statement that says so. Returns how many. */
-  erasePayloads(request: EraseRequest): Promise<number>;
-  /** Deletes a lane's records up to the cut, in one step with the statement that says so. */
-  cutTrail(request: { readonly cut: SignedHead; readonly statement: SignedStatement }): Promise<void>;
+  erasePayloads(request: EraseRequest): Promise<number | 'stale'>;
+  /** Deletes a lane's records up to the cut, and statements, in one step with the statement that says so. */
+  cutTrail(request: CutRequest): Promise<'cut' | 'stale'>;
+}
+
+/** A statement to be added behind the one with the number `after`; 0 for the first. */
+export interface NextStatement extends PlacedStatement {
+  readonly after: number;
+}
+
+export interface CutRequest {
+  readonly cut: SignedHead;
+  readonly statement: NextStatement;
+  /** Statements to delete: all up to `through` except those with these numbers. */
+  readonly drop?: { readonly through: number; readonly keep: readonly number[] };
 }
 
 export interface ReadTrailRequest {
@@ -157,7 +175,7 @@ export interface EraseRequest {
   readonly tenant: string;
   readonly subject: string;
   readonly heads: readonly SignedHead[];
-  readonly statement: SignedStatement;
+  readonly statement: NextStatement;
 }
 
 /** A trail that takes over what a store's lanes have written. */

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/stores/embedded/database.ts';
 import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
@@ -185,6 +185,21 @@ describe('sallyport gateway', () => {
     ]);
     expect(await plane.cli('audit', 'verify')).toMatchObject({ code: 0, stdout: expect.stringContaining('3 records') });
     expect(await redis.cli('XLEN', '{sallyport:0}:audit')).toBe('0');
+    const { statement } = (await plane.json('audit', 'verify')) as { statement: { number: number; hash: string } };
+    expect(await redis.cli('HGET', '{sallyport}:statements', 'hash')).toBe(statement.hash);
+    // The store has a mark of its own, for the case that the one beside the keys is gone too.
+    rmSync(plane.file('.sallyport/audit-keys/last-statement.json'));
+    await postgres.query('CREATE TABLE sallyport.saved AS SELECT * FROM sallyport.audit_statement');
+    await postgres.query('DELETE FROM sallyport.audit_statement WHERE number > 1');
+    expect(await plane.cli('audit', 'verify')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining(`and the store knows statement ${statement.number}`),
+    });
+    await postgres.query(
+      `INSERT INTO sallyport.audit_statement (number, text, key_id, signature)
+       SELECT number, text, key_id, signature FROM sallyport.saved WHERE number > 1`,
+    );
+    expect((await plane.cli('audit', 'verify')).code).toBe(0);
     await postgres.query('DELETE FROM sallyport.audit_payload; DELETE FROM sallyport.audit_record WHERE sequence = 2');
     const broken = await plane.cli('audit', 'verify');
     expect(broken.code).toBe(1);

@@ -279,7 +279,7 @@ describe('a gateway', () => {
     await settle();
     await gateway.drain();
     expect(await records()).toBe(9);
-    const { text } = (await sink.listStatements({ from: 0, limit: 9 })).at(-1)!;
+    const { text } = (await sink.listStatements({ limit: 9 })).at(-1)!;
     expect(JSON.parse(text)).toMatchObject({
       kind: 'heads',
       heads: [{ sequence: 3 }, { sequence: 3 }, { sequence: 3 }],

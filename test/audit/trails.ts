@@ -60,6 +60,7 @@ const TO_POSTGRES: readonly [RegExp, string][] = [
   [/auditPayload/g, 'audit_payload'],
   [/auditStatement/g, 'audit_statement'],
   [/auditLane/g, 'audit_lane'],
+  [/keyId/g, 'key_id'],
   [/CAST\(x'([0-9a-f]+)' AS BLOB\)/g, "'\\x$1'::bytea"],
 ];
 

@@ -47,6 +47,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   workers: 'set',
   'worker:*': 'string',
   pools: 'set',
+  statements: 'hash',
   'token:*': 'hash',
   tokens: 'zset',
   'tokens:*': 'zset',

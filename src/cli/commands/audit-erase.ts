@@ -1,10 +1,9 @@
 import { Command, Option } from 'commander';
-import { eraseSubject } from '../../audit/sign-statement.ts';
-import { openSigningKey } from '../../audit/signing-keys.ts';
+import { eraseSubject } from '../../audit/erase-subject.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { SingleOption } from '../single-option.ts';
-import { withTrail } from '../with-trail.ts';
+import { signerOf, withTrail } from '../with-trail.ts';
 
 export function auditEraseCommand(): Command {
   return new Command('erase')
@@ -16,13 +15,14 @@ export function auditEraseCommand(): Command {
       action((context) =>
         withTrail(
           context,
-          async ({ trail, audit, store }) => {
+          async (open) => {
+            const { trail, store } = open;
             const { terminal, options } = context;
             const tenant = (options['tenant'] as string | undefined) ?? 'default';
             const subject = options['subject'] as string;
             if (options['yes'] !== true) throw usage('What is erased cannot be brought back.', 'If it is meant: --yes');
             const at = store === undefined ? Date.now() : await store.now();
-            const erased = await eraseSubject(trail, openSigningKey(audit.keys).key, { tenant, subject, at });
+            const erased = await eraseSubject(trail, signerOf(open), { tenant, subject, at });
             if (terminal.json) terminal.printJson({ tenant, subject, erased });
             else terminal.print(`${erased} payloads of ${subject} are erased`);
           },

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { signHeads, signStatement } from '../../audit/sign-statement.ts';
+import { signHeads } from '../../audit/sign-heads.ts';
 import { makeSigningKey, openSigningKey } from '../../audit/signing-keys.ts';
 import { action } from '../command-context.ts';
-import { withTrail } from '../with-trail.ts';
+import { signerOf, withTrail } from '../with-trail.ts';
 
 export function auditRotateKeyCommand(): Command {
   return new Command('rotate-key')
@@ -11,14 +11,16 @@ export function auditRotateKeyCommand(): Command {
       action((context) =>
         withTrail(
           context,
-          async ({ trail, audit, store }) => {
+          async (open) => {
+            const { trail, audit, store } = open;
             const { terminal } = context;
             const at = store === undefined ? Date.now() : await store.now();
             const { key: old } = openSigningKey(audit.keys);
-            await signHeads(trail, old, at);
+            const signer = signerOf(open, old);
+            await signHeads(trail, signer, at);
             const next = makeSigningKey(audit.keys);
             // By the old one: whoever trusts it can trust its successor.
-            await trail.addStatement(signStatement({ kind: 'rotation', at, nextKey: next.id }, old));
+            await signer.sign(trail, () => ({ kind: 'rotation', at, nextKey: next.id }));
             if (terminal.json) terminal.printJson({ key: next.id, before: old.id, folder: audit.keys });
             else terminal.print(`Key ${next.id} signs from now on; key ${old.id} is kept for checking`);
           },

@@ -1,36 +1,47 @@
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { readTrustedKeys } from '../../audit/signing-keys.ts';
-import { verifyTrail, type AuditProblem } from '../../audit/verify-trail.ts';
-import { knownLengths } from '../../compose/known-lengths.ts';
+import { readExpected, type ExpectedTrail } from '../../audit/expected-trail.ts';
+import type { AuditProblem } from '../../audit/verify-trail.ts';
+import { verifyAudit } from '../../compose/verify-audit.ts';
 import { action } from '../command-context.ts';
+import { usage } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';
+import { SingleOption } from '../single-option.ts';
 import { withTrail } from '../with-trail.ts';
 
 export function auditVerifyCommand(): Command {
   return new Command('verify')
     .description(
-      'Recompute all chains and check all signatures; exit code 1 and the first bad or missing record otherwise',
+      'Recompute all chains and check all signatures; exit code 1 and the first bad or missing record or statement otherwise',
+    )
+    .addOption(
+      new SingleOption(
+        '--expect <file>',
+        'what verify --json printed earlier: the trail must continue exactly that one',
+      ),
     )
     .action(
       action((context) =>
         withTrail(
           context,
           async ({ trail, audit, store }) => {
-            const { terminal } = context;
-            const known = await knownLengths(store);
-            const result = await verifyTrail(trail, readTrustedKeys(audit.keys), known);
-            const { problem, records, statements, lanes } = result;
+            const { terminal, options } = context;
+            const expected = readExpectedFile(options['expect'] as string | undefined);
+            const result = await verifyAudit(trail, store, audit, expected);
+            const { problem, records, statements, statement, lanes, notices } = result;
             if (terminal.json) terminal.printJson({ valid: problem === undefined, ...result });
             else if (problem !== undefined) terminal.print(describe(problem), 'red');
             else {
+              const last = statement === undefined ? '' : `, the last is number ${statement.number}`;
               terminal.print(
-                `${records} records in ${lanes.length} lanes, ${statements} signed statements: all in order`,
+                `${records} records in ${lanes.length} lanes, ${statements} signed statements${last}: all in order`,
               );
-              const loose = lanes.filter(({ signed, last }) => signed < last);
-              for (const { lane, signed, last } of loose) {
-                terminal.note(`lane ${lane}: records ${signed + 1} to ${last} are newer than the last signed head`);
+              const loose = lanes.filter(({ signed, last: end }) => signed < end);
+              for (const { lane, signed, last: end } of loose) {
+                terminal.note(`lane ${lane}: records ${signed + 1} to ${end} are newer than the last signed head`);
               }
             }
+            if (!terminal.json) for (const notice of notices) terminal.warn(notice);
             return problem === undefined ? EXIT.ok : EXIT.notOk;
           },
           { store: true },
@@ -39,7 +50,20 @@ export function auditVerifyCommand(): Command {
     );
 }
 
+function readExpectedFile(file: string | undefined): ExpectedTrail | undefined {
+  if (file === undefined) return undefined;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw usage(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  const expected = readExpected(text);
+  if (typeof expected !== 'string') return expected;
+  throw usage(`${file} cannot be used: ${expected}.`, 'Give a file with the output of: sallyport audit verify --json');
+}
+
 function describe({ lane, sequence, store, what }: AuditProblem): string {
-  if (sequence === undefined) return what;
+  if (sequence === undefined) return `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
   return `Record ${sequence} of lane ${lane} (store ${store}): ${what}`;
 }

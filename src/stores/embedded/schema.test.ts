@@ -6,7 +6,7 @@ import { openDirectStore } from '../../../test/embedded/direct-store.ts';
 import { temporaryFolder, type TemporaryFolder } from '../../../test/support/process.ts';
 import { nextLink, parseRecord } from '../../wire/audit-record.ts';
 import { newTokenText } from '../../wire/token-text.ts';
-import { readHeads, readTrail } from '../sqlite-audit/read-trail.ts';
+import { listStatements, readHeads, readTrail } from '../sqlite-audit/read-trail.ts';
 import { Database } from './database.ts';
 import { closeStoreFile, openStoreFile, SCHEMA_VERSION } from './schema.ts';
 import { findBody, findOutcome } from './transitions/call-bytes.ts';
@@ -62,6 +62,7 @@ it('a store of the first release is brought up to date, with what is in it', () 
     CREATE INDEX replyCaller ON reply (callerId, replyId);
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
     DROP TABLE auditLane; DROP TABLE auditRecord; DROP TABLE auditPayload; DROP TABLE auditStatement;
+    DROP TABLE auditMark;
     CREATE TABLE audit (
       sequence INTEGER PRIMARY KEY, at INTEGER NOT NULL, event TEXT NOT NULL, callId TEXT NOT NULL, tool TEXT NOT NULL,
       session TEXT NOT NULL, bodyDigest TEXT NOT NULL, identity TEXT NOT NULL, detail BLOB NOT NULL
@@ -85,14 +86,18 @@ it('a store of the first release is brought up to date, with what is in it', () 
   closeStoreFile(second);
 });
 
-it('bodies of calls that waited while the store was brought up to date are found', () => {
+it('bodies of calls that waited while the store was brought up to date are found, and statements get numbers up to 0', () => {
   const first = openStoreFile(file);
   const insert = `INSERT INTO call (seq, keyId, generation, state, scope, session, run, tool, pool, bodyDigest, identity, epoch,
     sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slotWindow, holdsSlot)
     VALUES (?, ?, 1, ?, '', '', '', '', '', '', '{}', 1, 9, 1, 9, ?, '[]', 0, 1, 1)`;
   first.database.execute(
     `ALTER TABLE call DROP COLUMN envelope; ALTER TABLE call DROP COLUMN outcome;
-     CREATE INDEX replyCaller ON reply (callerId, replyId); PRAGMA user_version = ${SCHEMA_VERSION - 1};`,
+     CREATE INDEX replyCaller ON reply (callerId, replyId);
+     DROP TABLE auditMark; DROP TABLE auditStatement;
+     CREATE TABLE auditStatement (id INTEGER PRIMARY KEY, text TEXT NOT NULL, keyId TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
+     INSERT INTO auditStatement VALUES (7, 'old', 'k', x'00'), (9, 'older release', 'k', x'00');
+     PRAGMA user_version = ${SCHEMA_VERSION - 2};`,
   );
   const bodies = [2, 5_000, 3].map((length) => new Uint8Array(length).fill(7));
   for (const [index, body] of bodies.entries()) {
@@ -108,6 +113,10 @@ it('bodies of calls that waited while the store was brought up to date are found
   );
   expect(database.all('SELECT seq FROM body ORDER BY seq')).toEqual([{ seq: 2 }, { seq: 3 }]);
   expect(findOutcome(database, 9)).toEqual(new Uint8Array([1]));
+  expect(listStatements(database, { limit: 9 })).toMatchObject([
+    { number: -1, text: 'old' },
+    { number: 0, text: 'older release' },
+  ]);
   closeStoreFile({ database, ...second });
 });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { planeError } from '../../domain/errors.ts';
-import { AUDIT_TABLES } from '../sqlite-audit/schema.ts';
+import { AUDIT_TABLES, NUMBER_STATEMENTS } from '../sqlite-audit/schema.ts';
 import { chainOldAudit } from './chain-old-audit.ts';
 import { Database } from './database.ts';
 
@@ -279,6 +279,11 @@ const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
   ) WHERE state <> 'settled';
   DELETE FROM body WHERE seq IN (SELECT seq FROM call WHERE envelope IS NOT NULL);
   DROP INDEX replyCaller;
+  `,
+  // The last signed statement is remembered apart from the statements.
+  `
+  ${NUMBER_STATEMENTS}
+  CREATE TABLE auditMark (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
   `,
 ];
 

@@ -35,9 +35,12 @@ import {
   cutTrail,
   drainAudit,
   erasePayloads,
+  lastStatement,
   listStatements,
+  noteStatement,
   queryTrail,
   readTrail,
+  statementMark,
 } from './transitions/audit-trail.ts';
 import { auditState, readAudit } from './transitions/read-audit.ts';
 import { readCall } from './transitions/read-call.ts';
@@ -129,6 +132,9 @@ export const transitions: Transitions = {
   queryTrail,
   addStatement,
   listStatements,
+  lastStatement,
+  noteStatement,
+  statementMark,
   erasePayloads,
   cutTrail,
   publishEffect,

@@ -43,7 +43,15 @@ export const LANE_FAMILIES = [
 
 /** The audit stands apart: whoever writes it by functions may append to it, and nothing else. */
 export const AUDIT_FAMILY = 'audit';
-export const DEPLOYMENT_FAMILIES = ['incarnation', 'policy', 'catalog', 'workers', 'worker:*', 'pools'] as const;
+export const DEPLOYMENT_FAMILIES = [
+  'incarnation',
+  'policy',
+  'catalog',
+  'workers',
+  'worker:*',
+  'pools',
+  'statements',
+] as const;
 /** Of the deployment too, and apart: who writes them decides who gets in at the gateway. */
 export const TOKEN_FAMILIES = ['token:*', 'tokens', 'tokens:*', 'once:*'] as const;
 type DeploymentFamily = (typeof DEPLOYMENT_FAMILIES)[number];
@@ -61,7 +69,7 @@ const CALLING = [
 const DECIDING = ['decide_approval', 'find_grants', 'revoke_grant'];
 const GOVERNING = ['write_versioned', 'advance_policy', 'resolve_call', 'retry_effect', 'audit_state'];
 const DELIVERING = ['claim_effects', 'finish_effect', 'send_redirects'];
-const DRAINING = ['audit_state', 'claim_audit', 'drain_audit', 'alarm_audit', 'bound_audit'];
+const DRAINING = ['audit_state', 'claim_audit', 'drain_audit', 'alarm_audit', 'bound_audit', 'note_statement'];
 const ADMITTING = ['create_token', 'prove_token', 'list_tokens', 'revoke_token', 'use_once'];
 const WORKING = [
   'accept_calls',
@@ -147,7 +155,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'blpop'],
     lanes: 'write',
     audit: 'drain',
-    writes: ['policy', 'workers', 'worker:*'],
+    writes: ['policy', 'workers', 'worker:*', 'statements'],
     reads: ['incarnation', 'catalog', 'pools'],
     tokens: true,
   },
@@ -158,7 +166,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     lanes: 'write',
     audit: 'read',
     writes: ['policy'],
-    reads: ['incarnation', 'catalog', 'workers', 'worker:*', 'pools'],
+    reads: ['incarnation', 'catalog', 'workers', 'worker:*', 'pools', 'statements'],
     tokens: true,
   },
   monitor: {

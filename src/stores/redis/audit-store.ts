@@ -41,6 +41,15 @@ export function createAuditSource(context: RedisContext): AuditSource {
       const keys = { meta: context.lane(lane).meta };
       await context.fcall('bound_audit', { keys, args: { incarnation, ...boundArguments(bounds) } });
     },
+    async noteStatement({ number, hash }) {
+      const { incarnation: record, statements } = context.deployment;
+      await context.fcall('note_statement', { keys: { record, statements }, args: { incarnation, number, hash } });
+    },
+    async statementMark() {
+      const [number, hash] = asList(await context.command('HMGET', context.deployment.statements, 'number', 'hash'));
+      if (number === null || hash === null) return undefined;
+      return { number: asNumber(number), hash: asText(hash) };
+    },
   };
 }
 
@@ -118,6 +127,7 @@ export const NO_TRAIL: AuditTrail = {
   queryTrail: notHere,
   addStatement: notHere,
   listStatements: notHere,
+  lastStatement: notHere,
   erasePayloads: notHere,
   cutTrail: notHere,
 };

@@ -77,10 +77,14 @@ interface CopiedFile {
   readonly keys: number;
 }
 
-/** Policy, catalog and names of pools. Workers register again by themselves, and the incarnation is written by the restore. */
+/**
+ * Policy, catalog and names of pools. Workers register again by themselves, and the incarnation is written by the restore. The mark of the
+ * audit's statements belongs to the sink, which is not in the backup either.
+ */
 async function copyDeployment(commands: Connection, name: string, path: string): Promise<CopiedFile> {
-  const { workers, worker, incarnation } = deploymentKeys(name);
-  const skipped = (key: string): boolean => key === workers || key === incarnation || key.startsWith(worker(''));
+  const { workers, worker, incarnation, statements } = deploymentKeys(name);
+  const skipped = (key: string): boolean =>
+    [workers, incarnation, statements].includes(key) || key.startsWith(worker(''));
   return { name: DEPLOYMENT_FILE, keys: await copyKeys(commands, deploymentPrefix(name), path, skipped) };
 }
 

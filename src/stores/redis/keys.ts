@@ -61,6 +61,8 @@ export interface DeploymentKeys {
   readonly incarnation: string;
   readonly policy: string;
   readonly catalog: string;
+  /** Number and hash of the last signed statement of the audit. */
+  readonly statements: string;
   readonly workers: string;
   readonly pools: string;
   readonly worker: (workerId: string) => string;
@@ -79,6 +81,7 @@ export function deploymentKeys(name: string): DeploymentKeys {
     incarnation: `${prefix}incarnation`,
     policy: `${prefix}policy`,
     catalog: `${prefix}catalog`,
+    statements: `${prefix}statements`,
     workers: `${prefix}workers`,
     pools: `${prefix}pools`,
     worker: (workerId) => `${prefix}worker:${workerId}`,

@@ -1,4 +1,4 @@
-import type { AuditHead, ChainedRecord, SignedStatement } from '../../domain/audit-record.ts';
+import type { AuditHead, ChainedRecord, PlacedStatement } from '../../domain/audit-record.ts';
 import type { ReadTrailRequest } from '../../ports/audit-store.ts';
 import type { Database } from '../embedded/database.ts';
 
@@ -28,12 +28,18 @@ export function readTrail(database: Database, request: ReadTrailRequest): Chaine
   return rows.map(toChained);
 }
 
-export function listStatements(database: Database, request: { from: number; limit: number }): SignedStatement[] {
-  return database.all<SignedStatement>(
-    'SELECT text, keyId, signature FROM auditStatement ORDER BY id LIMIT ? OFFSET ?',
-    request.limit,
-    request.from,
-  );
+const STATEMENT = 'SELECT number, text, keyId, signature FROM auditStatement';
+
+export function listStatements(
+  database: Database,
+  { after, limit }: { readonly after?: number; readonly limit: number },
+): PlacedStatement[] {
+  if (after === undefined) return database.all<PlacedStatement>(`${STATEMENT} ORDER BY number LIMIT ?`, limit);
+  return database.all<PlacedStatement>(`${STATEMENT} WHERE number > ? ORDER BY number LIMIT ?`, after, limit);
+}
+
+export function lastStatement(database: Database): PlacedStatement | undefined {
+  return database.get<PlacedStatement>(`${STATEMENT} ORDER BY number DESC LIMIT 1`);
 }
 
 export function toChained({ record, chain, salt, bytes }: RecordRow): ChainedRecord {

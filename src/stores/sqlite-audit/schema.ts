@@ -38,3 +38,20 @@ export const AUDIT_TABLES = `
     signature BLOB NOT NULL
   ) STRICT;
 `;
+
+/**
+ * Statements get numbers. Those that are there get numbers up to 0 in their order: the chain begins with number 1. Without a rowid SQLite
+ * makes up no number, so that a process of an older release, which does not number what it signs, can add none.
+ */
+export const NUMBER_STATEMENTS = `
+  CREATE TABLE numberedStatement (
+    number INTEGER PRIMARY KEY,
+    text TEXT NOT NULL,
+    keyId TEXT NOT NULL,
+    signature BLOB NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO numberedStatement
+    SELECT row_number() OVER (ORDER BY id) - count(*) OVER (), text, keyId, signature FROM auditStatement;
+  DROP TABLE auditStatement;
+  ALTER TABLE numberedStatement RENAME TO auditStatement;
+`;

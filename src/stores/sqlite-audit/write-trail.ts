@@ -1,5 +1,5 @@
-import type { AuditHead, ChainedRecord, SignedHead, SignedStatement } from '../../domain/audit-record.ts';
-import type { EraseRequest } from '../../ports/audit-store.ts';
+import type { AuditHead, ChainedRecord } from '../../domain/audit-record.ts';
+import type { CutRequest, EraseRequest, NextStatement } from '../../ports/audit-store.ts';
 import { firstLink } from '../../wire/audit-record.ts';
 import type { Database } from '../embedded/database.ts';
 
@@ -46,15 +46,21 @@ export function moveHead(
   database.run('UPDATE auditLane SET sequence = ?, chain = ?, bytes = ? WHERE id = ?', sequence, chain, bytes, id);
 }
 
-export function insertStatement(database: Database, { text, keyId, signature }: SignedStatement): void {
-  database.run('INSERT INTO auditStatement (text, keyId, signature) VALUES (?, ?, ?)', text, keyId, signature);
+/** False: another statement was added since the caller looked. */
+export function insertStatement(database: Database, statement: NextStatement): boolean {
+  const { number, after, text, keyId, signature } = statement;
+  const last = database.get<{ last: number | null }>('SELECT max(number) AS last FROM auditStatement')!.last ?? 0;
+  if (last !== after) return false;
+  database.run('INSERT INTO auditStatement VALUES (?, ?, ?, ?)', number, text, keyId, signature);
+  return true;
 }
 
 /** Returns how many payloads are gone, and bytes per lane. */
 export function erasePayloads(
   database: Database,
   { tenant, subject, heads, statement }: EraseRequest,
-): { erased: number; bytes: ReadonlyMap<number, number> } {
+): { erased: number; bytes: ReadonlyMap<number, number> } | 'stale' {
+  if (!insertStatement(database, statement)) return 'stale';
   const bytes = new Map<number, number>();
   let erased = 0;
   for (const { store, lane, sequence } of heads) {
@@ -67,12 +73,12 @@ export function erasePayloads(
     database.run('UPDATE auditLane SET bytes = bytes - ? WHERE id = ?', freed, id);
     bytes.set(lane, freed);
   }
-  insertStatement(database, statement);
   return { erased, bytes };
 }
 
 /** Returns the bytes that are free now. */
-export function cutTrail(database: Database, cut: SignedHead, statement: SignedStatement): number {
+export function cutTrail(database: Database, { cut, statement, drop }: CutRequest): number | 'stale' {
+  if (!insertStatement(database, statement)) return 'stale';
   const { id } = openAuditLane(database, cut.store, cut.lane);
   const freed = database.get<{ bytes: number }>(
     `SELECT coalesce(sum(length(CAST(record AS BLOB)) + coalesce(length(auditPayload.bytes), 0)), 0) AS bytes
@@ -83,25 +89,12 @@ export function cutTrail(database: Database, cut: SignedHead, statement: SignedS
   database.run('DELETE FROM auditPayload WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
   database.run('DELETE FROM auditRecord WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
   database.run('UPDATE auditLane SET bytes = bytes - ? WHERE id = ?', freed, id);
-  insertStatement(database, statement);
-  database.run(FORGET_STATEMENTS);
+  if (drop !== undefined) {
+    database.run(
+      'DELETE FROM auditStatement WHERE number <= ? AND number NOT IN (SELECT value FROM json_each(?))',
+      drop.through,
+      JSON.stringify(drop.keep),
+    );
+  }
   return freed;
 }
-
-/**
- * Statements about nothing but records that were cut, from the oldest on: heads and erasures up to the cut, and cuts before it. Without
- * this they would outlive what they vouch for, one for each time heads are signed. The last heads stay: they tell that a lane was there.
- */
-const FORGET_STATEMENTS = `
-  DELETE FROM auditStatement
-  WHERE id IN (SELECT id FROM auditStatement ORDER BY id LIMIT 200)
-    AND id IS NOT (SELECT id FROM auditStatement WHERE json_extract(text, '$.kind') = 'heads' ORDER BY id DESC LIMIT 1)
-    AND json_extract(text, '$.kind') IN ('heads', 'erasure', 'cut')
-    AND NOT EXISTS (
-      SELECT 1 FROM json_each(coalesce(json_extract(text, '$.heads'), json_array(json_extract(text, '$.cut')))) AS head
-      LEFT JOIN auditLane ON auditLane.store = json_extract(head.value, '$.store')
-        AND auditLane.lane = json_extract(head.value, '$.lane')
-      WHERE json_extract(head.value, '$.sequence')
-        + (json_extract(auditStatement.text, '$.kind') = 'cut')
-        > coalesce((SELECT min(sequence) - 1 FROM auditRecord WHERE laneId = auditLane.id), auditLane.sequence, 0)
-    )`;

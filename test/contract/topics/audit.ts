@@ -143,4 +143,13 @@ export function describeAudit(scene: Scene): void {
     expect((await recordOf(store, queued)).resolution).toBeUndefined();
     expect(await auditEvents(store, queued)).toEqual(['call.settled']);
   });
+
+  it('the mark of the last signed statement moves forward and never back', async () => {
+    const store = await scene.open();
+    expect(await store.statementMark()).toBeUndefined();
+    const marks = [2, 10, 9].map((number) => ({ number, hash: String(number % 10).repeat(64) }));
+    for (const mark of marks) await store.noteStatement(mark);
+    await store.noteStatement({ number: 10, hash: 'f'.repeat(64) });
+    expect(await store.statementMark()).toEqual(marks[1]);
+  });
 }

@@ -1,8 +1,10 @@
-import type { AuditHead, SignedHead, SignedStatement } from '../../../domain/audit-record.ts';
+import type { AuditHead, StatementMark } from '../../../domain/audit-record.ts';
 import type {
   ClaimAuditAnswer,
   ClaimAuditRequest,
+  CutRequest,
   EraseRequest,
+  NextStatement,
   QueryTrailRequest,
   ReadTrailRequest,
 } from '../../../ports/audit-store.ts';
@@ -20,25 +22,38 @@ export const auditHeads = (transaction: Transaction): AuditHead[] => {
 export const readTrail = ({ database }: Transaction, request: ReadTrailRequest) => read.readTrail(database, request);
 export const queryTrail = ({ database }: Transaction, request: QueryTrailRequest) => query(database, request);
 
-export function addStatement({ database }: Transaction, statement: SignedStatement): void {
-  write.insertStatement(database, statement);
-}
+export const addStatement = ({ database }: Transaction, statement: NextStatement): 'added' | 'stale' =>
+  write.insertStatement(database, statement) ? 'added' : 'stale';
 
-export const listStatements = ({ database }: Transaction, request: { from: number; limit: number }) =>
+export const listStatements = ({ database }: Transaction, request: { after?: number; limit: number }) =>
   read.listStatements(database, request);
+export const lastStatement = ({ database }: Transaction) => read.lastStatement(database);
 
-export function erasePayloads({ database, lane }: Transaction, request: EraseRequest): number {
-  const { erased, bytes } = write.erasePayloads(database, request);
-  lane.freeAudit(bytes.get(0) ?? 0);
-  return erased;
+export function erasePayloads({ database, lane }: Transaction, request: EraseRequest): number | 'stale' {
+  const answer = write.erasePayloads(database, request);
+  if (answer === 'stale') return answer;
+  lane.freeAudit(answer.bytes.get(0) ?? 0);
+  return answer.erased;
 }
 
-export function cutTrail(
-  { database, lane }: Transaction,
-  { cut, statement }: { cut: SignedHead; statement: SignedStatement },
-): void {
-  lane.freeAudit(write.cutTrail(database, cut, statement));
+export function cutTrail({ database, lane }: Transaction, request: CutRequest): 'cut' | 'stale' {
+  const freed = write.cutTrail(database, request);
+  if (freed === 'stale') return freed;
+  lane.freeAudit(freed);
+  return 'cut';
 }
+
+export function noteStatement({ database }: Transaction, { number, hash }: StatementMark): void {
+  database.run(
+    `INSERT INTO auditMark VALUES (1, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET number = excluded.number, hash = excluded.hash WHERE excluded.number > auditMark.number`,
+    number,
+    hash,
+  );
+}
+
+export const statementMark = ({ database }: Transaction): StatementMark | undefined =>
+  database.get<StatementMark>('SELECT number, hash FROM auditMark');
 
 /** For ever: whoever asks to drain this store has nothing to do. */
 export const claimAudit = (_: Transaction, _request: ClaimAuditRequest): ClaimAuditAnswer => ({

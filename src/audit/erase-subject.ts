@@ -1,0 +1,18 @@
+import type { AuditTrail } from '../ports/audit-store.ts';
+import { readSignedHeads } from './sign-statement.ts';
+import type { StatementSigner } from './statement-signer.ts';
+
+/** Deletes what a subject's records say in words and arguments. That they were there, and everything else about them, stays. */
+export async function eraseSubject(
+  trail: AuditTrail,
+  signer: StatementSigner,
+  { tenant, subject, at }: { readonly tenant: string; readonly subject: string; readonly at: number },
+): Promise<number> {
+  const heads = await readSignedHeads(trail);
+  const erased = await signer.sign(
+    trail,
+    () => ({ kind: 'erasure', at, tenant, subject, heads }),
+    (statement) => trail.erasePayloads({ tenant, subject, heads, statement }),
+  );
+  return erased ?? 0;
+}

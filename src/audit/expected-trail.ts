@@ -1,0 +1,46 @@
+import type { SignedHead, StatementMark } from '../domain/audit-record.ts';
+import { isMark } from './statement-marks.ts';
+
+/** What an earlier `verify --json` has printed, kept in another place: today's trail has to continue exactly that one. */
+export interface ExpectedTrail {
+  readonly statement?: StatementMark;
+  readonly lanes: readonly SignedHead[];
+}
+
+interface Exported {
+  readonly valid?: unknown;
+  readonly statement?: Partial<StatementMark>;
+  readonly lanes?: readonly {
+    readonly store?: unknown;
+    readonly lane?: unknown;
+    readonly last?: unknown;
+    readonly chain?: unknown;
+  }[];
+}
+
+/** Returns what is wrong with the text as a string. */
+export function readExpected(text: string): ExpectedTrail | string {
+  let exported: Exported | null;
+  try {
+    exported = JSON.parse(text) as Exported | null;
+  } catch {
+    return 'it is not JSON';
+  }
+  if (exported?.valid !== true || !Array.isArray(exported.lanes)) return 'it is not of a trail that was in order';
+  const lanes = exported.lanes.map(({ store, lane, last, chain }) => ({ store, lane, sequence: last, chain }));
+  if (!lanes.every(isHead)) return 'one of its lanes has no head';
+  const { statement } = exported;
+  if (statement === undefined) return { lanes };
+  if (!isMark(statement.number, statement.hash)) return 'its statement has no number and hash';
+  return { lanes, statement: { number: statement.number!, hash: statement.hash! } };
+}
+
+function isHead(head: Readonly<Record<keyof SignedHead, unknown>>): head is SignedHead {
+  const { store, lane, sequence, chain } = head;
+  return (
+    typeof store === 'string' &&
+    Number.isSafeInteger(lane) &&
+    Number.isSafeInteger(sequence) &&
+    typeof chain === 'string'
+  );
+}

@@ -1,0 +1,38 @@
+import type { NumberedText, PlacedStatement, SignedStatement, StatementMark } from '../domain/audit-record.ts';
+import { sha256, sha256Bytes } from '../wire/digest.ts';
+
+/** What the first statement of all is chained to. */
+export const FIRST_STATEMENT_LINK = sha256('sallyport audit statements 1\n');
+
+/** Of one statement with its signature, wherever it stands. */
+export function statementHash({ text, keyId, signature }: SignedStatement): string {
+  return sha256(Buffer.concat([sha256Bytes(Buffer.from(text)), Buffer.from(`${keyId}\n`), signature]));
+}
+
+/** The hash of the chain after this statement. */
+export function nextStatementLink(previous: string, statement: SignedStatement): string {
+  return linkAfter(previous, statementHash(statement));
+}
+
+/** The same, for a statement of which only the hash is at hand. */
+export function linkAfter(previous: string, hash: string): string {
+  return sha256(`${previous}\n${hash}\n`);
+}
+
+/** Number and `previous` of a statement that has both; nothing for one of an older release, or for a text that is no statement. */
+export function parseNumbered(text: string): NumberedText | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<NumberedText> | null;
+    const isNumbered = Number.isSafeInteger(value?.number) && typeof value?.previous === 'string';
+    return isNumbered ? (value as NumberedText) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How far the chain goes with this statement, as the statement itself says. */
+export function markOf(statement: PlacedStatement): StatementMark | undefined {
+  const text = parseNumbered(statement.text);
+  if (text === undefined || text.number !== statement.number) return undefined;
+  return { number: text.number, hash: nextStatementLink(text.previous, statement) };
+}

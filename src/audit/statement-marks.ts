@@ -1,0 +1,128 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { StatementMark } from '../domain/audit-record.ts';
+import { planeError } from '../domain/errors.ts';
+import type { AuditSource, AuditTrail } from '../ports/audit-store.ts';
+import { randomId } from '../wire/ids.ts';
+import { markOf, parseNumbered } from './statement-links.ts';
+
+const MARK_FILE = 'last-statement.json';
+const HASH = /^[0-9a-f]{64}$/;
+
+/** A mark, and who keeps it: a trail that does not reach it was shortened or set back. */
+export interface KeptMark extends StatementMark {
+  readonly keeper: string;
+}
+
+export type MarkStore = Pick<AuditSource, 'noteStatement' | 'statementMark'>;
+
+/** The marks that a trail is held against: of the folder with the keys, and of the store where it can be asked. */
+export async function readMarks(
+  keys: string,
+  store: Pick<MarkStore, 'statementMark'> | undefined,
+): Promise<KeptMark[]> {
+  const marks = [
+    { keeper: 'the folder of the keys', mark: readMarkFile(keys) },
+    { keeper: 'the store', mark: await store?.statementMark() },
+  ];
+  return marks.flatMap(({ keeper, mark }) => (mark === undefined ? [] : [{ ...mark, keeper }]));
+}
+
+function readMarkFile(keys: string): StatementMark | undefined {
+  const file = join(keys, MARK_FILE);
+  if (!existsSync(file)) return undefined;
+  const mark = readMark(readFileSync(file, 'utf8'));
+  // Taken for none, a damaged file would hide what it was kept for.
+  if (mark === undefined) throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it holds no number and hash' });
+  return mark;
+}
+
+function readMark(text: string): StatementMark | undefined {
+  try {
+    const { number, hash } = JSON.parse(text) as Partial<StatementMark>;
+    return isMark(number, hash) ? { number: number!, hash: hash! } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const isMark = (number: unknown, hash: unknown): boolean =>
+  Number.isSafeInteger(number) && (number as number) >= 1 && typeof hash === 'string' && HASH.test(hash);
+
+/** On disk before it returns, and never back to a lower number. Call it only after the statement is in the trail. */
+export function writeMarkFile(keys: string, mark: StatementMark): void {
+  const known = readMarkFile(keys);
+  if (known !== undefined && known.number >= mark.number) return;
+  const file = join(keys, MARK_FILE);
+  const fresh = `${file}.${randomId()}`;
+  const opened = openSync(fresh, 'wx', 0o600);
+  try {
+    writeSync(opened, `${JSON.stringify({ number: mark.number, hash: mark.hash })}\n`);
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+  renameSync(fresh, file);
+  const folder = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/**
+ * Why the trail does not reach a mark; nothing when it does. Looks only at the statement of that number: whether the chain is whole
+ * is for `verify` to tell.
+ */
+export async function findLostMark(trail: AuditTrail, marks: readonly KeptMark[]): Promise<string | undefined> {
+  return (await findLostMarks(trail, marks))[0]?.problem;
+}
+
+export async function findLostMarks(
+  trail: AuditTrail,
+  marks: readonly KeptMark[],
+): Promise<(KeptMark & { readonly problem: string })[]> {
+  const lost: (KeptMark & { readonly problem: string })[] = [];
+  // After the marks were read: a statement is in the trail before its mark is anywhere.
+  const last = marks.length === 0 ? undefined : await trail.lastStatement();
+  for (const mark of marks) {
+    const problem = await describeLoss(trail, Math.max(0, last?.number ?? 0), mark);
+    if (problem !== undefined) lost.push({ ...mark, problem });
+  }
+  return lost;
+}
+
+async function describeLoss(trail: AuditTrail, lastNumber: number, mark: KeptMark): Promise<string | undefined> {
+  if (mark.number > lastNumber) return describeAhead(lastNumber, mark);
+  const [found] = await trail.listStatements({ after: mark.number - 1, limit: 1 });
+  // Statements behind it are there. It was dropped with a signature, or `verify` finds the gap.
+  if (found?.number !== mark.number || markOf(found)?.hash === mark.hash) return undefined;
+  return (await isGivenUp(trail, mark)) ? undefined : describeOther(mark);
+}
+
+export function describeAhead(lastNumber: number, { number, keeper }: KeptMark): string {
+  const end = lastNumber === 0 ? 'the trail has no statement' : `the trail ends at statement ${lastNumber}`;
+  return `${end}, and ${keeper} knows statement ${number}: an older copy was put back, or statements were deleted`;
+}
+
+export function describeOther({ number, keeper }: KeptMark): string {
+  return `statement ${number} is not the one that ${keeper} knows: an older copy was put back and signed on`;
+}
+
+const AT_ONCE = 500;
+
+async function isGivenUp(trail: AuditTrail, mark: StatementMark): Promise<boolean> {
+  for (let after = mark.number; ;) {
+    const page = await trail.listStatements({ after, limit: AT_ONCE });
+    for (const { text } of page) {
+      const statement = parseNumbered(text);
+      if (statement?.kind === 'rollback' && statement.givenUp.some((each) => isSame(each, mark))) return true;
+    }
+    if (page.length < AT_ONCE) return false;
+    after = page.at(-1)!.number;
+  }
+}
+
+export const isSame = (one: StatementMark, other: StatementMark): boolean =>
+  one.number === other.number && one.hash === other.hash;

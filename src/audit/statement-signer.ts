@@ -1,0 +1,144 @@
+import type { AuditStatement, NumberedText, StatementMark } from '../domain/audit-record.ts';
+import { planeError } from '../domain/errors.ts';
+import type { AuditTrail, NextStatement } from '../ports/audit-store.ts';
+import { readSignedHeads, signText } from './sign-statement.ts';
+import { openSigningKey, type SigningKey } from './signing-keys.ts';
+import { FIRST_STATEMENT_LINK, markOf, nextStatementLink } from './statement-links.ts';
+import { findLostMark, findLostMarks, readMarks, writeMarkFile, type MarkStore } from './statement-marks.ts';
+
+export type ChainStart = Extract<NumberedText, { kind: 'chain-start' }>;
+export type Rollback = Extract<NumberedText, { kind: 'rollback' }>;
+
+/**
+ * Signs statements, each with the next number and the hash of the chain before it. One chain per trail, whatever key signs. After each
+ * statement the marks move: in the folder of the keys, and in the store. A trail that does not reach a mark is not signed any further,
+ * because the next statement would make the loss look whole.
+ */
+export interface StatementSigner {
+  /** Signs statement 1, with the heads of now. Undefined: the chain was started before. */
+  startChain(trail: AuditTrail, at: number): Promise<ChainStart | undefined>;
+  /**
+   * `make` and `write` run again when another process has signed in between. `make` returns nothing when there is nothing left to
+   * sign. Returns what `write` returned; without `write` the statement is added to the trail.
+   */
+  sign<Result = 'added'>(
+    trail: AuditTrail,
+    make: () => AuditStatement | undefined | Promise<AuditStatement | undefined>,
+    write?: (statement: NextStatement) => Promise<Result | 'stale'>,
+  ): Promise<Result | undefined>;
+  /** Gives up every mark that the trail does not reach. Undefined: it reaches all of them. */
+  acceptRollback(
+    trail: AuditTrail,
+    facts: { readonly at: number; readonly reason: string; readonly by: string },
+  ): Promise<Rollback | undefined>;
+}
+
+export interface SignerOptions {
+  /** Keeps a mark too. Absent: only the folder of the keys keeps one. */
+  readonly store?: MarkStore | undefined;
+  /** Signs in place of the key in the folder: the last statement of a key that is being replaced. */
+  readonly key?: SigningKey;
+}
+
+const MAX_TRIES = 20;
+
+/** The key is read for each statement, so that a rotated one is used without a restart. */
+export function openSigner(keys: string, { store, key }: SignerOptions = {}): StatementSigner {
+  async function add<Result>(
+    text: NumberedText,
+    after: number,
+    write: (statement: NextStatement) => Promise<Result | 'stale'>,
+  ): Promise<Result | 'stale'> {
+    const signed = signText(text, key ?? openSigningKey(keys).key);
+    const answer = await write({ ...signed, number: text.number, after });
+    if (answer === 'stale') return answer;
+    // After the statement, never before: a crash in between leaves a mark that is one behind, which is in order.
+    const mark = { number: text.number, hash: nextStatementLink(text.previous, signed) };
+    writeMarkFile(keys, mark);
+    await store?.noteStatement(mark);
+    return answer;
+  }
+
+  async function refuseLoss(trail: AuditTrail): Promise<void> {
+    const problem = await findLostMark(trail, await readMarks(keys, store));
+    if (problem !== undefined) throw planeError('AUDIT_WENT_BACK', { problem });
+  }
+
+  const startChain = (trail: AuditTrail, at: number): Promise<ChainStart | undefined> =>
+    untilAdded(async () => {
+      await refuseLoss(trail);
+      const end = await readEnd(trail);
+      if (end.number > 0) return undefined;
+      const heads = await readSignedHeads(trail);
+      const text: ChainStart = { kind: 'chain-start', at, older: end.older, heads, number: 1, previous: end.hash };
+      return (await add(text, 0, addTo(trail))) === 'stale' ? 'stale' : text;
+    });
+
+  return {
+    startChain,
+    sign: <Result>(
+      trail: AuditTrail,
+      make: () => AuditStatement | undefined | Promise<AuditStatement | undefined>,
+      write?: (statement: NextStatement) => Promise<Result | 'stale'>,
+    ) =>
+      untilAdded<Result>(async () => {
+        // Before `make`: whatever changes while that looks at the trail makes the statement stale.
+        const end = await readEnd(trail);
+        const statement = await make();
+        if (statement === undefined) return undefined;
+        if (end.number === 0) {
+          await startChain(trail, statement.at);
+          return 'stale';
+        }
+        await refuseLoss(trail);
+        const text = { ...statement, number: end.number + 1, previous: end.hash };
+        return add(text, end.number, write ?? (addTo(trail) as (next: NextStatement) => Promise<Result | 'stale'>));
+      }),
+    acceptRollback: (trail, facts) =>
+      untilAdded(async () => {
+        const marks = await readMarks(keys, store);
+        const lost = await findLostMarks(trail, marks);
+        if (lost.length === 0) return undefined;
+        const end = await readEnd(trail);
+        // Above every mark: marks never go back, and no number is used twice.
+        const number = Math.max(end.number, ...marks.map((mark) => mark.number)) + 1;
+        const givenUp = lost.map(({ number: lostNumber, hash }) => ({ number: lostNumber, hash }));
+        const text: Rollback = { kind: 'rollback', ...facts, after: end.number, givenUp, number, previous: end.hash };
+        return (await add(text, end.number, addTo(trail))) === 'stale' ? 'stale' : text;
+      }),
+  };
+}
+
+const addTo = (trail: AuditTrail) => (statement: NextStatement) => trail.addStatement(statement);
+
+async function untilAdded<Result>(attempt: () => Promise<Result | 'stale' | undefined>): Promise<Result | undefined> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const answer = await attempt();
+    if (answer !== 'stale') return answer;
+  }
+  throw planeError('AUDIT_SINK_UNAVAILABLE', { problem: 'other processes add statements at the same time' });
+}
+
+const AT_ONCE = 500;
+
+/** Where the chain of statements ends. Without a numbered statement the chain over those of an older release, which are counted. */
+async function readEnd(trail: AuditTrail): Promise<StatementMark & { readonly older: number }> {
+  const last = await trail.lastStatement();
+  if (last !== undefined && last.number > 0) {
+    const mark = markOf(last);
+    if (mark !== undefined) return { ...mark, older: 0 };
+    const problem = `statement ${last.number} is none: its text has no number or another one`;
+    throw planeError('AUDIT_WENT_BACK', { problem });
+  }
+  let [hash, older] = [FIRST_STATEMENT_LINK, 0];
+  for (let after: number | undefined; ;) {
+    const page = await trail.listStatements({ ...(after === undefined ? {} : { after }), limit: AT_ONCE });
+    for (const statement of page) {
+      if (statement.number > 0) break;
+      hash = nextStatementLink(hash, statement);
+      older += 1;
+    }
+    if (page.length < AT_ONCE) return { number: 0, hash, older };
+    after = page.at(-1)!.number;
+  }
+}

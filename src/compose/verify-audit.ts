@@ -1,0 +1,25 @@
+import { readTrustedKeys, keyAgeMs } from '../audit/signing-keys.ts';
+import type { ExpectedTrail } from '../audit/expected-trail.ts';
+import { readMarks } from '../audit/statement-marks.ts';
+import { verifyTrail, type Verification } from '../audit/verify-trail.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import type { Store } from '../ports/store.ts';
+import type { AuditOptions } from './audit-options.ts';
+import { knownLengths } from './known-lengths.ts';
+
+/** Holds a trail against everything that is known beside it: the keys, the marks, and the store where it can be asked. */
+export async function verifyAudit(
+  trail: AuditTrail,
+  store: Store | undefined,
+  { keys, signEveryMs }: Pick<AuditOptions, 'keys' | 'signEveryMs'>,
+  expected?: ExpectedTrail,
+): Promise<Verification> {
+  // Before the trail: whatever is known was written after the trail had it.
+  const marks = await readMarks(keys, store);
+  const known = await knownLengths(store);
+  const now = store === undefined ? Date.now() : await store.now();
+  const age = keyAgeMs(keys);
+  const unsigned = { now, maxMs: 2 * signEveryMs, ...(age === undefined ? {} : { keyAgeMs: age }) };
+  const checks = { marks, unsigned, ...(expected === undefined ? {} : { expected }) };
+  return verifyTrail(trail, readTrustedKeys(keys), known, checks);
+}
