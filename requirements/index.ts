@@ -4,6 +4,7 @@ import { ROWS_A } from './rows-a.ts';
 import { ROWS_B } from './rows-b.ts';
 import { ROWS_C } from './rows-c.ts';
 import { ROWS_D } from './rows-d.ts';
+import { ROWS_STATEMENTS } from './rows-statements.ts';
 
 /** Everything that has to work, in the order of docs/requirements.md. */
 export const REQUIREMENTS: readonly RequirementGroup[] = [
@@ -11,5 +12,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'The gate before a call', rows: ROWS_B },
   { title: 'Tools per agent', rows: ROWS_C },
   { title: 'Beyond', rows: ROWS_D },
+  { title: 'The audit cannot be set back', rows: ROWS_STATEMENTS },
   { title: 'Invariants', rows: INVARIANTS },
 ];

@@ -8,6 +8,7 @@ import { ROWS_B } from './rows-b.ts';
 import { ROWS_C } from './rows-c.ts';
 import { ROWS_D } from './rows-d.ts';
 import { SETTLE } from './settle.ts';
+import { STATEMENTS } from './statements.ts';
 
 /** All known bugs, in the order in which they are planted. */
 export const MUTANTS: readonly Mutant[] = [
@@ -20,4 +21,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...ROWS_B,
   ...ROWS_C,
   ...ROWS_D,
+  ...STATEMENTS,
 ];

@@ -25,7 +25,14 @@ describe('the requirements', () => {
       numbered('D', 10),
       numbered('I', 26),
     ];
-    expect(ids).toStrictEqual([...a!, ...b!, ...c!, ...d!.flatMap((id) => (id === 'D5' ? [id, 'D5b'] : [id])), ...i!]);
+    expect(ids).toStrictEqual([
+      ...a!,
+      ...b!,
+      ...c!,
+      ...d!.flatMap((id) => (id === 'D5' ? [id, 'D5b'] : [id])),
+      ...numbered('S', 2),
+      ...i!,
+    ]);
   });
 
   it('have tests that are there, and known bugs which those catch', () => {

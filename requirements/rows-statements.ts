@@ -1,0 +1,40 @@
+import { onBothStores, test, type Requirement } from './requirement.ts';
+
+const STATEMENTS = 'test/audit/statements.test.ts';
+
+/** Signed statements are numbered and chained. */
+export const ROWS_STATEMENTS: readonly Requirement[] = [
+  {
+    id: 'S1',
+    says: 'The trail cannot be shortened or set back: signed statements are numbered and chained, and the last one is known beside the keys and in the store.',
+    tests: [
+      test(STATEMENTS, 'are found wanting whatever was done to them'),
+      test(STATEMENTS, 'are not signed any further on a trail that was set back'),
+      test(STATEMENTS, 'are dropped only with a signature that says how far'),
+      test(STATEMENTS, 'of several signers at once are one chain'),
+      test(STATEMENTS, 'have to be there in time'),
+      ...onBothStores('the mark of the last signed statement moves forward and never back'),
+      test('test/audit/set-back.test.ts', 'is noticed by verify, doctor and dev'),
+    ],
+    mutants: [
+      'statement-numbers-are-not-checked',
+      'verify-ignores-a-mark-ahead',
+      'signer-ignores-a-mark-ahead',
+      'cut-drops-statements-silently',
+      'unsigned-records-pass',
+      'statements-are-added-unseen',
+      'store-mark-goes-back',
+    ],
+  },
+  {
+    id: 'S2',
+    says: 'Statements from before there were numbers are covered by the first one with a number, and after a restore of an older copy an operator goes on with a signature that verify names.',
+    tests: [
+      test(STATEMENTS, 'of a release without numbers are covered by the first one'),
+      test('test/audit/old-sinks.test.ts', 'keeps its statements in their order'),
+      test(STATEMENTS, 'go on after a rollback that was accepted with a signature'),
+      test('test/audit/set-back.test.ts', 'a backup that was restored and adopted is named by verify'),
+    ],
+    mutants: ['statements-are-not-chained'],
+  },
+];
