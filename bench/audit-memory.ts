@@ -61,7 +61,7 @@ async function measure(count: number, drained: boolean): Promise<Left> {
   const gateway = drained ? await startGateway({ ...options, audit, health: false }) : undefined;
   const redis = new Redis(server.url);
   const streamBytes = async (): Promise<number> =>
-    Number((await redis.memory('USAGE', '{sallyport:0}:audit', 'SAMPLES', '0')) ?? 0);
+    Number((await redis.memory('USAGE', '{sallyport:0}:journal', 'SAMPLES', '0')) ?? 0);
   const usedBefore = await usedMemory(redis);
   let peakBytes = 0;
   const watch = setInterval(() => void streamBytes().then((bytes) => (peakBytes = Math.max(peakBytes, bytes))), 250);

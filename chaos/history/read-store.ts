@@ -67,6 +67,11 @@ const SILENT = { debug: () => undefined, info: () => undefined, warn: () => unde
 const NO_BOUND = { records: Infinity, lateMs: Infinity };
 const NO_KEYS = new Map();
 const STILL_MS = 20;
+/** Nothing in these lanes was written by hand. */
+const NO_STATEMENTS = {
+  add: () => Promise.reject(new Error('the audit of a lane holds something that no function has written')),
+  gaps: async () => [],
+};
 
 /** The embedded store keeps its own chain; records of Redis are moved to a sink, which makes one, and must all arrive. */
 export async function verifyChain(store: Store, folder: string): Promise<History['chain']> {
@@ -74,7 +79,7 @@ export async function verifyChain(store: Store, folder: string): Promise<History
   if (state.kept) return toChain(await verifyTrail(store, NO_KEYS));
   const sink = await openSqliteSink(join(folder, 'audit.db'));
   const settings = { drainer: 'chaos', leaseMs: 5000, bounds: { privileged: NO_BOUND, everything: NO_BOUND } };
-  const drains = drainLanes(settings, { store, sink, log: SILENT });
+  const drains = drainLanes(settings, { store, sink, statements: NO_STATEMENTS, log: SILENT });
   try {
     while (drains.states.some(({ alarm }) => alarm === undefined) && !(await isDrained(store))) {
       if (drains.states.some(({ alarm }) => alarm !== undefined)) break;

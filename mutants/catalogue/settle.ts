@@ -41,16 +41,17 @@ export const SETTLE: readonly Mutant[] = [
     id: 'reply-before-audit',
     bug: 'Settle on Redis sends the replies before it has written the audit, which then may fail.',
     file: lua('shared/settlement'),
-    find: "redis.call('XLEN', audit_key)",
-    replace: 'write_replies(lane, settlement.replies)',
+    find: 'write_audit(meta_key, audit_key, settlement.now_text, settlement.audit)',
+    replace:
+      'write_replies(lane, settlement.replies)\n  write_audit(meta_key, audit_key, settlement.now_text, settlement.audit)',
     caughtBy: [{ file: 'test/redis/server-safety.test.ts', title: 'holds the reply back' }],
   },
   {
     id: 'audit-skips-a-number',
     bug: 'The audit on Redis leaves a number out with every record, so that a removed one would not be missed.',
-    file: lua('shared/settlement'),
-    find: "'auditSequence', count)",
-    replace: "'auditSequence', count + 1)",
+    file: lua('shared/journal'),
+    find: "'auditSequence', records))",
+    replace: "'auditSequence', records + 1))",
     caughtBy: [{ file: REDIS, title: 'the audit has one ending per call, in the order they happened, without gaps' }],
   },
   {

@@ -1,8 +1,10 @@
 import type { ChainedRecord } from '../domain/audit-record.ts';
 import { errorText } from '../domain/error-text.ts';
-import type { AuditBounds, AuditEntry, AuditSink, AuditSource, AuditState } from '../ports/audit-store.ts';
+import type { AuditBounds, AuditEntry, AuditSink, AuditSource, JournalPage } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
-import { chainEntry } from '../wire/audit-record.ts';
+import { chainEntry, parseRecord } from '../wire/audit-record.ts';
+import type { DrainStatements } from './drain-statements.ts';
+import { planDrain, type DrainPlan, type DrainProblem } from './plan-drain.ts';
 
 export interface DrainSettings {
   /** Names this process. */
@@ -14,6 +16,7 @@ export interface DrainSettings {
 export interface DrainNeeds {
   readonly store: AuditSource;
   readonly sink: AuditSink;
+  readonly statements: DrainStatements;
   readonly log: Log;
 }
 
@@ -24,7 +27,7 @@ export interface LaneDrainState {
   readonly heldBy?: string;
   /** Records that wait. */
   readonly backlog: number;
-  /** Records are missing or out of place: nothing more is taken until somebody has looked. */
+  /** Records are missing or out of place: nothing more is taken until an operator has looked. */
   readonly alarm?: string;
   /** The store or the sink does not answer. */
   readonly problem?: string;
@@ -32,13 +35,16 @@ export interface LaneDrainState {
 
 export interface LaneDrain {
   readonly state: LaneDrainState;
-  /** Takes over what there is, up to a page. Returns how many records; 0 means that there is nothing to do now. */
+  /** Takes over what there is, up to a page. Returns how many records, or 1 if it only cleared something away; 0: nothing to do now. */
   round(): Promise<number>;
   /** Gives the lane up, so that another process need not wait. */
   leave(): Promise<void>;
 }
 
 const AT_ONCE = 500;
+/** What is no record is read on past, so that a flood of it makes one statement and not thousands. */
+const MAX_ELEMENTS_AT_ONCE = 50_000;
+const WARN_EVERY_MS = 60_000;
 
 interface Head {
   readonly fence: number;
@@ -50,10 +56,13 @@ interface Head {
  * Moves one lane's records to the sink: reads, chains, commits records and head in one transaction of the sink, and only then has the
  * lane delete them. A crash between the two is harmless: the next owner starts from the sink's head.
  */
-export function drainLane(lane: number, settings: DrainSettings, { store, sink, log }: DrainNeeds): LaneDrain {
+export function drainLane(lane: number, settings: DrainSettings, needs: DrainNeeds): LaneDrain {
+  const { store, sink, statements, log } = needs;
   const { drainer, leaseMs, bounds } = settings;
   let state: LaneDrainState = { lane, backlog: 0 };
   let head: Head | undefined;
+  let noted: Pick<DrainPlan, 'surplus' | 'foreign'> | undefined;
+  let warnedAt = Number.NEGATIVE_INFINITY;
 
   async function takeOver(): Promise<number> {
     const claimed = await store.claimAudit({ lane, drainer, leaseMs });
@@ -62,43 +71,124 @@ export function drainLane(lane: number, settings: DrainSettings, { store, sink, 
       state = { lane, backlog: 0, heldBy: claimed.by };
       return 0;
     }
-    // Before the records: what was written until then has to be found.
-    const lanes = await store.auditState({ lane });
-    if (head?.fence !== claimed.fence)
-      head = { ...(await sink.openLane({ store: lanes.store, lane })), fence: claimed.fence };
-    const from = head;
-    const entries = await store.readAudit({ lane, fromSequence: from.sequence + 1, limit: AT_ONCE });
-    const inOrder = takeInOrder(entries, from.sequence);
-    const moved = await commit(from, inOrder, lanes);
-    if (moved === undefined) return 0;
-    const gap = findGap(lanes, { before: from.sequence, now: moved.sequence }, entries[inOrder.length], entries.length);
-    if (gap !== undefined) return alarm(gap, claimed.fence, lanes.sequence - moved.sequence);
-    const drained = { lane, drainer, fence: claimed.fence, through: moved.sequence, leaseMs, bounds };
-    if ((await store.drainAudit(drained)) === 'fenced') head = undefined;
-    if (state.alarm !== undefined) log.info({ lane }, 'audit: the lane is whole again');
-    state = { lane, backlog: Math.max(0, lanes.sequence - moved.sequence) };
-    return inOrder.length;
+    const { fence } = claimed;
+    const isOurs = head?.fence === fence;
+    // No earlier release writes there any more: once per owner is enough.
+    if (!isOurs) while (await store.moveAudit({ lane }));
+    const page = await readAhead();
+    if (!isOurs) head = { ...(await sink.openLane({ store: page.store, lane })), fence };
+    const from = head!;
+    const sunk = await reachOf(from.sequence, page);
+    if (sunk < page.drained) {
+      const what = `the sink ends with record ${sunk}, and the lane has handed over ${page.drained}`;
+      return alarm({ what, gap: { from: sunk + 1, to: page.drained } }, page.length, fence);
+    }
+    const plan = planDrain(page, sunk);
+    const other = await findOther(plan, page.store);
+    if (other !== undefined) return alarm({ what: other }, page.length, fence);
+    if (!(await commit(from, plan.records, page.store))) return 0;
+    if (plan.found !== undefined) await report(plan.found, page.store);
+    const { problem } = plan;
+    const backlog = page.length - (plan.position - page.removed);
+    const accepted = problem?.gap && (await findAccepted(problem, page.store));
+    if (problem !== undefined && accepted === undefined && plan.position === page.removed) {
+      return alarm(problem, page.length, fence);
+    }
+    if (!(await remove({ ...plan, through: accepted ?? plan.through }, fence))) return 0;
+    if (accepted !== undefined) log.warn({ lane, through: accepted }, 'audit: an operator has accepted a gap');
+    // What stands before the gap has left the lane; the next round finds the gap at its beginning.
+    else if (problem !== undefined) return alarm(problem, backlog, fence);
+    if (state.alarm !== undefined) log.info({ lane }, 'audit: the lane is drained again');
+    state = { lane, backlog };
+    const hasMoved = plan.position > page.removed || accepted !== undefined;
+    return plan.records.length > 0 ? plan.records.length : Number(hasMoved);
   }
 
-  /** Undefined: somebody else has been at the sink since. */
-  async function commit(from: Head, entries: readonly AuditEntry[], lanes: AuditState): Promise<Head | undefined> {
-    if (entries.length === 0) return from;
-    const records = chainAll(entries, lanes.store, from.chain);
+  /** A page of records, and with them all that is no record. */
+  async function readAhead(): Promise<JournalPage> {
+    let page = await store.readJournal({ lane, position: 0, limit: AT_ONCE });
+    let records = page.elements.filter(({ entry }) => entry !== undefined).length;
+    while (page.elements.length < page.length && page.elements.length < MAX_ELEMENTS_AT_ONCE && records < AT_ONCE) {
+      const position = page.removed + page.elements.length;
+      const next = await store.readJournal({ lane, position, limit: AT_ONCE });
+      if (next.elements.length === 0) break;
+      records += next.elements.filter(({ entry }) => entry !== undefined).length;
+      page = { ...next, position: page.position, elements: [...page.elements, ...next.elements] };
+    }
+    return page;
+  }
+
+  /** How far the sink goes: beyond its head, where an operator has accepted that the records behind it are lost. */
+  async function reachOf(sequence: number, { store: id, drained }: JournalPage): Promise<number> {
+    if (sequence >= drained) return sequence;
+    let reach = sequence;
+    const gaps = await statements.gaps({ store: id, lane });
+    for (;;) {
+      const gap = gaps.find(({ from }) => from === reach + 1);
+      if (gap === undefined || reach >= drained) return reach;
+      reach = gap.to;
+    }
+  }
+
+  async function findAccepted({ gap }: DrainProblem, id: string): Promise<number | undefined> {
+    const gaps = await statements.gaps({ store: id, lane });
+    return gaps.find(({ from, to }) => from === gap!.from && to <= gap!.to)?.to;
+  }
+
+  /** What an earlier owner has committed has to be what still waits in the lane. */
+  async function findOther({ repeated }: DrainPlan, id: string): Promise<string | undefined> {
+    if (repeated.length === 0) return undefined;
+    const fromSequence = repeated[0]!.sequence;
+    const sunk = await sink.readTrail({ store: id, lane, fromSequence, limit: repeated.length });
+    const bad = repeated.find((entry, index) => {
+      const record = parseRecord(sunk[index]?.text ?? '');
+      return record?.callId !== entry.callId || record.event !== entry.event || record.at !== entry.at;
+    });
+    return bad && `record ${bad.sequence} of the lane is not the one in the sink: the store holds older data`;
+  }
+
+  /** False: another owner has been at the sink since. */
+  async function commit(from: Head, entries: readonly AuditEntry[], id: string): Promise<boolean> {
+    if (entries.length === 0) return true;
+    const records = chainAll(entries, id, from.chain);
     const { fence, ...previous } = from;
     // Unknown until it has answered: after trouble the sink is asked where its head is.
     head = undefined;
-    if ((await sink.commit({ store: lanes.store, lane, fence, previous, records })) === 'fenced') {
+    if ((await sink.commit({ store: id, lane, fence, previous, records })) === 'fenced') {
       log.warn({ lane, fence }, 'audit: another drainer has this lane');
-      return undefined;
+      return false;
     }
-    head = { fence, sequence: from.sequence + records.length, chain: records.at(-1)!.chain };
-    return head;
+    head = { fence, sequence: entries.at(-1)!.sequence, chain: records.at(-1)!.chain };
+    return true;
   }
 
-  async function alarm(what: string, fence: number, backlog: number): Promise<number> {
+  /** In the sink before anything leaves the lane. Repeated after a crash, it says the same again. */
+  async function report(found: NonNullable<DrainPlan['found']>, id: string): Promise<void> {
+    const { now: at } = await store.auditState({ lane });
+    await statements.add({ kind: 'foreign', at, store: id, lane, ...found });
+    if (at - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = at;
+    const { elements, bytes, uncounted, after } = found;
+    log.warn(
+      { lane, elements, bytes, uncounted, after },
+      'audit: a role has appended to this lane by hand; see audit verify',
+    );
+  }
+
+  async function remove(plan: DrainPlan, fence: number): Promise<boolean> {
+    const { through, position, last, surplus, foreign } = plan;
+    const request = { lane, drainer, fence, through, position, last, surplus, foreign, leaseMs, bounds };
+    const answer = await store.drainAudit(request);
+    if (answer === 'drained') noted = { surplus, foreign };
+    else head = undefined;
+    if (answer === 'changed') log.warn({ lane }, 'audit: the lane was changed by hand while it was drained');
+    return answer === 'drained';
+  }
+
+  async function alarm({ what, gap }: DrainProblem, backlog: number, fence: number): Promise<number> {
     if (state.alarm !== what) log.error({ lane, backlog, problem: what }, 'audit: the drain of this lane has stopped');
-    state = { lane, backlog: Math.max(0, backlog), alarm: what };
-    await store.alarmAudit({ lane, drainer, fence, problem: what });
+    state = { lane, backlog, alarm: what };
+    await store.alarmAudit({ lane, drainer, fence, problem: what, ...(gap === undefined ? {} : { gap }) });
     return 0;
   }
 
@@ -119,16 +209,11 @@ export function drainLane(lane: number, settings: DrainSettings, { store, sink, 
       }
     },
     async leave() {
-      if (head === undefined || state.alarm !== undefined) return;
-      const { fence, sequence } = head;
-      await store.drainAudit({ lane, drainer, fence, through: sequence, leaseMs: 0, bounds });
+      if (head === undefined || noted === undefined || state.alarm !== undefined) return;
+      const { fence } = head;
+      await store.drainAudit({ lane, drainer, fence, through: 0, position: 0, last: '', ...noted, leaseMs: 0, bounds });
     },
   };
-}
-
-function takeInOrder(entries: readonly AuditEntry[], after: number): readonly AuditEntry[] {
-  const broken = entries.findIndex((entry, index) => entry.sequence !== after + 1 + index);
-  return broken === -1 ? entries : entries.slice(0, broken);
 }
 
 function chainAll(entries: readonly AuditEntry[], store: string, previous: Uint8Array): ChainedRecord[] {
@@ -138,21 +223,4 @@ function chainAll(entries: readonly AuditEntry[], store: string, previous: Uint8
     ({ chain } = chained);
     return chained;
   });
-}
-
-/** The lane had counted so far before we looked, and all of it has to be in the sink or in the lane. */
-function findGap(
-  lanes: AuditState,
-  sunk: { readonly before: number; readonly now: number },
-  next: AuditEntry | undefined,
-  read: number,
-): string | undefined {
-  if (next !== undefined) return `record ${sunk.now + 1} is missing; the lane goes on with ${next.sequence}`;
-  if (read < AT_ONCE && lanes.sequence > sunk.now) {
-    return `record ${sunk.now + 1} is missing; the lane has counted ${lanes.sequence}`;
-  }
-  if (lanes.sequence < sunk.before) {
-    return `the lane has counted ${lanes.sequence} records and the sink has ${sunk.before}: the store holds older data`;
-  }
-  return undefined;
 }

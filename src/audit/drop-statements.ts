@@ -87,5 +87,7 @@ function isNeeded(statement: PlacedStatement, isGone: IsGone): boolean {
   const text = readText(statement);
   if (text.kind === 'heads' || text.kind === 'chain-start') return false;
   if (text.kind === 'erasure') return !text.heads.every((head) => isGone(head));
+  if (text.kind === 'gap') return !isGone({ ...text, sequence: text.to, chain: '' });
+  if (text.kind === 'foreign') return !isGone({ ...text, sequence: text.through, chain: '' });
   return text.kind === 'cut' ? !isGone(text.cut, 1) : true;
 }

@@ -138,11 +138,13 @@ function toHead({ store, lane, sequence, chain, bytes }: LaneRow): AuditHead {
 async function commit(client: PoolClient, batch: AuditBatch): Promise<'committed' | 'fenced'> {
   const { store, lane, fence, previous, records } = batch;
   const chain = records.at(-1)?.chain ?? previous.chain;
+  // Behind an accepted gap the first record has a later number than the one after the head.
+  const sequence = records.length === 0 ? previous.sequence : parseRecord(records.at(-1)!.text)!.sequence;
   const size = records.reduce((sum, record) => sum + sizeOfRecord(record), 0);
   const { rows } = await client.query<{ id: number }>(
-    `UPDATE audit_lane SET sequence = sequence + $1, chain = $2, bytes = bytes + $3, fence = $4
+    `UPDATE audit_lane SET sequence = $1, chain = $2, bytes = bytes + $3, fence = $4
      WHERE store = $5 AND lane = $6 AND sequence = $7 AND chain = $8 AND fence <= $4 RETURNING id`,
-    [records.length, Buffer.from(chain), size, fence, store, lane, previous.sequence, Buffer.from(previous.chain)],
+    [sequence, Buffer.from(chain), size, fence, store, lane, previous.sequence, Buffer.from(previous.chain)],
   );
   const [moved] = rows;
   if (moved === undefined) return 'fenced';
@@ -165,7 +167,7 @@ async function insertRecords(client: PoolClient, laneId: number, records: readon
       parsed.map(({ agent }) => searchable(agent)),
       parsed.map(({ tool }) => searchable(tool)),
       parsed.map(({ event }) => searchable(event)),
-      parsed.map(({ outcome }) => outcome ?? null),
+      parsed.map(({ outcome }) => (outcome === undefined ? null : searchable(outcome))),
       records.map(({ text }) => text),
       records.map(({ chain }) => Buffer.from(chain)),
     ],

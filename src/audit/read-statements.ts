@@ -1,4 +1,11 @@
-import type { AuditStatement, DroppedStatements, PlacedStatement, SignedHead } from '../domain/audit-record.ts';
+import type {
+  AuditStatement,
+  DroppedStatements,
+  ForeignStatement,
+  GapStatement,
+  PlacedStatement,
+  SignedHead,
+} from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import { checkStatement } from './sign-statement.ts';
 import { statementHash } from './statement-links.ts';
@@ -17,6 +24,8 @@ export interface Statements {
   readonly dropped?: DroppedStatements;
   /** Store time of the last statement. */
   readonly lastAt?: number;
+  readonly gaps: readonly GapStatement[];
+  readonly foreign: readonly ForeignStatement[];
 }
 
 /** A statement as a link of the chain. */
@@ -60,6 +69,8 @@ async function readOnce(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
   const cuts: SignedHead[] = [];
   const erasures: Extract<AuditStatement, { kind: 'erasure' }>[] = [];
   const rollbacks: ReadRollback[] = [];
+  const gaps: GapStatement[] = [];
+  const foreign: ForeignStatement[] = [];
   const links: ReadLink[] = [];
   let dropped: DroppedStatements | undefined;
   let lastAt: number | undefined;
@@ -76,6 +87,8 @@ async function readOnce(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
       if ('heads' in statement) heads.push(...statement.heads);
       if (statement.kind === 'erasure') erasures.push(statement);
       else if (statement.kind === 'rollback') rollbacks.push({ ...statement, number: signed.number });
+      else if (statement.kind === 'gap') gaps.push(statement);
+      else if (statement.kind === 'foreign') foreign.push(statement);
       else if (statement.kind === 'cut') {
         cuts.push(statement.cut);
         dropped = statement.dropped ?? dropped;
@@ -86,7 +99,7 @@ async function readOnce(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
   const found = { ...(dropped === undefined ? {} : { dropped }), ...(lastAt === undefined ? {} : { lastAt }) };
   return {
     kind: 'good',
-    statements: { count: links.length, heads, cuts, erasures, rollbacks, links, ...found },
+    statements: { count: links.length, heads, cuts, erasures, rollbacks, gaps, foreign, links, ...found },
   };
 }
 

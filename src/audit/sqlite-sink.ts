@@ -56,8 +56,9 @@ function commit(database: Database, { store, lane, fence, previous, records }: A
   if (!isWhereSeen || head.fence > fence) return 'fenced';
   let { sequence, chain, bytes } = head;
   for (const record of records) {
-    const { at, callId } = parseRecord(record.text)!;
-    sequence += 1;
+    const { at, callId, sequence: own } = parseRecord(record.text)!;
+    // Behind an accepted gap it is later than the one after the head.
+    sequence = own;
     ({ chain } = record);
     bytes += sizeOfRecord(record);
     write.insertRecord(database, head.id, { ...record, sequence, at, callId });

@@ -1,6 +1,15 @@
-import type { AuditHead, AuditRecord, ChainedRecord, SignedHead, StatementMark } from '../domain/audit-record.ts';
+import type {
+  AuditHead,
+  AuditRecord,
+  ChainedRecord,
+  ForeignStatement,
+  GapStatement,
+  SignedHead,
+  StatementMark,
+} from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import { firstLink, nextLink, parseRecord, payloadDigest } from '../wire/audit-record.ts';
+import { crossGaps, distinct, findLost } from './accepted-gaps.ts';
 import { readStatements, type Statements } from './read-statements.ts';
 import type { TrustedKeys } from './signing-keys.ts';
 import type { KeptMark } from './statement-marks.ts';
@@ -16,6 +25,10 @@ export interface Verification {
   readonly lanes: readonly VerifiedLane[];
   /** What was lost or started anew, with a signature: in order, and to be known. */
   readonly notices: readonly string[];
+  /** Records that were lost, with the word of an operator that it goes on without them. */
+  readonly gaps: readonly GapStatement[];
+  /** What roles have appended to a lane by hand. */
+  readonly foreign: readonly ForeignStatement[];
   /** The first thing that is wrong. */
   readonly problem?: AuditProblem;
 }
@@ -46,6 +59,8 @@ export interface KnownLength {
   readonly store: string;
   readonly lane: number;
   readonly sequence: number;
+  /** Records that it has counted and that have neither been handed over nor wait. */
+  readonly missing?: number;
 }
 
 /** What a trail is held against beside its own chains. Absent: it is not. */
@@ -66,7 +81,7 @@ export async function verifyTrail(
   { marks = [], expected, unsigned }: TrailChecks = {},
 ): Promise<Verification> {
   const read = await readStatements(trail, keys);
-  const none = { records: 0, lanes: [], notices: [] };
+  const none = { records: 0, lanes: [], notices: [], gaps: [], foreign: [] };
   if (read.kind === 'bad') return { ...none, statements: read.count, problem: { what: read.problem } };
   const { statements } = read;
   const chain = verifyStatements(statements, marks, expected?.statement);
@@ -80,6 +95,8 @@ export async function verifyTrail(
     ...facts,
     lanes,
     notices,
+    gaps: statements.gaps,
+    foreign: distinct(statements.foreign),
     ...(problem === undefined ? {} : { problem }),
   });
   const heads = await trail.auditHeads();
@@ -92,7 +109,7 @@ export async function verifyTrail(
     if (lane.problem !== undefined) return end({ store: head.store, lane: head.lane, ...lane.problem });
     lanes.push(lane.verified!);
   }
-  return end(unsigned && findUnsigned(statements, lanes, unsigned));
+  return end(findLost(known, statements.gaps) ?? (unsigned && findUnsigned(statements, lanes, unsigned)));
 }
 
 function missingLane(heads: readonly AuditHead[], known: readonly KnownLength[]): AuditProblem | undefined {
@@ -121,11 +138,13 @@ async function verifyLane(
   const expected = new Map(exported.filter(isHere).map((each) => [each.sequence, each.chain] as const));
   const longest = Math.max(0, ...signed.keys());
   let unsignedSince: number | undefined;
+  const gaps = statements.gaps.filter(isHere);
   const first = (cut?.sequence ?? 0) + 1;
   let chain: Uint8Array = cut === undefined ? firstLink(store, lane) : Buffer.from(cut.chain, 'hex');
   let sequence = first - 1;
+  let checked = 0;
   const fail = (at: number, what: string): LaneResult => ({
-    checked: sequence - first + 1,
+    checked,
     problem: { sequence: at, what },
   });
   for (;;) {
@@ -136,10 +155,12 @@ async function verifyLane(
       limit: AT_ONCE,
     });
     for (const chained of page) {
+      sequence = crossGaps(sequence, parseRecord(chained.text)?.sequence ?? 0, gaps);
       const problem = findProblem(chained, { store, lane, sequence: sequence + 1, chain }, statements);
       if (problem !== undefined) return fail(sequence + 1, problem);
       ({ chain } = chained);
       sequence += 1;
+      checked += 1;
       const vouched = signed.get(sequence);
       if (vouched !== undefined && vouched.chain !== hex(chain)) {
         return fail(sequence, 'it is not the record that was there when the head was signed');
@@ -147,7 +168,7 @@ async function verifyLane(
       if ((expected.get(sequence) ?? hex(chain)) !== hex(chain)) {
         return fail(sequence, 'it is not the record that the exported file knows');
       }
-      if (sequence === longest + 1) unsignedSince = parseRecord(chained.text)?.at;
+      if (sequence > longest) unsignedSince ??= parseRecord(chained.text)?.at;
     }
     if (page.length < AT_ONCE) break;
   }
@@ -158,10 +179,12 @@ async function verifyLane(
   }
   const exportedLast = Math.max(0, ...expected.keys());
   if (exportedLast > sequence) return fail(sequence + 1, `it is missing; the exported file knows ${exportedLast}`);
-  if (told > sequence) return fail(sequence + 1, `it is missing; the store has handed over ${told}`);
+  if (crossGaps(sequence, told + 1, gaps) < told) {
+    return fail(sequence + 1, `it is missing; the store has handed over ${told}`);
+  }
   const loose = unsignedSince === undefined ? {} : { unsignedSince };
   const verified = { store, lane, first, last: sequence, chain: hex(chain), signed: longest, ...loose };
-  return { checked: sequence - first + 1, verified };
+  return { checked, verified };
 }
 
 type Expected = Pick<AuditRecord, 'store' | 'lane' | 'sequence'> & { readonly chain: Uint8Array };

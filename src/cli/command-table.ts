@@ -90,6 +90,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
       async () => (await import('./commands/audit-erase.ts')).auditEraseCommand(),
       async () => (await import('./commands/audit-rotate-key.ts')).auditRotateKeyCommand(),
       async () => (await import('./commands/audit-accept-rollback.ts')).auditAcceptRollbackCommand(),
+      async () => (await import('./commands/audit-accept-gap.ts')).auditAcceptGapCommand(),
     ]),
   explain: async () => (await import('./commands/explain.ts')).explainCommand(),
   pause: async () => (await import('./commands/pause.ts')).pauseCommand(),

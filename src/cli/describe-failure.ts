@@ -48,6 +48,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   HOOKS_INVALID: EXIT.config,
   AUDIT_SINK_MISSING: EXIT.config,
   AUDIT_SINK_UNAVAILABLE: EXIT.unavailable,
+  AUDIT_NO_GAP: EXIT.notOk,
   AUDIT_KEYS_UNSAFE: EXIT.auth,
   AUDIT_WENT_BACK: EXIT.notOk,
   SERVICES_INVALID: EXIT.config,

@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import type { BackupManifest } from '../stores/backup/manifest.ts';
 import { backupEmbeddedStore, restoreEmbeddedStore } from '../stores/embedded/backup-store.ts';
 import { backupRedisStore } from '../stores/redis/backup-store.ts';
+import { readFunctions } from '../stores/redis/function-library.ts';
+import { moveOldAudits } from '../stores/redis/move-old-audit.ts';
 import { restoreRedisStore } from '../stores/redis/restore-store.ts';
 import { upgradeLibrary, withServer } from '../stores/redis/with-server.ts';
 import { loadScopeFunctions } from '../services/storage/redis/scope-functions.ts';
@@ -37,8 +39,11 @@ export function restoreStore(
 export async function upgradeStore(store: StoreOptions): Promise<'upgraded' | 'current'> {
   if (store.store === 'redis') {
     const answer = await upgradeLibrary(store.redis);
-    await withServer(store.redis, ({ commands }) => loadScopeFunctions(commands));
-    return answer === 'loaded' ? 'upgraded' : 'current';
+    const moved = await withServer(store.redis, async ({ commands, name }) => {
+      await loadScopeFunctions(commands);
+      return moveOldAudits(commands, readFunctions(), name);
+    });
+    return answer === 'loaded' || moved > 0 ? 'upgraded' : 'current';
   }
   // Whoever opens the file brings its tables up to date, in one transaction.
   await (await openStore(store)).close();

@@ -14,26 +14,42 @@ export async function inspectAudit(store: Store, hasSink: boolean, keys: string)
     if (lost !== undefined) return [{ name: 'audit', state: 'bad', found: lost, fix }];
     return [{ name: 'audit', state: 'ok', found: `${written} records, chained in the store's own file` }];
   }
+  const strange = states.flatMap((state, lane) => appendedByHand(state, lane));
   const bad = states.flatMap((state, lane) => problemsOf(state, lane));
-  if (bad.length > 0) return bad;
-  const waiting = states.reduce((sum, { sequence, drained }) => sum + sequence - drained, 0);
+  if (bad.length > 0) return [...bad, ...strange];
+  const waiting = states.reduce((sum, state) => sum + state.waiting, 0);
   if (states.some(({ drainer }) => drainer === undefined)) {
     const fix = hasSink ? 'sallyport gateway' : 'Set audit.sink, then: sallyport gateway';
-    return [{ name: 'audit', state: 'warn', found: `${waiting} records wait; nobody takes them to a sink`, fix }];
+    const found = `${waiting} records wait; no gateway takes them to a sink`;
+    return [...strange, { name: 'audit', state: 'warn', found, fix }];
   }
+  if (strange.length > 0) return strange;
   return [{ name: 'audit', state: 'ok', found: `${written} records, ${waiting} of them on their way to the sink` }];
 }
 
-function problemsOf({ alarm, refuses, sequence, drained, drainedAt, now }: AuditState, lane: number): Check[] {
+const acceptCommand = (lane: number): string => `sallyport audit accept-gap --lane ${lane} --reason TEXT --yes`;
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Named for a day: it may be an attack, and it is no trouble that somebody could end. */
+function appendedByHand({ foreign, foreignAt, surplus, now }: AuditState, lane: number): Check[] {
+  if (now - foreignAt > DAY_MS || foreign + surplus === 0) return [];
+  const found = `lane ${lane}: a role has appended by hand: ${foreign} entries that are no records, ${surplus} records that the lane had not counted`;
+  const fix = 'Find out whose Redis password was used, and change it. sallyport audit verify shows when and where.';
+  return [{ name: 'audit', state: 'warn', found, fix }];
+}
+
+function problemsOf({ alarm, gap, refuses, waiting, drainedAt, now }: AuditState, lane: number): Check[] {
   const checks: Check[] = [];
   if (alarm !== undefined) {
-    const fix = 'Find out who deleted it. sallyport audit verify tells what the sink has; docs/audit.md how to go on.';
+    const go = gap === undefined ? 'docs/audit.md says how to go on' : `to go on without: ${acceptCommand(lane)}`;
+    const fix = `Find out who deleted it, and bring it back from a backup of Redis if there is one; ${go}`;
     checks.push({ name: 'audit', state: 'bad', found: `lane ${lane}: ${alarm}`, fix });
   }
   if (refuses !== 'nothing') {
     const what = refuses === 'everything' ? 'all calls are' : 'privileged calls are';
     const since = drainedAt === 0 ? 'never' : `${Math.round((now - drainedAt) / 1000)} s ago`;
-    const found = `lane ${lane}: ${what} refused; ${sequence - drained} records wait, the sink last took some ${since}`;
+    const found = `lane ${lane}: ${what} refused; ${waiting} records wait, the sink last took some ${since}`;
     checks.push({ name: 'audit', state: 'bad', found, fix: 'Start the sink, and: sallyport gateway' });
   }
   return checks;

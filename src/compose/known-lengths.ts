@@ -6,8 +6,8 @@ export async function knownLengths(store: Pick<Store, 'lanes' | 'auditState'> | 
   if (store === undefined) return [];
   const known: KnownLength[] = [];
   for (let lane = 0; lane < store.lanes; lane += 1) {
-    const { store: id, drained } = await store.auditState({ lane });
-    known.push({ store: id, lane, sequence: drained });
+    const { store: id, sequence, drained, waiting, surplus } = await store.auditState({ lane });
+    known.push({ store: id, lane, sequence: drained, missing: sequence + surplus - drained - waiting });
   }
   return known;
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { drainLanes, type LaneDrains } from '../audit/drain-lanes.ts';
+import { drainStatements } from '../audit/drain-statements.ts';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { createLog } from '../observe/log.ts';
@@ -92,7 +93,8 @@ async function boot(
   const care = trail && careForTrail(trail, store, options.audit, log);
   const { leaseMs = DEFAULT_LEASE_MS, audit } = options;
   const settings = { drainer: gatewayId, leaseMs, bounds: audit.bounds };
-  const drains = sink && drainLanes(settings, { store, sink, log });
+  const statements = sink && drainStatements(sink, audit.keys, { store });
+  const drains = sink && drainLanes(settings, { store, sink, statements: statements!, log });
   // In this order at the end: what was drained last is signed too.
   if (care !== undefined) closers.add(() => care.stop());
   if (drains !== undefined) closers.add(() => drains.stop());

@@ -157,7 +157,9 @@ export type AuditStatement =
       readonly givenUp: readonly StatementMark[];
       readonly reason: string;
       readonly by: string;
-    };
+    }
+  | GapStatement
+  | ForeignStatement;
 
 /** What is signed: a statement, its number in the chain of statements, and the hash that the chain had before it. */
 export type NumberedText = AuditStatement & { readonly number: number; readonly previous: string };
@@ -174,6 +176,37 @@ export interface StatementMark {
   readonly number: number;
   /** Hex. */
   readonly hash: string;
+}
+
+/** These records were lost, both ends included, and an operator goes on without them. */
+export interface GapStatement {
+  readonly kind: 'gap';
+  readonly at: number;
+  readonly store: string;
+  readonly lane: number;
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+  readonly by: string;
+}
+
+/** A role has appended something to a lane's journal that the functions have not written. */
+export interface ForeignStatement {
+  readonly kind: 'foreign';
+  readonly at: number;
+  readonly store: string;
+  readonly lane: number;
+  /** It stood behind this record, and before the one after `through`. */
+  readonly after: number;
+  readonly through: number;
+  /** Elements that were no records: they were stepped over. Their bytes together, and SHA-256 over their digests in order. */
+  readonly elements: number;
+  readonly bytes: number;
+  readonly digest: string;
+  /** Elements of the journal that were looked at, since the lane was made: first and last. */
+  readonly positions: readonly [number, number];
+  /** Records that look like ours and that the lane had not counted. They are in the chain. */
+  readonly uncounted: number;
 }
 
 export interface SignedHead {

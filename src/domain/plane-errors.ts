@@ -124,6 +124,12 @@ export const PLANE_ERRORS = {
     say: (d: { problem: string }) => `The audit sink cannot be used: ${d.problem}.`,
     fix: 'Start it, or correct audit.postgres or audit.file.',
   }),
+  AUDIT_NO_GAP: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { lane: number }) => `No drain misses records of lane ${d.lane}.`,
+    fix: 'See what is wrong with: sallyport doctor. Only a running gateway finds a gap.',
+  }),
   AUDIT_KEYS_UNSAFE: entry({
     stage: 'operate',
     retry: 'after-the-fix',

@@ -61,6 +61,7 @@ const ANSWERS: Readonly<Record<PlaneErrorCode, Answer>> = {
     detail: 'The audit trail cannot be read at the moment.',
     retryAfterMs: 1000,
   },
+  AUDIT_NO_GAP: BROKEN,
   AUDIT_KEYS_UNSAFE: BROKEN,
   AUDIT_WENT_BACK: BROKEN,
   SERVICES_INVALID: BROKEN,

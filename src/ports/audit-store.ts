@@ -14,20 +14,27 @@ import type { CallId, RunId, SessionId, ToolId } from '../domain/ids.ts';
 export interface AuditSource {
   /** Records of one lane from a sequence on; those that a sink has taken over are no longer there. */
   readAudit(request: ReadAuditRequest): Promise<AuditEntry[]>;
+  /** What waits in a lane behind a position, with what the lane has counted at the same moment. */
+  readJournal(request: ReadJournalRequest): Promise<JournalPage>;
+  /** Brings what an earlier release left in another shape into the journal. Returns whether there may be more. */
+  moveAudit(request: { readonly lane: number }): Promise<boolean>;
   auditState(request: { readonly lane: number }): Promise<AuditState>;
   /** The right to drain a lane, for a time. Taken over only when it has run out; every new owner gets a higher fence. */
   claimAudit(request: ClaimAuditRequest): Promise<ClaimAuditAnswer>;
   /**
-   * The sink has everything up to `through`: deletes it from the lane, extends the right to drain it, and moves the bounds beyond which
-   * calls are refused. An owner that lost its right changes nothing.
+   * The sink has everything up to `through`: removes elements up to a position from the lane, extends the right to drain it, and moves
+   * the bounds beyond which calls are refused. An owner that lost its right changes nothing, and neither does one whose last element
+   * is not at that position any more (`changed`).
    */
-  drainAudit(request: DrainAuditRequest): Promise<'drained' | 'fenced'>;
+  drainAudit(request: DrainAuditRequest): Promise<'drained' | 'fenced' | 'changed'>;
   /** Something is wrong with this lane's records, or no longer. Shown by `doctor`; the records stay where they are. */
   alarmAudit(request: {
     readonly lane: number;
     readonly drainer: string;
     readonly fence: number;
     readonly problem: string;
+    /** The records that are missing, if that is what is wrong. */
+    readonly gap?: SequenceRange;
   }): Promise<'alarmed' | 'fenced'>;
   /** Bounds for lanes that nobody has drained yet. Where somebody has, nothing changes. */
   boundAudit(request: { readonly lane: number; readonly bounds: AuditBounds }): Promise<void>;
@@ -40,6 +47,50 @@ export interface ReadAuditRequest {
   readonly lane: number;
   readonly fromSequence: number;
   readonly limit: number;
+}
+
+export interface ReadJournalRequest {
+  readonly lane: number;
+  /** Elements that stand before the page, since the lane was made. */
+  readonly position: number;
+  readonly limit: number;
+}
+
+/** All numbers are of one moment. */
+export interface JournalPage {
+  /** Incarnation of the store. */
+  readonly store: string;
+  /** Records written by the lane's own count. */
+  readonly counted: number;
+  /** Up to this record the journal was drained. */
+  readonly drained: number;
+  /** Elements that were removed since the lane was made. */
+  readonly removed: number;
+  /** How many more records than the lane had counted were found so far, and how many elements that were no records. */
+  readonly surplus: number;
+  readonly foreign: number;
+  /** Elements in the journal. */
+  readonly length: number;
+  /** Elements that stand before the first one of this page. */
+  readonly position: number;
+  readonly elements: readonly JournalElement[];
+}
+
+export interface JournalElement {
+  readonly bytes: number;
+  /** SHA-1 of its first MiB, as the store itself makes it. */
+  readonly digest: string;
+  /** Absent: a role has appended something that is no record. */
+  readonly entry?: JournalEntry;
+}
+
+/** A record without a number: it gets one from its place. `counted` is the one that the lane had given it. */
+export type JournalEntry = Omit<AuditEntry, 'sequence'> & { readonly counted: number };
+
+/** Both ends belong to it. */
+export interface SequenceRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** A record as a store has it: what it adds itself, and the bytes of whoever made it. See `readAuditDetail`. */
@@ -76,6 +127,15 @@ export interface AuditState {
   readonly now: number;
   readonly drainer?: string;
   readonly alarm?: string;
+  /** The records that the drain misses. */
+  readonly gap?: SequenceRange;
+  /** Elements that wait to be drained. */
+  readonly waiting: number;
+  /** How many more records than the lane had counted were drained. */
+  readonly surplus: number;
+  /** Elements that were no records and were stepped over; when the last one was. */
+  readonly foreign: number;
+  readonly foreignAt: number;
   /** What is refused now for want of it. */
   readonly refuses: 'nothing' | 'privileged' | 'everything';
 }
@@ -107,6 +167,11 @@ export interface DrainAuditRequest {
   readonly drainer: string;
   readonly fence: number;
   readonly through: number;
+  /** Elements to be gone, since the lane was made, and the digest of the last one. */
+  readonly position: number;
+  readonly last: string;
+  readonly surplus: number;
+  readonly foreign: number;
   /** 0 gives the right up. */
   readonly leaseMs: number;
   readonly bounds: AuditBounds;

@@ -80,6 +80,8 @@ export const STORE_METHODS = [
   'deregisterWorker',
   'listWorkers',
   'readAudit',
+  'readJournal',
+  'moveAudit',
   'auditState',
   'claimAudit',
   'drainAudit',

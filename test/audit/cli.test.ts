@@ -184,7 +184,7 @@ describe('sallyport gateway', () => {
       ['call.settled', 'basic.privileged'],
     ]);
     expect(await plane.cli('audit', 'verify')).toMatchObject({ code: 0, stdout: expect.stringContaining('3 records') });
-    expect(await redis.cli('XLEN', '{sallyport:0}:audit')).toBe('0');
+    expect(await redis.cli('LLEN', '{sallyport:0}:journal')).toBe('0');
     const { statement } = (await plane.json('audit', 'verify')) as { statement: { number: number; hash: string } };
     expect(await redis.cli('HGET', '{sallyport}:statements', 'hash')).toBe(statement.hash);
     // The store has a mark of its own, for the case that the one beside the keys is gone too.

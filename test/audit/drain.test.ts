@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { drainLane, type LaneDrain } from '../../src/audit/drain-lane.ts';
+import { drainStatements } from '../../src/audit/drain-statements.ts';
 import { openPostgresSink } from '../../src/audit/postgres-sink.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import { startGateway, type GatewayOptions } from '../../src/compose/start-gateway.ts';
@@ -32,6 +33,9 @@ const FAR: AuditBounds = {
   everything: { records: 1e9, lateMs: 1e9 },
 };
 
+const keyFolder = temporaryFolder('sallyport-audit-keys');
+const keys = keyFolder.path;
+
 let redis: RedisServer;
 let postgres: PostgresServer;
 beforeAll(async () => {
@@ -41,6 +45,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await postgres.stop();
   await redis.stop();
+  keyFolder.remove();
   failOnLeaks();
 });
 
@@ -61,8 +66,8 @@ afterEach(async () => {
   await store.close();
 });
 
-const auditKey = () => `{${name}:0}:audit`;
-const lengthOfLane = async () => Number(await redis.cli('XLEN', auditKey()));
+const journalKey = () => `{${name}:0}:journal`;
+const lengthOfLane = async () => Number(await redis.cli('LLEN', journalKey()));
 
 async function settleSome(count: number): Promise<void> {
   await acceptMany(store, session, count);
@@ -74,12 +79,21 @@ async function settleSome(count: number): Promise<void> {
   }
 }
 
+/** What a drain that found nothing special says. */
+const NOTHING_FOUND = { lane: 0, surplus: 0, foreign: 0, leaseMs: 60_000, bounds: FAR };
+
 const drainer = (label: string, parts: { leaseMs?: number; store?: Store; bounds?: AuditBounds } = {}): LaneDrain =>
   drainLane(
     0,
     { drainer: label, leaseMs: parts.leaseMs ?? 60_000, bounds: parts.bounds ?? FAR },
-    { store: parts.store ?? store, sink, log: SILENT_LOG },
+    { store: parts.store ?? store, sink, statements: drainStatements(sink, keys), log: SILENT_LOG },
   );
+
+/** By hand, as only a role that drains can. */
+async function removeElement(index: number): Promise<void> {
+  await redis.cli('LSET', journalKey(), String(index), 'to be removed');
+  await redis.cli('LREM', journalKey(), '1', 'to be removed');
+}
 
 async function drainAll(lane: LaneDrain): Promise<number> {
   let total = 0;
@@ -102,18 +116,22 @@ describe('the drain of a lane', () => {
     expect(await store.auditState({ lane: 0 })).toMatchObject({ sequence: 1303, drained: 1303, drainer: 'one' });
   });
 
-  it('deletes an entry only when the sink has all its records', async () => {
+  it('removes by position: a repeated command removes nothing twice, and one for other elements removes nothing', async () => {
     await settleSome(8);
     const claim = await store.claimAudit({ lane: 0, drainer: 'x', leaseMs: 60_000 });
     const fence = claim.kind === 'claimed' ? claim.fence : 0;
-    const before = await store.readAudit({ lane: 0, fromSequence: 1, limit: 100 });
-    for (const through of [1, 3, 5]) {
-      await store.drainAudit({ lane: 0, drainer: 'x', fence, through, leaseMs: 60_000, bounds: FAR });
-      const left = await store.readAudit({ lane: 0, fromSequence: through + 1, limit: 100 });
-      expect(left.map(({ sequence }) => sequence)).toEqual(before.slice(through).map(({ sequence }) => sequence));
+    const { elements } = await store.readJournal({ lane: 0, position: 0, limit: 100 });
+    const remove = (through: number, last = elements[through - 1]!.digest) =>
+      store.drainAudit({ ...NOTHING_FOUND, drainer: 'x', fence, through, position: through, last });
+    for (const through of [1, 3, 3, 2, 5]) {
+      expect(await remove(through)).toBe('drained');
+      const left = await store.readAudit({ lane: 0, fromSequence: 1, limit: 100 });
+      const expected = Array.from({ length: 8 - Math.max(through, through === 2 ? 3 : 0) }, (_, index) => 8 - index);
+      expect(left.map(({ sequence }) => sequence)).toEqual(expected.toReversed());
     }
-    await store.drainAudit({ lane: 0, drainer: 'x', fence, through: 8, leaseMs: 60_000, bounds: FAR });
-    expect(await lengthOfLane()).toBe(0);
+    await redis.cli('LPOP', journalKey());
+    expect(await remove(7)).toBe('changed');
+    expect(await lengthOfLane()).toBe(2);
   });
 
   it('is one process’s at a time; the next one gets it when the first is silent, and fences it in sink and lane', async () => {
@@ -128,7 +146,7 @@ describe('the drain of a lane', () => {
     expect(await next.round()).toBe(4);
     expect(await slow.round()).toBe(0);
     expect(slow.state.heldBy).toBe('next');
-    const stale = { lane: 0, drainer: 'slow', fence: 1, through: 8, leaseMs: 1000, bounds: FAR };
+    const stale = { ...NOTHING_FOUND, drainer: 'slow', fence: 1, through: 8, position: 8, last: 'x' };
     expect(await store.drainAudit(stale)).toBe('fenced');
     expect(await store.alarmAudit({ ...stale, problem: 'x' })).toBe('fenced');
   });
@@ -137,11 +155,11 @@ describe('the drain of a lane', () => {
     await settleSome(4);
     const stalled: Store = {
       ...store,
-      readAudit: async (request) => {
-        const entries = await store.readAudit(request);
+      readJournal: async (request) => {
+        const page = await store.readJournal(request);
         await storeTimePasses(store, 60);
         expect(await drainer('fast').round()).toBe(4);
-        return entries;
+        return page;
       },
     };
     expect(await drainer('stalled', { leaseMs: 50, store: stalled }).round()).toBe(0);
@@ -164,36 +182,38 @@ describe('the drain of a lane', () => {
 
   it('stops at a gap, says so, and deletes nothing behind it', async () => {
     for (let count = 0; count < 5; count += 1) await settleSome(1);
-    await redis.cli('XDEL', auditKey(), '3-0');
+    await removeElement(2);
     const lane = drainer('one');
     await drainAll(lane);
-    expect(lane.state).toMatchObject({ backlog: 3, alarm: 'record 3 is missing; the lane goes on with 4' });
-    expect(await store.auditState({ lane: 0 })).toMatchObject({ alarm: lane.state.alarm, drained: 0 });
+    expect(lane.state).toMatchObject({ backlog: 2, alarm: 'record 3 is missing; the lane goes on with 4' });
+    const alarmed = { alarm: lane.state.alarm, gap: { from: 3, to: 3 }, drained: 2, waiting: 2 };
+    expect(await store.auditState({ lane: 0 })).toMatchObject(alarmed);
     await settleSome(1);
     expect(await lane.round()).toBe(0);
-    expect((await store.readAudit({ lane: 0, fromSequence: 1, limit: 9 })).map(({ sequence }) => sequence)).toEqual([
-      1, 2, 4, 5, 6,
-    ]);
+    expect(await store.auditState({ lane: 0 })).toMatchObject({ ...alarmed, waiting: 3 });
     expect((await verifyTrail(sink, new Map())).records).toBe(2);
   });
 
   it.each([
     [
       'the whole lane was deleted',
-      async () => void (await redis.cli('DEL', auditKey())),
-      'record 3 is missing; the lane has counted 4',
+      async () => void (await redis.cli('DEL', journalKey())),
+      'records 3 to 4 are missing; the lane has counted 4',
     ],
     [
       'the store holds older data',
-      async () => void (await redis.cli('HSET', `{${name}:0}:meta`, 'auditSequence', '1')),
-      'the lane has counted 1 records and the sink has 2: the store holds older data',
+      async () => {
+        await redis.cli('HSET', `{${name}:0}:meta`, 'auditSequence', '1');
+        await redis.cli('HSET', `{${name}:0}:drain`, 'drained', '1');
+      },
+      'the lane has had 1 records and the sink has 2: the store holds older data',
     ],
   ])('alarms when %s', async (_what, damage, alarm) => {
     await settleSome(1);
     await settleSome(1);
     const lane = drainer('one');
     await drainAll(lane);
-    if (alarm.includes('record 3')) await settleSome(2);
+    if (alarm.includes('records 3')) await settleSome(2);
     await damage();
     await lane.round();
     expect(lane.state.alarm).toBe(alarm);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { drainLane } from '../../src/audit/drain-lane.ts';
+import { drainStatements } from '../../src/audit/drain-statements.ts';
 import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import type { AuditState } from '../../src/ports/audit-store.ts';
@@ -45,7 +46,11 @@ it('without a sink privileged calls are refused first, then all; when it is ther
 
   const sink = await openSqliteSink(join(plane.folder, 'audit.sqlite'));
   const bounds = { privileged: FAR, everything: FAR };
-  const lane = drainLane(0, { drainer: 'd', leaseMs: 60_000, bounds }, { store: plane.store, sink, log: SILENT_LOG });
+  const lane = drainLane(
+    0,
+    { drainer: 'd', leaseMs: 60_000, bounds },
+    { store: plane.store, sink, statements: drainStatements(sink, join(plane.folder, 'keys')), log: SILENT_LOG },
+  );
   expect(await lane.round()).toBe(3);
   expect(await call('basic.echo', { text: 'three' })).toMatchObject({ kind: 'ok' });
   expect(await call('basic.privileged')).toMatchObject({ kind: 'ok' });

@@ -1,5 +1,5 @@
 import {
-  AUDIT_FAMILY,
+  AUDIT_FAMILIES,
   DEPLOYMENT_FAMILIES,
   functionsOf,
   LANE_FAMILIES,
@@ -40,6 +40,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'outbound:*': 'zset',
   'redirect:*': 'hash',
   redirects: 'zset',
+  journal: 'list',
+  drain: 'hash',
   audit: 'stream',
   incarnation: 'hash',
   policy: 'hash',
@@ -73,7 +75,14 @@ const PROBES: Readonly<Record<Kind, Readonly<Record<'r' | 'c' | 'd', readonly (r
   },
   stream: { r: [['XRANGE', '-', '+']], c: [['XADD', '*', 'f', 'v']], d: [['XDEL', '1-1'], ['DEL']] },
   set: { r: [['SMEMBERS']], c: [['SADD', 'm']], d: [['SREM', 'm'], ['DEL']] },
-  list: { r: [['LRANGE', '0', '1']], c: [['RPUSH', 'v']], d: [['LPOP'], ['DEL']] },
+  list: {
+    r: [
+      ['LRANGE', '0', '1'],
+      ['LINDEX', '0'],
+    ],
+    c: [['RPUSH', 'v']],
+    d: [['LPOP'], ['LTRIM', '1', '-1'], ['DEL']],
+  },
   string: { r: [['GET']], c: [['SET', 'v']], d: [['DEL']] },
 };
 
@@ -91,7 +100,7 @@ async function cellOf(ask: Ask, role: Role, family: string, prefix: string): Pro
 /** The table of docs/security.md, as the server itself answers. Families with the same rights share a row. */
 export async function keyTable(ask: Ask): Promise<string> {
   const places = [
-    ...[...LANE_FAMILIES, AUDIT_FAMILY].map((family) => ({ family, prefix: '{sallyport:0}:' })),
+    ...[...LANE_FAMILIES, ...AUDIT_FAMILIES].map((family) => ({ family, prefix: '{sallyport:0}:' })),
     ...[...DEPLOYMENT_FAMILIES, ...TOKEN_FAMILIES].map((family) => ({ family, prefix: '{sallyport}:' })),
   ];
   const rows = new Map<string, string[]>();

@@ -140,11 +140,11 @@ describe('an audit that cannot be written', () => {
       const waiter = newWaiter();
       await acceptOne(store, session, { waiter });
       const delivery = await claimOne(store, { lane: 0 });
-      await server.cli('SET', '{sallyport:0}:audit', 'of another type');
+      await server.cli('SET', '{sallyport:0}:journal', 'of another type');
       await expect(store.settleCall(settleRequest(delivery))).rejects.toThrow('WRONGTYPE');
       expect(await drainReplies(store, 0, waiter.callerId)).toEqual([]);
       expect(await store.readCall(delivery.callId)).toMatchObject({ state: 'queued' });
-      await server.cli('DEL', '{sallyport:0}:audit');
+      await server.cli('DEL', '{sallyport:0}:journal');
       expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
       expect(await store.readAudit({ lane: 0, fromSequence: 1, limit: 10 })).toMatchObject([{ event: 'call.settled' }]);
       await store.close();

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { readExpected, type ExpectedTrail } from '../../audit/expected-trail.ts';
 import type { AuditProblem } from '../../audit/verify-trail.ts';
 import { verifyAudit } from '../../compose/verify-audit.ts';
+import type { ForeignStatement, GapStatement } from '../../domain/audit-record.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -28,7 +29,7 @@ export function auditVerifyCommand(): Command {
             const { terminal, options } = context;
             const expected = readExpectedFile(options['expect'] as string | undefined);
             const result = await verifyAudit(trail, store, audit, expected);
-            const { problem, records, statements, statement, lanes, notices } = result;
+            const { problem, records, statements, statement, lanes, notices, gaps, foreign } = result;
             if (terminal.json) terminal.printJson({ valid: problem === undefined, ...result });
             else if (problem !== undefined) terminal.print(describe(problem), 'red');
             else {
@@ -36,6 +37,8 @@ export function auditVerifyCommand(): Command {
               terminal.print(
                 `${records} records in ${lanes.length} lanes, ${statements} signed statements${last}: all in order`,
               );
+              for (const gap of gaps) terminal.print(describeGap(gap), 'yellow');
+              for (const found of foreign) terminal.print(describeForeign(found), 'yellow');
               const loose = lanes.filter(({ signed, last: end }) => signed < end);
               for (const { lane, signed, last: end } of loose) {
                 terminal.note(`lane ${lane}: records ${signed + 1} to ${end} are newer than the last signed head`);
@@ -67,3 +70,16 @@ function describe({ lane, sequence, store, what }: AuditProblem): string {
   if (sequence === undefined) return `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
   return `Record ${sequence} of lane ${lane} (store ${store}): ${what}`;
 }
+
+function describeGap({ lane, from, to, by, reason, at }: GapStatement): string {
+  return `lane ${lane}: records ${from} to ${to} were lost; ${by} went on without them on ${dateOf(at)}: ${reason}`;
+}
+
+function describeForeign({ lane, after, through, elements, bytes, uncounted, at }: ForeignStatement): string {
+  const strange = elements === 0 ? [] : [`${elements} entries that are no records (${bytes} bytes)`];
+  const extra = uncounted === 0 ? [] : [`${uncounted} records that the lane had not counted`];
+  const where = through > after ? `among records ${after + 1} to ${through}` : `behind record ${after}`;
+  return `lane ${lane}, ${where}: a role has appended ${[...strange, ...extra].join(' and ')}; found on ${dateOf(at)}`;
+}
+
+const dateOf = (at: number): string => new Date(at).toISOString();

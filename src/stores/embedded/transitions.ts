@@ -42,7 +42,7 @@ import {
   readTrail,
   statementMark,
 } from './transitions/audit-trail.ts';
-import { auditState, readAudit } from './transitions/read-audit.ts';
+import { auditState, moveAudit, readAudit, readJournal } from './transitions/read-audit.ts';
 import { readCall } from './transitions/read-call.ts';
 import { reapCalls } from './transitions/reap-calls.ts';
 import { recheckSessions } from './transitions/recheck-sessions.ts';
@@ -123,6 +123,8 @@ export const transitions: Transitions = {
   listWorkers,
   readAudit,
   auditState,
+  readJournal,
+  moveAudit,
   claimAudit,
   drainAudit,
   alarmAudit,

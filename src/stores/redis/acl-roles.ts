@@ -41,8 +41,13 @@ export const LANE_FAMILIES = [
   'redirects',
 ] as const;
 
-/** The audit stands apart: whoever writes it by functions may append to it, and nothing else. */
-export const AUDIT_FAMILY = 'audit';
+/** The audit stands apart. Roles whose functions write records may append to the journal, and nothing else. */
+export const JOURNAL_FAMILY = 'journal';
+/** How far the journal was drained: written by roles that drain. */
+export const DRAIN_FAMILY = 'drain';
+/** The stream in which earlier releases kept the records: emptied by roles that drain. */
+export const OLD_AUDIT_FAMILY = 'audit';
+export const AUDIT_FAMILIES = [JOURNAL_FAMILY, DRAIN_FAMILY, OLD_AUDIT_FAMILY] as const;
 export const DEPLOYMENT_FAMILIES = [
   'incarnation',
   'policy',
@@ -69,7 +74,16 @@ const CALLING = [
 const DECIDING = ['decide_approval', 'find_grants', 'revoke_grant'];
 const GOVERNING = ['write_versioned', 'advance_policy', 'resolve_call', 'retry_effect', 'audit_state'];
 const DELIVERING = ['claim_effects', 'finish_effect', 'send_redirects'];
-const DRAINING = ['audit_state', 'claim_audit', 'drain_audit', 'alarm_audit', 'bound_audit', 'note_statement'];
+const DRAINING = [
+  'audit_state',
+  'read_journal',
+  'move_audit',
+  'claim_audit',
+  'drain_audit',
+  'alarm_audit',
+  'bound_audit',
+  'note_statement',
+];
 const ADMITTING = ['create_token', 'prove_token', 'list_tokens', 'revoke_token', 'use_once'];
 const WORKING = [
   'accept_calls',
@@ -108,7 +122,7 @@ interface RoleFacts {
   /** Beside those that its functions use. */
   readonly commands: readonly string[];
   readonly lanes: 'write' | 'read' | 'look';
-  readonly audit: 'none' | 'append' | 'read' | 'drain';
+  readonly audit: 'look' | 'append' | 'drain';
   readonly writes: readonly DeploymentFamily[];
   readonly reads: readonly DeploymentFamily[];
   /** Makes, proves and revokes tokens of the gateway. */
@@ -164,7 +178,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     functions: [...CALLING, ...DECIDING, ...GOVERNING, ...ADMITTING],
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'config|get'],
     lanes: 'write',
-    audit: 'read',
+    audit: 'append',
     writes: ['policy'],
     reads: ['incarnation', 'catalog', 'workers', 'worker:*', 'pools', 'statements'],
     tokens: true,
@@ -174,7 +188,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     functions: ['lane_state', 'audit_state'],
     commands: ['config|get'],
     lanes: 'look',
-    audit: 'none',
+    audit: 'look',
     writes: [],
     reads: ['incarnation', 'policy', 'catalog', 'workers', 'worker:*', 'pools'],
   },
@@ -201,11 +215,23 @@ const LOOKS: readonly (readonly [keys: readonly string[], commands: readonly str
   [['pool:*'], ['xlen', 'xpending']],
   [['approvals:*'], ['zrange', 'zcard']],
 ];
-const AUDIT_COMMANDS: Readonly<Record<RoleFacts['audit'], readonly string[]>> = {
-  none: [],
-  append: ['xadd', 'xlen'],
-  read: ['xadd', 'xrange', 'xrevrange', 'xlen'],
-  drain: ['xadd', 'xrange', 'xrevrange', 'xlen', 'xdel', 'xtrim'],
+/** By key family, with the access that its pattern gives. `LLEN` needs neither reading nor writing. */
+const AUDIT_RIGHTS: Readonly<
+  Record<RoleFacts['audit'], readonly (readonly [family: string, access: string, commands: readonly string[]])[]>
+> = {
+  look: [
+    [JOURNAL_FAMILY, '%R~', ['llen']],
+    [DRAIN_FAMILY, '%R~', ['hmget']],
+  ],
+  append: [
+    [JOURNAL_FAMILY, '%W~', ['rpush', 'llen']],
+    [DRAIN_FAMILY, '%R~', ['hmget']],
+  ],
+  drain: [
+    [JOURNAL_FAMILY, '~', ['rpush', 'llen', 'lindex', 'ltrim']],
+    [DRAIN_FAMILY, '~', ['hmget', 'hset', 'hdel']],
+    [OLD_AUDIT_FAMILY, '~', ['xrange', 'xdel']],
+  ],
 };
 
 export function functionsOf(role: Role): readonly string[] {
@@ -228,9 +254,8 @@ function rulesOf(name: string, role: Role): string[] {
   if (facts.lanes === 'write') rules.push(...LANE_FAMILIES.map((family) => `~${lane(family)}`));
   // Functions are named one by one; their keys are no more than what their own commands may touch.
   rules.push(selector([`~${lane('*')}`, `~${record('*')}`, ...allowFunctions(role)]));
-  if (facts.audit !== 'none') {
-    const access = facts.audit === 'append' ? '%W~' : '~';
-    rules.push(selector([`${access}${lane(AUDIT_FAMILY)}`, ...allow(AUDIT_COMMANDS[facts.audit])]));
+  for (const [family, access, commands] of AUDIT_RIGHTS[facts.audit]) {
+    rules.push(selector([`${access}${lane(family)}`, ...allow(commands)]));
   }
   if (facts.lanes === 'look') {
     for (const [families, commands] of LOOKS)
@@ -269,7 +294,7 @@ const EXTRA: Partial<Record<Role, readonly Extra[]>> = {
     (lane, record) => [
       `~${lane('*')}`,
       `~${record('*')}`,
-      ...allow(['dump', 'restore', 'pexpiretime', 'type', 'xinfo|stream']),
+      ...allow(['del', 'dump', 'restore', 'pexpiretime', 'type', 'xinfo|stream']),
     ],
     () => allow(['scan', 'function|load', 'function|list', 'client|pause', 'client|unpause', 'bgsave', 'lastsave']),
   ],

@@ -13,7 +13,9 @@ import {
   type Condition,
   type IncarnationRecord,
 } from './incarnation-record.ts';
-import { deploymentKeys, laneKeys } from './keys.ts';
+import { callFunction, type StoreFunction } from './function-library.ts';
+import { deploymentKeys, laneKeys, type LaneKeys } from './keys.ts';
+import { moveOldAudit } from './move-old-audit.ts';
 import { createRedisContext } from './redis-context.ts';
 import { createStore, type RedisStoreOptions } from './redis-store.ts';
 import { loadedFunctions, withServer, type ReachedServer } from './with-server.ts';
@@ -83,6 +85,7 @@ export function adoptRedisStore<Result>(
     for (let lane = 0; lane < lanes; lane += 1) {
       await adoptLane(commands, name, lane, incarnation);
       await foundLane(commands, functions, name, lane, incarnation);
+      await renumberAudit(commands, functions, laneKeys(name, lane), incarnation);
     }
     const patienceMs = options.patienceMs ?? 15_000;
     const context = createRedisContext({ name, incarnation, lanes, connection, commands, functions, patienceMs });
@@ -117,4 +120,18 @@ async function adoptLane(commands: Connection, name: string, lane: number, incar
   // A lane that knows of a policy which is lost would stop every worker.
   const policyVersion = version === null ? '0' : String(asNumber(version));
   await sendCommand(commands, 'HSET', [meta, 'policyVersion', policyVersion, 'incarnation', incarnation]);
+}
+
+/** What waits in the lane is the beginning of the new incarnation's chain. */
+async function renumberAudit(
+  commands: Connection,
+  functions: ReadonlyMap<string, StoreFunction>,
+  { meta, drain, audit, oldAudit }: LaneKeys,
+  incarnation: string,
+): Promise<void> {
+  await moveOldAudit(commands, functions, { meta, drain, audit, oldAudit }, incarnation);
+  await callFunction(commands, functions.get('renumber_audit')!, {
+    keys: { meta, drain, audit },
+    args: { incarnation },
+  });
 }

@@ -1,40 +1,53 @@
 import { planeError } from '../../domain/errors.ts';
-import type { AuditEvent } from '../../domain/audit-record.ts';
-import type { CallId } from '../../domain/ids.ts';
 import type {
   AuditBounds,
   AuditEntry,
   AuditSource,
   AuditState,
   AuditTrail,
+  JournalPage,
   ReadAuditRequest,
+  ReadJournalRequest,
+  SequenceRange,
 } from '../../ports/audit-store.ts';
-import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
-import { readAudited } from './call-codec.ts';
+import { asList, asNumber, asText, wordOf } from './answers.ts';
+import { MAX_ELEMENT_BYTES, readElement } from './journal-codec.ts';
 import type { RedisContext } from './redis-context.ts';
 
 export function createAuditSource(context: RedisContext): AuditSource {
   const { incarnation } = context;
+  const keysOf = (lane: number) => {
+    const { meta, drain, audit } = context.lane(lane);
+    return { meta, drain, audit };
+  };
   return {
     readAudit: (request) => readAudit(context, request),
+    readJournal: (request) => readJournal(context, request),
     auditState: ({ lane }) => auditState(context, lane),
+    async moveAudit({ lane }) {
+      const keys = { ...keysOf(lane), oldAudit: context.lane(lane).oldAudit };
+      const answer = await context.fcall('move_audit', { keys, args: { incarnation, limit: MOVED_AT_ONCE } });
+      return asNumber(asList(answer)[1]) === MOVED_AT_ONCE;
+    },
     async claimAudit({ lane, drainer, leaseMs }) {
-      const keys = { meta: context.lane(lane).meta };
-      const answer = await context.fcall('claim_audit', { keys, args: { incarnation, drainer, leaseMs } });
+      const answer = await context.fcall('claim_audit', {
+        keys: keysOf(lane),
+        args: { incarnation, drainer, leaseMs },
+      });
       const [word, fact] = asList(answer);
       return wordOf(word) === 'CLAIMED'
         ? { kind: 'claimed', fence: asNumber(fact) }
         : { kind: 'held', by: asText(fact) };
     },
-    async drainAudit({ lane, drainer, fence, through, leaseMs, bounds }) {
-      const { meta, audit } = context.lane(lane);
-      const args = { incarnation, drainer, fence, through, leaseMs, ...boundArguments(bounds) };
-      const answer = await context.fcall('drain_audit', { keys: { meta, audit }, args });
-      return wordOf(answer) === 'DRAINED' ? 'drained' : 'fenced';
+    async drainAudit({ lane, bounds, drainer, fence, through, position, last, surplus, foreign, leaseMs }) {
+      const drained = { incarnation, drainer, fence, through, position, last, surplus, foreign, leaseMs };
+      const args = { ...drained, ...boundArguments(bounds) };
+      const answer = wordOf(await context.fcall('drain_audit', { keys: keysOf(lane), args }));
+      return answer === 'DRAINED' ? 'drained' : answer === 'CHANGED' ? 'changed' : 'fenced';
     },
-    async alarmAudit({ lane, drainer, fence, problem }) {
-      const keys = { meta: context.lane(lane).meta };
-      const answer = await context.fcall('alarm_audit', { keys, args: { incarnation, drainer, fence, problem } });
+    async alarmAudit({ lane, drainer, fence, problem, gap }) {
+      const args = { incarnation, drainer, fence, problem, gap: gap === undefined ? '' : `${gap.from} ${gap.to}` };
+      const answer = await context.fcall('alarm_audit', { keys: keysOf(lane), args });
       return wordOf(answer) === 'ALARMED' ? 'alarmed' : 'fenced';
     },
     async boundAudit({ lane, bounds }) {
@@ -53,6 +66,9 @@ export function createAuditSource(context: RedisContext): AuditSource {
   };
 }
 
+/** Entries of an earlier release's stream; each holds the records of a batch. */
+const MOVED_AT_ONCE = 50;
+
 /** Added to a time and a sequence it is still a whole number. */
 const NEVER = 2 ** 51;
 
@@ -67,11 +83,10 @@ function boundArguments({ privileged, everything }: AuditBounds) {
 
 async function auditState(context: RedisContext, lane: number): Promise<AuditState> {
   const { incarnation: store } = context;
-  const answer = await context.fcall('audit_state', {
-    keys: { meta: context.lane(lane).meta },
-    args: { incarnation: store },
-  });
-  const [, sequence, drained, drainedAt, now, drainer, alarm, refuses] = asList(answer).map(asText);
+  const { meta, drain, audit } = context.lane(lane);
+  const answer = await context.fcall('audit_state', { keys: { meta, drain, audit }, args: { incarnation: store } });
+  const [, sequence, drained, drainedAt, now, drainer, alarm, refuses, waiting, surplus, foreign, foreignAt, gap] =
+    asList(answer).map(asText);
   return {
     store,
     sequence: Number(sequence),
@@ -81,41 +96,65 @@ async function auditState(context: RedisContext, lane: number): Promise<AuditSta
     now: Number(now),
     ...(drainer === '' ? {} : { drainer: drainer! }),
     ...(alarm === '' ? {} : { alarm: alarm! }),
+    ...(gap === '' ? {} : { gap: readGap(gap!) }),
+    waiting: Number(waiting),
+    surplus: Number(surplus),
+    foreign: Number(foreign),
+    foreignAt: Number(foreignAt),
     refuses: refuses as AuditState['refuses'],
   };
 }
 
-/** The id of an entry is the sequence of its first record; it holds the records of one batch. */
-async function readAudit(context: RedisContext, request: ReadAuditRequest): Promise<AuditEntry[]> {
-  const { audit } = context.lane(request.lane);
-  const before = asList(
-    await context.commandForBytes('XREVRANGE', audit, String(request.fromSequence), '-', 'COUNT', '1'),
-  );
-  const start = before.length === 0 ? '-' : asText(asList(before[0])[0]);
-  const read = asList(await context.commandForBytes('XRANGE', audit, start, '+', 'COUNT', String(request.limit)));
-  const entries = read.flatMap((entry) => {
-    const [id, fields] = asList(entry);
-    return toEntries(request.lane, Number(asText(id).split('-')[0]), asList(fields));
-  });
-  return entries.filter(({ sequence }) => sequence >= request.fromSequence).slice(0, request.limit);
+function readGap(text: string): SequenceRange {
+  const [from, to] = text.split(' ');
+  return { from: Number(from), to: Number(to) };
 }
 
-/** `t` and the time, then for each record: call id and the call's record, event and detail. */
-function toEntries(lane: number, first: number, fields: unknown[]): AuditEntry[] {
-  const at = asNumber(fields[1]);
+/** One element is returned whatever its size, if it can be a record at all. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+async function readJournal(context: RedisContext, request: ReadJournalRequest): Promise<JournalPage> {
+  const { incarnation: store } = context;
+  const { meta, drain, audit } = context.lane(request.lane);
+  const { position, limit } = request;
+  const args = { incarnation: store, position, limit, maxBytes: PAGE_BYTES, maxElement: MAX_ELEMENT_BYTES };
+  const answer = asList(await context.fcall('read_journal', { keys: { meta, drain, audit }, args }));
+  return {
+    store,
+    counted: asNumber(answer[1]),
+    drained: asNumber(answer[2]),
+    removed: asNumber(answer[3]),
+    surplus: asNumber(answer[4]),
+    foreign: asNumber(answer[5]),
+    length: asNumber(answer[6]),
+    position: asNumber(answer[7]),
+    elements: asList(answer[8]).map((element) => readElement(request.lane, element)),
+  };
+}
+
+const MAX_PAGE = 1000;
+
+/** Numbers are given by place: from the head of the journal on, past what is no record. */
+async function readAudit(
+  context: RedisContext,
+  { lane, fromSequence, limit }: ReadAuditRequest,
+): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = [];
-  for (let index = 2; index + 3 < fields.length; index += 4) {
-    entries.push({
-      lane,
-      sequence: first + entries.length,
-      at,
-      event: asText(fields[index + 2]) as AuditEvent,
-      callId: asText(fields[index]) as CallId,
-      ...readAudited(asBytes(fields[index + 1])),
-      detail: asBytes(fields[index + 3]),
-    });
+  let position = 0;
+  let sequence: number | undefined;
+  for (;;) {
+    const page = await readJournal(context, { lane, position, limit: Math.min(MAX_PAGE, 4 * limit) });
+    sequence ??= page.drained;
+    for (const { entry } of page.elements) {
+      if (entry === undefined) continue;
+      const { counted: _, ...record } = entry;
+      sequence += 1;
+      if (sequence >= fromSequence) entries.push({ ...record, sequence });
+      if (entries.length === limit) return entries;
+    }
+    position = page.position + page.elements.length;
+    if (position >= page.removed + page.length) return entries;
   }
-  return entries;
 }
 
 /** What a lane has is on its way to a sink, and is not chained here. */

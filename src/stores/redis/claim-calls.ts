@@ -186,7 +186,9 @@ async function readLaneState(context: RedisContext, watch: LaneWatch, lane: numb
 
 async function toLaneState(watch: LaneWatch, lane: number, known: number, answer: unknown): Promise<LaneState> {
   const [, epoch, policyVersion, cancelSequence, auditSequence, now] = asList(answer);
-  const sequence = asNumber(auditSequence);
+  // A count that was written by hand says nothing about the age of the data; the next settle or drain makes it again.
+  const counted = asText(auditSequence);
+  const sequence = /^\d{1,15}$/.test(counted) ? Number(counted) : known;
   if (sequence < known) {
     await watch.wentBack(lane, known, sequence).catch(() => undefined);
     throw planeError('STORE_REPLACED', {

@@ -116,8 +116,8 @@ export async function foundLane(
   lane: number,
   incarnation: string,
 ): Promise<void> {
-  const { meta, live } = laneKeys(name, lane);
-  await callFunction(commands, functions.get('found_lane')!, { keys: { meta, live }, args: { incarnation } });
+  const { meta, live, drain } = laneKeys(name, lane);
+  await callFunction(commands, functions.get('found_lane')!, { keys: { meta, live, drain }, args: { incarnation } });
 }
 
 /**

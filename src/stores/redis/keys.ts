@@ -4,7 +4,12 @@ export interface LaneKeys {
   readonly prefix: string;
   readonly meta: string;
   readonly live: string;
+  /** The journal: records on their way to a sink, one element each. */
   readonly audit: string;
+  /** How far the journal was drained. Only roles that drain write it. */
+  readonly drain: string;
+  /** The stream in which earlier releases kept the records. */
+  readonly oldAudit: string;
   readonly sessions: string;
   /** All calls with their outcomes: one hash, so that a batch is one command. */
   readonly calls: string;
@@ -38,7 +43,9 @@ export function laneKeys(name: string, lane: number): LaneKeys {
     prefix,
     meta: `${prefix}meta`,
     live: `${prefix}live`,
-    audit: `${prefix}audit`,
+    audit: `${prefix}journal`,
+    drain: `${prefix}drain`,
+    oldAudit: `${prefix}audit`,
     sessions: `${prefix}sessions`,
     calls: `${prefix}calls`,
     stream: (pool) => `${prefix}pool:${pool}`,

@@ -1,5 +1,5 @@
 import type { AuditRecord } from '../../../domain/audit-record.ts';
-import type { AuditEntry, AuditState, ReadAuditRequest } from '../../../ports/audit-store.ts';
+import type { AuditEntry, AuditState, JournalPage, ReadAuditRequest } from '../../../ports/audit-store.ts';
 import { readTrail } from '../../sqlite-audit/read-trail.ts';
 import type { Transaction } from '../transaction.ts';
 
@@ -36,5 +36,14 @@ function toEntry(record: AuditRecord, detail: Uint8Array): AuditEntry {
 export function auditState({ lane, now, file }: Transaction): AuditState {
   const sequence = lane.auditSequence;
   const state = { store: file.incarnation, sequence, drained: sequence, drainedAt: now, now };
-  return { ...state, kept: true, refuses: 'nothing' };
+  const journal = { waiting: 0, surplus: 0, foreign: 0, foreignAt: 0 };
+  return { ...state, ...journal, kept: true, refuses: 'nothing' };
 }
+
+export function readJournal({ lane, file }: Transaction): JournalPage {
+  const counted = lane.auditSequence;
+  const empty = { removed: 0, surplus: 0, foreign: 0, length: 0, position: 0, elements: [] };
+  return { store: file.incarnation, counted, drained: counted, ...empty };
+}
+
+export const moveAudit = (): boolean => false;

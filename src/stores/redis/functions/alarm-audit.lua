@@ -1,11 +1,12 @@
---[[ Say what is wrong with a lane's audit. Nothing is deleted, and the bounds stay where they are.
+--[[ Note what is wrong with a lane's audit, and which records are missing, as `from to`. Nothing is deleted, and the bounds stay where
+  they are.
   FLAGS    allow-oom
-  KEYS     meta
-  ARGV     incarnation, drainer, fence, problem
+  KEYS     meta, drain
+  ARGV     incarnation, drainer, fence, problem, gap
   RETURNS  ALARMED | FENCED ]]
-local meta = KEYS[1]
-local incarnation, drainer, fence, problem = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local meta, drain = KEYS[1], KEYS[2]
+local incarnation, drainer, fence, problem, gap = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 if not same_incarnation(meta, incarnation) then return REPLACED end
-if not drains(meta, drainer, fence) then return 'FENCED' end
-redis.call('HSET', meta, 'auditAlarm', problem)
+if not journal.drains(journal.facts(meta, drain), drainer, fence) then return 'FENCED' end
+redis.call('HSET', drain, 'alarm', problem, 'gap', gap)
 return 'ALARMED'

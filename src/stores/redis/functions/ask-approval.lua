@@ -30,6 +30,10 @@ redis.call('SCARD', parked_key(lane, session_id))
 local expires_at = text(now + tonumber(timeout_ms))
 local look_at = text(parked_until(tonumber(expires_at), session))
 local previous = extra(record, 'approval') or ''
+set_extra(record, 'approval', id)
+local records = {}
+add_audit(records, 'approval.requested', call_id, write_record(record), detail)
+write_audit(meta, audit, text(now), records)
 redis.call('SET', body_key(lane, call_id), envelope)
 drop_entry(lane, record, fence)
 -- A serial call keeps its turn while a person is asked; others make room for the subject's next call.
@@ -41,7 +45,6 @@ end
 record[STATE] = PARKED
 record[BYTES] = record[BYTES] + #question
 set_fact(record, DEADLINE, look_at)
-set_extra(record, 'approval', id)
 set_extra(record, 'resumed', nil)
 set_extra(record, 'asked', text((tonumber(extra(record, 'asked')) or 0) + #question))
 local bytes = write_record(record)
@@ -54,7 +57,4 @@ redis.call('HSET', key, 'state', 'pending', 'call', call_id, 'question', questio
   'record', bytes)
 redis.call('ZADD', approvals_key(lane, 'pending'), expires_at, id)
 redis.call('SADD', parked_key(lane, session_id), call_id)
-local records = {}
-add_audit(records, 'approval.requested', call_id, bytes, detail)
-write_audit(meta, audit, text(now), records)
 return { 'ASKED', expires_at }

@@ -1,13 +1,14 @@
 --[[ How far a lane's audit is, and what is refused for want of its sink.
   FLAGS    no-writes
-  KEYS     meta
+  KEYS     meta, drain, audit
   ARGV     incarnation
   RETURNS  STATE ]]
-local meta = KEYS[1]
-local facts = redis.call('HMGET', meta, 'incarnation', 'auditSequence', 'auditDrained', 'auditDrainedAt', 'auditDrainer', 'auditUntil',
-  'auditAlarm', 'auditStarts', 'auditAdmits')
-if facts[1] ~= ARGV[1] then return REPLACED end
-local now, sequence = now_ms(), facts[2] or '0'
-local refuses = audit_is_late(sequence, facts[9], now) and 'everything' or audit_is_late(sequence, facts[8], now) and 'privileged' or 'nothing'
-local drainer = now < (tonumber(facts[6]) or 0) and facts[5] or ''
-return { 'STATE', sequence, facts[3] or '0', facts[4] or '0', text(now), drainer, facts[7] or '', refuses }
+local meta, drain, audit = KEYS[1], KEYS[2], KEYS[3]
+local counted = redis.call('HMGET', meta, 'incarnation', 'auditSequence', 'auditStarts', 'auditAdmits')
+if counted[1] ~= ARGV[1] then return REPLACED end
+local facts, now, length = journal.facts(meta, drain), now_ms(), redis.call('LLEN', audit)
+local sequence = text(journal.counted(counted[2]) or journal.recount(facts, length))
+local refuses = audit_is_late(sequence, counted[4], now) and 'everything' or audit_is_late(sequence, counted[3], now) and 'privileged' or 'nothing'
+local drainer = now < facts.until_ms and facts.drainer or ''
+return { 'STATE', sequence, text(facts.drained), facts.drained_at, text(now), drainer, facts.alarm, refuses, text(length),
+  text(facts.surplus), text(facts.foreign), facts.foreign_at, facts.gap }

@@ -48,10 +48,11 @@ local envelope = redis.call('GET', body_key(lane, call_id))
 if not envelope then return { 'UNKNOWN' } end
 
 local line = decision .. ' ' .. text(now) .. ' ' .. by .. ' ' .. ARGV[10] .. ' ' .. ARGV[7]
-redis.call('HSET', key, 'votes', votes == '' and line or votes .. '\n' .. line)
+local function vote() redis.call('HSET', key, 'votes', votes == '' and line or votes .. '\n' .. line) end
 if decision == 'deny' then
   local settlement = new_settlement(lane, now, ARGV[15])
   local outcome = may_have_run_before(lane, record) and ARGV[13] or ARGV[12]
+  afterwards(settlement, vote)
   end_parked(settlement, call_id, record, 'denied', detail)
   settle_record(settlement, call_id, record, bytes, outcome, 'call.settled', detail .. ending_facts(outcome), '', '0', DENIED)
   note_refusal(settlement.notes, call_id, record)
@@ -63,20 +64,22 @@ local records = {}
 if yes + 1 < quorum then
   add_audit(records, 'approval.voted', call_id, bytes, detail)
   write_audit(meta, audit, text(now), records)
+  vote()
   return { 'COUNTED', text(quorum - yes - 1) }
 end
+if not always then grant_id = '' end
+add_audit(records, 'approval.decided', call_id, bytes, detail)
+if grant_id ~= '' then add_audit(records, 'grant.created', call_id, grants.with_grant(record, grant_id), detail) end
+write_audit(meta, audit, text(now), records)
+vote()
 if has_edited then keep_edited(lane, meta, record, id, edited) end
 resolve_approval(lane, call_id, record, 'allowed', always and 'allow-always' or 'allow-once', now)
-add_audit(records, 'approval.decided', call_id, write_record(record), detail)
-if not always then grant_id = '' end
 if grant_id ~= '' then
   redis.call('HSET', key, 'grant', grant_id)
   grants.make(lane, record, { id = grant_id, facts = ARGV[17], tool = ARGV[18], lifetime_ms = ARGV[19], uses_left = ARGV[20],
     call = call_id }, now)
-  add_audit(records, 'grant.created', call_id, grants.with_grant(record, grant_id), detail)
 end
 local deadline = text(now + math.max(tonumber(asked[9]), tonumber(ARGV[11])))
 resume_call(lane, meta, call_id, record, { envelope = envelope, deadline = deadline, session = session, now = now })
 redis.call('ZADD', live, deadline, call_id)
-write_audit(meta, audit, text(now), records)
 return { 'DECIDED', 'allowed', grant_id }

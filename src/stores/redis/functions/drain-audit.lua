@@ -1,23 +1,29 @@
---[[ Delete what the sink has, extend the right to drain, and move the bounds. An entry holds the records of a batch and goes only when
-  the sink has all of them. By sequence and never by length: what was not drained is not deleted.
+--[[ Remove from the journal what the sink has, extend the right to drain, and move the bounds. `position` counts elements since the lane
+  was made: a command that is repeated after a lost answer removes nothing twice. `last` is the digest of the last element to go, so
+  that a journal which was changed by hand meanwhile loses nothing that the sink does not have.
   FLAGS    allow-oom
-  KEYS     meta, audit
-  ARGV     incarnation, drainer, fence, through, leaseMs, privilegedRecords, privilegedLateMs, records, lateMs
-  RETURNS  DRAINED | FENCED ]]
-local meta, audit = KEYS[1], KEYS[2]
-local incarnation, drainer, fence, through, lease_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+  KEYS     meta, drain, audit
+  ARGV     incarnation, drainer, fence, through, position, last, surplus, foreign, leaseMs, privilegedRecords, privilegedLateMs, records, lateMs
+  RETURNS  DRAINED | FENCED | CHANGED ]]
+local meta, drain, audit = KEYS[1], KEYS[2], KEYS[3]
+local incarnation, drainer, fence, through, position, last = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+local surplus, foreign, lease_ms = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 if not same_incarnation(meta, incarnation) then return REPLACED end
-if not drains(meta, drainer, fence) then return 'FENCED' end
-local now = now_ms()
-local drained = math.max(through, tonumber(redis.call('HGET', meta, 'auditDrained')) or 0)
-local last = redis.call('XREVRANGE', audit, text(drained), '-', 'COUNT', 1)[1]
-if last then
-  local first = tonumber(string.match(last[1], '^%d+'))
-  local ends = first + (#last[2] - 2) / 4 - 1
-  redis.call('XTRIM', audit, 'MINID', '=', text(ends <= drained and drained + 1 or first))
+local facts, now = journal.facts(meta, drain), now_ms()
+if not journal.drains(facts, drainer, fence) then return 'FENCED' end
+local gone = position - facts.removed
+if gone > 0 then
+  local element = redis.call('LINDEX', audit, gone - 1)
+  if not element or journal.digest(element) ~= last then return 'CHANGED' end
+  redis.call('LTRIM', audit, gone, -1)
 end
-redis.call('HSET', meta, 'auditDrained', text(drained), 'auditDrainedAt', text(now), 'auditUntil', text(now + lease_ms))
-redis.call('HDEL', meta, 'auditAlarm')
-if lease_ms == 0 then redis.call('HSET', meta, 'auditDrainer', '') end
-write_audit_bounds(meta, drained, now, ARGV[6], ARGV[7], ARGV[8], ARGV[9])
+local drained = math.max(through, facts.drained)
+redis.call('HSET', drain, 'drained', text(drained), 'removed', text(math.max(position, facts.removed)), 'surplus', text(surplus),
+  'drainedAt', text(now), 'until', text(now + lease_ms), 'drainer', lease_ms > 0 and drainer or '')
+if foreign > facts.foreign or surplus > facts.surplus then redis.call('HSET', drain, 'foreign', text(foreign), 'foreignAt', text(now)) end
+redis.call('HDEL', drain, 'alarm', 'gap')
+if not journal.counted(redis.call('HGET', meta, 'auditSequence')) then
+  redis.call('HSET', meta, 'auditSequence', text(math.max(0, drained - surplus) + redis.call('LLEN', audit)))
+end
+write_audit_bounds(meta, drained - surplus, now, ARGV[10], ARGV[11], ARGV[12], ARGV[13])
 return 'DRAINED'

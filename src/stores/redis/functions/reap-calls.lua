@@ -12,7 +12,7 @@ local approval_expired, session_ended = ARGV[10], ARGV[11]
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
 local settlement = new_settlement(lane, now, retention)
-local gone, overdue = {}, {}
+local gone, overdue, looked_at = {}, {}, {}
 
 local function body_is_gone(record)
   if record[ENTRY] == '' then return false end
@@ -53,7 +53,7 @@ for _, call_id in ipairs(redis.call('ZRANGEBYSCORE', live, '-inf', text(now), 'L
   local record = load_record(lane, call_id)
   local deadline = record and tonumber(fact(record, DEADLINE))
   if not deadline then
-    redis.call('ZREM', live, call_id)
+    looked_at[call_id] = false
   else
     local outcome, event, state, look_again = end_of(record, deadline)
     if outcome then
@@ -64,10 +64,13 @@ for _, call_id in ipairs(redis.call('ZRANGEBYSCORE', live, '-inf', text(now), 'L
       if state then end_parked(settlement, call_id, record, state, detail) end
       settle_record(settlement, call_id, record, bytes, outcome, event, detail, '', '0')
     else
-      redis.call('ZADD', live, text(look_again), call_id)
+      looked_at[call_id] = text(look_again)
     end
   end
 end
 give_up_callbacks(lane, meta, audit, now, limit)
 write_settlement(settlement, meta, live, audit)
+for call_id, look_again in pairs(looked_at) do
+  if look_again then redis.call('ZADD', live, look_again, call_id) else redis.call('ZREM', live, call_id) end
+end
 return { 'REAPED', gone, overdue }

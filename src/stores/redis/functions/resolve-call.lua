@@ -13,9 +13,9 @@ if not ending then return 'NOT_INDETERMINATE' end
 if ending.resolution == resolution then return 'RESOLVED' end
 -- The caller looked at the outcome; it is immutable once settled.
 if indeterminate ~= '1' or ending.resolution ~= '' then return 'NOT_INDETERMINATE' end
-ending.resolution = resolution
-redis.call('HSET', calls, call_id, write_ending(record_bytes, ending))
 local records = {}
 add_audit(records, 'call.resolved', call_id, record_bytes, detail)
 write_audit(meta, audit, text(now_ms()), records)
+ending.resolution = resolution
+redis.call('HSET', calls, call_id, write_ending(record_bytes, ending))
 return 'RESOLVED'

@@ -65,8 +65,6 @@ local function start(number, at)
 end
 
 for number = 1, #ids do answers[number] = start(number, FIRST + (number - 1) * STRIDE) end
--- A key of another type in its place must be noticed before anything is written.
-if #intents > 0 then redis.call('XLEN', audit) end
-if #changed > 0 then redis.call('HSET', calls, unpack(changed)) end
 if #intents > 0 then write_audit(meta, audit, text(now), intents) end
+if #changed > 0 then redis.call('HSET', calls, unpack(changed)) end
 return one_for_all(answers)

@@ -17,10 +17,10 @@ if scope_prefix(id) ~= scope_prefix(call_id) or grant[1] ~= fact(record, TOOL) t
 -- Counted before, by this lease or by one that was lost since.
 if extra(record, 'grant') == id then return 'USED' end
 if grant[3] == '0' then return 'GONE' end
-if grant[3] ~= '' then redis.call('HINCRBY', key, 'usesLeft', -1) end
 set_extra(record, 'grant', id)
-save_record(lane, call_id, record)
 local records = {}
 add_audit(records, 'grant.used', call_id, write_record(record), detail)
 write_audit(meta, audit, text(now), records)
+if grant[3] ~= '' then redis.call('HINCRBY', key, 'usesLeft', -1) end
+save_record(lane, call_id, record)
 return 'USED'

@@ -56,24 +56,28 @@ local function resolve_approval(lane, call_id, record, state, resolution, now)
   end
 end
 
--- To be called right before the call itself is settled.
+-- To be called right before the call itself is settled; the approval changes with it, after the audit.
 local function end_parked(settlement, call_id, record, state, detail)
-  resolve_approval(settlement.lane, call_id, record, state, RESOLUTIONS[state], tonumber(settlement.now_text))
+  afterwards(settlement, function()
+    resolve_approval(settlement.lane, call_id, record, state, RESOLUTIONS[state], tonumber(settlement.now_text))
+  end)
   add_audit(settlement.audit, EVENTS_OF[state], call_id, write_record(record), detail)
 end
 
 -- Claimed and not finished in time: it may have been invoked, so nobody is given it again.
 local function give_up_callbacks(lane, meta_key, audit_key, now, limit)
   local lost, records = redis.call('ZRANGEBYSCORE', claimed_key(lane), '-inf', text(now), 'LIMIT', 0, limit), {}
+  local known = {}
   for _, id in ipairs(lost) do
     local asked = redis.call('HMGET', approval_key(lane, id), 'call', 'record', 'claimedBy')
-    redis.call('ZREM', claimed_key(lane), id)
-    if asked[1] then
-      redis.call('HSET', approval_key(lane, id), 'callback', 'unknown')
-      add_audit(records, 'callback.unknown', asked[1], asked[2], cmsgpack.pack({ claimedBy = asked[3] }))
-    end
+    known[id] = asked[1] and asked[2]
+    if known[id] then add_audit(records, 'callback.unknown', asked[1], asked[2], cmsgpack.pack({ claimedBy = asked[3] })) end
   end
   if #records > 0 then write_audit(meta_key, audit_key, text(now), records) end
+  for _, id in ipairs(lost) do
+    redis.call('ZREM', claimed_key(lane), id)
+    if known[id] then redis.call('HSET', approval_key(lane, id), 'callback', 'unknown') end
+  end
 end
 
 -- All questions about a call go with it; each knows the one before.

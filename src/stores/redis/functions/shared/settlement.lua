@@ -1,5 +1,5 @@
 --[[ Collects what settling a batch has to write, and writes it with as few commands as can be: one for the calls, one per reply
-  stream, one audit entry, one XACK and XDEL per pool. The caller has checked its right before. ]]
+  stream, one for the audit, one XACK and XDEL per pool. The caller has checked its right before. ]]
 local INLINE_OUTCOME = 16384
 local REPLY_LEASE_MS = 60000
 local BUCKETS = 144
@@ -8,7 +8,7 @@ local MOST_FIELDS = 1000
 local function new_settlement(lane, now, retention)
   local forget_at, bucket_ms = now + tonumber(retention), math.max(1, math.floor(tonumber(retention) / BUCKETS))
   return { lane = lane, now_text = text(now), forget_at = forget_at, bucket = text(math.ceil(forget_at / bucket_ms) * bucket_ms),
-    prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, replies = {}, audit = {}, notes = {}, settled = {}, ids = {}, gone = {}, freed = 0, retained = 0 }
+    prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, replies = {}, audit = {}, notes = {}, settled = {}, ids = {}, gone = {}, later = {}, freed = 0, retained = 0 }
 end
 
 -- An audit record is two fields: call id and the call's record as it stands then, event and the detail of whoever settled.
@@ -17,10 +17,9 @@ local function add_audit(audit, event, call_id, bytes, detail)
   audit[at + 1], audit[at + 2], audit[at + 3], audit[at + 4] = call_id, bytes, event, detail
 end
 
+-- Call this before any other write: a record must be there before what it tells of.
 local function write_audit(meta_key, audit_key, now_text, audit)
-  local count = #audit / 4
-  local last = redis.call('HINCRBY', meta_key, 'auditSequence', count)
-  redis.call('XADD', audit_key, text(last - count + 1) .. '-0', 't', now_text, unpack(audit))
+  journal.append(meta_key, journal.key(audit_key), tonumber(now_text), audit)
 end
 
 -- How it ended, behind the detail of whoever ended it: which of several outcomes it became is known here only.
@@ -62,6 +61,11 @@ local function prefix_of(settlement, fence, released)
   return prefix
 end
 
+-- A write that has to wait until the audit has its records.
+local function afterwards(settlement, write)
+  settlement.later[#settlement.later + 1] = write
+end
+
 local function leave_queue(settlement, call_id, record)
   local lane, entry = settlement.lane, record[ENTRY]
   if entry ~= '' then
@@ -73,7 +77,7 @@ local function leave_queue(settlement, call_id, record)
     end
     entries[#entries + 1] = entry
   elseif record[STATE] == QUEUED then
-    leave_backlog(lane, record, call_id)
+    afterwards(settlement, function() leave_backlog(lane, record, call_id) end)
   end
   if record[STANDING] == '1' then
     settlement.left[record[PLACE]] = (settlement.left[record[PLACE]] or 0) + 1
@@ -89,7 +93,7 @@ local function keep_first_generation(settlement, call_id)
   local record_bytes, ending = split_settled(redis.call('HGET', calls, first))
   if not ending then return end
   ending.forget_at = text(settlement.forget_at)
-  redis.call('HSET', calls, first, write_ending(record_bytes, ending))
+  afterwards(settlement, function() redis.call('HSET', calls, first, write_ending(record_bytes, ending)) end)
   settlement.ids[#settlement.ids + 1] = first
 end
 
@@ -140,15 +144,14 @@ end
 local function write_settlement(settlement, meta_key, live_key, audit_key)
   local lane = settlement.lane
   if #settlement.settled == 0 then return end
-  -- A key of another type in its place must be noticed before anything is written.
-  redis.call('XLEN', audit_key)
+  write_audit(meta_key, audit_key, settlement.now_text, settlement.audit)
   in_parts('HSET', calls_key(lane), settlement.settled)
   for pool, ids in pairs(settlement.entries) do
     local stream = stream_key(lane, pool)
     redis.call('XACK', stream, GROUP, unpack(ids))
     redis.call('XDEL', stream, unpack(ids))
   end
-  write_audit(meta_key, audit_key, settlement.now_text, settlement.audit)
+  for _, write in ipairs(settlement.later) do write() end
   write_notes(lane, settlement.notes, meta_key, live_key)
   write_replies(lane, settlement.replies)
   redis.call('ZREM', live_key, unpack(settlement.ids))

@@ -1,0 +1,21 @@
+import type { GapStatement } from '../domain/audit-record.ts';
+import { planeError } from '../domain/errors.ts';
+import type { AuditState, AuditTrail } from '../ports/audit-store.ts';
+import type { StatementSigner } from './statement-signer.ts';
+
+/**
+ * Signs that the records which the drain misses are given up. The range is the one that the drain has found, never one that the caller
+ * names; the drain goes on behind exactly that range.
+ */
+export async function acceptGap(
+  trail: AuditTrail,
+  signer: StatementSigner,
+  lane: number,
+  { store, gap, now: at }: Pick<AuditState, 'store' | 'gap' | 'now'>,
+  word: { readonly reason: string; readonly by: string },
+): Promise<GapStatement> {
+  if (gap === undefined) throw planeError('AUDIT_NO_GAP', { lane });
+  const statement: GapStatement = { kind: 'gap', at, store, lane, ...gap, ...word };
+  await signer.sign(trail, () => statement);
+  return statement;
+}

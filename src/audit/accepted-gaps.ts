@@ -1,0 +1,45 @@
+import type { ForeignStatement, GapStatement } from '../domain/audit-record.ts';
+
+interface Place {
+  readonly store: string;
+  readonly lane: number;
+}
+const isAt = (place: Place) => (each: Place) => each.store === place.store && each.lane === place.lane;
+
+/**
+ * The last number before `found` that accepted gaps lead to, from `sequence` on. A gap counts for exactly its range: where it ends
+ * before the record that was found, or behind it, that record is out of place.
+ */
+export function crossGaps(sequence: number, found: number, gaps: readonly GapStatement[]): number {
+  let reach = sequence;
+  for (;;) {
+    const next = gaps.find(({ from, to }) => from === reach + 1 && to < found);
+    if (next === undefined) return reach + 1 === found ? reach : sequence;
+    reach = next.to;
+  }
+}
+
+/** Records that a store's lanes have counted and that are neither in the sink nor on their way to it. */
+export function findLost(
+  known: readonly (Place & { readonly sequence: number; readonly missing?: number })[],
+  gaps: readonly GapStatement[],
+): (Place & { readonly sequence: number; readonly what: string }) | undefined {
+  for (const place of known) {
+    // Accepted, and the lane was not drained since.
+    const coming = gaps.filter(isAt(place)).filter(({ from }) => from > place.sequence);
+    const accepted = coming.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+    const missing = (place.missing ?? 0) - accepted;
+    if (missing <= 0) continue;
+    const lost =
+      missing === 1 ? '1 record that the lane has counted is' : `${missing} records that the lane has counted are`;
+    const what = `${lost} neither in the trail nor on the way to it`;
+    return { store: place.store, lane: place.lane, sequence: place.sequence + 1, what };
+  }
+  return undefined;
+}
+
+/** A drain that was killed in between says the same once more. */
+export function distinct(statements: readonly ForeignStatement[]): ForeignStatement[] {
+  const nameOf = ({ store, lane, positions, digest }: ForeignStatement) => `${store} ${lane} ${positions[0]} ${digest}`;
+  return [...new Map(statements.map((each) => [nameOf(each), each])).values()];
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { AUDIT_EVENTS, type AuditEvent } from '../../domain/audit-record.ts';
+import type { CallId } from '../../domain/ids.ts';
+import type { JournalElement, JournalEntry } from '../../ports/audit-store.ts';
+import { asBytes, asList, asNumber, asText } from './answers.ts';
+import { readAudited } from './call-codec.ts';
+
+/** Larger than any record: what is larger is not decoded. */
+export const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
+const MAX_DETAIL_BYTES = 1024 * 1024;
+/** As in `shared/journal.lua`: a larger element is identified by its first part. */
+const LARGE_BYTES = 1024 * 1024;
+
+/** An index of PostgreSQL takes 2,704 bytes for a row, and tenant and subject share one. */
+const MAX_TEXT_BYTES = 1200;
+
+const MARK = 'J1';
+const EVENTS: ReadonlySet<string> = new Set(AUDIT_EVENTS);
+
+/** An element as `read_journal` returns it: its bytes, or of one that is too large its length and digest. */
+export function readElement(lane: number, answer: unknown): JournalElement {
+  if (Array.isArray(answer)) {
+    const [length, digest] = asList(answer);
+    return { bytes: asNumber(length), digest: asText(digest) };
+  }
+  const bytes = asBytes(answer);
+  const entry = decodeElement(lane, bytes);
+  return { bytes: bytes.length, digest: digestOf(bytes), ...(entry === undefined ? {} : { entry }) };
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha1').update(bytes.subarray(0, LARGE_BYTES)).digest('hex');
+}
+
+/** Nothing for bytes that no function of ours has written: any role that audits can append to the journal. */
+function decodeElement(lane: number, bytes: Buffer): JournalEntry | undefined {
+  try {
+    if (bytes.toString('latin1', 0, 2) !== MARK) return undefined;
+    let at = 18;
+    const next = (lengthBytes: 1 | 4): Buffer => {
+      const start = at + lengthBytes;
+      at = start + bytes.readUIntLE(at, lengthBytes);
+      if (at > bytes.length) throw new RangeError('the element ends too early');
+      return bytes.subarray(start, at);
+    };
+    const [time, counted] = [bytes.readDoubleLE(2), bytes.readDoubleLE(10)];
+    const [callId, event, record] = [next(4).toString('utf8'), next(1).toString('latin1'), next(4)];
+    const detail = bytes.subarray(at);
+    if (!isCount(counted) || !isCount(time) || !EVENTS.has(event) || detail.length > MAX_DETAIL_BYTES) return undefined;
+    const audited = readAudited(record);
+    if (!hasPlace(callId, audited)) return undefined;
+    return { lane, counted, at: time, event: event as AuditEvent, callId: callId as CallId, ...audited, detail };
+  } catch {
+    // A length that points behind the end, a record of another shape, facts that are no JSON: not ours.
+    return undefined;
+  }
+}
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+/** The sink keeps these in columns with an index, and one record that it cannot keep would hold up all those behind it. */
+function hasPlace(callId: string, { tool, session, run, identity }: ReturnType<typeof readAudited>): boolean {
+  const who = JSON.parse(identity) as Record<string, unknown> | null;
+  if (typeof who !== 'object' || who === null) return false;
+  const texts: unknown[] = [callId, tool, session, run, who['tenant'], who['subject'], who['agent']];
+  return texts.every((text) => typeof text === 'string' && Buffer.byteLength(text) <= MAX_TEXT_BYTES);
+}
