@@ -16,7 +16,7 @@ const MAY_IMPORT = {
   config: ['domain', 'gate'],
   observe: ['domain', 'ports', 'config'],
   authoring: ['domain', 'ports', 'wire'],
-  stages: ['domain', 'ports', 'wire', 'gate'],
+  stages: ['domain', 'ports', 'wire', 'gate', 'redact/question-masks.ts'],
   'data-path.ts': ['domain', 'ports', 'stages'],
   toolkit: ['domain', 'wire'],
   catalog: ['domain', 'ports', 'wire', 'authoring'],

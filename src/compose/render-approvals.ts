@@ -1,59 +1,37 @@
 import type { Config } from '../config/config-schema.ts';
 import type { Approval } from '../domain/approval.ts';
 import type { Catalog } from '../domain/catalog.ts';
-import type { JsonObject } from '../domain/json.ts';
 import { entriesOf } from '../domain/module.ts';
-import {
-  renderArguments,
-  renderQuestion,
-  type Redact,
-  type RenderedQuestion,
-} from '../gate/approvals/render-question.ts';
+import { renderArguments, renderQuestion, type RenderedQuestion } from '../gate/approvals/render-question.ts';
 import type { Store } from '../ports/store.ts';
-import { findMasked } from '../redact/create-redactor.ts';
+import { nameSecretsWith } from '../redact/mask-text.ts';
+import { findQuestionMasks } from '../redact/question-masks.ts';
 import type { RedactionKey } from '../redact/redaction-key.ts';
-import { canonicalJson } from '../wire/canonical-json.ts';
-import { toVisibleJsonString } from '../wire/escape-text.ts';
 import { redactionKeyFor } from './redaction-key-for.ts';
 import { storeOptionsOf } from './settings-from-config.ts';
 
-/** How questions are to be shown: what the published tool calls a secret is hidden, and what is one by its name or shape. */
-export async function approvalRenderer(
-  store: Pick<Store, 'readCatalog'>,
-  config: Config,
-): Promise<(approval: Approval) => ShownApproval> {
+export type ApprovalRenderer = (approval: Approval, options?: { readonly revealed?: boolean }) => ShownApproval;
+
+/** Shows questions with the marks that the worker put into them when it asked. */
+export async function approvalRenderer(store: Pick<Store, 'readCatalog'>, config: Config): Promise<ApprovalRenderer> {
   return rendererOf(await store.readCatalog(), redactionKeyFor(storeOptionsOf(config), config.redaction.keyFile));
 }
 
-export function rendererOf(catalog: Catalog, key: RedactionKey): (approval: Approval) => ShownApproval {
-  const tools = catalog.modules.flatMap(entriesOf);
-  const schemas = new Map<string, JsonObject>(tools.map(({ id, inputSchema }) => [id, inputSchema]));
-  return (approval) => {
+/** The catalog is asked for arguments that an approver put in the place of the asked ones; a question brings its own masks. */
+export function rendererOf(catalog: Catalog, key: RedactionKey): ApprovalRenderer {
+  const tools = new Map(catalog.modules.flatMap(entriesOf).map((tool) => [tool.id, tool]));
+  const nameSecret = nameSecretsWith(key);
+  return (approval, { revealed = false } = {}) => {
     const { question, editedArguments } = approval;
-    const inputSchema = schemas.get(question.tool) ?? {};
-    const redact = (canonical: string): Redact => maskedIn(canonical, { inputSchema }, key);
-    return {
-      approval,
-      shown: renderQuestion(question, redact(question.arguments)),
-      ...(editedArguments === undefined ? {} : { edited: renderArguments(editedArguments, redact(editedArguments)) }),
-    };
+    const shown = renderQuestion(question, { revealed, nameSecret });
+    if (editedArguments === undefined) return { approval, shown };
+    const masks = findQuestionMasks(editedArguments, tools.get(question.tool) ?? NO_TOOL);
+    return { approval, shown, edited: renderArguments(editedArguments, masks, nameSecret) };
   };
 }
 
-/** A whole value is shown as its mark and its size, without quotes, so that no text can pass for one. */
-function maskedIn(canonical: string, tool: { readonly inputSchema: JsonObject }, key: RedactionKey): Redact {
-  const masked = new Map(
-    findMasked(canonical, tool, key)
-      .filter(({ kind }) => kind !== 'key')
-      .map((one) => [one.pointer, one]),
-  );
-  return (pointer, value) => {
-    const found = masked.get(pointer);
-    if (found === undefined) return false;
-    if (found.kind === 'text') return toVisibleJsonString(found.shown);
-    return `${found.shown.slice(0, -1)}, ${Buffer.byteLength(canonicalJson(value))} bytes]`;
-  };
-}
+/** What is known of a tool that is no longer published. */
+const NO_TOOL = { inputSchema: {}, privileged: false };
 
 export interface ShownApproval {
   readonly approval: Approval;

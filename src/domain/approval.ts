@@ -32,6 +32,15 @@ export interface Asker {
   readonly grantable: boolean;
 }
 
+/** A place of a question that is shown as a mark until the approver reveals it. */
+export interface QuestionMask {
+  readonly of: 'arguments' | 'answers';
+  /** RFC 6901. */
+  readonly pointer: string;
+  /** Parts of a text, in UTF-16 units. Absent: the whole value is masked. */
+  readonly spans?: readonly (readonly [start: number, end: number])[];
+}
+
 /** One question to a person about one exact call. Never changes once it is asked. */
 export interface ApprovalQuestion {
   readonly id: ApprovalId;
@@ -40,6 +49,10 @@ export interface ApprovalQuestion {
   readonly toolDigest: string;
   /** Canonical JSON; these bytes run, or nothing does. */
   readonly arguments: string;
+  /** Canonical JSON of what the caller's person answered to the tool; it reaches the tool together with the arguments. */
+  readonly answers?: string;
+  /** What is hidden from approvers at first. A question of an older release has no list: all of it counts as masked. */
+  readonly masks?: readonly QuestionMask[];
   /** Hooks that made them of the caller's; absent where none did. They are not run again, so this is where it is remembered. */
   readonly changedBy?: readonly ArgumentChange[];
   readonly session: SessionId;

@@ -46,7 +46,7 @@ export type { InputKind, InputRequest, InputRequests, RequiredInput, SampleMessa
 export type { ModuleDeclaration } from '../domain/module.ts';
 export type { GrantWish } from '../gate/approvals/grants.ts';
 export { pendingText } from '../domain/pending-text.ts';
-export { renderQuestion, type Redact, type RenderedQuestion } from '../gate/approvals/render-question.ts';
+export { renderQuestion, type RenderedQuestion, type RenderOptions } from '../gate/approvals/render-question.ts';
 export type { Executed, Outcome, OutcomeError, OutcomeKind } from '../domain/outcome.ts';
 export type { AgentDeclaration, SelectionInput } from '../domain/selection.ts';
 export type { SessionHandle } from '../domain/session.ts';

@@ -4,7 +4,7 @@ import type { Redactor } from '../ports/redactor.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 import { maskText, maskWith, type Mask } from './mask-text.ts';
 import { mayHoldSecret } from './may-hold-secret.ts';
-import { redactJson, type Masked } from './redact-json.ts';
+import { redactJson } from './redact-json.ts';
 import type { RedactionKey } from './redaction-key.ts';
 import { secretsOfSchema } from './schema-secrets.ts';
 
@@ -18,20 +18,6 @@ export function createRedactor(key: RedactionKey): Redactor {
     arguments: (canonical, tool) => cut(redactCanonical(canonical, tool, mask)),
     text: (text) => maskText(text, mask),
   };
-}
-
-/** Every masked place in a call's arguments, for those who show all the rest in full. */
-export function findMasked(
-  canonical: string,
-  tool: Pick<ToolDeclaration, 'inputSchema'> | undefined,
-  key: RedactionKey,
-): Masked[] {
-  const found: Masked[] = [];
-  const value = parse(canonical);
-  if (value !== undefined) {
-    redactJson(value, secretsOfSchema(tool?.inputSchema), maskWith(key), (masked) => found.push(masked));
-  }
-  return found;
 }
 
 function redactCanonical(

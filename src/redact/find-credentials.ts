@@ -41,7 +41,7 @@ const END = '-----END ';
 const LONGEST_LABEL = 64;
 
 /** Of a key that is cut off, everything up to the end. */
-function findPrivateKeys(text: string): Span[] {
+export function findPrivateKeys(text: string): Span[] {
   const spans: Span[] = [];
   let from = 0;
   for (let start = text.indexOf(BEGIN); start >= 0; start = text.indexOf(BEGIN, from)) {

@@ -10,12 +10,15 @@ export type Mask = (secret: string) => string;
 const MARK_DIGITS = 8;
 const FIRST_KEY = '1';
 
-export function maskWith({ id, bytes }: RedactionKey): Mask {
+export function maskWith(key: RedactionKey): Mask {
+  const nameOf = nameSecretsWith(key);
+  return (secret) => `[secret ${nameOf(secret)}]`;
+}
+
+/** A short name for a secret, the same for the same secret and key. */
+export function nameSecretsWith({ id, bytes }: RedactionKey): (secret: string) => string {
   const prefix = id === FIRST_KEY ? '' : `${id}:`;
-  return (secret) => {
-    const digest = createHmac('sha256', bytes).update(secret).digest('hex');
-    return `[secret ${prefix}${digest.slice(0, MARK_DIGITS)}]`;
-  };
+  return (secret) => prefix + createHmac('sha256', bytes).update(secret).digest('hex').slice(0, MARK_DIGITS);
 }
 
 /** A text without the secrets in it; the same text when none was found. */
@@ -32,8 +35,8 @@ export function maskText(text: string, mask: Mask): string {
   return masked + text.slice(from);
 }
 
-/** In order, those that meet made one. */
-function joinSpans(spans: readonly Span[]): Span[] {
+/** In order; spans that overlap are joined. */
+export function joinSpans(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];
   for (const span of spans.filter(([start, end]) => end > start).sort((a, b) => a[0] - b[0] || b[1] - a[1])) {
     const last = joined.at(-1);

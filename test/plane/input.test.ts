@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallEvent, CallOptions, SessionHandle } from '../../src/exports/client.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
+import { renderQuestion } from '../../src/gate/approvals/render-question.ts';
 import { decide, park, policyWith } from './support/gate-plane.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 
@@ -207,16 +208,20 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
       expect(outcome.content).toMatchObject([{ text: 'Booked for 2: Ann +49' }]);
     });
 
-    it('is asked about with the answers in sight, secrets in them masked', async () => {
+    it('is asked about with all answers in sight, and only credentials in them masked', async () => {
       const rule = { id: 'tables', verdict: 'ask', tools: [`${id}.book`] } as const;
       await plane.setPolicy(policyWith([rule]));
       try {
-        const responses = { who: { action: 'accept', content: { name: 'Ann', password: 'hunter2-hunter2' } } };
+        const long = `PASSWORD="x$(${'y '.repeat(2000)})"`;
+        const content = { name: 'Ann', password: 'hunter2-hunter2', note: long };
+        const responses = { who: { action: 'accept', content } };
         const parked = await park(plane, session, `${id}.book`, { guests: 3 }, { input: { responses } });
-        const { detail } = parked.approval.question;
-        expect(detail).toContain('Answers the caller brings along: {"responses":{"who":');
-        expect(detail).toContain('"name":"Ann"');
-        expect(detail).not.toContain('hunter2');
+        const { question } = parked.approval;
+        const { answers, masked } = renderQuestion(question);
+        expect(answers!.text).toContain('"name": "Ann"');
+        expect(answers!.text).toContain(JSON.stringify(long));
+        expect(answers!.text).toContain('"password": [secret, 15 characters]');
+        expect(masked).toBe(1);
         await decide(plane, parked.approval, 'allow-once');
         expect(await parked.outcome).toMatchObject({ kind: 'ok', content: [{ text: 'Booked for 3: Ann' }] });
       } finally {

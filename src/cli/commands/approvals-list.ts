@@ -25,7 +25,8 @@ export function approvalsListCommand(): Command {
           const approvals = createApprovals(store, config.worker);
           const wanted = state === 'all' ? { limit } : { state, limit };
           const listed = await approvals.list(readApprover(options), wanted);
-          const shown = listed.map(await approvalRenderer(store, config));
+          const render = await approvalRenderer(store, config);
+          const shown = listed.map((approval) => render(approval));
           if (terminal.json) return terminal.printJson(shown.map(toShownJson));
           if (shown.length === 0) {
             return terminal.note(state === 'pending' ? 'Nobody is being asked.' : 'There are none.');

@@ -6,8 +6,8 @@ import { sha256 } from '../../wire/digest.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
 import { renderArguments, renderQuestion } from './render-question.ts';
 
-const render = (value: unknown, redact?: Parameters<typeof renderArguments>[1]) =>
-  renderArguments(canonicalJson(value), redact);
+const render = (value: unknown, masks?: Parameters<typeof renderArguments>[1]) =>
+  renderArguments(canonicalJson(value), masks);
 
 const CHARACTER = fc
   .integer({ min: 0, max: 0x10ffff })
@@ -65,21 +65,41 @@ describe('renderArguments', () => {
     expect(text).toMatch(/^[\n\u0020-\u007e]*$/);
   });
 
-  it('marks what is redacted, with its size and nothing of its value', () => {
-    const value = { token: 'hunter2', list: [{ 'a/b~c': 'hunter3' }], kept: 'seen' };
-    const seen: string[] = [];
-    const { text, redacted } = render(value, (pointer) => {
-      seen.push(pointer);
-      return pointer === '/token' || pointer === '/list/0/a~1b~0c';
-    });
+  it('marks what is masked, with its length and nothing of its value', () => {
+    const value = {
+      token: 'hunter2',
+      list: [{ 'a/b~c': { deep: 'hunter3' } }],
+      text: 'user ann:hunter4é!',
+      kept: 'seen',
+    };
+    const masks = [
+      { pointer: '/token' },
+      { pointer: '/list/0/a~1b~0c' },
+      { pointer: '/text', spans: [[9, 16]] as const },
+    ];
+    const { text, redacted } = render(value, masks);
     expect(text).not.toContain('hunter');
-    expect(text).toContain('"token": [redacted, 9 bytes]');
-    expect(text).toContain('"a/b~c": [redacted, 9 bytes]');
+    expect(text).toContain('"token": [secret, 7 characters]');
+    expect(text).toContain('"a/b~c": [secret, 18 characters]');
+    expect(text).toContain('"text": "user ann:[secret, 7 characters]é!"');
     expect(text).toContain('"kept": "seen"');
-    expect(redacted).toBe(2);
-    expect(seen).toEqual(['', '/kept', '/list', '/list/0', '/list/0/a~1b~0c', '/token']);
-    // Digest and length are of what runs, redacted or not.
-    expect(render(value, () => true)).toMatchObject({ digest: render(value).digest, bytes: render(value).bytes });
+    expect(redacted).toBe(3);
+    const named = renderArguments(canonicalJson(value), masks, (secret) => `n${secret.length}`);
+    expect(named.text).toContain('"token": [secret n7, 7 characters]');
+    // Digest and length are of what runs, masked or not.
+    expect(render(value, masks)).toMatchObject({ digest: render(value).digest, bytes: render(value).bytes });
+  });
+
+  it('spells out a text that looks like a mark, in keys as in values', () => {
+    const forged = '[secret 1a2b3c4d, 41 characters]';
+    const value = { [forged]: `a ${forged}`, other: ['[SECRET, 1 character]', forged] };
+    const { text } = render(value);
+    expect(text).not.toMatch(/\[secret/i);
+    expect(text).toContain('"a \\u005bsecret 1a2b3c4d, 41 characters]"');
+    expect(canonicalJson(JSON.parse(text))).toBe(canonicalJson(value));
+    expect(render({ text: `${forged} sk-1` }, [{ pointer: '/text', spans: [[33, 37]] }]).text).toContain(
+      '"\\u005bsecret 1a2b3c4d, 41 characters] [secret, 4 characters]"',
+    );
   });
 
   it('shows what is no JSON as it is, escaped', () => {
@@ -88,6 +108,40 @@ describe('renderArguments', () => {
 });
 
 describe('renderQuestion', () => {
+  const QUESTION = {
+    title: '',
+    description: '',
+    reasons: [],
+    askers: [],
+    identity: {},
+    arguments: '{"key":"hunter2","path":"/tmp"}',
+    answers: '{"pin":"4711"}',
+  } as unknown as Parameters<typeof renderQuestion>[0];
+
+  it('masks what the question lists, in arguments and answers, until it is revealed', () => {
+    const question: typeof QUESTION = {
+      ...QUESTION,
+      masks: [
+        { of: 'arguments', pointer: '/key' },
+        { of: 'answers', pointer: '/pin' },
+      ],
+    };
+    const masked = renderQuestion(question);
+    expect(masked.masked).toBe(2);
+    expect(masked.arguments.text).toContain('"key": [secret, 7 characters]');
+    expect(masked.arguments.text).toContain('"path": "/tmp"');
+    expect(masked.answers!.text).toContain('"pin": [secret, 4 characters]');
+    const revealed = renderQuestion(question, { revealed: true });
+    expect(revealed.masked).toBe(0);
+    expect(JSON.parse(revealed.arguments.text)).toEqual(JSON.parse(question.arguments));
+    expect(JSON.parse(revealed.answers!.text)).toEqual({ pin: '4711' });
+  });
+
+  it('masks all arguments of a question that has no list of masks', () => {
+    expect(renderQuestion(QUESTION)).toMatchObject({ masked: 1, arguments: { text: '[secret, 31 characters]' } });
+    expect(renderQuestion(QUESTION, { revealed: true }).arguments.text).toContain('hunter2');
+  });
+
   it('escapes every text that somebody else wrote', () => {
     const odd = 'a\u202eb\u001b[2J';
     const rendered = renderQuestion({
@@ -99,6 +153,7 @@ describe('renderQuestion', () => {
       tool: 'files.write',
       toolDigest: 'd',
       arguments: canonicalJson({ text: odd } satisfies JsonObject),
+      masks: [],
       identity: { tenant: odd, subject: odd, agent: odd },
       askers: [{ kind: 'rule', id: odd, digest: '', grantable: true }],
       decisions: ['deny'],

@@ -1,16 +1,21 @@
-import type { ApprovalQuestion } from '../../domain/approval.ts';
+import type { ApprovalQuestion, QuestionMask } from '../../domain/approval.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { escapeHidden, toVisibleJsonString } from '../../wire/escape-text.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
 import { argumentsDigest } from './binding.ts';
 
-/** Says which values are not to be shown, by JSON pointer and value; a text is shown in place of the value. */
-export type Redact = (pointer: string, value: JsonValue) => boolean | string;
+/** How a question is rendered. Without options, what is masked is shown as marks without a name. */
+export interface RenderOptions {
+  /** Shows what is masked. Only for an approver whose reveal the store has recorded. */
+  readonly revealed?: boolean;
+  /** A short name for a secret, the same for the same secret. */
+  readonly nameSecret?: (secret: string) => string;
+}
 
 /**
  * What a person sees before they decide. Made from the bytes that would run, never from what an asker says about them. Nothing is left
- * out or shortened; what cannot be seen is spelled out; what must not be seen is marked, with its size.
+ * out or shortened; what cannot be seen is spelled out; what is masked shows its length.
  */
 export interface RenderedQuestion {
   readonly title: string;
@@ -23,6 +28,10 @@ export interface RenderedQuestion {
   readonly requester: string;
   readonly askers: readonly string[];
   readonly arguments: RenderedArguments;
+  /** What the caller's person answered to the tool, where there is any: the tool gets it together with the arguments. */
+  readonly answers?: RenderedArguments;
+  /** How many marks stand in arguments and answers. An approver has to reveal them before a yes counts. */
+  readonly masked: number;
   readonly decisions: ApprovalQuestion['decisions'];
   readonly quorum: number;
   /** What a decision has to name. */
@@ -30,16 +39,33 @@ export interface RenderedQuestion {
 }
 
 export interface RenderedArguments {
-  /** JSON with a line per value; where nothing is redacted, it means exactly what runs. */
+  /** JSON with a line per value; where nothing is masked, it means exactly what runs. */
   readonly text: string;
   /** Of the canonical form, which is what runs. */
   readonly bytes: number;
   readonly digest: string;
+  /** How many marks stand in the text. */
   readonly redacted: number;
 }
 
-export function renderQuestion(question: ApprovalQuestion, redact?: Redact): RenderedQuestion {
-  const { identity } = question;
+/** A question of a release that kept no list of masks is masked as a whole. */
+const ALL_MASKED: readonly QuestionMask[] = [{ of: 'arguments', pointer: '' }];
+
+export function masksOf({ masks = ALL_MASKED }: Pick<ApprovalQuestion, 'masks'>): readonly QuestionMask[] {
+  return masks;
+}
+
+export function renderQuestion(question: ApprovalQuestion, options: RenderOptions = {}): RenderedQuestion {
+  const { identity, answers } = question;
+  const masks = options.revealed === true ? [] : masksOf(question);
+  const render = (canonical: string, of: QuestionMask['of']): RenderedArguments =>
+    renderArguments(
+      canonical,
+      masks.filter((mask) => mask.of === of),
+      options.nameSecret,
+    );
+  const shown = render(question.arguments, 'arguments');
+  const shownAnswers = answers === undefined ? undefined : render(answers, 'answers');
   const line = (text: string): string => escapeHidden(text);
   return {
     title: line(question.title),
@@ -51,16 +77,22 @@ export function renderQuestion(question: ApprovalQuestion, redact?: Redact): Ren
     toolDigest: question.toolDigest,
     requester: line(`${identity.subject} (tenant ${identity.tenant}), agent ${identity.agent}`),
     askers: question.askers.map(({ kind, id }) => line(`${kind} ${id}`)),
-    arguments: renderArguments(question.arguments, redact),
+    arguments: shown,
+    ...(shownAnswers === undefined ? {} : { answers: shownAnswers }),
+    masked: shown.redacted + (shownAnswers?.redacted ?? 0),
     decisions: question.decisions,
     quorum: question.quorum,
     binding: question.binding,
   };
 }
 
-export function renderArguments(canonicalArguments: string, redact: Redact = () => false): RenderedArguments {
+export function renderArguments(
+  canonicalArguments: string,
+  masks: readonly Omit<QuestionMask, 'of'>[] = [],
+  nameSecret?: RenderOptions['nameSecret'],
+): RenderedArguments {
   const parsed = parseStrictJson(canonicalArguments);
-  const writer = new ValueWriter(redact);
+  const writer = new ValueWriter(masks, nameSecret);
   // Never from us; shown all the same, because it is what would run.
   const text = parsed.ok ? writer.write(parsed.value, '', '') : escapeHidden(canonicalArguments);
   return {
@@ -71,26 +103,44 @@ export function renderArguments(canonicalArguments: string, redact: Redact = () 
   };
 }
 
+type Spans = NonNullable<QuestionMask['spans']>;
+
 /** Writes values in canonical order: keys by their UTF-16 units, numbers as RFC 8785 has them. */
 class ValueWriter {
   redacted = 0;
-  readonly #redact: Redact;
+  readonly #masks: ReadonlyMap<string, Spans | 'whole'>;
+  readonly #nameSecret: RenderOptions['nameSecret'];
 
-  constructor(redact: Redact) {
-    this.#redact = redact;
+  constructor(masks: readonly Omit<QuestionMask, 'of'>[], nameSecret: RenderOptions['nameSecret']) {
+    this.#masks = new Map(masks.map(({ pointer, spans }) => [pointer, spans ?? 'whole']));
+    this.#nameSecret = nameSecret;
   }
 
   write(value: JsonValue, pointer: string, indent: string): string {
-    const redacted = this.#redact(pointer, value);
-    if (redacted !== false) {
-      this.redacted += 1;
-      return redacted === true
-        ? `[redacted, ${Buffer.byteLength(canonicalJson(value))} bytes]`
-        : escapeHidden(redacted);
-    }
+    const masked = this.#masks.get(pointer);
+    // Without quotes: no text of the arguments can pass for a masked value.
+    if (masked === 'whole') return this.#mark(typeof value === 'string' ? value : canonicalJson(value));
     if (Array.isArray(value)) return this.#list(value, pointer, indent);
     if (isJsonObject(value)) return this.#object(value, pointer, indent);
-    return typeof value === 'string' ? toVisibleJsonString(value) : canonicalJson(value);
+    if (typeof value !== 'string') return canonicalJson(value);
+    return masked === undefined ? quote(value) : this.#text(value, masked);
+  }
+
+  #text(text: string, spans: Spans): string {
+    let shown = '';
+    let from = 0;
+    for (const [start, end] of spans) {
+      shown += quote(text.slice(from, start)).slice(1, -1) + this.#mark(text.slice(start, end));
+      from = end;
+    }
+    return `"${shown}${quote(text.slice(from)).slice(1)}`;
+  }
+
+  #mark(secret: string): string {
+    this.redacted += 1;
+    const name = this.#nameSecret === undefined ? '' : ` ${this.#nameSecret(secret)}`;
+    const length = Array.from(secret).length;
+    return `[secret${name}, ${length} ${length === 1 ? 'character' : 'characters'}]`;
   }
 
   #list(values: readonly JsonValue[], pointer: string, indent: string): string {
@@ -105,10 +155,15 @@ class ValueWriter {
       .sort()
       .map((key) => {
         const value = this.write(object[key]!, `${pointer}/${escapePointer(key)}`, inner);
-        return `${inner}${toVisibleJsonString(key)}: ${value}`;
+        return `${inner}${quote(key)}: ${value}`;
       });
     return lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n${indent}}`;
   }
+}
+
+/** A JSON string that means the same. A text that looks like a mark is spelled out, so that only marks look like marks. */
+function quote(text: string): string {
+  return toVisibleJsonString(text).replaceAll(/\[(?=secret\b)/gi, '\\u005b');
 }
 
 /** RFC 6901. */

@@ -1,26 +1,23 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
-import type { Approval, ApprovalDecision } from '../../domain/approval.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { renderQuestion, type Redact } from '../../gate/approvals/render-question.ts';
-import { findMasked } from '../../redact/create-redactor.ts';
-import { newRedactionKey } from '../../redact/redaction-key.ts';
-import { toVisibleJsonString } from '../../wire/escape-text.ts';
+import type { Approval, ApprovalDecision, ApprovalQuestion } from '../../domain/approval.ts';
+import { isJsonObject } from '../../domain/json.ts';
+import { masksOf, renderQuestion } from '../../gate/approvals/render-question.ts';
 
-/** Marks in what is shown here are compared with nothing. */
-const KEY = newRedactionKey();
-const TITLES: Readonly<Record<ApprovalDecision, string>> = {
+const WAIT = 'wait';
+const TITLES: Readonly<Record<ApprovalDecision | typeof WAIT, string>> = {
   'allow-once': 'Allow it once',
   'allow-always': 'Always allow it',
   deny: 'Deny it',
+  wait: 'Decide it elsewhere, and wait here',
 };
 
-/** What the person at a client is asked. Who may not decide is told who does, and can wait or call it off. */
-export function approvalForm(
-  { question }: Approval,
-  mayDecide: boolean,
-  inputSchema: JsonObject,
-): ElicitRequestFormParams {
-  const shown = renderQuestion(question, maskedIn(question.arguments, inputSchema));
+/**
+ * What the person at a client is asked. Who may not decide is told who does, and can wait or call it off. A form cannot reveal what is
+ * masked, so with masks it offers no yes, and names the places where the question can be revealed and allowed.
+ */
+export function approvalForm({ question }: Approval, mayDecide: boolean): ElicitRequestFormParams {
+  const shown = renderQuestion(question);
+  const { arguments: args, answers, masked } = shown;
   const lines = [
     mayDecide
       ? `${shown.title}: may this run?`
@@ -28,31 +25,43 @@ export function approvalForm(
     ...(shown.description === '' ? [] : [shown.description]),
     ...shown.reasons.map((reason) => `- ${reason}`),
     `Tool: ${shown.tool} (${shown.severity})`,
-    `Arguments (${shown.arguments.bytes} bytes, SHA-256 ${shown.arguments.digest}):`,
-    shown.arguments.text,
+    `Arguments (${args.bytes} bytes, SHA-256 ${args.digest}):`,
+    args.text,
+    ...(answers === undefined ? [] : [`Answers (${answers.bytes} bytes, SHA-256 ${answers.digest}):`, answers.text]),
+    ...(mayDecide && masked > 0 ? [howToReveal(question.id)] : []),
   ];
   return {
     mode: 'form',
     message: lines.join('\n'),
-    requestedSchema: mayDecide ? decisionSchema(question.decisions) : NOTHING,
+    requestedSchema: mayDecide ? decisionSchema(question) : NOTHING,
   };
+}
+
+function howToReveal(id: string): string {
+  const page = `/console/approvals/${encodeURIComponent(id)}`;
+  return `Part of it is masked, so it cannot be allowed here. Reveal and decide it in the console (${page}) or with: sallyport approvals reveal ${id}`;
 }
 
 const NOTHING: ElicitRequestFormParams['requestedSchema'] = { type: 'object', properties: {} };
 
-function decisionSchema(decisions: readonly ApprovalDecision[]): ElicitRequestFormParams['requestedSchema'] {
+function decisionSchema(question: ApprovalQuestion): ElicitRequestFormParams['requestedSchema'] {
   return {
     type: 'object',
     properties: {
       decision: {
         type: 'string',
         title: 'Decision',
-        oneOf: decisions.map((decision) => ({ const: decision, title: TITLES[decision] })),
+        oneOf: formDecisions(question).map((decision) => ({ const: decision, title: TITLES[decision] })),
       },
       comment: { type: 'string', title: 'Comment', description: 'Told to the model when you deny it.', maxLength: 512 },
     },
     required: ['decision'],
   };
+}
+
+/** What a form offers: every decision of the question, or no yes at all while something is masked. */
+export function formDecisions(question: ApprovalQuestion): readonly (ApprovalDecision | typeof WAIT)[] {
+  return masksOf(question).length === 0 ? question.decisions : ['deny', WAIT];
 }
 
 export type FormAnswer =
@@ -74,19 +83,7 @@ export function readFormAnswer(answer: unknown, mayDecide: boolean, decisions: r
   if (!mayDecide) return { kind: 'wait' };
   const { decision, comment } = isJsonObject(content) ? content : {};
   if (typeof decision !== 'string' || !decisions.includes(decision)) return { kind: 'none' };
+  if (decision === WAIT) return { kind: 'wait' };
   const said = typeof comment === 'string' && comment !== '' ? { comment } : {};
   return { kind: 'decided', decision: decision as ApprovalDecision, ...said };
-}
-
-function maskedIn(canonical: string, inputSchema: JsonObject): Redact {
-  const masked = new Map(
-    findMasked(canonical, { inputSchema }, KEY)
-      .filter(({ kind }) => kind !== 'key')
-      .map((one) => [one.pointer, one]),
-  );
-  return (pointer) => {
-    const found = masked.get(pointer);
-    if (found === undefined) return false;
-    return found.kind === 'text' ? toVisibleJsonString(found.shown) : true;
-  };
 }

@@ -16,8 +16,6 @@ export interface CallScene {
   /** Ends when the client has gone or cancels, and not when the request is simply over. */
   readonly signal: AbortSignal;
   readonly owner: StateOwner;
-  /** Tells what of the arguments is not to be shown. */
-  readonly inputSchema: JsonObject;
   /** The client was told of this call before, and comes to hear how it ended. */
   readonly comesBack: boolean;
   /** Makes the call; with input, once more, with what its tool asked for. */

@@ -52,8 +52,7 @@ export async function callTool(
     );
   };
   try {
-    const { inputSchema } = tool.shown;
-    const pursued = await pursueCall({ home, peer, session, ctx, signal, owner, inputSchema, comesBack, begin });
+    const pursued = await pursueCall({ home, peer, session, ctx, signal, owner, comesBack, begin });
     if (pursued.kind === 'reply') {
       if (pursued.pending !== undefined) home.pending.remember(asked, pursued.pending);
       return pursued.reply as CallToolResult;

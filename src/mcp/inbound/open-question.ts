@@ -1,7 +1,7 @@
 import type { Approval, ApprovalId } from '../../domain/approval.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import { standingOf } from '../../gate/approvals/may-decide.ts';
-import { readFormAnswer } from './approval-form.ts';
+import { formDecisions, readFormAnswer } from './approval-form.ts';
 import type { CallScene } from './call-scene.ts';
 
 type Scene = Pick<CallScene, 'home' | 'session' | 'peer'>;
@@ -46,8 +46,8 @@ export async function applyAnswer(
   answer: unknown,
 ): Promise<Answered> {
   const { client } = home.plane;
-  const { id, binding, decisions } = approval.question;
-  const said = readFormAnswer(answer, mayDecide, decisions);
+  const { id, binding } = approval.question;
+  const said = readFormAnswer(answer, mayDecide, formDecisions(approval.question));
   if (said.kind === 'none') return 'unanswered';
   if (said.kind === 'dismissed') return 'dismissed';
   if (said.kind === 'call-off') await client.cancel(session, callId);

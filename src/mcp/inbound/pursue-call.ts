@@ -75,9 +75,9 @@ async function waitMore(scene: CallScene, { callId, approval }: Parked): Promise
 }
 
 /** 2026: the client asks its person and comes back with the answer, to whichever gateway. */
-function handOver({ home, owner, inputSchema }: CallScene, { callId }: Parked, question: OpenQuestion): Pursued {
+function handOver({ home, owner }: CallScene, { callId }: Parked, question: OpenQuestion): Pursued {
   const { approval, mayDecide } = question;
-  const form = approvalForm(approval, mayDecide, inputSchema);
+  const form = approvalForm(approval, mayDecide);
   const state = { callId, approval: approval.question.id, binding: approval.question.binding };
   const reply = inputRequired({
     inputRequests: { [APPROVAL]: inputRequired.elicit(form) },
@@ -111,7 +111,7 @@ async function waitOn(scene: CallScene, { callId, approval }: Parked): Promise<P
 /** 2025: the form is shown while the call waits; whoever else decides first ends it. */
 async function askNow(scene: CallScene, parked: Parked, question: OpenQuestion): Promise<Pursued> {
   const { ctx } = scene;
-  const form = approvalForm(question.approval, question.mayDecide, scene.inputSchema);
+  const form = approvalForm(question.approval, question.mayDecide);
   const done = new AbortController();
   const signal = AbortSignal.any([scene.signal, done.signal]);
   const asking = ctx.mcpReq.elicitInput(form, { signal, timeout: FORM_MS, relatedRequestId: ctx.mcpReq.id });

@@ -68,7 +68,6 @@ async function useSurfaces(
         ctx,
         signal,
         owner,
-        inputSchema: {},
         comesBack: false,
         begin,
       });

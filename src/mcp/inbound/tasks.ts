@@ -40,7 +40,7 @@ export async function getTask(home: McpHome, peer: McpPeer, taskId: string): Pro
   if (record.state !== 'parked' || record.approval === undefined) return { ...base, status: 'working' };
   const question = canShowForms(peer) ? await findQuestion({ home, session, peer }, record.approval) : undefined;
   if (question === undefined) return { ...base, status: 'working', statusMessage: 'It waits for a person.' };
-  return { ...base, status: 'input_required', inputRequests: await requestsOf(home, question) } as JsonObject;
+  return { ...base, status: 'input_required', inputRequests: requestsOf(question) } as JsonObject;
 }
 
 /** Answers to what the task asked for. What it did not ask for is ignored. */
@@ -113,11 +113,8 @@ function keyOf({ approval }: OpenQuestion): string {
   return `approval ${approval.question.id}`;
 }
 
-async function requestsOf(home: McpHome, question: OpenQuestion): Promise<JsonObject> {
-  const { approval, mayDecide } = question;
-  const modules = (await home.plane.client.catalog()).modules;
-  const tool = modules.flatMap(({ tools }) => tools).find(({ id }) => id === approval.question.tool);
-  const form = approvalForm(approval, mayDecide, tool?.inputSchema ?? {});
+function requestsOf(question: OpenQuestion): JsonObject {
+  const form = approvalForm(question.approval, question.mayDecide);
   return { [keyOf(question)]: inputRequired.elicit(form) as unknown as JsonObject };
 }
 

@@ -1,25 +1,26 @@
-import { APPROVAL_LIMITS, SEVERITIES, type ApprovalQuestion } from '../../domain/approval.ts';
+import { SEVERITIES, type ApprovalQuestion, type QuestionMask } from '../../domain/approval.ts';
 import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { Ask } from '../../domain/hook.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
-import { cutText } from '../../gate/approvals/cut-text.ts';
 import { deniedAtOnce } from '../../gate/approvals/denied-at-once.ts';
 import { endingOutcome, type ApprovalEnding, type EndingFacts } from '../../gate/approvals/endings.ts';
 import { mergeAsks, type MergedAsk } from '../../gate/approvals/merge-asks.ts';
+import { masksOf } from '../../gate/approvals/render-question.ts';
 import { onlyOperatorsDecide } from '../../gate/approvals/only-operators.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
 import type { AskAnswer } from '../../ports/approval-store.ts';
 import type { Plane } from '../../ports/plane.ts';
+import { findQuestionMasks, type MaskedTool } from '../../redact/question-masks.ts';
 import { shortSignature } from '../../wire/history.ts';
 import { newApprovalId } from '../../wire/ids.ts';
 import { encode } from '../../wire/message-pack.ts';
 import type { GatedCall } from './gated-call.ts';
 import { refuse } from './refuse.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'redactor'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
 
 /** What is asked about: the arguments as canonical JSON, and whose they are if not the caller's. */
 interface AskedArguments {
@@ -42,7 +43,7 @@ export async function askApproval(
   const asked = mergeAsks(asks, { title: `Call ${call.tool.declaration.id}`, approvers: policy.approvers ?? [] });
   const merged = before === undefined ? asked : keepWhatHooksSaid(asked, before);
   if (merged.decisions.every((decision) => decision === 'deny')) return nobodyCanAllow(call, merged, needs);
-  const question = writeQuestion(call, withAnswers(call, merged, needs), args);
+  const question = writeQuestion(call, merged, args);
   const { id, severity } = question;
   const { timeoutMs } = merged;
   const answer = await register(call, question, timeoutMs, needs);
@@ -67,8 +68,10 @@ function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs):
 function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number, { log, approvals }: Needs): void {
   const { id, callId, tool, severity, decisions } = question;
   const decide = `sallyport approvals decide ${id} ${decisions[0]!}`;
+  // A yes counts only after the approver has revealed what is masked.
+  const reveal = masksOf(question).length === 0 ? {} : { reveal: `sallyport approvals reveal ${id}` };
   const until = new Date(expiresAt).toISOString();
-  const facts = { stage: 'gate', callId, approval: id, tool, severity, expiresAt: until, decide };
+  const facts = { stage: 'gate', callId, approval: id, tool, severity, expiresAt: until, ...reveal, decide };
   const unseen = approvals === undefined && onlyOperatorsDecide(question, call.claimed.policy);
   if (!unseen) return log.info(facts, 'a person is asked');
   log.warn({ ...facts, list: 'sallyport approvals list' }, 'a person is asked, and only operators can decide');
@@ -98,23 +101,22 @@ function keepWhatHooksSaid(asked: MergedAsk, before: ApprovalQuestion): MergedAs
   };
 }
 
-/** Whoever decides must see them: a tool may take from its caller's answers what others take from their arguments. */
-function withAnswers({ envelope: { input } }: GatedCall, merged: MergedAsk, { redactor }: Needs): MergedAsk {
-  if (input === undefined) return merged;
-  const shown = `Answers the caller brings along: ${redactor?.arguments(input) ?? input}`;
-  if (merged.detail?.includes(shown) === true) return merged;
-  const detail = merged.detail === undefined ? shown : `${merged.detail}\n\n${shown}`;
-  return { ...merged, detail: cutText(detail, APPROVAL_LIMITS.detailLength) };
-}
-
 function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedBy }: AskedArguments): ApprovalQuestion {
   const { delivery, policy } = call.claimed;
   const { id: tool, digest: toolDigest } = call.tool.declaration;
   const { timeoutMs: _timeoutMs, ...asked } = merged;
   const parts = { tool, toolDigest, arguments: canonical, session: delivery.session, askers: merged.askers };
+  // A tool may take from its caller's answers what others take from their arguments, so approvers see both.
+  const { input: answers } = call.envelope;
+  const masks = [
+    ...maskedIn('arguments', canonical, call.tool.declaration),
+    ...(answers === undefined ? [] : maskedIn('answers', answers, { ...call.tool.declaration, inputSchema: {} })),
+  ];
   return {
     ...asked,
     ...parts,
+    ...(answers === undefined ? {} : { answers }),
+    masks,
     ...(changedBy.length === 0 ? {} : { changedBy }),
     id: newApprovalId(delivery.callId),
     callId: delivery.callId,
@@ -123,6 +125,10 @@ function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedB
     requesterMayDecide: policy.requesterMayDecide ?? false,
     binding: bindingOf(parts),
   };
+}
+
+function maskedIn(of: QuestionMask['of'], canonical: string, tool: MaskedTool): QuestionMask[] {
+  return findQuestionMasks(canonical, tool).map((mask) => ({ of, ...mask }));
 }
 
 /** Undefined when the store has trouble: what cannot be asked is denied. */

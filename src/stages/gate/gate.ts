@@ -18,7 +18,7 @@ import { refuse } from './refuse.ts';
 import { resume } from './resume.ts';
 import { useGrant } from './use-grant.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'redactor'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
 type Passed = Extract<HooksVerdict, { kind: 'passed' }>;
 
 /**

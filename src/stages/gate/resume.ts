@@ -11,7 +11,7 @@ import { askApproval, endedBy } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall } from './gated-call.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'redactor'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
 
 /**
  * A person has said yes. What runs is what they saw, or what they made of it: the stored bytes, never the caller's. Rules are asked
