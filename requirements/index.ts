@@ -1,5 +1,6 @@
 import { INVARIANTS } from './invariants.ts';
 import type { RequirementGroup } from './requirement.ts';
+import { ROWS_A1 } from './rows-a1.ts';
 import { ROWS_A } from './rows-a.ts';
 import { ROWS_B } from './rows-b.ts';
 import { ROWS_C } from './rows-c.ts';
@@ -13,5 +14,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'Tools per agent', rows: ROWS_C },
   { title: 'Beyond', rows: ROWS_D },
   { title: 'The audit cannot be set back', rows: ROWS_STATEMENTS },
+  { title: 'What is shown is what runs', rows: ROWS_A1 },
   { title: 'Invariants', rows: INVARIANTS },
 ];

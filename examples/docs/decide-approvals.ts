@@ -5,10 +5,15 @@ export async function review(client: Client, mayRun: (text: string) => boolean):
   // #region review
   const approver: Approver = { kind: 'subject', name: 'acme/rita' };
   for (const { question } of await client.approvals.list(approver, { state: 'pending' })) {
-    const shown = renderQuestion(question);
+    const { id, binding } = question;
+    let shown = renderQuestion(question);
+    if (shown.masked > 0) {
+      const { kind } = await client.approvals.reveal(approver, id, { binding });
+      if (kind === 'revealed') shown = renderQuestion(question, { revealed: true });
+    }
     console.log(shown.title, shown.tool, shown.arguments.text);
     const decision = mayRun(shown.arguments.text) ? 'allow-once' : 'deny';
-    const answer = await client.approvals.decide(approver, question.id, { decision, binding: question.binding });
+    const answer = await client.approvals.decide(approver, id, { decision, binding });
     if (answer.kind !== 'decided') console.log('not decided by us:', answer.kind);
   }
   // #endregion

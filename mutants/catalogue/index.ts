@@ -1,4 +1,5 @@
 import type { Mutant } from '../mutant.ts';
+import { SHOWN_IS_RUN } from './a1.ts';
 import { ACCEPT } from './accept.ts';
 import { LEASE } from './lease.ts';
 import { PERMISSION } from './permission.ts';
@@ -22,4 +23,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...ROWS_C,
   ...ROWS_D,
   ...STATEMENTS,
+  ...SHOWN_IS_RUN,
 ];

@@ -26,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
     group('approvals', 'Questions to people about calls', [
       async () => (await import('./commands/approvals-list.ts')).approvalsListCommand(),
       async () => (await import('./commands/approvals-show.ts')).approvalsShowCommand(),
+      async () => (await import('./commands/approvals-reveal.ts')).approvalsRevealCommand(),
       async () => (await import('./commands/approvals-wait.ts')).approvalsWaitCommand(),
       async () => (await import('./commands/approvals-decide.ts')).approvalsDecideCommand(),
     ]),

@@ -36,6 +36,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   GRANT_UNKNOWN: EXIT.notOk,
   AGENT_UNKNOWN: EXIT.notOk,
   APPROVAL_NOT_YOURS: EXIT.notOk,
+  APPROVAL_NOT_REVEALED: EXIT.notOk,
   TOKEN_INVALID: EXIT.usage,
   TOKEN_UNKNOWN: EXIT.notOk,
   TOKENS_FULL: EXIT.notOk,

@@ -7,9 +7,10 @@ import type { Terminal } from './terminal.ts';
 /** For a program: everything, but of the arguments only what may be shown. */
 export function toShownJson({ approval, shown, edited }: ShownApproval): unknown {
   const { editedArguments: _, ...rest } = approval;
+  const { answers } = shown;
   return {
     ...rest,
-    question: { ...approval.question, arguments: shown.arguments },
+    question: { ...approval.question, arguments: shown.arguments, ...(answers === undefined ? {} : { answers }) },
     ...(edited === undefined ? {} : { editedArguments: edited }),
   };
 }
@@ -35,6 +36,7 @@ export function showApproval(terminal: Terminal, { approval, shown, edited }: Sh
     ['resolved', approval.resolvedAt === undefined ? undefined : `${approval.resolution}, ${at(approval.resolvedAt)}`],
     ['needs', shown.quorum === 1 ? undefined : `${shown.quorum} approvers; ${approval.votes.length} so far`],
     ['decisions', shown.decisions.join(', ')],
+    ['revealed', approval.revealedBy.length === 0 ? undefined : `by ${approval.revealedBy.map(nameOf).join(', ')}`],
     ['grant', approval.grant],
     ['callback', approval.callback === 'none' ? undefined : approval.callback],
   ];
@@ -46,7 +48,9 @@ export function showApproval(terminal: Terminal, { approval, shown, edited }: Sh
   terminal.printTable(undefined, [...rows, ...reasons, ...votes]);
   if (shown.detail !== undefined) terminal.print(shown.detail);
   showArguments(terminal, state === 'pending' ? 'Will run with' : 'Asked about', shown.arguments);
+  if (shown.answers !== undefined) showArguments(terminal, 'Answers the caller brings along', shown.answers);
   if (edited !== undefined) showArguments(terminal, 'Allowed instead', edited);
+  if (state === 'pending' && shown.masked > 0) terminal.print(howToReveal(question.id));
   terminal.print(`Digest: ${shown.binding}`, 'bold');
 }
 
@@ -59,9 +63,13 @@ function showArguments(
   what: string,
   { text, bytes, redacted }: RenderedQuestion['arguments'],
 ): void {
-  const hidden = redacted === 0 ? '' : `, ${redacted} of its values not shown`;
+  const hidden = redacted === 0 ? '' : `, ${redacted} ${redacted === 1 ? 'part' : 'parts'} masked`;
   terminal.print(`${what} (${bytes} bytes${hidden}):`, 'bold');
   terminal.print(text);
+}
+
+export function howToReveal(id: string): string {
+  return `Part of it is masked. Before you allow it, see it all: sallyport approvals reveal ${id}`;
 }
 
 export function nameOf({ kind, name }: Principal): string {

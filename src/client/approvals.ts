@@ -2,14 +2,16 @@ import {
   APPROVAL_DECISIONS,
   type Approval,
   type ApprovalId,
+  type ApprovalQuestion,
   type ApprovalState,
   type Principal,
 } from '../domain/approval.ts';
 import { planeError } from '../domain/errors.ts';
 import { parseScopedId } from '../domain/ids.ts';
-import type { DecideAnswer } from '../ports/approval-store.ts';
+import type { DecideAnswer, RevealAnswer } from '../ports/approval-store.ts';
 import type { Store } from '../ports/store.ts';
 import { standingOf } from '../gate/approvals/may-decide.ts';
+import { encode } from '../wire/message-pack.ts';
 import { toPrincipal, type Approver } from './approver.ts';
 import { decideRequest, type Decision } from './decide-request.ts';
 
@@ -27,13 +29,25 @@ export interface Approvals {
     id: string,
     options?: { readonly waitMs?: number; readonly signal?: AbortSignal },
   ): Promise<Approval>;
+  /**
+   * Records that this approver saw what the question masks; show it after the answer `revealed`, with
+   * `renderQuestion(question, { revealed: true })`. Each approver reveals for themselves, and a yes to a question with masks needs it.
+   */
+  reveal(approver: Approver, id: string, options: { readonly binding: string }): Promise<RevealAnswer>;
   /** The first answer wins; the same one again is the same answer. Only what names the binding that was shown counts. */
   decide(approver: Approver, id: string, decision: Decision): Promise<DecideAnswer>;
 }
 
 type Needs = Pick<
   Store,
-  'readApproval' | 'listApprovals' | 'matchApprovals' | 'decideApproval' | 'readPolicy' | 'proveSession' | 'readSession'
+  | 'readApproval'
+  | 'listApprovals'
+  | 'matchApprovals'
+  | 'decideApproval'
+  | 'revealApproval'
+  | 'readPolicy'
+  | 'proveSession'
+  | 'readSession'
 >;
 
 const DEFAULT_LIMIT = 100;
@@ -65,6 +79,13 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
     return found;
   }
 
+  /** Undefined for a requester: they may see their own question, and not answer it. */
+  async function findToDecide(principal: Principal, asked: string): Promise<ApprovalQuestion | undefined> {
+    const { question } = await find(principal, asked);
+    const { policy } = await store.readPolicy();
+    return standingOf(question, principal, policy) === 'approver' ? question : undefined;
+  }
+
   async function findByPrefix(prefix: string): Promise<ApprovalId[]> {
     if (prefix.length < SHORTEST_PREFIX || !/^[\w.-]+$/.test(prefix)) return [];
     return store.matchApprovals({ prefix, limit: MOST_SEARCHED });
@@ -91,15 +112,21 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
         approval = await find(principal, approval.question.id);
       }
     },
+    async reveal(approver, asked, { binding }) {
+      const by = await toPrincipal(store, approver);
+      const question = await findToDecide(by, asked);
+      if (question === undefined) return { kind: 'not-yours' };
+      const { id } = question;
+      const audit = encode({ approval: id, binding, by: `${by.kind} ${by.name}` });
+      return store.revealApproval({ id, binding, by, audit });
+    },
     async decide(approver, asked, decision) {
       const principal = await toPrincipal(store, approver);
       if (!APPROVAL_DECISIONS.includes(decision.decision)) {
         throw planeError('APPROVAL_INVALID', { problem: `the decision must be ${APPROVAL_DECISIONS.join(', ')}` });
       }
-      const { question } = await find(principal, asked);
-      const { policy } = await store.readPolicy();
-      // They may see their own question, and not answer it.
-      if (standingOf(question, principal, policy) !== 'approver') return { kind: 'not-yours' };
+      const question = await findToDecide(principal, asked);
+      if (question === undefined) return { kind: 'not-yours' };
       return store.decideApproval(decideRequest(question, principal, decision, settings.retentionMs));
     },
   };

@@ -41,10 +41,11 @@ export function createOperations({ store, trail, config, log, auditKeys }: Opera
     release: RELEASE,
     async approvalRenderer() {
       const render = rendererOf(await store.readCatalog(), key);
-      return (approval) => {
-        const { shown, edited } = render(approval);
-        const { title, description, reasons, detail, arguments: args } = shown;
+      return (approval, options) => {
+        const { shown, edited } = render(approval, options);
+        const { title, description, reasons, detail, arguments: args, answers } = shown;
         const more = {
+          ...(answers === undefined ? {} : { answers }),
           ...(detail === undefined ? {} : { detail }),
           ...(edited === undefined ? {} : { editedArguments: edited }),
         };

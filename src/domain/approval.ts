@@ -98,6 +98,8 @@ export interface Approval {
   readonly requestedAt: number;
   readonly expiresAt: number;
   readonly votes: readonly Vote[];
+  /** Principals who have seen what is masked. Nobody else can allow a question with masks. */
+  readonly revealedBy: readonly Principal[];
   readonly resolvedAt?: number;
   readonly resolution?: Resolution;
   /** Canonical JSON put in the place of the question's, by the person who allowed it. */

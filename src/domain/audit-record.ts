@@ -10,6 +10,8 @@ export const AUDIT_EVENTS = [
   'call.expired',
   'call.resolved',
   'approval.requested',
+  /** An approver saw what the question masks. */
+  'approval.revealed',
   /** A yes that was not the last one needed. */
   'approval.voted',
   'approval.decided',

@@ -110,4 +110,10 @@ export const GATEWAY_ERRORS = {
     say: () => 'Whoever asked may not decide.',
     fix: 'Somebody else has to decide it. requesterMayDecide in the policy changes that.',
   }),
+  APPROVAL_NOT_REVEALED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: () => 'Part of the question is masked, and you have not revealed it. Nothing was decided.',
+    fix: 'Reveal it first: sallyport approvals reveal, the button Reveal of the console, or POST /v1/approvals/{id}/reveal. Deny needs no reveal.',
+  }),
 } as const;

@@ -53,5 +53,5 @@ export type { SessionHandle } from '../domain/session.ts';
 export type { PromptArgument, PromptSurface, ResourceSurface, Surface } from '../domain/surface.ts';
 export type { ToolDeclaration } from '../domain/tool.ts';
 export type { MissingReason, MissingTool } from '../domain/toolkit.ts';
-export type { DecideAnswer } from '../ports/approval-store.ts';
+export type { DecideAnswer, RevealAnswer } from '../ports/approval-store.ts';
 export type { DiagnosticListener, DiagnosticSubscription, EventSource } from '../ports/events.ts';

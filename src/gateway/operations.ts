@@ -10,7 +10,7 @@ import type { CancelAnswer } from '../ports/call-store.ts';
 
 /** What people do with a deployment, in code shared with the commands. Joined in `compose/`, which may use every part of the plane. */
 export interface GatewayOperations {
-  /** How questions are shown: what is a secret by the tool's schema, by its name or by its shape is marked. */
+  /** How questions are shown: with marks, or revealed to an approver whose reveal the store has recorded. */
   readonly approvalRenderer: () => Promise<RenderApproval>;
   explain(asked: Asked): Promise<ExplainedCall>;
   explainer(
@@ -50,7 +50,7 @@ export interface GatewayOperations {
   readonly release: string;
 }
 
-export type RenderApproval = (approval: Approval) => RenderedApproval;
+export type RenderApproval = (approval: Approval, options?: { readonly revealed?: boolean }) => RenderedApproval;
 
 export interface RenderedApproval {
   readonly title: string;
@@ -58,6 +58,7 @@ export interface RenderedApproval {
   readonly reasons: readonly string[];
   readonly detail?: string;
   readonly arguments: RenderedArguments;
+  readonly answers?: RenderedArguments;
   readonly editedArguments?: RenderedArguments;
 }
 

@@ -29,9 +29,16 @@ export interface ApprovalStore {
   /**
    * The first answer wins. `allow-*` queues the call again under a higher fence and says so in `Delivery.resumedWith`; `deny` settles it
    * with the outcome given. With a quorum the first deny ends it, a yes counts once per principal, and the call is allowed for always
-   * only if everybody said so. What is past its expiry, or has lost its session, is not decided any more; the next reap writes that down.
+   * only if everybody said so. A yes to a question with masks counts only from a principal who has revealed it. What is past its expiry, or has lost its session, is not decided any more; the next reap writes that down.
    */
   decideApproval(request: DecideRequest): Promise<DecideAnswer>;
+
+  /**
+   * Records that a principal saw what the question masks, with an audit record in the same step. Once per principal: repeating it
+   * changes nothing. It counts for this principal and this binding only. Whether they may decide was checked before; the store
+   * keeps the requester out. Hand the text out after this answer, never before.
+   */
+  revealApproval(request: RevealRequest): Promise<RevealAnswer>;
 
   readApproval(id: ApprovalId): Promise<Approval | undefined>;
   /** Pending ones first, soonest expiry first; then the others, latest first. */
@@ -107,6 +114,23 @@ export type DecideAnswer =
   | { readonly kind: 'already-decided'; readonly state: ApprovalState }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'not-offered'; readonly decisions: readonly ApprovalDecision[] }
+  | { readonly kind: 'not-yours' }
+  /** Something in the question is masked, and this principal has not revealed it. */
+  | { readonly kind: 'not-revealed' }
+  | { readonly kind: 'unknown' };
+
+export interface RevealRequest {
+  readonly id: ApprovalId;
+  /** What the approver saw, with its marks. Another one reveals nothing. */
+  readonly binding: string;
+  readonly by: Principal;
+  readonly audit: Uint8Array;
+}
+
+export type RevealAnswer =
+  | { readonly kind: 'revealed' }
+  | { readonly kind: 'already-decided'; readonly state: ApprovalState }
+  | { readonly kind: 'mismatch' }
   | { readonly kind: 'not-yours' }
   | { readonly kind: 'unknown' };
 

@@ -50,6 +50,7 @@ export const STORE_METHODS = [
   'queueState',
   'askApproval',
   'decideApproval',
+  'revealApproval',
   'readApproval',
   'listApprovals',
   'matchApprovals',

@@ -1,7 +1,7 @@
 import { APPROVAL_DECISIONS, APPROVAL_LIMITS, type NewGrant } from '../domain/approval.ts';
 import { planeError } from '../domain/errors.ts';
 import { parseScopedId } from '../domain/ids.ts';
-import type { AskRequest, DecideRequest } from '../ports/approval-store.ts';
+import type { AskRequest, DecideRequest, RevealRequest } from '../ports/approval-store.ts';
 import { subjectScope } from '../wire/digest.ts';
 
 /** What only a mistake of ours, or a forger, would ask. Before the store looks at anything. */
@@ -16,9 +16,13 @@ export function checkAsk({ callId, question, timeoutMs }: AskRequest): void {
 
 const BINDING = /^[0-9a-f]{64}$/;
 
+export function checkReveal({ by }: Pick<RevealRequest, 'by'>): void {
+  if (by.name === '' || by.name.length > APPROVAL_LIMITS.principalLength) refuse('the name of who decides is too long');
+}
+
 export function checkDecision({ id, decision, by, grant, editedArguments, editedBinding }: DecideRequest): void {
   if (!APPROVAL_DECISIONS.includes(decision)) refuse('the decision is none of those there are');
-  if (by.name === '' || by.name.length > APPROVAL_LIMITS.principalLength) refuse('the name of who decides is too long');
+  checkReveal({ by });
   const isEdited = editedArguments !== undefined;
   if (isEdited !== (editedBinding !== undefined)) refuse('edited arguments and their binding come together');
   if (isEdited && !BINDING.test(editedBinding!)) refuse('the binding of the edited arguments is none');

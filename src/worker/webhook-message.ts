@@ -1,6 +1,7 @@
 import type { Approval, ApprovalQuestion } from '../domain/approval.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { argumentsDigest } from '../gate/approvals/binding.ts';
+import { masksOf } from '../gate/approvals/render-question.ts';
 import { escapeHidden } from '../wire/escape-text.ts';
 
 /** What leaves the plane: who asks, and digests of what would run. Never an argument, never the `detail`, never a token. */
@@ -9,6 +10,8 @@ export function requestedMessage(question: ApprovalQuestion, expiresAt: number):
     event: 'approval.requested',
     ...factsOf(question),
     reasons: question.reasons.map((reason) => escapeHidden(reason)),
+    // A receiver can deny for its people; to allow, an approver reveals the question where it is shown in full.
+    ...(masksOf(question).length === 0 ? {} : { masked: true, reveal: `sallyport approvals reveal ${question.id}` }),
     expiresAt,
   };
 }

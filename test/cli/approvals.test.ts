@@ -6,12 +6,22 @@ import type { ApprovalQuestion } from '../../src/domain/approval.ts';
 import { CLOSED_POLICY } from '../../src/domain/policy.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
+import { findQuestionMasks } from '../../src/redact/question-masks.ts';
+import { canonicalJson } from '../../src/wire/canonical-json.ts';
 import { decode } from '../../src/wire/message-pack.ts';
 import { decodeOutcome } from '../../src/wire/outcome.ts';
-import { askAbout, claimMany, claimOne, holdOne, openSession, settleRequest } from '../contract/fixtures.ts';
+import {
+  askAbout,
+  claimMany,
+  claimOne,
+  decideRequest,
+  holdOne,
+  openSession,
+  settleRequest,
+} from '../contract/fixtures.ts';
 import { auditOf, recordOf } from '../contract/observe.ts';
+import { DRESSED_COMMANDS } from '../support/dressed-commands.ts';
 import { failOnLeaks } from '../support/reaper.ts';
-import { samplePublished } from '../support/sample-call.ts';
 import { planeFolder, type PlaneFolder } from './plane-folder.ts';
 import { MAIN } from './run-cli.ts';
 
@@ -75,13 +85,7 @@ describe('sallyport approvals', () => {
     await decide(question, 'deny', '--digest', question.binding);
   });
 
-  it('show hides what is a secret by the tool’s own schema, by its name or by its shape', async () => {
-    const published = samplePublished({
-      id: 'files.write' as never,
-      inputSchema: { type: 'object', properties: { key: { type: 'string', writeOnly: true } } },
-    });
-    const { sequence } = await store.readCatalog();
-    await store.writeCatalog({ expectedSequence: sequence, digest: 'd', modules: [published.module] });
+  it('show masks what the question says, reveal shows it once the audit knows, and a yes needs the reveal', async () => {
     const args = {
       api_key: 'hush-hush',
       command: 'curl -u ann:hush-hush x',
@@ -89,16 +93,59 @@ describe('sallyport approvals', () => {
       path: 'seen',
       token: 'secret:X',
     };
-    const question = await ask({ arguments: JSON.stringify(args) });
+    const canonical = JSON.stringify(args);
+    const inputSchema = { type: 'object', properties: { key: { type: 'string', writeOnly: true } } };
+    const masks = findQuestionMasks(canonical, { inputSchema, privileged: false });
+    const question = await ask({
+      arguments: canonical,
+      answers: '{"pin":"4711-4711"}',
+      masks: [
+        ...masks.map((mask) => ({ of: 'arguments', ...mask }) as const),
+        { of: 'answers', pointer: '/pin' } as const,
+      ],
+    });
     for (const flags of [[], ['--json']]) {
       const { stdout } = await plane.cli('approvals', 'show', question.id, ...flags);
       expect(stdout).not.toContain('hush-hush');
-      expect(stdout).toMatch(/key\\?": \[secret [0-9a-f]{8}, 11 bytes\]/);
-      expect(stdout).toMatch(/curl -u ann:\[secret [0-9a-f]{8}\] x/);
+      expect(stdout).not.toContain('4711');
+      expect(stdout).toMatch(/key\\?": \[secret [0-9a-f]{8}, 9 characters\]/);
+      expect(stdout).toMatch(/curl -u ann:\[secret [0-9a-f]{8}, 9 characters\] x/);
       expect(stdout).toContain('seen');
       expect(stdout).toContain('secret:X');
     }
-    await decide(question, 'deny', '--digest', question.binding);
+    expect((await plane.cli('approvals', 'show', question.id)).stdout).toContain(
+      `Part of it is masked. Before you allow it, see it all: sallyport approvals reveal ${question.id}`,
+    );
+    const early = await decide(question, 'allow-once', '--digest', question.binding);
+    expect(early).toMatchObject({ code: 1, stdout: '' });
+    expect(early.stderr).toContain(`sallyport approvals reveal ${question.id}`);
+
+    const revealed = await plane.cli('approvals', 'reveal', question.id, '--as', 'operator:olga');
+    expect(revealed.code).toBe(0);
+    for (const [name, value] of Object.entries(args)) expect(revealed.stdout).toContain(`"${name}": "${value}"`);
+    expect(revealed.stdout).toContain('"pin": "4711-4711"');
+    expect(revealed.stdout).not.toContain('[secret');
+    const record = (await auditOf(store, question.callId)).find(({ event }) => event === 'approval.revealed')!;
+    expect(decode(record.detail)).toEqual({ approval: question.id, binding: question.binding, by: 'operator olga' });
+
+    const other = await decide(question, 'allow-once', '--digest', question.binding);
+    expect(other.stderr).toContain('Nothing was decided.');
+    const same = await decide(question, 'allow-once', '--digest', question.binding, '--as', 'operator:olga');
+    expect(same).toMatchObject({ code: 0, stdout: 'Decided: allowed.\n' });
+    const late = await plane.cli('approvals', 'reveal', question.id);
+    expect(late).toMatchObject({ code: 1, stdout: '' });
+    expect(late.stderr).toContain('It was already allowed');
+    await runAllowed();
+  });
+
+  it('show tells all of a command that was dressed up as a secret', async () => {
+    const steps = DRESSED_COMMANDS.map(([, text]) => text);
+    const canonical = canonicalJson({ steps });
+    const masks = findQuestionMasks(canonical, { inputSchema: {}, privileged: false });
+    const question = await ask({ arguments: canonical, masks: masks.map((mask) => ({ of: 'arguments', ...mask })) });
+    const { stdout } = await plane.cli('approvals', 'show', question.id);
+    for (const step of steps) expect(stdout).toContain(JSON.stringify(step));
+    await store.decideApproval(decideRequest({ question }, 'deny'));
   });
 
   it('decide needs the digest where nobody sits at a terminal, and decides nothing with another one', async () => {

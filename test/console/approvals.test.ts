@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DRESSED_COMMANDS } from '../support/dressed-commands.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
 import { startDesk, type DeskPlane } from './desk-plane.ts';
@@ -69,6 +70,66 @@ describe('the approvals page', () => {
     expect((await plane.untilSettled(callId)).kind).toBe('ok');
     expect(ranFor('one@example.com')).toHaveLength(1);
     expect(decisions).toBe(1);
+  });
+
+  it('shows a command that was dressed up as a secret', async () => {
+    const steps = DRESSED_COMMANDS.map(([, text]) => text);
+    const callId = await plane.ask('desk.deploy', { steps });
+    await desk.open('/console/approvals');
+    await openCall(callId);
+    const text = await desk.page.locator('.question').innerText();
+    for (const step of steps) expect(text).toContain(JSON.stringify(step));
+    await desk.ready();
+    await desk.press('d', 'Enter');
+    expect((await plane.untilSettled(callId)).kind).toBe('denied');
+  });
+
+  it('allows a question with masks only after it was revealed on this page', async () => {
+    const body = 'PASSWORD=hunter2-hunter2 and more';
+    const callId = await plane.ask('desk.mail', { ...mail('masked@example.com'), body });
+    let decisions = 0;
+    desk.page.on('request', (request) => (decisions += Number(request.url().endsWith('/decide'))));
+    await desk.open('/console/approvals');
+    await openCall(callId);
+    await desk.ready();
+    const question = desk.page.locator('.question');
+    expect(await question.innerText()).toMatch(/PASSWORD=\[secret [0-9a-f]{8}, 15 characters\] and more/);
+    expect(await question.innerText()).toContain('Reveal what is masked to allow it.');
+    expect(await desk.page.getByRole('button', { name: 'Allow once' }).isDisabled()).toBe(true);
+    await desk.press('a', 'w', 'e');
+    expect(await desk.page.locator('dialog[open]').count()).toBe(0);
+    expect(await desk.findings()).toEqual([]);
+    await desk.press('r');
+    await question.getByText(body).waitFor();
+    expect(await desk.page.getByRole('button', { name: 'Reveal' }).count()).toBe(0);
+    // The revealed text has to be looked at, too.
+    await desk.ready();
+    await desk.press('a');
+    expect((await plane.untilSettled(callId)).kind).toBe('ok');
+    expect(ranFor('masked@example.com')).toMatchObject([{ args: { body } }]);
+    expect(decisions).toBe(1);
+  });
+
+  it('allows no question with masks together with others', async () => {
+    const [plain, masked] = [
+      await plane.ask('desk.mail', mail('plain@example.com')),
+      await plane.ask('desk.mail', { ...mail('batch@example.com'), body: '--token hunter2' }),
+    ];
+    await desk.open('/console/approvals');
+    await desk.page.locator('.approval-item .row-check').nth(1).waitFor();
+    for (const index of [0, 1]) await desk.page.locator('.approval-item .row-check').nth(index).check();
+    await desk.press('a');
+    const dialog = desk.page.locator('dialog[open]');
+    await dialog.getByText('Part of it is masked. Open it alone, reveal it, then allow it.').waitFor();
+    await dialog.getByRole('button', { name: 'Allow 1' }).click();
+    await dialog.getByText('1 of 1 answered.').waitFor();
+    expect((await plane.untilSettled(plain)).kind).toBe('ok');
+    expect(ranFor('batch@example.com')).toEqual([]);
+    await desk.press('Escape');
+    await openCall(masked);
+    await desk.ready();
+    await desk.press('d', 'Enter');
+    expect((await plane.untilSettled(masked)).kind).toBe('denied');
   });
 
   it('wants a second press for what is critical', async () => {

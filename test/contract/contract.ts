@@ -8,6 +8,7 @@ import { describeCallbacks } from './topics/approvals-callback.ts';
 import { describeDeciding } from './topics/approvals-decide.ts';
 import { describeApprovalEnds } from './topics/approvals-end.ts';
 import { describeAsking } from './topics/approvals-ask.ts';
+import { describeRevealing } from './topics/approvals-reveal.ts';
 import { describeAudit } from './topics/audit.ts';
 import { describeCancel } from './topics/cancel.ts';
 import { describeCatalog } from './topics/catalog.ts';
@@ -49,6 +50,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   cancel: describeCancel,
   'approvals asked': describeAsking,
   'approvals decided': describeDeciding,
+  'approvals revealed': describeRevealing,
   'approvals ended': describeApprovalEnds,
   'approval callbacks': describeCallbacks,
   grants: describeGrants,

@@ -211,6 +211,7 @@ export function askRequest(delivery: Delivery, overrides: AskOverrides = {}): As
       tool: delivery.tool,
       toolDigest: sha256(delivery.tool),
       arguments: '{}',
+      masks: [],
       session: delivery.session,
       run: delivery.run,
       identity: JSON.parse(delivery.identity) as Identity,

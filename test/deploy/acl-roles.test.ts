@@ -128,6 +128,9 @@ describe.sequential('with a user of its role', () => {
       { timeoutMs: 20_000, what: 'a question' },
     );
     const { id, binding } = question!.question;
+    expect(await client.approvals.reveal({ kind: 'operator', name: 'boss' }, id, { binding })).toMatchObject({
+      kind: 'revealed',
+    });
     await client.approvals.decide({ kind: 'operator', name: 'boss' }, id, { decision: 'allow-once', binding });
     expect(await asked).toMatchObject({ kind: 'settled', outcome: { kind: 'ok' } });
     const slow = await client.call(session, 'basic.slowRead', { file, line: 'y', ms: 60_000 }, { waitMs: 1 });

@@ -7,10 +7,13 @@ import type { Store } from '../../src/ports/store.ts';
 import {
   acceptOne,
   acceptRequest,
+  ALICE,
   allow,
   askAbout,
   claimMany,
   claimOne,
+  decideRequest,
+  detail,
   encodedOutcome,
   openSession,
   settleRequest,
@@ -75,6 +78,10 @@ export async function finishOldStore(store: Store, facts: OldStoreFacts): Promis
   expect(await store.startCall(startRequest(deliveries[0]!))).toStrictEqual({ kind: 'may-have-run' });
   expect(await store.settleCall(settleRequest(deliveries[0]!))).toBe('settled');
 
+  // It has no list of masks, so nobody knows what an approver would see of it: a yes needs a reveal.
+  expect(await store.decideApproval(decideRequest(asked))).toStrictEqual({ kind: 'not-revealed' });
+  const { id, binding } = asked.question;
+  await store.revealApproval({ id, binding, by: ALICE, audit: detail('seen') });
   await allow(store, asked);
   const [resumed] = await claimMany(store);
   expect(resumed).toMatchObject({ callId: asked.question.callId, resumedWith: { approval: asked.question.id } });

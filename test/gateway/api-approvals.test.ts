@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failOnLeaks } from '../support/reaper.ts';
+import { DRESSED_COMMANDS } from '../support/dressed-commands.ts';
 import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
 import type { MadeToken } from '../support/create-token.ts';
 
@@ -100,9 +101,63 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     });
   });
 
+  const reveal = (id: string, binding: string, token: MadeToken = approver) =>
+    gateway.request(`/v1/approvals/${id}/reveal`, { method: 'POST', token, json: { binding } });
+  const codeOf = async (answer: Response): Promise<unknown> => ({
+    status: answer.status,
+    code: ((await answer.json()) as { code?: string }).code,
+  });
+
+  it('a command that was dressed up as a secret is shown', async () => {
+    const steps = DRESSED_COMMANDS.map(([, text]) => text);
+    const question = await ask({ steps, text: 'x' });
+    expect(question.arguments.shown).toBe(JSON.stringify({ steps, text: 'x' }, undefined, 2));
+    expect(question).toMatchObject({ masked: false, arguments: { redacted: false } });
+    await decide(question.id, { decision: 'deny', binding: question.binding });
+  });
+
+  it('what is masked is revealed to those who may decide, and only their own yes counts after it', async () => {
+    const question = await ask({ text: 'token', password: 'hunter2hunter2' });
+    expect(question).toMatchObject({ masked: true, revealed: false, arguments: { redacted: true } });
+    const yes = { decision: 'allow-once', binding: question.binding };
+    const always = { decision: 'allow-always', binding: question.binding, grant: { matches: 'any' } };
+    const edited = { ...yes, arguments: { text: 'other' } };
+    for (const body of [yes, always, edited]) {
+      expect(await codeOf(await decide(question.id, body))).toEqual({ status: 409, code: 'APPROVAL_NOT_REVEALED' });
+    }
+    expect(await codeOf(await reveal(question.id, '0'.repeat(64)))).toMatchObject({ code: 'APPROVAL_MISMATCH' });
+    expect(await codeOf(await reveal(question.id, question.binding, requester))).toMatchObject({ status: 403 });
+    expect(await codeOf(await reveal(question.id, question.binding, stranger))).toMatchObject({ status: 404 });
+    expect(await codeOf(await reveal(question.id, question.binding, viewer))).toMatchObject({ status: 403 });
+
+    const answer = await reveal(question.id, question.binding, reviewer);
+    expect(answer.status).toBe(200);
+    const shown = (await answer.json()) as Question;
+    expect(shown.arguments).toMatchObject({
+      shown: '{\n  "password": "hunter2hunter2",\n  "text": "token"\n}',
+      redacted: false,
+    });
+    expect(await read(question.id, reviewer)).toMatchObject({ revealed: true, arguments: { redacted: true } });
+    expect(await read(question.id, approver)).toMatchObject({ revealed: false });
+    expect(await codeOf(await decide(question.id, yes, approver))).toMatchObject({ code: 'APPROVAL_NOT_REVEALED' });
+    expect((await decide(question.id, yes, reviewer)).status).toBe(200);
+    expect(await codeOf(await reveal(question.id, question.binding))).toMatchObject({
+      status: 409,
+      code: 'APPROVAL_ALREADY_DECIDED',
+    });
+    const revealed = async (): Promise<unknown> => {
+      const path = `/v1/audit?event=approval.revealed&callId=${question.callId}`;
+      return ((await (await gateway.request(path, { token: viewer })).json()) as { items: unknown }).items;
+    };
+    await expect
+      .poll(revealed, { timeout: 20_000 })
+      .toMatchObject([{ by: 'subject default/rita', binding: question.binding, approval: question.id }]);
+  });
+
   it('the arguments are shown from the bytes that would run, secrets marked and hidden characters spelled out', async () => {
     const question = await ask({ text: 'a\u202eb <img src=x onerror=alert(1)>', password: 'hunter2hunter2' });
     expect(question.arguments.shown).not.toContain('hunter2');
+    expect(question.arguments.shown).toMatch(/"password": \[secret [0-9a-f]{8}, 14 characters\]/);
     expect(question.arguments.shown).toContain('\\u202e');
     expect(question.arguments).toMatchObject({
       redacted: true,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../src/domain/policy.ts';
 import type { Approval, Principal } from '../../src/domain/approval.ts';
 import { OPEN_POLICY } from '../plane/support/stage-plane.ts';
+import { DRESSED_COMMANDS } from '../support/dressed-commands.ts';
 import { eventually } from '../support/process.ts';
 import { stageMcp, type StagedMcp } from './stage-mcp.ts';
 
@@ -93,6 +94,63 @@ describe.each(ERAS)('an approval at a client of %s that shows forms', (era) => {
       expect(result.isError).toBe(true);
       expect(codeOf(result)).toBe('APPROVAL_DENIED');
       expect(sent('denied')).toBe(0);
+    });
+
+    it('shows a command that was dressed up as a secret', async () => {
+      const messages: string[] = [];
+      const client = await connectAs(era, ({ message }) => {
+        messages.push(message);
+        return { action: 'decline' };
+      });
+      // The same call denied twice would be denied without asking; these differ.
+      for (const [, text] of DRESSED_COMMANDS) await client.callTool(letter(text));
+      await client.close();
+      expect(messages).toHaveLength(DRESSED_COMMANDS.length);
+      for (const [index, [, text]] of DRESSED_COMMANDS.entries()) {
+        expect(messages[index]).toContain(`"text": ${JSON.stringify(text)}`);
+      }
+    });
+
+    it('offers no yes while something is masked, and names where it can be revealed', async () => {
+      const text = `PASSWORD=hunter2-${era}`;
+      let shown: Asked | undefined;
+      const client = await connectAs(era, (asked) => {
+        shown = asked;
+        return { action: 'accept', content: { decision: 'wait' } };
+      });
+      const calling = client.callTool(letter(text));
+      const { question } = await pendingQuestion();
+      await eventually(() => (shown === undefined ? undefined : true), { what: 'the form' });
+      expect(shown!.message).toContain(`"text": "PASSWORD=[secret, ${text.length - 9} characters]"`);
+      expect(shown!.message).not.toContain('hunter2');
+      expect(shown!.message).toContain(`sallyport approvals reveal ${question.id}`);
+      expect(shown!.message).toContain(`/console/approvals/${encodeURIComponent(question.id)}`);
+      expect(shown!.requestedSchema.properties['decision']).toMatchObject({
+        oneOf: [{ const: 'deny' }, { const: 'wait' }],
+      });
+      const { approvals } = staged.plane.client;
+      const yes = { decision: 'allow-once', binding: question.binding } as const;
+      expect(await approvals.decide(OPERATOR, question.id, yes)).toEqual({ kind: 'not-revealed' });
+      await approvals.reveal(OPERATOR, question.id, { binding: question.binding });
+      await decide('allow-once');
+      expect((await calling).structuredContent).toEqual({ sent: text });
+      await client.close();
+    });
+
+    it('takes no yes from a form while something is masked', async () => {
+      const answers: Answer[] = [
+        { action: 'accept', content: { decision: 'allow-once' } },
+        { action: 'accept', content: { decision: 'deny' } },
+      ];
+      const client = await connectAs(era, () => answers.shift()!);
+      const text = `--token hunter2-${era}`;
+      await client.callTool(letter(text));
+      await client.close();
+      // With 2026 the form is shown again. The SDK of 2025 refuses an answer that was not offered, and the form counts as closed.
+      if (era === '2025-11-25') await decide('deny');
+      const [approval] = await staged.plane.client.approvals.list(OPERATOR, { state: 'denied', limit: 1 });
+      expect(approval!.votes.map(({ decision }) => decision)).toEqual(['deny']);
+      expect(sent(text)).toBe(0);
     });
 
     it('leaves the call pending when its person closes the form', async () => {

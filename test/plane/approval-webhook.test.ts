@@ -20,6 +20,7 @@ const QUESTION = {
   callId: '0.scope.call',
   tool: 'bank.pay',
   arguments: ARGUMENTS,
+  masks: [],
   identity: { tenant: 'acme', subject: 'ann', agent: 'main' },
   title: 'Pay \u202e?',
   description: 'described 4000-1234',
@@ -72,6 +73,14 @@ describe('the approval webhook', () => {
     });
     expect(headers['content-type']).toBe('application/json');
     expect(body.toString()).not.toMatch(/4000-1234|approvers only/);
+  });
+
+  it('names the command that reveals a question with masks, and nothing of what is masked', async () => {
+    const masks = [{ of: 'arguments', pointer: '/card' }] as const;
+    webhook.requested({ question: { ...QUESTION, masks }, expiresAt: EXPIRES_AT });
+    const [{ message, body }] = (await receiver.until(1)) as [(typeof receiver.received)[0]];
+    expect(message).toMatchObject({ masked: true, reveal: 'sallyport approvals reveal 0.scope.one' });
+    expect(body.toString()).not.toMatch(/4000-1234|card/);
   });
 
   it('signs time and body, so that the receiver of the page takes it, and nothing else', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallEvent, CallOptions, SessionHandle } from '../../src/exports/client.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { renderQuestion } from '../../src/gate/approvals/render-question.ts';
-import { decide, park, policyWith } from './support/gate-plane.ts';
+import { decide, OPERATOR, park, policyWith } from './support/gate-plane.ts';
 import { BACKENDS, OPEN_POLICY, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 
 const FILE = fileURLToPath(new URL('../fixtures/surfaces-plane/desk.mjs', import.meta.url));
@@ -222,6 +222,8 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
         expect(answers!.text).toContain(JSON.stringify(long));
         expect(answers!.text).toContain('"password": [secret, 15 characters]');
         expect(masked).toBe(1);
+        const { binding } = question;
+        expect(await plane.client.approvals.reveal(OPERATOR, question.id, { binding })).toEqual({ kind: 'revealed' });
         await decide(plane, parked.approval, 'allow-once');
         expect(await parked.outcome).toMatchObject({ kind: 'ok', content: [{ text: 'Booked for 3: Ann' }] });
       } finally {

@@ -12,6 +12,7 @@ import { DenyDialog } from './deny-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { Question } from './question.tsx';
 import { useLookedAt } from './use-looked-at.ts';
+import { useReveal } from './use-reveal.ts';
 import { useSecondPress } from './use-second-press.ts';
 
 export interface ApprovalDetailProps {
@@ -22,18 +23,22 @@ export interface ApprovalDetailProps {
 }
 
 /** One question and the ways to decide it. */
-export function ApprovalDetail({ approval, areKeysTaken, onDecided }: ApprovalDetailProps): VNode {
+export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: ApprovalDetailProps): VNode {
+  const { approval, isMasked, isRevealing, onReveal } = useReveal(asked);
   const [dialog, setDialog] = useState<'always' | 'edit' | 'deny'>();
   const [expandedId, setExpandedId] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  const isLookedAt = useLookedAt(approval.id);
-  const second = useSecondPress(approval.severity === 'critical', approval.id);
+  // A revealed text is another text to look at.
+  const looked = `${approval.id} ${isMasked}`;
+  const isLookedAt = useLookedAt(looked);
+  const second = useSecondPress(approval.severity === 'critical', looked);
   const closed = whyNot(approval, now.value);
   useEffect(() => setDialog(undefined), [approval.id]);
 
   const isExpanded = expandedId === approval.id;
-  const unread =
-    isFolded(approval.arguments.shown) && !isExpanded ? 'Open all of the arguments to allow it.' : undefined;
+  const isLong = isFolded(approval.arguments.shown) || isFolded(approval.answers?.shown ?? '');
+  const unopened = isLong && !isExpanded ? 'Open all of the arguments to allow it.' : undefined;
+  const unread = isMasked ? 'Reveal what is masked to allow it.' : unopened;
   const blocked = closed ?? (isBusy ? 'Deciding …' : isLookedAt ? undefined : ' ');
   const mayAllow = blocked === undefined && unread === undefined;
 
@@ -54,6 +59,7 @@ export function ApprovalDetail({ approval, areKeysTaken, onDecided }: ApprovalDe
     { keys: 'w', label: 'Allow always …', run: when(mayAllow && offers('allow-always'), () => setDialog('always')) },
     { keys: 'e', label: 'Edit arguments …', run: when(mayAllow && approval.editable, () => setDialog('edit')) },
     { keys: 'd', label: 'Deny …', run: when(blocked === undefined && offers('deny'), () => setDialog('deny')) },
+    { keys: 'r', label: 'Reveal what is masked', run: when(closed === undefined && isMasked, onReveal) },
     { keys: 'o', label: 'Open all of the arguments', run: () => setExpandedId(approval.id) },
   ];
   useShortcuts('This question', areKeysTaken ? [] : shortcuts);
@@ -66,6 +72,8 @@ export function ApprovalDetail({ approval, areKeysTaken, onDecided }: ApprovalDe
         blocked={blocked}
         unread={unread}
         second={second}
+        onReveal={isMasked ? onReveal : undefined}
+        isRevealing={isRevealing}
         onAllow={allow}
         onAlways={() => setDialog('always')}
         onEdit={() => setDialog('edit')}

@@ -8,7 +8,7 @@ import { Inert } from '../components/inert.tsx';
 import { now } from '../clock.ts';
 import { isFolded } from './argument-limits.ts';
 import { decide, whyNot, type DecideResult, type Wish } from './decide.ts';
-import { Arguments } from './question.tsx';
+import { WhatRuns } from './question.tsx';
 import { useLookedAt } from './use-looked-at.ts';
 import { useSecondPress } from './use-second-press.ts';
 
@@ -27,12 +27,17 @@ export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialo
   const [comment, setComment] = useState('');
   const [isSent, setSent] = useState(false);
   const isAllow = decision === 'allow-once';
-  const open = approvals.filter((approval) => whyNot(approval, now.value) === undefined);
+  const whyNotHere = (approval: ApprovalView): string | undefined =>
+    whyNot(approval, now.value) ??
+    (isAllow && approval.masked ? 'Part of it is masked. Open it alone, reveal it, then allow it.' : undefined);
+  const open = approvals.filter((approval) => whyNotHere(approval) === undefined);
   const ids = approvals.map(({ id }) => id).join(' ');
   const isLookedAt = useLookedAt(ids);
   const hasCritical = open.some(({ severity }) => severity === 'critical');
   const second = useSecondPress(isAllow && hasCritical, ids);
-  const unread = isAllow ? open.filter(({ id, arguments: { shown } }) => isFolded(shown) && !expanded.has(id)) : [];
+  const isLong = ({ arguments: args, answers }: ApprovalView): boolean =>
+    isFolded(args.shown) || isFolded(answers?.shown ?? '');
+  const unread = isAllow ? open.filter((approval) => isLong(approval) && !expanded.has(approval.id)) : [];
 
   const send = async (): Promise<void> => {
     setSent(true);
@@ -60,10 +65,10 @@ export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialo
                 <Inert text={`${approval.agent} for ${approval.subject}`} />
               </span>
             </div>
-            <BatchResult result={results.get(approval.id)} why={isSent ? undefined : whyNot(approval, now.value)} />
+            <BatchResult result={results.get(approval.id)} why={isSent ? undefined : whyNotHere(approval)} />
             {isSent ? null : (
-              <Arguments
-                shown={approval.arguments}
+              <WhatRuns
+                approval={approval}
                 isExpanded={expanded.has(approval.id)}
                 onExpand={() => setExpanded((before) => new Set(before).add(approval.id))}
               />

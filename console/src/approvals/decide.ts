@@ -21,6 +21,11 @@ export async function decide(approval: ApprovalView, wish: Wish): Promise<Decide
   }
 }
 
+/** The question without marks. The gateway writes to the audit who saw it, before it answers. */
+export async function reveal(approval: ApprovalView): Promise<ApprovalView> {
+  return api.post<ApprovalView>(apiPath`/v1/approvals/${approval.id}/reveal`, { binding: approval.binding });
+}
+
 function sayAnswer({ state, missing, grant }: DecideAnswerView): string {
   if (state === 'pending') return `Counted. ${missing ?? 1} more must say yes.`;
   if (grant !== undefined) return 'Allowed, and remembered as a grant.';

@@ -10,6 +10,9 @@ export interface DecisionBarProps {
   /** Why it cannot be allowed yet; it can still be denied. */
   readonly unread: string | undefined;
   readonly second: SecondPress;
+  /** Present while something is masked. */
+  readonly onReveal: (() => void) | undefined;
+  readonly isRevealing: boolean;
   readonly onAllow: () => void;
   readonly onAlways: () => void;
   readonly onEdit: () => void;
@@ -22,6 +25,11 @@ export function DecisionBar(props: DecisionBarProps): VNode {
   return (
     <div class="decision-bar">
       <div class="decision-buttons">
+        {props.onReveal === undefined ? null : (
+          <Button shortcut="r" disabled={blocked !== undefined || props.isRevealing} onClick={props.onReveal}>
+            Reveal
+          </Button>
+        )}
         {approval.decisions.includes('allow-once') ? (
           <Button kind="primary" shortcut="a" disabled={!mayAllow} onClick={props.onAllow}>
             {second.isArmed ? 'Critical: press again' : 'Allow once'}

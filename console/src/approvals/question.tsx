@@ -45,7 +45,7 @@ export function Question({ approval, onExpand, isExpanded }: QuestionProps): VNo
         <p class="question-tool mono">
           <Inert text={approval.tool} />
         </p>
-        <Arguments shown={approval.arguments} onExpand={onExpand} isExpanded={isExpanded} />
+        <WhatRuns approval={approval} onExpand={onExpand} isExpanded={isExpanded} />
         {approval.editedArguments === undefined ? null : (
           <>
             <h3>Allowed instead</h3>
@@ -60,18 +60,34 @@ export function Question({ approval, onExpand, isExpanded }: QuestionProps): VNo
   );
 }
 
+/** Everything the tool gets from the caller: the arguments, and answers that the caller's person gave. */
+export function WhatRuns({ approval: { arguments: args, answers }, onExpand, isExpanded }: QuestionProps): VNode {
+  return (
+    <>
+      <Arguments shown={args} onExpand={onExpand} isExpanded={isExpanded} />
+      {answers === undefined ? null : (
+        <>
+          <h3>Answers the caller brings along</h3>
+          <Arguments shown={answers} label="Answers" onExpand={onExpand} isExpanded={isExpanded} />
+        </>
+      )}
+    </>
+  );
+}
+
 interface ArgumentsProps {
   readonly shown: ShownArguments;
+  readonly label?: string;
   readonly onExpand: () => void;
   readonly isExpanded: boolean;
 }
 
-export function Arguments({ shown, onExpand, isExpanded }: ArgumentsProps): VNode {
+function Arguments({ shown, label = 'Arguments', onExpand, isExpanded }: ArgumentsProps): VNode {
   return (
     <>
       <CodeBlock
         text={shown.shown}
-        label="Arguments"
+        label={label}
         limits={ARGUMENT_LIMITS}
         onExpand={onExpand}
         isExpanded={isExpanded}
@@ -81,7 +97,7 @@ export function Arguments({ shown, onExpand, isExpanded }: ArgumentsProps): VNod
         <span class="mono">
           <Inert text={shown.digest} />
         </span>
-        {shown.redacted ? '. Secrets in it are not shown.' : ''}
+        {shown.redacted ? '. Some of it is masked; each mark tells how long the text is.' : ''}
         {shown.changedBy === undefined || shown.changedBy.length === 0 ? null : (
           <>
             . Changed by <Inert text={shown.changedBy.join(', ')} />.

@@ -13,7 +13,7 @@ import { EXIT } from '../exit-codes.ts';
 import { asOption, readApprover } from '../read-approver.ts';
 import { readCallArguments } from '../read-call-arguments.ts';
 import { readCount } from '../read-count.ts';
-import { showApproval } from '../show-approval.ts';
+import { howToReveal, nameOf, showApproval } from '../show-approval.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 
@@ -37,8 +37,11 @@ export function approvalsDecideCommand(): Command {
           const approver = readApprover(context.options);
           const wish = await readDecision(context, decision);
           const approval = await approvals.get(approver, id);
-          const show = async (): Promise<void> =>
-            showApproval(context.terminal, (await approvalRenderer(store, config))(approval), await store.now());
+          const show = async (): Promise<void> => {
+            const render = await approvalRenderer(store, config);
+            const revealed = approval.revealedBy.some((by) => nameOf(by) === nameOf(approver));
+            showApproval(context.terminal, render(approval, { revealed }), await store.now());
+          };
           const binding = await chooseBinding(context, show, approval, decision);
           if (binding === undefined) return EXIT.notOk;
           const answer = await approvals.decide(approver, approval.question.id, { ...wish, binding });
@@ -99,12 +102,12 @@ async function chooseBinding(
 function tell({ terminal }: CommandContext, { question }: Approval, answer: DecideAnswer): number {
   const isDone = answer.kind === 'decided' || answer.kind === 'counted';
   if (terminal.json) terminal.printJson({ approval: question.id, ...answer });
-  else if (isDone) terminal.print(say(answer));
-  else terminal.fail(say(answer), undefined);
+  else if (isDone) terminal.print(say(answer, question.id));
+  else terminal.fail(say(answer, question.id), undefined);
   return isDone ? EXIT.ok : EXIT.notOk;
 }
 
-function say(answer: DecideAnswer): string {
+function say(answer: DecideAnswer, id: string): string {
   switch (answer.kind) {
     case 'decided':
       return `Decided: ${answer.state}.${answer.grant === undefined ? '' : ` Grant ${answer.grant}`}`;
@@ -120,6 +123,8 @@ function say(answer: DecideAnswer): string {
       return `That is not offered here. Offered: ${answer.decisions.join(', ')}; edits only where one approver is enough.`;
     case 'not-yours':
       return 'Who asked may not decide.';
+    case 'not-revealed':
+      return `Nothing was decided. ${howToReveal(id)}`;
     case 'unknown':
       return 'The approval is gone.';
   }

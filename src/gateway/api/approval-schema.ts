@@ -13,7 +13,7 @@ const principal = z.strictObject({ kind: z.enum(['subject', 'operator']), name: 
 /** Made here from the very bytes that would run; nobody else's words about them. */
 export const shownArgumentsSchema = z
   .strictObject({
-    /** JSON, a line per value; what must not be seen is marked, what cannot be seen is spelled out. */
+    /** JSON, a line per value; what is masked is shown as a mark with its length, what cannot be seen is spelled out. */
     shown: z.string(),
     bytes: z.int(),
     digest: z.string(),
@@ -58,10 +58,16 @@ export const approvalSchema = z
     resolvedAt: moment.optional(),
     resolution: z.enum(RESOLUTIONS).optional(),
     arguments: shownArgumentsSchema,
+    /** What the caller's person answered to the tool; it reaches the tool together with the arguments. */
+    answers: shownArgumentsSchema.optional(),
     /** What the person who allowed it put in their place. */
     editedArguments: shownArgumentsSchema.optional(),
     /** A decision must name it. */
     binding: z.string(),
+    /** Whether something is masked: a yes counts only from an approver who has revealed it. */
+    masked: z.boolean(),
+    /** Whether the bearer has revealed it. The text itself is in the answer to the reveal. */
+    revealed: z.boolean(),
     /** Whether a decision may bring other arguments: all of them, since secrets among the shown ones are marked. */
     editable: z.boolean(),
     /** Whether whoever asks may decide it; a requester may only look. */
@@ -109,6 +115,10 @@ export const decideRequestSchema = z
   })
   .meta({ id: 'DecideRequest' });
 export type DecideBody = z.infer<typeof decideRequestSchema>;
+
+export const revealRequestSchema = z
+  .strictObject({ binding: z.string().min(1).max(128) })
+  .meta({ id: 'RevealRequest' });
 
 export const decideAnswerSchema = z
   .strictObject({

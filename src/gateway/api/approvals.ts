@@ -4,7 +4,7 @@ import { planeError } from '../../domain/errors.ts';
 import { parseScopedId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Decision } from '../../client/decide-request.ts';
-import type { DecideAnswer } from '../../ports/approval-store.ts';
+import type { DecideAnswer, RevealAnswer } from '../../ports/approval-store.ts';
 import { createProblem, problemResponse } from '../problem.ts';
 import { addRoute, defined, type Api, type ApiContext, type ApiNeeds } from './api-route.ts';
 import {
@@ -14,6 +14,7 @@ import {
   decideAnswerSchema,
   decideRequestSchema,
   grantPageSchema,
+  revealRequestSchema,
   type DecideAnswerView,
   type DecideBody,
 } from './approval-schema.ts';
@@ -89,6 +90,31 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
       const { question } = await readApproval(needs, principal, id);
       const answer = await client.approvals.decide(principal, question.id, toDecision(body, operations));
       return answerDecision(context, question.id, answer);
+    },
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/approvals/{id}/reveal',
+      scopes: ['approver'],
+      tag: TAG,
+      summary: 'See what a question masks; it is written to the audit, and your yes counts only after it',
+      params,
+      body: revealRequestSchema,
+      answers: { 200: { description: 'The question without marks.', schema: approvalSchema } },
+      problems: [404, 409, 410],
+    },
+    async (context, { params: { id }, body: { binding } }) => {
+      const auth = context.get('auth');
+      const principal = decidesAs(auth);
+      const approval = await readApproval(needs, principal, id);
+      const answer = await client.approvals.reveal(principal, approval.question.id, { binding: binding.toLowerCase() });
+      if (answer.kind !== 'revealed') return answerRefusal(approval.question.id, answer);
+      const shown = showApprovalTo(auth, approval, await showNeeds(needs), { reveal: true });
+      if (shown === undefined) throw unknown(id);
+      return context.json(shown);
     },
   );
 
@@ -183,17 +209,27 @@ function answerDecision(context: ApiContext, id: ApprovalId, answer: DecideAnswe
     }
     case 'counted':
       return context.json({ id, state: 'pending', missing: answer.missing } satisfies DecideAnswerView);
+    case 'not-offered': {
+      const offered = answer.decisions.join(', ');
+      const detail = `That is not offered here. Offered: ${offered}; other arguments only where one approver is enough.`;
+      return refuse(400, 'APPROVAL_INVALID', detail, { facts: { decisions: [...answer.decisions] } });
+    }
+    case 'not-revealed':
+      throw planeError('APPROVAL_NOT_REVEALED', {});
+    default:
+      return answerRefusal(id, answer);
+  }
+}
+
+/** What a decision and a reveal are refused for alike. */
+function answerRefusal(id: ApprovalId, answer: Exclude<RevealAnswer, { readonly kind: 'revealed' }>): Response {
+  switch (answer.kind) {
     case 'already-decided':
       return answerStanding(id, answer.state);
     case 'mismatch':
       return refuse(409, 'APPROVAL_MISMATCH', 'The binding is not that of this question; nothing was decided.', {
         fix: 'Read the question again: what would run may not be what you saw.',
       });
-    case 'not-offered': {
-      const offered = answer.decisions.join(', ');
-      const detail = `That is not offered here. Offered: ${offered}; other arguments only where one approver is enough.`;
-      return refuse(400, 'APPROVAL_INVALID', detail, { facts: { decisions: [...answer.decisions] } });
-    }
     case 'not-yours':
       throw planeError('APPROVAL_NOT_YOURS', {});
     case 'unknown':

@@ -21,24 +21,49 @@ export interface ShowNeeds {
   readonly standing: GatewayOperations['standing'];
 }
 
-/** What this bearer may see of it; nothing for a stranger. */
-export function showApprovalTo(auth: Authenticated, approval: Approval, needs: ShowNeeds): ApprovalView | undefined {
+/** What this bearer may see of it; nothing for a stranger. `reveal`: the store has recorded that this bearer sees it all. */
+export function showApprovalTo(
+  auth: Authenticated,
+  approval: Approval,
+  needs: ShowNeeds,
+  { reveal = false }: { readonly reveal?: boolean } = {},
+): ApprovalView | undefined {
   const standing = needs.standing(approval.question, looksAs(auth), needs.policy);
   if (standing === 'stranger') return undefined;
   const mayDecide =
     approval.state === 'pending' &&
     hasScope(auth, 'approver') &&
     needs.standing(approval.question, decidesAs(auth), needs.policy) === 'approver';
-  return showApproval(approval, needs.render, { mayDecide, withDetail: standing === 'approver' });
+  const me = decidesAs(auth);
+  const revealed = approval.revealedBy.some(({ kind, name }) => kind === me.kind && name === me.name);
+  const view = { mayDecide, withDetail: standing === 'approver', reveal, revealed: reveal || revealed };
+  return showApproval(approval, needs.render, view);
+}
+
+interface ViewOptions {
+  readonly mayDecide: boolean;
+  readonly withDetail: boolean;
+  readonly reveal: boolean;
+  readonly revealed: boolean;
 }
 
 function showApproval(
   approval: Approval,
   render: RenderApproval,
-  { mayDecide, withDetail }: { readonly mayDecide: boolean; readonly withDetail: boolean },
+  { mayDecide, withDetail, reveal, revealed }: ViewOptions,
 ): ApprovalView {
   const { question, state, votes, requestedAt, expiresAt, resolvedAt, resolution, grant } = approval;
-  const { title, description, reasons, detail, arguments: args, editedArguments } = render(approval);
+  const {
+    title,
+    description,
+    reasons,
+    detail,
+    arguments: args,
+    answers,
+    editedArguments,
+  } = render(approval, {
+    revealed: reveal,
+  });
   const { identity, changedBy } = question;
   return {
     id: question.id,
@@ -73,8 +98,11 @@ function showApproval(
       ...showArguments(args),
       ...(changedBy === undefined ? {} : { changedBy: changedBy.map(({ hook }) => hook) }),
     },
+    ...(answers === undefined ? {} : { answers: showArguments(answers) }),
     ...(editedArguments === undefined ? {} : { editedArguments: showArguments(editedArguments) }),
     binding: question.binding,
+    masked: question.masks?.length !== 0,
+    revealed,
     // With several approvers each would have to see what the others made of it.
     editable: state === 'pending' && question.quorum === 1,
     mayDecide,

@@ -60,6 +60,8 @@ export interface ApprovalRow {
   readonly requestedAt: number;
   readonly expiresAt: number;
   readonly votes: string;
+  /** JSON of Principal[]. */
+  readonly revealedBy: string;
   readonly resolvedAt: number | null;
   readonly resolution: Resolution | null;
   readonly editedArguments: string | null;

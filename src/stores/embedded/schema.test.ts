@@ -97,7 +97,8 @@ it('bodies of calls that waited while the store was brought up to date are found
      DROP TABLE auditMark; DROP TABLE auditStatement;
      CREATE TABLE auditStatement (id INTEGER PRIMARY KEY, text TEXT NOT NULL, keyId TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
      INSERT INTO auditStatement VALUES (7, 'old', 'k', x'00'), (9, 'older release', 'k', x'00');
-     PRAGMA user_version = ${SCHEMA_VERSION - 2};`,
+     ALTER TABLE approval DROP COLUMN revealedBy;
+     PRAGMA user_version = ${SCHEMA_VERSION - 3};`,
   );
   const bodies = [2, 5_000, 3].map((length) => new Uint8Array(length).fill(7));
   for (const [index, body] of bodies.entries()) {

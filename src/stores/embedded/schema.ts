@@ -285,6 +285,8 @@ const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
   ${NUMBER_STATEMENTS}
   CREATE TABLE auditMark (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
   `,
+  // Who has seen what a question masks. Questions of before have no list of masks, so they need a reveal too.
+  `ALTER TABLE approval ADD COLUMN revealedBy TEXT NOT NULL DEFAULT '[]';`,
 ];
 
 export interface StoreFile {

@@ -49,6 +49,7 @@ import { recheckSessions } from './transitions/recheck-sessions.ts';
 import { reclaimCalls } from './transitions/reclaim-calls.ts';
 import { renewCalls } from './transitions/renew-calls.ts';
 import { resolveCall } from './transitions/resolve-call.ts';
+import { revealApproval } from './transitions/reveal-approval.ts';
 import {
   endRun,
   proveSession,
@@ -92,6 +93,7 @@ export const transitions: Transitions = {
   queueState,
   askApproval,
   decideApproval,
+  revealApproval,
   readApproval,
   listApprovals,
   matchApprovals,

@@ -71,7 +71,7 @@ const CALLING = [
   'drop_redirect',
   'lane_state',
 ];
-const DECIDING = ['decide_approval', 'find_grants', 'revoke_grant'];
+const DECIDING = ['decide_approval', 'reveal_approval', 'find_grants', 'revoke_grant'];
 const GOVERNING = ['write_versioned', 'advance_policy', 'resolve_call', 'retry_effect', 'audit_state'];
 const DELIVERING = ['claim_effects', 'finish_effect', 'send_redirects'];
 const DRAINING = [

@@ -25,6 +25,7 @@ export const APPROVAL_FIELDS = [
   'askedBy',
   'mayHaveRun',
   'callback',
+  'revealedBy',
 ] as const;
 
 /** Nothing for fields that nobody of us has written. */
@@ -41,6 +42,7 @@ export function decodeApproval(values: readonly (string | null)[]): Approval | u
     requestedAt: Number(field('requestedAt')),
     expiresAt: Number(field('expiresAt')),
     votes: decodeVotes(field('votes') ?? ''),
+    revealedBy: linesOf(field('revealedBy') ?? '').map(toPrincipal),
     ...(resolvedAt === undefined ? {} : { resolvedAt: Number(resolvedAt) }),
     ...(resolution === undefined ? {} : { resolution: resolution as Resolution }),
     ...(editedArguments === undefined ? {} : { editedArguments }),
@@ -63,8 +65,7 @@ function toPrincipal(text: string): Principal {
 
 /** Lines of decision, time, who, what they agreed to, and the comment as JSON text. */
 function decodeVotes(text: string): Vote[] {
-  const lines = text.split('\n').filter((line) => line !== '');
-  return lines.map((line) => {
+  return linesOf(text).map((line) => {
     const [decision, at, by, binding, ...rest] = line.split(' ');
     const comment = rest.join(' ');
     return {
@@ -75,4 +76,8 @@ function decodeVotes(text: string): Vote[] {
       ...(comment === '' ? {} : { comment: JSON.parse(comment) as string }),
     };
   });
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
 }

@@ -1,8 +1,16 @@
 import type { ApprovalDecision, ApprovalState, GrantId } from '../../domain/approval.ts';
 import { laneOfScopedId } from '../../domain/ids.ts';
 import type { SessionEnding } from '../../domain/session.ts';
-import type { ApprovalStore, AskAnswer, AskRequest, DecideAnswer, DecideRequest } from '../../ports/approval-store.ts';
-import { checkAsk, checkDecision } from '../check-approval.ts';
+import type {
+  ApprovalStore,
+  AskAnswer,
+  AskRequest,
+  DecideAnswer,
+  DecideRequest,
+  RevealAnswer,
+  RevealRequest,
+} from '../../ports/approval-store.ts';
+import { checkAsk, checkDecision, checkReveal } from '../check-approval.ts';
 import { asList, asNumber, asText, unexpected, wordOf } from './answers.ts';
 import { principalText } from './approval-codec.ts';
 import { claimCallbacks, finishCallback } from './callbacks.ts';
@@ -17,6 +25,7 @@ export function createApprovalStore(context: RedisContext): Questions {
   return {
     askApproval: (request) => askApproval(context, request),
     decideApproval: (request) => decideApproval(context, request),
+    revealApproval: (request) => revealApproval(context, request),
     readApproval: (id) => readApproval(context, id),
     listApprovals: (request) => listApprovals(context, request),
     matchApprovals: (request) => matchApprovals(context, request),
@@ -47,6 +56,7 @@ async function askApproval(context: RedisContext, request: AskRequest): Promise<
       mayHaveRun: request.mayHaveRun,
       wantsCallback: request.callback,
       detail: request.audit,
+      masked: question.masks?.length ?? '',
     },
   });
   const second = asList(answer)[1];
@@ -94,6 +104,37 @@ async function decideApproval(context: RedisContext, request: DecideRequest): Pr
   return toDecideAnswer(answer);
 }
 
+async function revealApproval(context: RedisContext, request: RevealRequest): Promise<RevealAnswer> {
+  checkReveal(request);
+  const lane = laneOfScopedId(request.id);
+  if (lane < 0 || lane >= context.lanes) return { kind: 'unknown' };
+  const { meta, audit, calls } = context.lane(lane);
+  const answer = await context.fcall('reveal_approval', {
+    keys: { meta, audit, calls },
+    args: {
+      ...common(context, lane),
+      approval: request.id,
+      binding: request.binding,
+      by: principalText(request.by),
+      detail: request.audit,
+    },
+  });
+  switch (wordOf(answer)) {
+    case 'REVEALED':
+      return { kind: 'revealed' };
+    case 'ALREADY':
+      return { kind: 'already-decided', state: asText(asList(answer)[1]) as ApprovalState };
+    case 'MISMATCH':
+      return { kind: 'mismatch' };
+    case 'NOT_YOURS':
+      return { kind: 'not-yours' };
+    case 'UNKNOWN':
+      return { kind: 'unknown' };
+    default:
+      throw unexpected(answer);
+  }
+}
+
 function grantArguments({ id: approval, by, grant }: DecideRequest): NamedValues {
   if (grant === undefined) return { grant: '', grantFacts: '', grantTool: '', grantMs: 0, grantUses: '' };
   const { id, lifetimeMs, usesLeft, ...facts } = grant;
@@ -127,6 +168,8 @@ function toDecideAnswer(answer: unknown): DecideAnswer {
       return { kind: 'not-offered', decisions: asText(second).split(' ') as ApprovalDecision[] };
     case 'NOT_YOURS':
       return { kind: 'not-yours' };
+    case 'NOT_REVEALED':
+      return { kind: 'not-revealed' };
     case 'UNKNOWN':
       return { kind: 'unknown' };
     default:

@@ -57,6 +57,7 @@ export function describeAsking(scene: Scene): void {
     expect(approval).toEqual({
       question: request.question,
       state: 'pending',
+      revealedBy: [],
       requestedAt: approval.requestedAt,
       expiresAt: approval.requestedAt + 24 * HOUR_MS,
       votes: [],

@@ -1,9 +1,9 @@
-import type { Approval, ApprovalId, ApprovalQuestion, Vote } from '../../../domain/approval.ts';
+import type { Approval, ApprovalId, ApprovalQuestion, Principal, Vote } from '../../../domain/approval.ts';
 import type { ApprovalRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 
 export const APPROVAL_COLUMNS = `id, callSeq, state, question, fence, askedBy, mayHaveRun, wantsCallback, leftMs, requestedAt,
-  expiresAt, votes, resolvedAt, resolution, editedArguments, grantId, callback, claimedBy`;
+  expiresAt, votes, revealedBy, resolvedAt, resolution, editedArguments, grantId, callback, claimedBy`;
 
 export function findApproval({ database }: Transaction, id: ApprovalId): ApprovalRow | undefined {
   return database.get<ApprovalRow>(`SELECT ${APPROVAL_COLUMNS} FROM approval WHERE id = ?`, id);
@@ -16,6 +16,7 @@ export function toApproval(row: ApprovalRow): Approval {
     requestedAt: row.requestedAt,
     expiresAt: row.expiresAt,
     votes: JSON.parse(row.votes) as Vote[],
+    revealedBy: JSON.parse(row.revealedBy) as Principal[],
     ...(row.resolvedAt === null ? {} : { resolvedAt: row.resolvedAt }),
     ...(row.resolution === null ? {} : { resolution: row.resolution }),
     ...(row.editedArguments === null ? {} : { editedArguments: row.editedArguments }),

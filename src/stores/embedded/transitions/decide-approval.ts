@@ -35,6 +35,7 @@ export function decideApproval(transaction: Transaction, request: DecideRequest)
   if (call === undefined) return { kind: 'unknown' };
   const ended = endedState(transaction, approval, call);
   if (ended !== undefined) return { kind: 'already-decided', state: ended };
+  if (request.decision !== 'deny' && !hasSeenAll(approval, question, request.by)) return { kind: 'not-revealed' };
   return castVote(transaction, { approval, question, call, votes }, request);
 }
 
@@ -54,7 +55,16 @@ function isOffered({ decisions, quorum }: ApprovalQuestion, { decision, editedAr
   return editedArguments === undefined || (decision !== 'deny' && quorum === 1);
 }
 
-function isRequester({ identity, requesterMayDecide }: ApprovalQuestion, by: Principal): boolean {
+/** A question of a release that kept no list of masks counts as masked. */
+function hasSeenAll(approval: ApprovalRow, { masks }: ApprovalQuestion, by: Principal): boolean {
+  return masks?.length === 0 || hasRevealed(approval, by);
+}
+
+export function hasRevealed({ revealedBy }: ApprovalRow, by: Principal): boolean {
+  return (JSON.parse(revealedBy) as Principal[]).some((principal) => isSame(principal, by));
+}
+
+export function isRequester({ identity, requesterMayDecide }: ApprovalQuestion, by: Principal): boolean {
   return !requesterMayDecide && by.kind === 'subject' && by.name === `${identity.tenant}/${identity.subject}`;
 }
 
@@ -62,13 +72,13 @@ function isSame(one: Principal, other: Principal): boolean {
   return one.kind === other.kind && one.name === other.name;
 }
 
-function findParkedCall(transaction: Transaction, { id, callSeq }: ApprovalRow): CallRow | undefined {
+export function findParkedCall(transaction: Transaction, { id, callSeq }: ApprovalRow): CallRow | undefined {
   const [call] = readCalls(transaction, [{ seq: callSeq }]);
   return call?.state === 'parked' && call.approval === id ? call : undefined;
 }
 
 /** What the next reap will make of it. */
-function endedState(transaction: Transaction, approval: ApprovalRow, call: CallRow): ApprovalState | undefined {
+export function endedState(transaction: Transaction, approval: ApprovalRow, call: CallRow): ApprovalState | undefined {
   if (approval.expiresAt <= transaction.now) return 'expired';
   const ending = sessionEnding(transaction, findSession(transaction, call.session), call.run);
   return ending === undefined ? undefined : 'cancelled';

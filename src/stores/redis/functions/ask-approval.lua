@@ -1,7 +1,7 @@
 --[[ Put a call aside with its exact bytes and ask a person about it: no worker holds it, its subject's place is free, the old fence is
   dead. One step: a question without a parked call could be answered for nothing, a parked call without one would wait in vain.
   KEYS     meta, live, audit
-  ARGV     incarnation, lane, worker, callId, entry, fence, approval, timeoutMs, question, binding, decisions, quorum, requester, mayHaveRun, wantsCallback, detail
+  ARGV     incarnation, lane, worker, callId, entry, fence, approval, timeoutMs, question, binding, decisions, quorum, requester, mayHaveRun, wantsCallback, detail, masked
   RETURNS  ASKED | FENCED | CANCELLED | EXPIRED | ENDED ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, worker, call_id, entry, fence = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -54,7 +54,7 @@ redis.call('ZADD', live, look_at, call_id)
 redis.call('HSET', key, 'state', 'pending', 'call', call_id, 'question', question, 'binding', ARGV[10], 'decisions', ARGV[11],
   'quorum', ARGV[12], 'requester', ARGV[13], 'mayHaveRun', ARGV[14], 'wantsCallback', ARGV[15], 'askedBy', worker, 'fence', fence,
   'requestedAt', text(now), 'expiresAt', expires_at, 'leftMs', text(left_ms), 'votes', '', 'callback', 'none', 'previous', previous,
-  'record', bytes)
+  'record', bytes, 'masked', ARGV[17] or '', 'revealedBy', '')
 redis.call('ZADD', approvals_key(lane, 'pending'), expires_at, id)
 redis.call('SADD', parked_key(lane, session_id), call_id)
 return { 'ASKED', expires_at }

@@ -4,7 +4,7 @@
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
   ARGV     incarnation, lane, approval, binding, decision, by, comment, hasEdited, edited, agreed, deadlineMs, denied, deniedMayHaveRun, detail, retentionMs, grant, grantFacts, grantTool, grantMs, grantUses
-  RETURNS  DECIDED | COUNTED | ALREADY | MISMATCH | NOT_OFFERED | NOT_YOURS | UNKNOWN ]]
+  RETURNS  DECIDED | COUNTED | ALREADY | MISMATCH | NOT_OFFERED | NOT_YOURS | NOT_REVEALED | UNKNOWN ]]
 local meta, live, audit, calls = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local incarnation, lane, id, binding, decision, by = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local has_edited, edited, detail, grant_id = ARGV[8] == '1', ARGV[9], ARGV[14], ARGV[16]
@@ -12,7 +12,7 @@ local has_edited, edited, detail, grant_id = ARGV[8] == '1', ARGV[9], ARGV[14], 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local key = approval_key(lane, id)
 local asked = redis.call('HMGET', key, 'state', 'binding', 'decisions', 'quorum', 'requester', 'votes', 'call', 'expiresAt', 'leftMs',
-  'edited', 'grant')
+  'edited', 'grant', 'masked', 'revealedBy')
 local state, decisions, quorum, votes, call_id = asked[1], asked[3], tonumber(asked[4]), asked[6], asked[7]
 if not state then return { 'UNKNOWN' } end
 if asked[2] ~= binding then return { 'MISMATCH' } end
@@ -41,6 +41,7 @@ if not record or record[STATE] ~= PARKED or extra(record, 'approval') ~= id then
 if now >= tonumber(asked[8]) then return { 'ALREADY', 'expired' } end
 local session, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)
 if ending then return { 'ALREADY', 'cancelled' } end
+if decision ~= 'deny' and not has_seen_all(asked[12], asked[13], by) then return { 'NOT_REVEALED' } end
 if own[decision] then return { 'COUNTED', text(quorum - yes) } end
 -- A yes can be taken back by a no, and by nothing else.
 if #own > 0 and decision ~= 'deny' then return { 'ALREADY', 'pending' } end

@@ -29,6 +29,14 @@ local function may_have_run_before(lane, record)
   return redis.call('HGET', approval_key(lane, approval_of(record)), 'mayHaveRun') == '1'
 end
 
+-- `revealedBy` has one principal per line, as votes have them.
+local function has_revealed(revealed_by, by)
+  return string.find('\n' .. (revealed_by or '') .. '\n', '\n' .. by .. '\n', 1, true) ~= nil
+end
+
+-- Nothing is masked, or this principal has revealed it. A question of a release that did not count masks counts as masked.
+local function has_seen_all(masked, revealed_by, by) return masked == '0' or has_revealed(revealed_by, by) end
+
 -- How a parked call's approval ends now; or nil and when to look again.
 local function due_state(lane, record, now)
   local session, _, _, ending = live_session(lane, fact(record, SESSION), fact(record, RUN), now)

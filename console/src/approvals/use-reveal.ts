@@ -1,0 +1,40 @@
+import { useState } from 'preact/hooks';
+import { Problem } from '../api.ts';
+import type { ApprovalView } from '../api-types.ts';
+import { tell } from '../components/toast.tsx';
+import { reveal } from './decide.ts';
+
+export interface Revealed {
+  /** The question as it is to be shown: with marks, or without them once this person has revealed it here. */
+  readonly approval: ApprovalView;
+  /** Marks stand in what is on the screen, so it cannot be allowed yet. */
+  readonly isMasked: boolean;
+  readonly isRevealing: boolean;
+  readonly onReveal: () => void;
+}
+
+/** Keeps a revealed text with its question only: another one on the same screen is masked until it is revealed itself. */
+export function useReveal(asked: ApprovalView): Revealed {
+  const [seen, setSeen] = useState<ApprovalView>();
+  const [isRevealing, setRevealing] = useState(false);
+  const isSeen = seen !== undefined && seen.id === asked.id && seen.binding === asked.binding;
+  const isOpen = asked.state === 'pending';
+  const onReveal = async (): Promise<void> => {
+    setRevealing(true);
+    try {
+      setSeen(await reveal(asked));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      tell(`${asked.tool}: ${error.message} (${error.code})`, 'bad');
+    } finally {
+      setRevealing(false);
+    }
+  };
+  const texts = isSeen ? { arguments: seen.arguments, ...(seen.answers ? { answers: seen.answers } : {}) } : {};
+  return {
+    approval: isSeen && isOpen ? { ...asked, ...texts } : asked,
+    isMasked: asked.masked && isOpen && !isSeen,
+    isRevealing,
+    onReveal: () => void onReveal(),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Mutant } from '../mutant.ts';
+import { EMBEDDED, lua, REDIS, transition } from './places.ts';
+
+const MASKER = 'src/redact/question-masks.ts';
+const MASKER_TEST = 'src/redact/question-masks.test.ts';
+const NEEDS_REVEAL = 'a masked question is allowed only by an approver who has revealed it';
+
+/** Bugs against the promise that an approver is shown what runs. */
+export const SHOWN_IS_RUN: readonly Mutant[] = [
+  {
+    id: 'question-masks-whatever-looks-secret',
+    bug: 'A question masks everything that redaction finds, so a command dressed up as a secret is not shown.',
+    file: MASKER,
+    find: '.filter(([start, end]) => CREDENTIAL.test(text.slice(start, end)))',
+    replace: '.filter(([start, end]) => end > start)',
+    caughtBy: [
+      { file: MASKER_TEST, title: 'never is a command that was dressed up as' },
+      { file: MASKER_TEST, title: 'never holds a blank' },
+    ],
+  },
+  {
+    id: 'question-masks-named-values-as-a-whole',
+    bug: 'A question masks the value of a member called token, whatever it holds.',
+    file: MASKER,
+    find: 'if (isNamed && CREDENTIAL.test(text))',
+    replace: 'if (isNamed)',
+    caughtBy: [{ file: MASKER_TEST, title: 'never is a command that was dressed up as' }],
+  },
+  {
+    id: 'question-masks-commands-of-a-shell',
+    bug: 'Free text of a privileged tool is masked like any other.',
+    file: MASKER,
+    find: 'new MaskFinder(privileged)',
+    replace: 'new MaskFinder(privileged && schema === undefined)',
+    caughtBy: [{ file: MASKER_TEST, title: 'is what the schema marks secret' }],
+  },
+  {
+    id: 'text-passes-for-a-mark',
+    bug: 'The arguments can hold a text that looks like a mark.',
+    file: 'src/gate/approvals/render-question.ts',
+    find: "return toVisibleJsonString(text).replaceAll(/\\[(?=secret\\b)/gi, '\\\\u005b');",
+    replace: 'return toVisibleJsonString(text);',
+    caughtBy: [
+      { file: 'src/gate/approvals/render-question.test.ts', title: 'spells out a text that looks like a mark' },
+    ],
+  },
+  {
+    id: 'decision-ignores-the-reveal',
+    bug: 'On Redis an approver can allow a question without having seen what is masked in it.',
+    file: lua('decide-approval'),
+    find: "if decision ~= 'deny' and not has_seen_all(asked[12], asked[13], by) then return { 'NOT_REVEALED' } end",
+    replace: '',
+    caughtBy: [{ file: REDIS, title: NEEDS_REVEAL }],
+  },
+  {
+    id: 'embedded-decision-ignores-the-reveal',
+    bug: 'In the embedded store an approver can allow a question without having seen what is masked in it.',
+    file: transition('decide-approval'),
+    find: "if (request.decision !== 'deny' && !hasSeenAll",
+    replace: "if (request.decision === 'deny' && !hasSeenAll",
+    caughtBy: [{ file: EMBEDDED, title: NEEDS_REVEAL }],
+  },
+  {
+    id: 'reveal-counts-for-everybody',
+    bug: 'After one approver has revealed a question, every other one can allow it unseen.',
+    file: lua('shared/approval'),
+    find: "return string.find('\\n' .. (revealed_by or '') .. '\\n', '\\n' .. by .. '\\n', 1, true) ~= nil",
+    replace: "return (revealed_by or '') ~= '' and by ~= ''",
+    caughtBy: [{ file: REDIS, title: 'a reveal counts once per principal and for nobody else' }],
+  },
+  {
+    id: 'embedded-reveal-counts-for-everybody',
+    bug: 'In the embedded store, after one approver has revealed a question, every other one can allow it unseen.',
+    file: transition('decide-approval'),
+    find: '.some((principal) => isSame(principal, by));\n}\n\nexport',
+    replace: '.some((principal) => isSame(principal, principal) || isSame(principal, by));\n}\n\nexport',
+    caughtBy: [{ file: EMBEDDED, title: 'a reveal counts once per principal and for nobody else' }],
+  },
+  {
+    id: 'reveal-is-not-audited',
+    bug: 'On Redis nobody can find out who has seen what was masked.',
+    file: lua('reveal-approval'),
+    find: "add_audit(records, 'approval.revealed', call_id, bytes, detail)",
+    replace: '',
+    caughtBy: [{ file: REDIS, title: NEEDS_REVEAL }],
+  },
+  {
+    id: 'old-questions-need-no-reveal',
+    bug: 'A question of a release that kept no list of masks can be allowed unseen.',
+    file: transition('decide-approval'),
+    find: 'return masks?.length === 0 ||',
+    replace: 'return (masks ?? []).length === 0 ||',
+    caughtBy: [{ file: EMBEDDED, title: 'a question without a list of masks' }],
+  },
+  {
+    id: 'form-offers-yes-to-what-it-masks',
+    bug: 'A form of an MCP client offers to allow what it does not show.',
+    file: 'src/mcp/inbound/approval-form.ts',
+    find: "masksOf(question).length === 0 ? question.decisions : ['deny', WAIT]",
+    replace: "masksOf(question).length >= 0 ? question.decisions : ['deny', WAIT]",
+    caughtBy: [{ file: 'test/mcp/approvals.test.ts', title: 'offers no yes while something is masked' }],
+  },
+];

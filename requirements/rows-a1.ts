@@ -1,0 +1,50 @@
+import { onBothStores, test, type Requirement } from './requirement.ts';
+
+/** What is shown is what runs. */
+export const ROWS_A1: readonly Requirement[] = [
+  {
+    id: 'S1',
+    says: 'An approver is shown what runs: the writer of the arguments cannot hide a command by making it look like a secret, on no surface.',
+    tests: [
+      test('src/redact/question-masks.test.ts', 'never is a command that was dressed up as'),
+      test('src/redact/question-masks.test.ts', 'never holds a blank, a quote, a line end, or what a shell acts on'),
+      test('src/redact/question-masks.test.ts', 'is nothing in free text of a privileged tool'),
+      test('src/redact/question-masks.test.ts', 'is what the schema marks secret'),
+      test('src/gate/approvals/render-question.test.ts', 'spells out a text that looks like a mark'),
+      test('test/gateway/api-approvals.test.ts', 'a command that was dressed up as a secret is shown'),
+      test('test/cli/approvals.test.ts', 'show tells all of a command that was dressed up as a secret'),
+      test('test/console/approvals.test.ts', 'shows a command that was dressed up as a secret'),
+      test('test/mcp/approvals.test.ts', 'shows a command that was dressed up as a secret'),
+    ],
+    mutants: [
+      'question-masks-whatever-looks-secret',
+      'question-masks-named-values-as-a-whole',
+      'question-masks-commands-of-a-shell',
+      'text-passes-for-a-mark',
+    ],
+  },
+  {
+    id: 'S2',
+    says: 'What is masked is revealed to each approver for themselves, in the audit, before their yes counts. Where it cannot be revealed, no yes is offered.',
+    tests: [
+      ...onBothStores('a masked question is allowed only by an approver who has revealed it'),
+      ...onBothStores('a reveal counts once per principal and for nobody else, also in a quorum'),
+      ...onBothStores('a reveal that names another binding, by the requester, or of no question, reveals nothing'),
+      ...onBothStores('a question without a list of masks, as older releases wrote them, needs a reveal'),
+      test('test/gateway/api-approvals.test.ts', 'only their own yes counts after it'),
+      test('test/cli/approvals.test.ts', 'a yes needs the reveal'),
+      test('test/console/approvals.test.ts', 'allows a question with masks only after it was revealed on this page'),
+      test('test/mcp/approvals.test.ts', 'offers no yes while something is masked, and names where it can be revealed'),
+      test('test/plane/approval-webhook.test.ts', 'names the command that reveals a question with masks'),
+    ],
+    mutants: [
+      'decision-ignores-the-reveal',
+      'embedded-decision-ignores-the-reveal',
+      'reveal-counts-for-everybody',
+      'embedded-reveal-counts-for-everybody',
+      'reveal-is-not-audited',
+      'old-questions-need-no-reveal',
+      'form-offers-yes-to-what-it-masks',
+    ],
+  },
+];
