@@ -67,6 +67,42 @@ describe('docs/rules.md', () => {
     expect([decision.verdict, decision.by === 'unmatched' ? decision.by : decision.by.id]).toStrictEqual([verdict, by]);
   });
 
+  /** Ways to delete a file that do not have the word `rm` where a list of forbidden words would look for it. */
+  const deleting: readonly (readonly string[])[] = [
+    ['rm', 'x'],
+    ['/bin/rm', 'x'],
+    ['./rm', 'x'],
+    ['//bin//rm', 'x'],
+    ['sh', '-c', 'rm x'],
+    ['sh', '-c', 'r""m x'],
+    ['bash', '-lc', '$(echo cm0geA== | base64 -d)'],
+    ['env', 'rm', 'x'],
+    ['busybox', 'rm', 'x'],
+    ['xargs', '-a', 'list', 'rm'],
+    ['find', '.', '-delete'],
+    ['git', 'clean', '-fdx'],
+    ['python3', '-c', 'import os; os.unlink("x")'],
+    ['node', '-e', 'fs.unlinkSync("x")'],
+    ['mv', 'x', '/dev/null'],
+    ['truncate', '-s', '0', 'x'],
+    ['tee', 'x'],
+    ['cp', '/dev/null', 'x'],
+    ['ls\n', 'x'],
+    [' ls'],
+    ['/tmp/ls'],
+    [],
+  ];
+  it.each(deleting.map((command) => [command]))('shows rules that do not let %j delete anything', (command) => {
+    const policy = read(policies[0]!.text);
+    const { verdict } = decideByRules(compileRules(policy), {
+      tool: tools.find((one) => (one.id as string) === 'shell.run')!,
+      identity: { tenant: 'default', subject: 'ada', agent: 'assistant' },
+      policy,
+      arguments: { command: [...command] },
+    });
+    expect(verdict).toBe('deny');
+  });
+
   const conditions = rowsOf('condition', 'holds for', 'does not hold for', 'cannot judge');
   const examples = conditions.flatMap(([condition, ...columns]) =>
     columns.flatMap((column, index) => column.map((args) => [condition![0]!, args, index] as const)),
