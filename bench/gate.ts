@@ -29,7 +29,8 @@ const noStore = new Proxy({} as Store, {
   },
 });
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const needs = { store: noStore, log: silent };
+const noRunner = { run: (): never => noStore as never, close: async () => undefined };
+const needs = { store: noStore, log: silent, runners: { inline: noRunner, process: noRunner } };
 
 function pass(call: GatedCall): () => void {
   return () => {

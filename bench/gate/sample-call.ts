@@ -39,6 +39,7 @@ export function sampleCall(gate: Partial<Policy>, withHistory: boolean): GatedCa
     identity: { tenant: 'default', subject: 'bench', agent: 'bench' },
     tool: { declaration, validateInput: () => [] },
     arguments: { id, text },
+    canonical: JSON.stringify({ id, text }),
   } as unknown as GatedCall;
 }
 

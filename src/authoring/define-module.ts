@@ -33,6 +33,11 @@ export interface ToolOptions<
   /** Starts in accept order, one at a time per subject. */
   readonly serial?: boolean;
   readonly pinned?: 'caller';
+  /**
+   * The schema changes arguments (trims, lowers, coerces) and its result is JSON. The worker then parses before the rules, once, and
+   * rules, hooks, approvers, the audit and `run` all get the result. Without it, a schema that changes arguments makes the call `invalid`.
+   */
+  readonly normalises?: boolean;
   /** Names of secrets it may be given, as `secret:NAME` in its arguments and its setup or by `ctx.secrets.get`; `PREFIX_*` for several. `own:NAME` keeps it out of arguments. */
   readonly secrets?: readonly string[];
   readonly limits?: Partial<ToolLimits>;
@@ -60,6 +65,7 @@ export interface ToolDefinition {
   readonly privileged?: boolean;
   readonly serial?: boolean;
   readonly pinned?: 'caller';
+  readonly normalises?: boolean;
   readonly secrets?: readonly string[];
   readonly limits?: Partial<ToolLimits>;
   readonly poll?: ToolPoll;

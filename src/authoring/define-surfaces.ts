@@ -68,6 +68,8 @@ export interface PromptOptions<
 > extends SurfaceOptions {
   /** An object; its members are what the prompt asks for. */
   readonly arguments?: Input;
+  /** As for a tool: the schema changes arguments, such as numbers that clients send as text, and its result is JSON. */
+  readonly normalises?: boolean;
   render(args: OutputOf<Input>, ctx: ToolContext<Setup, Needs>): PromptReturn | Promise<PromptReturn>;
   complete?(asked: AskedCompletion, ctx: ToolContext<Setup, Needs>): GivenCompletion | Promise<GivenCompletion>;
 }
@@ -86,6 +88,7 @@ export interface ResourceDefinition extends SurfaceOptions {
 
 export interface PromptDefinition extends SurfaceOptions {
   readonly arguments?: StandardSchema | JsonObject;
+  readonly normalises?: boolean;
   // oxlint-disable-next-line typescript/no-explicit-any
   render(args: any, ctx: ToolContext<any, any>): unknown;
   // oxlint-disable-next-line typescript/no-explicit-any

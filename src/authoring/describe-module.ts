@@ -9,7 +9,7 @@ import { findSchemaProblem, isObjectSchema } from './check-schema.ts';
 import type { ModuleDefinition, ToolDefinition } from './define-module.ts';
 import { describeSurfaces } from './describe-surfaces.ts';
 import { deriveJsonSchema } from './json-schema.ts';
-import { checkDescription, checkSecrets, fail, ModuleProblem } from './module-problem.ts';
+import { checkDescription, checkFlag, checkSecrets, fail, ModuleProblem, normalisesOf } from './module-problem.ts';
 import { readAccounts } from './read-accounts.ts';
 import { resolveLimits } from './resolve-limits.ts';
 
@@ -109,6 +109,7 @@ function describeTool(module: string, name: string, definition: ToolDefinition |
     privileged: checkFlag(definition.privileged, where, 'privileged'),
     serial: checkFlag(definition.serial, where, 'serial'),
     ...(definition.pinned === undefined ? {} : { pinned: definition.pinned }),
+    ...normalisesOf(definition.normalises, definition.input, where),
     ...(definition.secrets === undefined ? {} : { secrets: checkSecrets(definition.secrets, where) }),
   };
   const accounts = readAccounts(definition);
@@ -161,9 +162,4 @@ function checkName(name: unknown, what: string): string {
 function checkNeeds(needs: unknown, where: string): readonly string[] {
   if (!Array.isArray(needs) || needs.length > MAX_NEEDS) fail(where, `may need a list of up to ${MAX_NEEDS} services`);
   return [...new Set(needs.map((name: unknown) => checkName(name, 'service')))];
-}
-
-function checkFlag(flag: unknown, where: string, name: string): boolean {
-  if (flag === undefined || typeof flag === 'boolean') return flag ?? false;
-  return fail(where, `"${name}" must be true or false`);
 }

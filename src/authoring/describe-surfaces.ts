@@ -7,7 +7,7 @@ import { toolDigest } from '../wire/digest.ts';
 import { findSchemaProblem } from './check-schema.ts';
 import type { ModuleDefinition } from './define-module.ts';
 import type { PromptDefinition, ResourceDefinition } from './define-surfaces.ts';
-import { checkDescription, checkSecrets, fail } from './module-problem.ts';
+import { checkDescription, checkSecrets, fail, normalisesOf } from './module-problem.ts';
 import { resolveLimits } from './resolve-limits.ts';
 import { findHiddenCharacter, isMediaType } from './shown-text.ts';
 import { promptArguments, promptSchema, resourceSchema } from './surface-schemas.ts';
@@ -88,7 +88,8 @@ function describePrompt(module: string, definition: PromptDefinition): SurfaceDe
     arguments: promptArguments(schema),
     ...completesOf(definition, where),
   };
-  return declare(module, surface, definition, schema, `The prompt ${name}.`);
+  const normal = normalisesOf(definition.normalises, definition.arguments, where);
+  return declare(module, surface, definition, schema, `The prompt ${name}.`, normal);
 }
 
 function declare(
@@ -97,6 +98,7 @@ function declare(
   { description, secrets, limits }: ResourceDefinition | PromptDefinition,
   inputSchema: JsonObject,
   unnamed: string,
+  normal: { readonly normalises?: true } = {},
 ): SurfaceDeclaration {
   const id = toolId(module, surfaceToolName(surface.kind, surface.name));
   const where = `${surface.kind === 'resource' ? 'Resource' : 'Prompt'} ${id}`;
@@ -109,6 +111,7 @@ function declare(
     effect: 'read',
     privileged: false,
     serial: false,
+    ...normal,
     ...(secrets === undefined ? {} : { secrets: checkSecrets(secrets, where) }),
     surface,
   } as const;

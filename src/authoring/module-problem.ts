@@ -1,5 +1,6 @@
 import { SECRET_DECLARATION } from '../domain/secret-reference.ts';
 import { findHiddenCharacter } from './shown-text.ts';
+import { isStandardSchema } from './standard-schema.ts';
 
 /** Why a module cannot be served; the message names the module and the tool. */
 export class ModuleProblem extends Error {
@@ -35,4 +36,17 @@ export function checkSecrets(secrets: unknown, where: string): readonly string[]
       `has something in "secrets" that is no name like GITHUB_TOKEN or MAIL_*: ${JSON.stringify(wrong)?.slice(0, 80)}`,
     );
   return [...new Set(secrets as readonly string[])].sort();
+}
+
+export function checkFlag(flag: unknown, where: string, name: string): boolean {
+  if (flag === undefined || typeof flag === 'boolean') return flag ?? false;
+  return fail(where, `"${name}" must be true or false`);
+}
+
+/** Only a schema with code of its own can change arguments; a plain JSON Schema is data, and the flag would promise nothing. */
+export function normalisesOf(flag: unknown, input: unknown, where: string): { normalises?: true } {
+  if (!checkFlag(flag, where, 'normalises')) return {};
+  const hasCode = isStandardSchema(input) && input['~standard'].vendor !== 'sallyport';
+  if (!hasCode) fail(where, 'says "normalises", but its input is a plain JSON Schema, which changes nothing');
+  return { normalises: true };
 }

@@ -30,7 +30,9 @@ export function promptSchema(definition: PromptDefinition): JsonObject {
   if (refersElsewhere(schema) || ($defs !== undefined && refersElsewhere($defs)))
     throw new TypeError('it refers to something that is not in its $defs');
   const isAsked = Array.isArray(schema['required']) && schema['required'].length > 0;
-  const made = callSchema({ arguments: schema }, isAsked ? ['arguments'] : [], definition.complete !== undefined);
+  // Absent is the same as empty, so that the defaults of its members are filled in.
+  const asked = isAsked ? schema : { ...schema, default: {} };
+  const made = callSchema({ arguments: asked }, isAsked ? ['arguments'] : [], definition.complete !== undefined);
   return $defs === undefined ? made : { ...made, $defs };
 }
 

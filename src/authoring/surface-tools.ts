@@ -76,16 +76,17 @@ function promptTool(definition: PromptDefinition): ToolDefinition {
     input: promptInput(definition),
     async run({ arguments: args, complete }: Asked, ctx: Context) {
       if (complete !== undefined) return answerCompletion(definition, complete, ctx);
-      return showMessages(await definition.render(args, ctx));
+      return showMessages(await definition.render(args ?? {}, ctx));
     },
   };
 }
 
-/** The author's own schema parses what is under `arguments`: defaults and transforms apply. */
+/** The author's own schema parses what is under `arguments`. */
 function promptInput(definition: PromptDefinition): StandardSchema | JsonObject {
   const validate = async (value: unknown): Promise<SchemaResult<unknown>> => {
     const { arguments: given, complete } = value as Asked;
     if (complete !== undefined) return { value };
+    if (given === undefined && definition.arguments === undefined) return { value };
     const parsed = await parseWith(definition.arguments, given ?? {});
     if (parsed.kind === 'parsed') return { value: { arguments: parsed.value } };
     return { issues: parsed.problems.map((message) => ({ message })) };

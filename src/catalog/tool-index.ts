@@ -2,6 +2,8 @@ import { splitToolId, type ToolId } from '../domain/ids.ts';
 import type { ServedTool, ServedTools } from '../ports/plane.ts';
 import { entriesOf } from '../domain/module.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { compileDefaults, type FillDefaults } from './fill-defaults.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import { passSourcesOn } from './module-sources.ts';
 import { nearNames } from '../domain/near-names.ts';
@@ -50,10 +52,20 @@ function serve(module: LoadedModule, declaration: ToolDeclaration, validators: V
     ...(module.builtIn === undefined ? {} : { builtIn: module.builtIn }),
     denialPatterns: module.denialPatterns[id] ?? [],
     validateInput: (value: unknown) => validators.validatorOf(inputKey, inputSchema)(value),
+    fillDefaults: lazyDefaults(inputSchema),
     ...(outputSchema === undefined
       ? {}
       : { validateOutput: (value: unknown) => validators.validatorOf(outputKey, outputSchema)(value) }),
   });
+}
+
+/** Looked for when the tool is first called; most schemas have none. */
+function lazyDefaults(schema: JsonObject): FillDefaults {
+  let fill: FillDefaults | undefined;
+  return (value) => {
+    fill ??= compileDefaults(schema) ?? ((same) => same);
+    return fill(value);
+  };
 }
 
 function sourceOf(module: LoadedModule, id: ToolId): ServedTool['source'] {

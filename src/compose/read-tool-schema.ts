@@ -1,5 +1,6 @@
 import { deriveJsonSchema } from '../authoring/json-schema.ts';
 import { isStandardSchema, parseWith, type StandardSchema } from '../authoring/standard-schema.ts';
+import { compileDefaults, type FillDefaults } from '../catalog/fill-defaults.ts';
 import { compileSchema } from '../catalog/validate-arguments.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';
@@ -23,6 +24,28 @@ export function parserOf(tool: object): ParseInput {
     parse ??= compileSafely(tool);
     return parse(value);
   };
+}
+
+/** What JSON Schema can say of the tool's defaults; nothing where its schema cannot be said in JSON. */
+export function defaultsOf(tool: object): FillDefaults {
+  let fill: FillDefaults | undefined;
+  return (value) => {
+    fill ??= compileDefaultsSafely(tool);
+    return fill(value);
+  };
+}
+
+const UNFILLED: FillDefaults = (value) => value;
+
+function compileDefaultsSafely(tool: object): FillDefaults {
+  try {
+    const schema = schemaOf(tool);
+    if (schema === undefined || (typeof schema === 'function' && !isStandardSchema(schema))) return UNFILLED;
+    const { jsonSchema } = schema as { jsonSchema?: unknown };
+    return compileDefaults(deriveJsonSchema(isJsonObject(jsonSchema) ? jsonSchema : schema)) ?? UNFILLED;
+  } catch {
+    return UNFILLED;
+  }
 }
 
 function compileSafely(tool: object): ParseInput {

@@ -32,6 +32,22 @@ export const CALL_ERRORS = {
     say: (d: { tool: string; problems: string[] }) => `Wrong arguments for ${d.tool}: ${d.problems.join('; ')}.`,
     fix: "Send arguments that match the tool's input schema.",
   }),
+  ARGUMENTS_TRANSFORMED: entry({
+    stage: 'execute',
+    kind: 'invalid',
+    retry: 'never',
+    say: (d: { tool: string; changes: string[] }) =>
+      `${d.tool} was not run: its schema makes something else of these arguments than what was checked (${d.changes.join('; ')}). Send them in the form that the schema makes of them.`,
+    fix: 'Declare `normalises: true` on the tool, so that its schema is applied before the rules; or take the transform out of its schema. See docs/tools.md.',
+  }),
+  ARGUMENTS_NOT_JSON: entry({
+    stage: 'identify',
+    kind: 'invalid',
+    retry: 'never',
+    say: (d: { tool: string; problem: string }) =>
+      `${d.tool} was not run: what its schema makes of these arguments is not JSON (${d.problem}).`,
+    fix: 'A tool with `normalises: true` needs a schema whose result is JSON. Make dates and the like in its `run`.',
+  }),
   ARGUMENTS_TOO_LARGE: entry({
     stage: 'call',
     kind: 'invalid',

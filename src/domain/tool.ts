@@ -26,6 +26,8 @@ export interface ToolDeclaration {
   readonly serial: boolean;
   /** Runs in the caller's process, never on a fleet worker. */
   readonly pinned?: 'caller';
+  /** The code of its schema may change arguments: its runner parses them once, before the rules, and everything after sees the result. */
+  readonly normalises?: true;
   /** Secrets it may be given: names, or `PREFIX_*`; with `own:` before it, not by its arguments. Absent: none. */
   readonly secrets?: readonly string[];
   readonly limits: ToolLimits;

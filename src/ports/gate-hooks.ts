@@ -8,7 +8,7 @@ import type { StopSignal } from './tool-runner.ts';
 /** The operator's hooks, as a stage may use them. None of these throws or rejects. */
 export interface GateHooks {
   /** Answers at once for a tool without hooks, and as long as its hooks do. */
-  before(call: HookedCall, validate: ValidateArguments): Soon<HooksVerdict>;
+  before(call: HookedCall, read: ReadRewritten): Soon<HooksVerdict>;
   /** Returns at once; whoever settles a call says so once. */
   after(ended: EndedCall): void;
   /** Whoever claimed the callback in the store calls it, once; resolves when all hooks were told. */
@@ -22,8 +22,13 @@ export interface GateHooks {
   idle(timeoutMs: number): Promise<boolean>;
 }
 
-/** Problems of rewritten arguments; none means valid. */
-export type ValidateArguments = (value: JsonObject) => Soon<readonly string[]>;
+/** What a hook rewrote as the rules and the tool will see it, or what is wrong with it. */
+export type RewrittenArguments =
+  | { readonly kind: 'judged'; readonly arguments: JsonObject; readonly canonical: string }
+  | { readonly kind: 'wrong'; readonly problems: readonly string[] };
+
+/** Reads rewritten arguments, given as a value and as canonical JSON, like those of a caller. */
+export type ReadRewritten = (value: JsonObject, canonical: string) => Soon<RewrittenArguments>;
 
 /** A call on its way through the gate. */
 export interface HookedCall extends HookedCallFacts {

@@ -31,6 +31,8 @@ export interface ServedTool {
   readonly denialPatterns: readonly string[];
   /** Problems, each in a few words without the value; none means valid. */
   readonly validateInput: (value: unknown) => string[];
+  /** With the defaults of the published schema; the same object when nothing is missing. Absent: nothing is filled in. */
+  readonly fillDefaults?: (value: JsonObject) => JsonObject;
   readonly validateOutput?: (value: unknown) => string[];
 }
 

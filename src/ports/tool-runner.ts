@@ -44,6 +44,8 @@ export interface RunRequest {
   readonly session: SessionId;
   readonly run: RunId;
   readonly arguments: JsonObject;
+  /** Present: only the code of the tool's schema is entered, and the ending is `normalised` when it took the arguments. */
+  readonly step?: 'normalise';
   readonly untrusted: JsonObject;
   /** Present when the caller brought answers, or said what it can be asked for. */
   readonly input?: GivenInput;
@@ -137,6 +139,12 @@ export type RunEnding =
     }
   /** The arguments passed the published schema but not the tool's own check. Its code was not entered. */
   | { readonly kind: 'invalid-arguments'; readonly problems: readonly string[] }
+  /** Its schema made something else of the arguments than what the rules judged. Its code was not entered. */
+  | { readonly kind: 'changed-arguments'; readonly changes: readonly string[] }
+  /** The answer to the step `normalise`: what the schema made of the arguments, as JSON text. */
+  | { readonly kind: 'normalised'; readonly arguments: string }
+  /** The other answer to the step `normalise`: the schema made something of the arguments that is no JSON object. */
+  | { readonly kind: 'not-json'; readonly problem: string }
   /** It threw something else. The cause is for the operator's log only. */
   | { readonly kind: 'threw'; readonly type: string; readonly cause: string; readonly fault?: Fault }
   | { readonly kind: 'timed-out' }

@@ -32,6 +32,8 @@ export interface RunFacts extends Pick<
 > {
   readonly toolId: ToolId;
   readonly maxResultBytes: number;
+  /** What is done with the schema: absent, the arguments are parsed and must come out the same; `parsed`, they were parsed before. */
+  readonly step?: 'normalise' | 'parsed';
   /** Present when the caller brought any. */
   readonly input?: GivenInput;
   /** Service → names of its methods. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../domain/json.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,8 +71,8 @@ describe('runTool', () => {
     expect(await endingOf(() => undefined)).toMatchObject({ kind: 'returned', result: {} });
   });
 
-  test('gives run the parsed arguments and setup, and keeps the originals from it', async () => {
-    const args = { n: '5', list: [1] };
+  test('gives run its arguments and the parsed setup, and keeps the originals from it', async () => {
+    const args = { list: [1], more: true };
     const ending = await endingOf(
       ((parsed: { list: number[] }, ctx: { setup: unknown }) => {
         parsed.list.push(2);
@@ -80,7 +81,6 @@ describe('runTool', () => {
       {
         tool: {
           input: z.object({
-            n: z.string().transform(Number),
             list: z.array(z.number()),
             more: z.boolean().default(true),
           }),
@@ -90,9 +90,25 @@ describe('runTool', () => {
       },
     );
     expect(ending).toMatchObject({
-      result: { value: { parsed: { n: 5, list: [1, 2], more: true }, setup: { root: '/' } } },
+      result: { value: { parsed: { list: [1, 2], more: true }, setup: { root: '/' } } },
     });
-    expect(args).toEqual({ n: '5', list: [1] });
+    expect(args).toEqual({ list: [1], more: true });
+  });
+
+  test('is not entered when its schema makes something else of the arguments', async () => {
+    const input = z.object({ n: z.string().transform(Number), more: z.boolean().default(true) });
+    const enter = async (given: JsonObject, step?: 'parsed' | 'normalise') => {
+      const facts = { arguments: given, ...(step === undefined ? {} : { step }) };
+      return endingOf(((parsed: unknown) => ({ parsed })) as unknown as Run, { tool: { input }, facts });
+    };
+    expect(await enter({ n: '5', extra: 1 })).toEqual({
+      kind: 'changed-arguments',
+      changes: ['n: changed', 'extra: removed', 'more: added'],
+    });
+    // A tool that normalises was parsed before, and is not parsed a second time.
+    expect(await enter({ n: 5 }, 'parsed')).toMatchObject({ result: { value: { parsed: { n: 5 } } } });
+    expect(await enter({ n: '5' }, 'normalise')).toEqual({ kind: 'normalised', arguments: '{"more":true,"n":5}' });
+    expect(await enter({ n: 5 }, 'normalise')).toMatchObject({ kind: 'invalid-arguments' });
   });
 
   test('keeps the originals from a tool whose schema copies nothing', async () => {

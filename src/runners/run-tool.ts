@@ -5,12 +5,16 @@ import { readToolFailure } from '../authoring/tool-failure.ts';
 import { classifyThrown } from '../domain/classify-thrown.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { RunEnding, RunRequest } from '../ports/tool-runner.ts';
+import { checkArguments } from '../wire/check-arguments.ts';
 import { copyJson } from './copy-json.ts';
 import { describeThrown } from './describe-thrown.ts';
+import { findChanges } from './find-changes.ts';
 import { CallContext, type RunFacts, type RunHost } from './open-context.ts';
 import { endingOfInput } from './plain-input.ts';
 import { endingOfReturned } from './plain-result.ts';
 import { InputRequired } from './request-input.ts';
+
+const NO_CHANGES: readonly string[] = Object.freeze([]);
 
 export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): RunFacts {
   const { tool, callId, fence, identity, untrusted, setup, trace, services } = request;
@@ -26,8 +30,15 @@ export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): Run
     timeoutMs,
     trace,
     ...(services === undefined ? {} : { services: services.offered }),
+    ...stepOf(request),
   };
   return request.input === undefined ? facts : { ...facts, input: request.input };
+}
+
+/** A normalising tool was parsed before the rules. A second parse could make something else of what they judged. */
+function stepOf({ step, tool }: RunRequest): Pick<RunFacts, 'step'> {
+  if (step !== undefined) return { step };
+  return tool.normalises === true ? { step: 'parsed' } : {};
 }
 
 /** Runs the tool once its module is there. `load` may run the module's top-level code. */
@@ -54,17 +65,42 @@ export function runLoaded(module: ModuleDefinition, toolName: string, facts: Run
       ? module.tools[toolName]
       : findSurfaceTool(module, toolName);
     if (typeof definition?.run !== 'function') return threw('ToolMissing', `${toolName} has no function "run"`);
+    if (facts.step === 'normalise') return normalise(definition, facts, host);
     // Copies: what the tool does to its arguments must not reach the caller's records.
     const setup = parseWith(module.setup, copyJson(facts.setup));
     if (setup instanceof Promise) return runSlowly(definition, setup, facts, host);
     if (setup.kind === 'issues') return threw('SetupInvalid', setup.problems.join('; '));
-    const args = parseWith(definition.input, copyJson(facts.arguments));
+    const args = parseArguments(definition, facts);
     return args instanceof Promise
       ? runSlowly(definition, setup, facts, host, args)
       : enter(definition, args, setup.value, facts, host);
   } catch (thrown) {
     return { kind: 'threw', ...describeThrown(thrown) };
   }
+}
+
+function parseArguments({ input }: ToolDefinition, { arguments: given, step }: RunFacts): Soon<Parsed> {
+  const copy = copyJson(given);
+  return step === 'parsed' ? { kind: 'parsed', value: copy } : parseWith(input, copy);
+}
+
+function normalise({ input }: ToolDefinition, facts: RunFacts, host: RunHost): Soon<RunEnding> {
+  host.throwIfAborted();
+  const parsing = parseWith(input, copyJson(facts.arguments));
+  return parsing instanceof Promise ? parsing.then(endOfNormalised, endOfFailedParse) : endOfNormalised(parsing);
+}
+
+/** Written down here, where it was made: what JSON cannot say does not survive the way out of a process. */
+function endOfNormalised(parsed: Parsed): RunEnding {
+  if (parsed.kind === 'issues') return { kind: 'invalid-arguments', problems: parsed.problems };
+  const written = checkArguments(parsed.value);
+  if (written.ok) return { kind: 'normalised', arguments: written.canonical };
+  const { facts } = written;
+  return { kind: 'not-json', problem: 'problem' in facts ? facts.problem : `they have ${facts.is} ${facts.what}` };
+}
+
+function endOfFailedParse(thrown: unknown): RunEnding {
+  return { kind: 'threw', ...describeThrown(thrown) };
 }
 
 /** A schema of this tool takes its time. */
@@ -78,7 +114,7 @@ async function runSlowly(
   try {
     const setup = await parsing;
     if (setup.kind === 'issues') return threw('SetupInvalid', setup.problems.join('; '));
-    const parsed = await (args ?? parseWith(definition.input, copyJson(facts.arguments)));
+    const parsed = await (args ?? parseArguments(definition, facts));
     return await enter(definition, parsed, setup.value, facts, host);
   } catch (thrown) {
     return { kind: 'threw', ...describeThrown(thrown) };
@@ -93,6 +129,9 @@ function enter(
   host: RunHost,
 ): Soon<RunEnding> {
   if (args.kind === 'issues') return { kind: 'invalid-arguments', problems: args.problems };
+  // The rules judged `facts.arguments`. A schema that trims or lowers would carry a value past them that they deny.
+  const changes = facts.step === 'parsed' ? NO_CHANGES : findChanges(facts.arguments, args.value);
+  if (changes.length > 0) return { kind: 'changed-arguments', changes };
   // Loading and parsing took time; a run that was stopped meanwhile must not begin.
   host.throwIfAborted();
   const context = new CallContext(facts, setup, host);

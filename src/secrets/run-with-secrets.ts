@@ -14,7 +14,10 @@ import { Taint } from './taint.ts';
 export function withSecrets(runner: ToolRunner, source: SecretSource): ToolRunner {
   return {
     run: (request) =>
-      request.secrets === undefined ? runner.run(request) : runWithSecrets(request, request.secrets, runner, source),
+      // A schema is shown references, as the rules are: their values exist only while the tool runs.
+      request.secrets === undefined || request.step !== undefined
+        ? runner.run(request)
+        : runWithSecrets(request, request.secrets, runner, source),
     close: () => runner.close(),
   };
 }

@@ -27,6 +27,10 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
       return withinLimit({ ...taint.scrub(ending), writeBacks: scrubWriteBacks(ending.writeBacks, taint) }, maxBytes);
     case 'invalid-arguments':
       return { ...ending, problems: ending.problems.map(cut) };
+    case 'changed-arguments':
+      return { ...ending, changes: ending.changes.map(cut) };
+    case 'not-json':
+      return { ...ending, problem: cut(ending.problem) };
     case 'threw': {
       const type = cut(ending.type);
       return { ...ending, type: TYPE_NAME.test(type) ? type : 'Error', cause: cut(ending.cause) };
@@ -35,6 +39,7 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
       return { ...ending, how: cut(ending.how) };
     case 'unserialisable':
       return { ...ending, problem: cut(ending.problem) };
+    case 'normalised':
     case 'timed-out':
     case 'aborted':
     case 'too-large':

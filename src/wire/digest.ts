@@ -28,7 +28,8 @@ export function toolDigest(tool: Omit<ToolDeclaration, 'digest' | 'limits' | 'po
       privileged: tool.privileged,
       serial: tool.serial,
       pinned: tool.pinned ?? null,
-      // Only where there are some: tools without secrets keep the digest they had.
+      // Only where they are declared: other tools keep the digest they had.
+      ...(tool.normalises === true ? { normalises: true } : {}),
       ...(tool.secrets === undefined ? {} : { secrets: tool.secrets }),
       ...(tool.surface === undefined ? {} : { surface: tool.surface }),
     }),

@@ -1,5 +1,7 @@
 import type { ModuleDefinition } from 'sallyport/tool';
+import { describeModule } from '../../src/authoring/describe-module.ts';
 import { parseWith } from '../../src/authoring/standard-schema.ts';
+import { compileDefaults } from '../../src/catalog/fill-defaults.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/tool.ts';
 import type { CallId, ToolId } from '../../src/domain/ids.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
@@ -58,7 +60,16 @@ export async function runExample(
     onServiceCall,
     ...platform,
   };
-  const ending = await runTool(async () => module, tool, facts, host);
+  const { inputSchema, normalises } = describeModule(module).tools.find(({ id }) => id === facts.toolId)!;
+  // As the plane does before the rules: a schema that changes arguments is applied once, of the others only the defaults are.
+  const first =
+    normalises === true ? await runTool(async () => module, tool, { ...facts, step: 'normalise' }, host) : undefined;
+  if (first !== undefined && first.kind !== 'normalised') return first;
+  const judged =
+    first === undefined
+      ? { ...facts, arguments: compileDefaults(inputSchema)?.(args) ?? args }
+      : { ...facts, step: 'parsed' as const, arguments: JSON.parse(first.arguments) as JsonObject };
+  const ending = await runTool(async () => module, tool, judged, host);
   if (ending.kind === 'returned') await mustMatch(module.tools[tool]?.output, ending.result.value);
   return ending;
 }

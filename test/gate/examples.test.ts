@@ -27,7 +27,11 @@ describe('the example hooks', () => {
     const hooks = await loadWorkerHooks(sources, found, recordingNeeds());
     return (id: string, given: JsonObject) => {
       const declared = found.modules.flatMap(({ declaration }) => declaration.tools).find((tool) => tool.id === id)!;
-      return hooks.before(hookedCall({ tool: declared, arguments: given }), () => []);
+      return hooks.before(hookedCall({ tool: declared, arguments: given }), (value, canonical) => ({
+        kind: 'judged',
+        arguments: value,
+        canonical,
+      }));
     };
   }
 

@@ -67,6 +67,19 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
     expect((await endingsOf(plane)).filter(({ tool }) => tool === 'desk.here')).toHaveLength(2);
   });
 
+  it('that normalises is judged by what its schema makes of the arguments', async () => {
+    const rule = { id: 'no-prod', verdict: 'deny', arguments: [{ at: '/name', equals: 'prod.' }] } as const;
+    await plane.setPolicy({ ...OPEN_POLICY, rules: [rule] });
+    const caller = await startCaller();
+    expect(await caller.outcome(session, 'desk.name', { name: ' PROD' })).toMatchObject({
+      kind: 'denied',
+      executed: 'no',
+      error: { code: 'RULE_DENIED' },
+    });
+    const allowed = await caller.outcome(session, 'desk.name', { name: ' Test' });
+    expect(allowed).toMatchObject({ kind: 'ok', structured: { name: 'test.' } });
+  });
+
   it('is refused where it is not served, and nothing is accepted', async () => {
     await startFleetWorker();
     const answer = await plane.client.call(session, 'desk.here', {}, { key: 'refused' });

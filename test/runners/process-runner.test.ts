@@ -43,7 +43,7 @@ function valueOf<Value>(ending: RunEnding): Value {
 describe('ProcessRunner with friendly tools', () => {
   test('runs a tool with parsed arguments and setup', async () => {
     const runner = newRunner();
-    const { ending } = await run(runner, 'friendly.greet', { args: {}, setup: { greeting: 'Moin' } });
+    const { ending } = await run(runner, 'friendly.greet', { args: { name: 'you' }, setup: { greeting: 'Moin' } });
     expect(ending).toMatchObject({ kind: 'returned', result: { value: 'Moin, you!' } });
   });
 
@@ -202,7 +202,7 @@ describe('ProcessRunner told to stop', () => {
     expect(await started).toEqual({ kind: 'aborted' });
     await runner.close();
     expect(runner.pids).toEqual([]);
-    expect((await run(runner, 'friendly.greet')).ending).toEqual({ kind: 'aborted' });
+    expect((await run(runner, 'friendly.greet', { args: { name: 'you' } })).ending).toEqual({ kind: 'aborted' });
   });
 });
 
@@ -299,7 +299,7 @@ describe('ProcessRunner with hostile tools', () => {
     const isLooping = new Promise<void>((resolve) => (looping = resolve));
     const busy = run(runner, 'hostile.busyLoop', { signal: stop.signal, onLog: looping });
     await isLooping;
-    expect((await run(runner, 'friendly.greet')).ending).toMatchObject({ kind: 'returned' });
+    expect((await run(runner, 'friendly.greet', { args: { name: 'you' } })).ending).toMatchObject({ kind: 'returned' });
     stop.abort();
     expect((await busy).ending).toEqual({ kind: 'aborted' });
   });

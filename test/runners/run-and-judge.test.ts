@@ -76,7 +76,7 @@ describe.each(['inline', 'process'] as const)('execute with the %s runner', (run
       kind: 'failed',
       error: { code: 'RESULT_INVALID' },
     });
-    expect(await call('friendly.greet', {}, { denials: ['^Hello'] }).outcome).toMatchObject({
+    expect(await call('friendly.greet', { args: { name: 'you' } }, { denials: ['^Hello'] }).outcome).toMatchObject({
       kind: 'denied',
       executed: 'yes',
     });

@@ -42,9 +42,10 @@ export function recordingNeeds(overrides: Partial<BeforeNeeds> = {}): RecordedNe
     (facts: object, message: string): void =>
       void lines.push({ level, facts: facts as Record<string, unknown>, message });
   const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-  const validate = (value: JsonObject): string[] => {
+  const read: BeforeNeeds['read'] = (value, canonical) => {
     validated.push(value);
-    return typeof value['path'] === 'string' ? [] : ['path: must be string'];
+    if (typeof value['path'] !== 'string') return { kind: 'wrong', problems: ['path: must be string'] };
+    return { kind: 'judged', arguments: value, canonical };
   };
-  return { lines, events, validated, log, validate, onEvent: (event) => void events.push(event), ...overrides };
+  return { lines, events, validated, log, read, onEvent: (event) => void events.push(event), ...overrides };
 }

@@ -24,6 +24,7 @@ export default defineModule({
         'Remembers something about a person, place or thing, for later conversations of this user. What is already known of it stays.',
       // The service knows the call it came from: a second run of the same call changes nothing.
       effect: 'idempotent',
+      normalises: true,
       input: z.object({
         name,
         type,
@@ -45,6 +46,7 @@ export default defineModule({
     recall: tool({
       description: 'Gives what is known about things that match, and what they are related to.',
       effect: 'read',
+      normalises: true,
       input: z.object({ query: z.string().trim().min(1).max(500), limit, by }),
       output: z.object({
         known: z.array(fact.extend({ related: z.array(z.object({ relation: z.string(), name: z.string() })) })),
@@ -86,6 +88,7 @@ export default defineModule({
     search: tool({
       description: "Finds messages of this channel's conversation, the best match first.",
       effect: 'read',
+      normalises: true,
       input: z.object({ query: z.string().trim().min(1).max(500), limit, by }),
       output: z.object({ messages: z.array(message.extend({ score: z.number() })) }),
       run: async ({ query, limit: most, by: how }, { services: { conversations } }) => ({

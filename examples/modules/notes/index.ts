@@ -29,6 +29,7 @@ export default defineModule({
       description:
         'Finds notes that contain all the given words, best match first. Words match from their beginning: "plan" finds "planning". Gives previews; use read for the whole note.',
       effect: 'read',
+      normalises: true,
       input: z.object({ query: z.string().trim().min(1).max(500), limit }),
       output: found,
       run: (args, { setup, identity }) =>
@@ -58,6 +59,7 @@ export default defineModule({
       // Idempotent because the note remembers the call it came from: a second run of the same call finds it.
       effect: 'idempotent',
       serial: true,
+      normalises: true,
       input: z.object({ title, text, tags: tags.default([]) }),
       output: note,
       run: (args, { setup, identity, callId }) => withNotes(setup.file, identity, (notes) => notes.add(args, callId)),
@@ -67,6 +69,7 @@ export default defineModule({
       description: 'Changes a note. What is left out stays as it is; text and tags are replaced as a whole.',
       effect: 'idempotent',
       serial: true,
+      normalises: true,
       input: z.object({ id, title: title.optional(), text: text.optional(), tags: tags.optional() }),
       output: note,
       run: ({ id: noteId, ...changes }, { setup, identity }) =>

@@ -25,6 +25,7 @@ export default defineModule({
     add: tool({
       description: 'Puts a task on the list and gives its id.',
       effect: 'idempotent',
+      normalises: true,
       input: z.object({ title, notes: z.string().max(10_000).optional(), due: due.optional() }),
       output: task,
       run: ({ title: named, notes, due: by }, { services: { tasks } }) =>
@@ -58,6 +59,7 @@ export default defineModule({
     change: tool({
       description: 'Changes a task. What is left out stays as it is; null removes notes or the time.',
       effect: 'idempotent',
+      normalises: true,
       input: z.object({
         id,
         title: title.optional(),

@@ -10,10 +10,10 @@ export function createGateHooks(set: HookSet, reporting: HookReporting): GateHoo
   const queue = createObserverQueue(reporting);
   return {
     // Most tools have none: nothing is put together for them.
-    before: (call, validate) =>
+    before: (call, read) =>
       set.matching('before_tool_call', call.tool).length === 0
         ? untouched(call)
-        : runBeforeHooks(set, call, { ...reporting, validate }),
+        : runBeforeHooks(set, call, { ...reporting, read }),
     after: (ended) => runAfterHooks(set, ended, queue),
     resolved: (tool, approval) => runResolvedHooks(set, tool, approval, reporting),
     listens: (on, tool) => set.matching(on, tool).length > 0,

@@ -180,12 +180,12 @@ describe('rewritten arguments', () => {
 
   it('are waited for when the schema takes its time, and a schema that throws closes', async () => {
     const set = hookSet({ id: 'rewriting', run: () => ({ patch: { mode: 'r' } }) });
-    const slow = recordingNeeds({ validate: () => Promise.resolve(['mode: must be w']) });
+    const slow = recordingNeeds({ read: () => Promise.resolve({ kind: 'wrong', problems: ['mode: must be w'] }) });
     expect(await runBeforeHooks(set, hookedCall(), slow)).toMatchObject({
       kind: 'blocked',
       problems: ['mode: must be w'],
     });
-    const broken = recordingNeeds({ validate: () => Promise.reject(new Error('schema')) });
+    const broken = recordingNeeds({ read: () => Promise.reject(new Error('schema')) });
     expect(await runBeforeHooks(set, hookedCall(), broken)).toStrictEqual({ kind: 'failed', hook: 'rewriting' });
   });
 

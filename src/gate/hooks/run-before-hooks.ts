@@ -3,7 +3,7 @@ import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { Ask, HookFailure } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Soon } from '../../domain/soon.ts';
-import type { HookedCall, HooksVerdict, ValidateArguments } from '../../ports/gate-hooks.ts';
+import type { HookedCall, HooksVerdict, ReadRewritten } from '../../ports/gate-hooks.ts';
 import { checkArguments } from '../../wire/check-arguments.ts';
 import { sha256 } from '../../wire/digest.ts';
 import { orElse, whenHere } from '../when-here.ts';
@@ -14,7 +14,7 @@ import { readAnswer } from './read-answer.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 
 export interface BeforeNeeds extends HookReporting {
-  readonly validate: ValidateArguments;
+  readonly read: ReadRewritten;
 }
 
 const NO_CHANGES: readonly ArgumentChange[] = Object.freeze([]);
@@ -110,15 +110,16 @@ function change(
   hook: RegisteredHook,
   { how, value }: { readonly how: 'params' | 'patch'; readonly value: JsonObject },
   state: State,
-  { validate }: BeforeNeeds,
+  { read }: BeforeNeeds,
 ): Soon<readonly string[]> {
   const written = checkArguments(how === 'params' ? value : mergePatch(state.arguments, value));
   if (!written.ok) return [written.code === 'ENVELOPE_INVALID' ? written.facts.problem : 'they are too large'];
-  const { canonical } = written;
-  if (canonical === state.canonical) return NO_PROBLEMS;
-  const changed = JSON.parse(canonical) as JsonObject;
-  return whenHere(validate(changed), (problems) => {
-    if (problems.length > 0) return problems;
+  if (written.canonical === state.canonical) return NO_PROBLEMS;
+  return whenHere(read(JSON.parse(written.canonical) as JsonObject, written.canonical), (rewritten) => {
+    if (rewritten.kind === 'wrong') return rewritten.problems;
+    const { arguments: changed, canonical } = rewritten;
+    // What the tool's schema made of it may be what was there before.
+    if (canonical === state.canonical) return NO_PROBLEMS;
     hook.meter.count('changed');
     const at = findDifferences(state.arguments, changed);
     state.changedBy.push({ hook: hook.id, digest: sha256(canonical), at });

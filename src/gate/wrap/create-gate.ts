@@ -73,6 +73,8 @@ export interface GateBindings {
   /** The one that was given, checked. */
   readonly policy: Policy;
   readonly parserOf: (tool: object) => ParseInput;
+  /** Fills in the defaults of the tool's schema, as far as JSON Schema can say it. */
+  readonly defaultsOf: (tool: object) => GuardedTool['fill'];
   readonly judge: ResultJudge;
   /** Where somebody listens. */
   readonly events?: Events;
@@ -121,7 +123,13 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
       refuseUnnamed(gated, policy);
       const checked = isChecked(gated);
       const advise = loops === undefined ? NO_ADVICE : adviceFor(tool, options);
-      const guarded: GuardedTool = { tool: gated, parse: parserFor(tool, wrap, bindings), checked, advise };
+      const guarded: GuardedTool = {
+        tool: gated,
+        parse: parserFor(tool, wrap, bindings),
+        fill: bindings.defaultsOf(tool),
+        checked,
+        advise,
+      };
       const wrapped = wrapEntries(tool, {
         gate: thisGate,
         run: thisRun,

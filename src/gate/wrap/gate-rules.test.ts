@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { approving, asking, before, plugin, refusalOf, wrapEcho } from '../../../test/support/gate-tools.ts';
+import { z } from 'zod';
 import { createGate } from '../../compose/create-gate.ts';
 import type { GatePolicy, GateQuestion } from './gate-parts.ts';
 
@@ -71,6 +72,30 @@ describe('rules of a gate', () => {
     expect(await grown({ size: 1 })).toStrictEqual({ size: 50 });
     expect(asked).toMatchObject([{ arguments: { size: 50 }, reasons: ['rule big: It is big'] }]);
     expect(await wrapEcho({ policy, hooks: to(5) })({ size: 50 })).toStrictEqual({ size: 5 });
+  });
+
+  it('judge what the schema of the tool makes of a rewrite, and the tool gets just that', async () => {
+    const rules = [{ id: 'no-prod', verdict: 'deny' as const, arguments: [{ at: '/to', equals: 'prod!' }] }];
+    const inputSchema = z.object({ to: z.string().transform((text) => `${text.trim().toLowerCase()}!`) });
+    const run = (to: string) => {
+      const gate = createGate({ policy: { rules }, hooks: [plugin(before(() => ({ patch: { to } })))] });
+      const execute = async (input: object): Promise<unknown> => input;
+      return gate.wrapTool({ inputSchema, execute }, { id: 'box.echo' }).execute({ to: 'x' });
+    };
+    expect(await refusalOf(run(' PROD'))).toMatchObject({ code: 'RULE_DENIED', by: 'no-prod' });
+    expect(await run(' Test')).toStrictEqual({ to: 'test!' });
+  });
+
+  it('see the defaults of the schema of the tool, and so does the tool', async () => {
+    const rules = [{ id: 'no-prod', verdict: 'deny' as const, arguments: [{ at: '/to', equals: 'prod' }] }];
+    const parameters = { type: 'object', properties: { to: { default: 'prod' }, size: { default: 1 } } };
+    const execute = async (input?: unknown): Promise<unknown> => input;
+    const tool = createGate({ policy: { rules } }).wrapTool({ parameters, execute }, { id: 'box.echo' });
+    expect(await refusalOf(tool.execute({}))).toMatchObject({ code: 'RULE_DENIED' });
+    expect(await refusalOf(tool.execute())).toMatchObject({ code: 'RULE_DENIED' });
+    expect(await refusalOf(tool.execute('{}'))).toMatchObject({ code: 'RULE_DENIED' });
+    expect(await tool.execute({ to: 'test' })).toStrictEqual({ to: 'test', size: 1 });
+    expect(await tool.execute('{"to":"test"}')).toBe('{"size":1,"to":"test"}');
   });
 
   it('and hooks that ask make one question together', async () => {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../domain/json.ts';
 import type { Soon } from '../../domain/soon.ts';
-import { checkArguments } from '../../wire/check-arguments.ts';
+import type { ReadRewritten, RewrittenArguments } from '../../ports/gate-hooks.ts';
+import { checkArguments, type CheckedArguments, type WrittenArguments } from '../../wire/check-arguments.ts';
 import { randomId } from '../../wire/ids.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
 import { whenHere } from '../when-here.ts';
@@ -19,6 +20,8 @@ export type ParsedInput =
 export interface GuardedTool {
   readonly tool: GatedTool;
   readonly parse: ParseInput;
+  /** The same object when no default is missing. */
+  readonly fill: (value: JsonObject) => JsonObject;
   /** Rules or hooks are for it. Otherwise its calls are only counted, and whatever it takes as input is handed on. */
   readonly checked: boolean;
   readonly advise: Advise;
@@ -54,18 +57,17 @@ function pass(
   proceed: Proceed,
 ): unknown {
   const read = readCall(reads, given);
-  const { passage, problem } = begin(read, guarded, needs);
-  const validate = (value: JsonObject): Soon<readonly string[]> =>
-    whenHere(guarded.parse(value), (parsed) => (parsed.ok ? [] : parsed.problems));
+  const { passage, problem, sent } = begin(read, guarded, needs);
   let waited = false;
   const { call, open } = passage;
   const judging =
-    problem === undefined ? judgeCall(call, open, validate, needs) : refuseUnchecked(call, open, problem, needs);
+    problem === undefined
+      ? judgeCall(call, open, readRewritten(guarded, read), needs)
+      : refuseUnchecked(call, open, problem, needs);
   const passing = whenHere(judging, (verdict) => {
     if (verdict.kind !== 'allowed') throw refuse(verdict, passage, needs);
-    return whenHere(inputFor(verdict, read, passage, guarded), (input) =>
-      proceed(withInput(reads, given, input), createFinish(verdict, passage, needs), waited),
-    );
+    const input = inputFor(verdict, read, sent, guarded);
+    return proceed(withInput(reads, given, input), createFinish(verdict, passage, needs), waited);
   });
   waited = true;
   return passing;
@@ -74,12 +76,15 @@ function pass(
 /** With `problem` the arguments are none that could be checked. */
 function begin(
   { input, callId = randomId(), signal }: ReadCall,
-  { tool, checked, advise }: GuardedTool,
+  guarded: GuardedTool,
   { frame }: PassageNeeds,
-): { readonly passage: Passage; readonly problem?: string } {
-  const written = checkArguments(typeof input === 'string' ? readText(input) : (input ?? {}));
+): { readonly passage: Passage; readonly problem?: string; readonly sent: string } {
+  const { tool, checked, advise } = guarded;
+  const given = checkArguments(typeof input === 'string' ? readText(input) : (input ?? {}));
   const { session, run: runId, identity, memory } = frame;
-  const canonical = written.ok ? written.canonical : looseText(input);
+  const sent = given.ok ? given.canonical : looseText(input);
+  const written = given.ok && checked ? withDefaults(given, guarded) : given;
+  const canonical = written.ok ? written.canonical : sent;
   const call: GatedCall = {
     callId,
     session,
@@ -92,9 +97,33 @@ function begin(
   };
   const open = memory.begin(tool.id, canonical);
   const passage: Passage = { call, open, startedAt: performance.now(), advise };
-  if (written.ok || !checked) return { passage };
+  if (written.ok || !checked) return { passage, sent };
   const problem = written.code === 'ENVELOPE_INVALID' ? written.facts.problem : `too many ${written.facts.what}`;
-  return { passage, problem: `they cannot be checked (${problem})` };
+  return { passage, sent, problem: `they cannot be checked (${problem})` };
+}
+
+/** A default is data of the schema: the rules see it, and so does the tool. */
+function withDefaults(written: WrittenArguments, { fill }: GuardedTool): CheckedArguments {
+  const value = JSON.parse(written.canonical) as JsonObject;
+  const filled = fill(value);
+  return filled === value ? written : checkArguments(filled);
+}
+
+/**
+ * Most frameworks apply the schema before they enter the tool, so what a hook wrote goes through it as well, and what comes out is
+ * what rules judge and the tool gets. Text is handed on as text: its tool reads it itself.
+ */
+function readRewritten({ parse }: GuardedTool, { input }: ReadCall): ReadRewritten {
+  return (value, canonical) =>
+    whenHere(parse(value), (parsed): RewrittenArguments => {
+      if (!parsed.ok) return { kind: 'wrong', problems: parsed.problems };
+      if (typeof input === 'string')
+        return { kind: 'judged', arguments: JSON.parse(canonical) as JsonObject, canonical };
+      const written = checkArguments(parsed.value);
+      if (!written.ok) return { kind: 'wrong', problems: ['what the schema makes of them is not JSON'] };
+      const made = written.canonical;
+      return { kind: 'judged', arguments: JSON.parse(made) as JsonObject, canonical: made };
+    });
 }
 
 /** Tells calls apart that only loop detection looks at. What JSON cannot say is taken for another call each time. */
@@ -112,22 +141,12 @@ function readText(text: string): unknown {
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** What was checked is what runs: a copy, so that nobody can change it any more. */
-function inputFor(
-  verdict: JudgedCall,
-  { input }: ReadCall,
-  { call }: Passage,
-  { parse, checked }: GuardedTool,
-): Soon<unknown> {
+/** What was judged is what runs: a copy, so that no other holder can change it any more. */
+function inputFor(verdict: JudgedCall, { input }: ReadCall, sent: string, { checked }: GuardedTool): unknown {
   if (!checked) return input;
-  const isChanged = verdict.canonical !== call.canonical;
-  if (typeof input === 'string') return isChanged ? verdict.canonical : input;
-  if (!isChanged) return input === undefined || input === null ? input : (JSON.parse(verdict.canonical) as unknown);
-  return whenHere(parse(JSON.parse(verdict.canonical) as JsonObject), (parsed) => {
-    if (parsed.ok) return parsed.value;
-    // It was valid a moment ago.
-    throw new TypeError(`the schema of ${call.tool.id} does not always say the same`);
-  });
+  const isSent = verdict.canonical === sent;
+  if (typeof input === 'string') return isSent ? input : verdict.canonical;
+  return isSent && (input === undefined || input === null) ? input : (JSON.parse(verdict.canonical) as unknown);
 }
 
 function run(enter: () => unknown, finish: Finish, waited: boolean): unknown {

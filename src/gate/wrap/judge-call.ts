@@ -4,7 +4,7 @@ import { trouble } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { UNMATCHED } from '../../domain/rule-decision.ts';
 import type { Soon } from '../../domain/soon.ts';
-import type { HookedCall, HooksVerdict, ValidateArguments } from '../../ports/gate-hooks.ts';
+import type { HookedCall, HooksVerdict, ReadRewritten } from '../../ports/gate-hooks.ts';
 import { detectLoop } from '../loop/detect-loop.ts';
 import { factsOfBlock, PASS, type LoopBlock, type LoopVerdict } from '../loop/loop-verdict.ts';
 import { asksOf } from '../rules/asks-of.ts';
@@ -37,7 +37,7 @@ const NO_CHANGES: readonly ArgumentChange[] = Object.freeze([]);
 export function judgeCall(
   call: GatedCall,
   open: OpenAttempt,
-  validate: ValidateArguments,
+  read: ReadRewritten,
   parts: GateParts,
 ): Soon<CallVerdict> {
   const judged: JudgedCall = { arguments: call.arguments, canonical: call.canonical, changedBy: NO_CHANGES };
@@ -46,7 +46,7 @@ export function judgeCall(
   if (loop.kind === 'block') return { kind: 'refused', refusal: blockedByLoop(loop), ...judged };
   const ruled = judgeRules(call, judged.arguments, parts);
   if ('refusal' in ruled) return { kind: 'refused', ...ruled, ...judged };
-  return whenHere(parts.hooks.before(call, validate), (hooked) => {
+  return whenHere(parts.hooks.before(call, read), (hooked) => {
     if (hooked.kind !== 'passed') {
       return hooked.kind === 'aborted'
         ? { ...hooked, ...judged }

@@ -25,6 +25,14 @@ export function readEnding(received: unknown, maxBytes: number): RunEnding | und
       return endingOfReceivedInput(fields, maxBytes);
     case 'invalid-arguments':
       return { kind: 'invalid-arguments', problems: textsOf(fields['problems']) };
+    case 'changed-arguments':
+      return { kind: 'changed-arguments', changes: textsOf(fields['changes']) };
+    case 'normalised':
+      return typeof fields['arguments'] === 'string'
+        ? { kind: 'normalised', arguments: fields['arguments'] }
+        : undefined;
+    case 'not-json':
+      return { kind: 'not-json', problem: textOf(fields['problem']).slice(0, 500) };
     case 'threw':
       return { kind: 'threw', type: typeOf(fields['type']), cause: textOf(fields['cause']), ...faultIn(fields) };
     case 'unserialisable':

@@ -11,4 +11,6 @@ export interface AllowedCall {
   readonly identity: Identity;
   readonly tool: ServedTool;
   readonly arguments: JsonObject;
+  /** The same as canonical JSON. */
+  readonly canonical: string;
 }

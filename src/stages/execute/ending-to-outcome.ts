@@ -31,6 +31,12 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
       return inputOutcome(ending, tool);
     case 'invalid-arguments':
       return trouble('ARGUMENTS_INVALID', { tool, problems: [...ending.problems] });
+    case 'changed-arguments':
+      return trouble('ARGUMENTS_TRANSFORMED', { tool, changes: [...ending.changes] });
+    case 'normalised':
+    case 'not-json':
+      // Answers to a question that nobody asked this run.
+      return trouble('TOOL_CRASHED', { tool, how: 'protocol: an unknown ending' }, { executed: 'unknown' });
     case 'not-run':
       return ending.outcome;
     case 'threw':

@@ -66,6 +66,7 @@ async function executed(order: Order) {
     identity: SAMPLE_IDENTITY,
     tool: sampleServedTool(order.tool),
     arguments: {},
+    canonical: '{}',
   } as const;
   const ending = await execute(
     { call },

@@ -43,16 +43,15 @@ export function execute(
   if (refused !== undefined) return ended(refused);
   const { claimed: delivered, tool, identity, arguments: args, envelope: sent } = call;
   const beginning = begin({ delivered, tool, identity, arguments: args, sent }, needs);
-  const canonical = facts?.effective ?? call.envelope.arguments;
-  if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? run(call, canonical, needs) : beginning;
-  return beginning.then((begun) => (begun.kind === 'begun' ? run(call, canonical, needs) : begun));
+  if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? run(call, needs) : beginning;
+  return beginning.then((begun) => (begun.kind === 'begun' ? run(call, needs) : begun));
 }
 
-function run(call: AllowedCall, canonical: string, needs: Needs): Soon<Ending> {
+function run(call: AllowedCall, needs: Needs): Soon<Ending> {
   notify(call, STARTED, needs);
   const services = openServices(call, needs);
   const effects = effectsOf(call, needs);
-  const use = secretUse(call, canonical, needs);
+  const use = secretUse(call, call.canonical, needs);
   const order = withInput(executable(call, needs, services, effects), call.envelope);
   const outcome = runAndJudge(use === undefined ? order : { ...order, secrets: use }, needs);
   const end = (late: Outcome): Soon<Ending> => {

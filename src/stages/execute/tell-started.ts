@@ -11,13 +11,13 @@ import type { RunEnding } from '../../ports/tool-runner.ts';
 interface StartingCall {
   readonly tool: ServedTool;
   readonly arguments: JsonObject;
-  readonly envelope: { readonly arguments: string };
+  readonly canonical: string;
 }
 
 /** Tells that the tool is entered, and gives back how to tell of its end. Each start has exactly one end. */
 export function tellStarted(call: StartingCall, events: CallEmitter): (ending: RunEnding, outcome: Outcome) => void {
   const { runner, declaration } = call.tool;
-  const parameters = summariseValue(call.arguments, call.envelope.arguments);
+  const parameters = summariseValue(call.arguments, call.canonical);
   events.emit('tool.started', { parameters, runner, effect: declaration.effect });
   const startedAt = performance.now();
   return (ending, outcome) => {

@@ -6,6 +6,7 @@ import type { RuleDecision } from '../../domain/rule-decision.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { LoopVerdict } from '../../gate/loop/loop-verdict.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
+import { readRewritten } from '../../gate/judged-arguments.ts';
 import { whenHere } from '../../gate/when-here.ts';
 import type { HooksVerdict } from '../../ports/gate-hooks.ts';
 import type { Plane } from '../../ports/plane.ts';
@@ -18,7 +19,7 @@ import { refuse } from './refuse.ts';
 import { resume } from './resume.ts';
 import { useGrant } from './use-grant.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners'>;
 type Passed = Extract<HooksVerdict, { kind: 'passed' }>;
 
 /**
@@ -29,7 +30,11 @@ export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<All
   const { delivery, policy, events } = call.claimed;
   if (delivery.resumedWith !== undefined) return resume(call, needs);
   const history = historyOf(delivery);
-  const loop = judgeLoop(looped(call), history);
+  const sent = judgeLoop(looped(call), history);
+  // Blanks that a schema takes away would make a new call of every repeat.
+  const isSent = call.canonical === call.envelope.arguments;
+  const loop =
+    isSent || sent.kind === 'block' ? sent : stricter(sent, judgeLoop(looped(call), history, digestOf(call)));
   if (loop.kind === 'block') return blockedByLoop(loop, events);
   tellWarning(call, loop);
 
@@ -39,7 +44,9 @@ export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<All
 
   const found: Found = { history, loop, decision };
   if (needs.hooks === undefined) return conclude(call, found, unchanged(call), needs);
-  const hooked = needs.hooks.before(hookedCall(call), call.tool.validateInput);
+  const hooked = needs.hooks.before(hookedCall(call), (given, canonical) =>
+    readRewritten(call, given, canonical, needs),
+  );
   return whenHere(hooked, (verdict) => afterHooks(call, found, verdict, needs));
 }
 
@@ -50,6 +57,14 @@ interface Found {
 }
 
 const NO_RULES: RuleDecision = Object.freeze({ verdict: 'allow', by: 'unmatched', matched: [], askers: [] });
+
+function digestOf({ tool, canonical }: GatedCall): string {
+  return bodyDigest(tool.declaration.id, canonical);
+}
+
+function stricter(one: LoopVerdict, other: LoopVerdict): LoopVerdict {
+  return other.kind === 'block' || one.kind === 'pass' ? other : one;
+}
 
 function looped({ claimed: { delivery, policy }, identity, tool }: GatedCall) {
   return { delivery, policy, agent: identity.agent, tool: tool.declaration };
@@ -115,7 +130,8 @@ function conclude<Call extends GatedCall>(
 ): Soon<Allowed<Call> | Ending> {
   const [first, ...rest]: Ask[] = [...asksOf(decision), ...passed.asks];
   const facts: GateFacts | undefined = factsOf(call, loop, decision, passed);
-  const effective = passed.changedBy.length === 0 ? call : { ...call, arguments: passed.arguments };
+  const effective =
+    passed.changedBy.length === 0 ? call : { ...call, arguments: passed.arguments, canonical: passed.canonical };
   if (first === undefined) return allow(effective, facts);
   return askOrGrant(call, [first, ...rest], passed, history, needs).then((answer) =>
     answer.kind === 'granted' ? allow(effective, { ...facts, grant: answer.grant }) : answer,
@@ -134,22 +150,28 @@ async function askOrGrant(
 
 /** Undefined for the usual call: nothing was changed, warned of or allowed by name. */
 function factsOf(call: GatedCall, loop: LoopVerdict, { by }: RuleDecision, passed: Passed): GateFacts | undefined {
-  const isUsual = loop.kind === 'pass' && by === 'unmatched' && passed.changedBy.length === 0;
+  const isSent = passed.canonical === call.envelope.arguments;
+  const isUsual = loop.kind === 'pass' && by === 'unmatched' && passed.changedBy.length === 0 && isSent;
   if (isUsual) return undefined;
   return {
-    ...(passed.canonical === call.envelope.arguments
-      ? {}
-      : { effective: passed.canonical, changedBy: passed.changedBy }),
+    ...(isSent ? {} : { effective: passed.canonical, changedBy: passed.changedBy }),
     ...(loop.kind === 'warn' ? { advice: loop.message, detector: loop.detector } : {}),
     ...(by === 'unmatched' ? {} : { rule: by.id }),
   };
 }
 
 function unchanged(call: GatedCall): Passed {
-  return { kind: 'passed', arguments: call.arguments, canonical: call.envelope.arguments, changedBy: [], asks: [] };
+  return { kind: 'passed', arguments: call.arguments, canonical: call.canonical, changedBy: [], asks: [] };
 }
 
-function hookedCall({ claimed: { delivery, signal }, envelope, identity, tool, arguments: args }: GatedCall) {
+function hookedCall({
+  claimed: { delivery, signal },
+  envelope,
+  identity,
+  tool,
+  arguments: args,
+  canonical,
+}: GatedCall) {
   return {
     callId: delivery.callId,
     session: delivery.session,
@@ -160,7 +182,7 @@ function hookedCall({ claimed: { delivery, signal }, envelope, identity, tool, a
     ...(envelope.untrusted === undefined ? {} : { untrusted: envelope.untrusted }),
     tool: tool.declaration,
     arguments: args,
-    canonical: envelope.arguments,
+    canonical,
     signal,
   };
 }

@@ -12,7 +12,10 @@ export interface GatedCall {
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;
+  /** Judged as they are: what runs is this, or what a hook or a person makes of it. */
   readonly arguments: JsonObject;
+  /** The same as canonical JSON. The caller's own is in the envelope. */
+  readonly canonical: string;
 }
 
 /** Why a call may run, and as what. */

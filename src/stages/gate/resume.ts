@@ -1,9 +1,10 @@
 import type { Approval, Asker } from '../../domain/approval.ts';
-import { ended, type Ending } from '../../domain/ending.ts';
-import { trouble } from '../../domain/errors.ts';
+import type { Ending } from '../../domain/ending.ts';
 import type { Ask } from '../../domain/hook.ts';
+import type { Soon } from '../../domain/soon.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
+import { judgedArguments, type JudgedArguments } from '../../gate/judged-arguments.ts';
 import type { Plane } from '../../ports/plane.ts';
 import { NO_HISTORY } from '../../wire/history.ts';
 import { readArguments } from '../../wire/read-arguments.ts';
@@ -11,7 +12,7 @@ import { askApproval, endedBy } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall } from './gated-call.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners'>;
 
 /**
  * A person has said yes. What runs is what they saw, or what they made of it: the stored bytes, never the caller's. Rules are asked
@@ -27,22 +28,42 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
   if (changed !== undefined) return endedBy(call, 'mismatch', { what: changed });
 
   const { changedBy = [] } = approval.question;
-  const canonical = approval.editedArguments ?? approval.question.arguments;
-  const read = readArguments(canonical);
-  if (!read.ok) return endedBy(call, 'mismatch', { what: 'the arguments' });
-  const problems = call.tool.validateInput(read.value);
-  if (problems.length > 0) return ended(trouble('ARGUMENTS_INVALID', { tool: call.tool.declaration.id, problems }));
+  const allowed = approval.editedArguments ?? approval.question.arguments;
+  const judged = await readAllowed(call, approval, allowed, needs);
+  if (judged.kind !== 'judged') return judged;
 
-  const decision = judgeRules(call, read.value);
+  const { canonical, arguments: args } = judged;
+  const decision = judgeRules(call, args);
   if (decision.verdict === 'deny') return deniedByRule(call, decision);
-  // One that was not answered asks, and all others with it: the next yes is compared with all of them.
-  const [first, ...rest] = asksOf(decision);
-  if (first !== undefined && ![first, ...rest].every(({ asker }) => wasAsked(approval, asker))) {
-    const asks = [first, ...rest, ...hookAsks(approval)] as const;
-    return askApproval(call, asks, { canonical, changedBy }, NO_HISTORY, needs, approval.question);
+  // One that was not answered asks, and all others with it: the next yes is compared with all of them. So do all of them when the
+  // tool's schema made something else of edited arguments: the person has not seen that.
+  const asks = asksOf(decision);
+  const isSeen = canonical === allowed;
+  const [first, ...rest] =
+    isSeen && asks.every(({ asker }) => wasAsked(approval, asker)) ? [] : asksAgain(asks, approval);
+  if (first !== undefined) {
+    return askApproval(call, [first, ...rest], { canonical, changedBy }, NO_HISTORY, needs, approval.question);
   }
   const effective = canonical === call.envelope.arguments ? {} : { effective: canonical, changedBy };
-  return allow({ ...call, arguments: read.value }, { ...effective, approval: approval.question.id });
+  return allow({ ...call, arguments: args, canonical }, { ...effective, approval: approval.question.id });
+}
+
+/** The bytes of the question were judged before it was asked: a tool that normalises is not asked to parse them again. */
+function readAllowed(
+  call: GatedCall,
+  { editedArguments }: Approval,
+  allowed: string,
+  needs: Needs,
+): Soon<JudgedArguments | Ending> {
+  const read = readArguments(allowed);
+  if (!read.ok) return endedBy(call, 'mismatch', { what: 'the arguments' });
+  const isParsed = editedArguments === undefined && call.tool.declaration.normalises === true;
+  if (isParsed) return { kind: 'judged', arguments: read.value, canonical: allowed };
+  return judgedArguments(call, read.value, allowed, needs);
+}
+
+function asksAgain(asks: readonly Ask[], approval: Approval): Ask[] {
+  return [...asks, ...hookAsks(approval)];
 }
 
 /** Where a callback was asked for, whoever claims it tells. */

@@ -5,7 +5,14 @@ import { toolId, type RunId } from '../../domain/ids.ts';
 import type { InjectedGrant, Session } from '../../domain/session.ts';
 import type { AbandonRequest, Delivery } from '../../ports/call-store.ts';
 import type { ServedTool } from '../../ports/plane.ts';
-import { partialStore, sampleDelivered, sampleDelivery, sampleServedTool } from '../../../test/support/sample-call.ts';
+import type { RunEnding, RunRequest } from '../../ports/tool-runner.ts';
+import {
+  partialStore,
+  sampleDelivered,
+  sampleDelivery,
+  sampleServedTool,
+  SILENT_LOG,
+} from '../../../test/support/sample-call.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { encodeEnvelope } from '../../wire/envelope.ts';
 import { identify } from './identify.ts';
@@ -20,10 +27,16 @@ interface Place {
   readonly abandon?: 'abandoned' | 'fenced';
   /** What was offered to the runs of the session; without it the session must not be read. */
   readonly injected?: readonly InjectedGrant[];
+  /** What the tool's runner answers; without it no runner may be asked. */
+  readonly run?: (request: RunRequest) => RunEnding;
+}
+
+function unexpected(): never {
+  throw new Error('a runner was asked');
 }
 
 async function identified(delivery: Delivery, place: Place = {}) {
-  const { served, serving = 0, policy = OPEN, abandon = 'abandoned', injected } = place;
+  const { served, serving = 0, policy = OPEN, abandon = 'abandoned', injected, run = unexpected } = place;
   const given: AbandonRequest[] = [];
   const pauses: number[] = [];
   const store = partialStore({
@@ -33,6 +46,7 @@ async function identified(delivery: Delivery, place: Place = {}) {
     },
     ...(injected === undefined ? {} : { readSession: async () => ({ injected }) as unknown as Session }),
   });
+  const runner = { run, close: async () => undefined };
   const answer = await identify(
     { ...sampleDelivered(delivery), policy, policyVersion: 1, now: 1000 },
     {
@@ -40,6 +54,8 @@ async function identified(delivery: Delivery, place: Place = {}) {
       tools: () => ({ find: () => served, near: () => ['notes.added'] }),
       peersFor: async () => ({ serving, notServing: 2 }),
       standAside: async (_, waitMs) => void pauses.push(waitMs),
+      runners: { inline: runner, process: runner },
+      log: SILENT_LOG,
     },
   );
   return { answer, given, pauses };
@@ -246,5 +262,48 @@ describe('identify', () => {
     const served = { ...sampleServedTool(), validateInput: () => ['text is missing'] };
     const { answer } = await identified(sampleDelivery(), { served });
     expect(answer).toMatchObject({ outcome: { kind: 'invalid', executed: 'no' } });
+  });
+});
+
+describe('identify of a tool that normalises', () => {
+  const served = sampleServedTool({ normalises: true });
+  const answerTo = async (ending: RunEnding, delivery: Partial<Delivery> = {}) =>
+    (await identified(sampleDelivery(delivery), { served, run: () => ending })).answer;
+
+  it('goes on with what its schema made of the arguments, written canonically', async () => {
+    expect(await answerTo({ kind: 'normalised', arguments: '{"b":1, "a":"x"}' })).toMatchObject({
+      kind: 'identified',
+      arguments: { a: 'x', b: 1 },
+      canonical: '{"a":"x","b":1}',
+      envelope: { arguments: '{}' },
+    });
+  });
+
+  it.each<[RunEnding, string]>([
+    [{ kind: 'normalised', arguments: '[]' }, 'ARGUMENTS_NOT_JSON'],
+    [{ kind: 'normalised', arguments: '{' }, 'ARGUMENTS_NOT_JSON'],
+    [{ kind: 'not-json', problem: 'at: a Date' }, 'ARGUMENTS_NOT_JSON'],
+    [{ kind: 'invalid-arguments', problems: ['a: wrong'] }, 'ARGUMENTS_INVALID'],
+    [{ kind: 'threw', type: 'TypeError', cause: 'no' }, 'TOOL_THREW'],
+    [{ kind: 'timed-out' }, 'TOOL_TIMED_OUT'],
+    [{ kind: 'aborted' }, 'CALL_CANCELLED'],
+    [{ kind: 'crashed', how: 'exit code 1' }, 'TOOL_CRASHED'],
+    [{ kind: 'too-large', bytes: 2, limit: 1 }, 'TOOL_CRASHED'],
+  ])('ends on %j, and says that nothing was executed', async (ending, code) => {
+    const answer = await answerTo(ending);
+    expect(answer).toMatchObject({ kind: 'ended', outcome: { executed: 'no', error: { code } } });
+  });
+
+  it('gives up on a schema that took three workers with it', async () => {
+    const recovered = { starts: 0, wasRunning: false, cancelRequested: false };
+    const fine: RunEnding = { kind: 'normalised', arguments: '{}' };
+    expect(await answerTo(fine, { fence: 3, recovered })).toMatchObject({ kind: 'identified' });
+    expect(codeOf(await answerTo(fine, { fence: 4, recovered }))).toBe('TOOL_POISONOUS');
+    expect(await answerTo(fine, { fence: 4, handedBack: 3, recovered })).toMatchObject({ kind: 'identified' });
+  });
+
+  it('does not parse again what a person has allowed', async () => {
+    const delivery = sampleDelivery({ resumedWith: { approval: 'a' as never } as never });
+    expect((await identified(delivery, { served })).answer).toMatchObject({ kind: 'identified', canonical: '{}' });
   });
 });

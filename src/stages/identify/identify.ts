@@ -8,6 +8,8 @@ import type { Policy } from '../../domain/policy.ts';
 import { namesSecrets, refuseSecrets } from '../../domain/secret-use.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
+import { judgedArguments, type JudgedArguments } from '../../gate/judged-arguments.ts';
+import { whenHere } from '../../gate/when-here.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
@@ -23,13 +25,16 @@ export interface IdentifiedCall<Claimed> {
   readonly envelope: Envelope;
   readonly identity: Identity;
   readonly tool: ServedTool;
+  /** With the defaults of the published schema; for a tool that normalises, what its schema made of them. */
   readonly arguments: JsonObject;
+  /** The same as canonical JSON. */
+  readonly canonical: string;
   /** The policy's entry that let it through. */
   readonly permission: string;
 }
 
 type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number; readonly now: number };
-type Needs = Pick<Plane, 'store' | 'tools' | 'peersFor' | 'standAside' | 'placement' | 'secrets'>;
+type Needs = Pick<Plane, 'store' | 'tools' | 'peersFor' | 'standAside' | 'placement' | 'secrets' | 'runners' | 'log'>;
 
 export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soon<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
@@ -70,10 +75,11 @@ async function selectInRun<Call extends Claimed>(call: Named<Call>, needs: Needs
 }
 
 function admit<Call extends Claimed>(
-  { claimed, envelope, identity, tool }: Named<Call>,
+  call: Named<Call>,
   { selection, permission }: Access,
   needs: Needs,
-): IdentifiedCall<Call> | Ending {
+): Soon<IdentifiedCall<Call> | Ending> {
+  const { identity, tool } = call;
   const { id } = tool.declaration;
   if (!selection.selected) {
     const reason = selection.reason === 'agent-unknown' ? 'no agent of that name is declared' : 'it did not select it';
@@ -84,23 +90,36 @@ function admit<Call extends Claimed>(
     return ended(trouble('PERMISSION_DENIED', { tool: id, subject: identity.subject, reason }));
   }
 
-  const checked = checkArguments(tool, envelope.arguments);
-  if (checked.kind !== 'checked') return checked;
-  const given = { canonical: envelope.arguments, arguments: checked.arguments, setup: tool.setup };
+  return whenHere(readSent(call, needs), (judged) =>
+    judged.kind === 'judged' ? withArguments(call, judged, permission.entry, needs) : judged,
+  );
+}
+
+/** What a person allowed is stored beside their answer, and is never parsed again: then the caller's arguments only have to fit. */
+function readSent<Call extends Claimed>(call: Named<Call>, needs: Needs): Soon<JudgedArguments | Ending> {
+  const { claimed, envelope, tool } = call;
+  const canonical = envelope.arguments;
+  const read = readArguments(canonical);
+  if (!read.ok) return ended(trouble('ENVELOPE_INVALID', { problem: read.problem }));
+  if (claimed.delivery.resumedWith === undefined) return judgedArguments(call, read.value, canonical, needs);
+  const problems = tool.validateInput(read.value);
+  if (problems.length > 0) return ended(trouble('ARGUMENTS_INVALID', { tool: tool.declaration.id, problems }));
+  return { kind: 'judged', arguments: read.value, canonical };
+}
+
+function withArguments<Call extends Claimed>(
+  { claimed, envelope, identity, tool }: Named<Call>,
+  { arguments: args, canonical }: JudgedArguments,
+  permission: string,
+  needs: Needs,
+): IdentifiedCall<Call> | Ending {
+  const given = { canonical, arguments: args, setup: tool.setup };
   if (namesSecrets(given)) {
     const knows = (name: string): boolean => needs.secrets?.knows(name) === true;
     const refused = refuseSecrets({ tool: tool.declaration, policy: claimed.policy, identity, knows }, given);
     if (refused !== undefined) return ended(refused);
   }
-  return {
-    kind: 'identified',
-    claimed,
-    envelope,
-    identity,
-    tool,
-    arguments: checked.arguments,
-    permission: permission.entry,
-  };
+  return { kind: 'identified', claimed, envelope, identity, tool, arguments: args, canonical, permission };
 }
 
 /** What the envelope claims must agree with what the store accepted; otherwise somebody wrote to the stream by hand. */
@@ -144,13 +163,4 @@ async function misplaced(
   return ended(
     trouble('TOOL_STALE', { tool: envelope.tool, current: tool?.declaration.digest ?? envelope.toolDigest }),
   );
-}
-
-function checkArguments(tool: ServedTool, text: string): { kind: 'checked'; arguments: JsonObject } | Ending {
-  const read = readArguments(text);
-  if (!read.ok) return ended(trouble('ENVELOPE_INVALID', { problem: read.problem }));
-  const { value } = read;
-  const problems = tool.validateInput(value);
-  if (problems.length > 0) return ended(trouble('ARGUMENTS_INVALID', { tool: tool.declaration.id, problems }));
-  return { kind: 'checked', arguments: value };
 }

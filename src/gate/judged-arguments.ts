@@ -1,0 +1,163 @@
+import { ended, type Ending } from '../domain/ending.ts';
+import { trouble } from '../domain/errors.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Identity } from '../domain/session.ts';
+import type { Soon } from '../domain/soon.ts';
+import type { RewrittenArguments } from '../ports/gate-hooks.ts';
+import type { DeliveredCall, Plane, ServedTool } from '../ports/plane.ts';
+import type { RunEnding } from '../ports/tool-runner.ts';
+import { checkArguments } from '../wire/check-arguments.ts';
+import { whenHere } from './when-here.ts';
+
+/** Arguments as rules, hooks, approvers, the audit and the tool all see them. */
+export interface JudgedArguments {
+  readonly kind: 'judged';
+  readonly arguments: JsonObject;
+  /** The same as canonical JSON. */
+  readonly canonical: string;
+}
+
+/** A call whose arguments are not judged yet. */
+interface UnjudgedCall {
+  readonly claimed: DeliveredCall & { readonly now: number };
+  readonly identity: Identity;
+  readonly tool: ServedTool;
+}
+
+type Needs = Pick<Plane, 'runners' | 'store' | 'log'>;
+
+/**
+ * What the rules will judge, made of arguments that a caller, a hook or an approver wrote: they fit the published schema, and its
+ * defaults are filled in. A tool that normalises has its own schema applied instead, by its runner, before anything is decided.
+ */
+export function judgedArguments(
+  call: UnjudgedCall,
+  given: JsonObject,
+  canonical: string,
+  needs: Needs,
+): Soon<JudgedArguments | Ending> {
+  const { declaration, validateInput, fillDefaults } = call.tool;
+  const problems = validateInput(given);
+  if (problems.length > 0) return ended(trouble('ARGUMENTS_INVALID', { tool: declaration.id, problems }));
+  if (declaration.normalises === true) return normalise(call, given, needs);
+  const filled = fillDefaults?.(given) ?? given;
+  if (filled === given) return { kind: 'judged', arguments: given, canonical };
+  // A default need not fit the schema it stands in.
+  const wrong = validateInput(filled);
+  return wrong.length > 0
+    ? ended(trouble('ARGUMENTS_INVALID', { tool: declaration.id, problems: wrong }))
+    : written(call, filled);
+}
+
+/** The same for a hook that rewrote them: whatever ends the call is a problem of the rewrite. */
+export function readRewritten(
+  call: UnjudgedCall,
+  given: JsonObject,
+  canonical: string,
+  needs: Needs,
+): Soon<RewrittenArguments> {
+  return whenHere(judgedArguments(call, given, canonical, needs), (judged) => {
+    if (judged.kind === 'judged') return judged;
+    const { error } = judged.kind === 'ended' ? judged.outcome : {};
+    const problems = error?.code === 'ARGUMENTS_INVALID' ? error.facts?.['problems'] : undefined;
+    return {
+      kind: 'wrong',
+      problems: Array.isArray(problems) ? (problems as string[]) : [error?.message ?? 'stopped'],
+    };
+  });
+}
+
+/** A schema that ends its worker would otherwise do so at each delivery: nothing is marked as started before the rules. */
+const MAX_LOST_DELIVERIES = 3;
+
+function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): Soon<JudgedArguments | Ending> {
+  const { claimed, identity, tool } = call;
+  const { delivery, signal, now } = claimed;
+  const lost = delivery.recovered === undefined ? 0 : delivery.fence - 1 - delivery.handedBack;
+  if (lost >= MAX_LOST_DELIVERIES) {
+    return ended(trouble('TOOL_POISONOUS', { tool: tool.declaration.id, starts: lost }));
+  }
+  const timeoutMs = Math.max(1, Math.round(Math.min(tool.declaration.limits.timeoutMs, delivery.deadline - now)));
+  const runner = tool.builtIn ?? needs.runners[tool.runner];
+  const ending = runner.run({
+    step: 'normalise',
+    tool: tool.declaration,
+    source: tool.source,
+    callId: delivery.callId,
+    fence: delivery.fence,
+    identity,
+    session: delivery.session,
+    run: delivery.run,
+    arguments: given,
+    untrusted: {},
+    setup: tool.setup,
+    timeoutMs,
+    signal,
+    onProgress: () => undefined,
+    onLog: () => undefined,
+    onNestedCall: () => Promise.reject(new Error('A schema makes no calls.')),
+  });
+  return whenHere(ending, (told) => readEnding(call, told, timeoutMs, needs));
+}
+
+/** The tool itself was not entered, so nothing has been executed, whatever its schema did. */
+function readEnding(
+  call: UnjudgedCall,
+  ending: RunEnding,
+  timeoutMs: number,
+  needs: Needs,
+): Soon<JudgedArguments | Ending> {
+  const { id } = call.tool.declaration;
+  switch (ending.kind) {
+    case 'normalised':
+      return read(call, ending.arguments);
+    case 'not-json':
+      return ended(trouble('ARGUMENTS_NOT_JSON', { tool: id, problem: ending.problem }));
+    case 'invalid-arguments':
+      return ended(trouble('ARGUMENTS_INVALID', { tool: id, problems: [...ending.problems] }));
+    case 'not-run':
+      return ended(ending.outcome);
+    case 'timed-out':
+      return ended(trouble('TOOL_TIMED_OUT', { tool: id, afterMs: timeoutMs }));
+    case 'aborted':
+      return stopped(call, needs);
+    case 'threw': {
+      const { callId } = call.claimed.delivery;
+      const facts = { stage: 'identify', callId, tool: id, cause: ending.cause };
+      needs.log.error(facts, `The schema of the tool threw ${ending.type}.`);
+      return ended(trouble('TOOL_THREW', { tool: id, type: ending.type }));
+    }
+    case 'crashed':
+      return ended(trouble('TOOL_CRASHED', { tool: id, how: ending.how }));
+    default:
+      return ended(trouble('TOOL_CRASHED', { tool: id, how: 'protocol: an unknown ending' }));
+  }
+}
+
+/** Read anew: the text may come from a process that the tool shares. */
+function read(call: UnjudgedCall, text: string): JudgedArguments | Ending {
+  try {
+    return written(call, JSON.parse(text) as JsonObject);
+  } catch {
+    return ended(trouble('ARGUMENTS_NOT_JSON', { tool: call.tool.declaration.id, problem: 'it cannot be read' }));
+  }
+}
+
+/** Within the limits of arguments, and in their one canonical form. */
+function written({ tool }: UnjudgedCall, value: JsonObject): JudgedArguments | Ending {
+  const checked = checkArguments(value);
+  if (checked.ok) {
+    const { canonical } = checked;
+    return { kind: 'judged', arguments: JSON.parse(canonical) as JsonObject, canonical };
+  }
+  const { facts } = checked;
+  const problem = 'problem' in facts ? facts.problem : `${facts.is} ${facts.what}; the limit is ${facts.limit}`;
+  return ended(trouble('ARGUMENTS_NOT_JSON', { tool: tool.declaration.id, problem }));
+}
+
+async function stopped({ claimed: { delivery, signal } }: UnjudgedCall, { store }: Needs): Promise<Ending> {
+  if (signal.reason === 'lost') return { kind: 'lost' };
+  if (signal.reason !== 'draining') return ended(trouble('CALL_CANCELLED', {}));
+  const answer = await store.abandonCall({ ...delivery, handedBack: false });
+  return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };
+}
