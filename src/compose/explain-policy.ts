@@ -1,3 +1,4 @@
+import { compileDefaults } from '../catalog/fill-defaults.ts';
 import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { placeOfRule } from '../config/place-of-rule.ts';
 import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
@@ -56,6 +57,7 @@ export function createExplainer(
       tools,
       onlyVerdict,
       validate: ({ digest, inputSchema }, value) => validators.validatorOf(digest, inputSchema)(value),
+      fill: ({ inputSchema }, value) => compileDefaults(inputSchema)?.(value) ?? value,
       near: nearNames,
       askRules: foreseeRules,
     });

@@ -37,12 +37,13 @@ const CATALOG: Catalog = {
 const ANN: Identity = { tenant: 'default', subject: 'ann', agent: 'main' };
 const OPEN: Policy = { ...CLOSED_POLICY, permissions: { '*': { allow: ['*'] } } };
 
-function explain(policy: Policy, asked: Partial<Asked> = {}): Explanation {
+function explain(policy: Policy, asked: Partial<Asked> = {}, catalog?: Catalog): Explanation {
   return explainCall(
     { tool: 'notes.add', identity: ANN, ...asked },
     {
-      catalog: CATALOG,
+      catalog: catalog ?? CATALOG,
       record: { version: 7, policy },
+      fill: (_, value) => ({ place: 'inbox', ...value }),
       validate: (_, value: JsonObject) => (value['text'] === undefined ? ['text: is missing'] : []),
       near: (name, known) => [...known].filter((id) => id[0] === name[0]),
       askRules: foreseeRules,
@@ -53,6 +54,26 @@ const answerOf = (explanation: Explanation) => explanation.checks.find(({ check 
 const applyAll = (policy: Policy, changes: readonly PolicyChange[]): Policy => changes.reduce(applyChange, policy);
 
 describe('explainCall', () => {
+  const inbox = { at: '/place', equals: 'inbox' } as const;
+  const noInbox: Policy = { ...OPEN, rules: [{ id: 'no-inbox', verdict: 'deny', arguments: [inbox] }] };
+
+  it('asks the rules about the arguments with the defaults of the published schema', () => {
+    expect(explain(noInbox, { arguments: { text: 'x' } })).toMatchObject({ verdict: 'deny', decidedBy: 'rules' });
+    expect(explain(noInbox, { arguments: { text: 'x', place: 'desk' } })).toMatchObject({ verdict: 'allow' });
+  });
+
+  it('claims no verdict on arguments that a worker normalises first', () => {
+    const catalog = { ...CATALOG, modules: [moduleOf('notes', { ...tool('notes', 'add'), normalises: true })] };
+    for (const place of ['inbox', 'desk']) {
+      const explanation = explain(noInbox, { arguments: { text: 'x', place } }, catalog);
+      expect(explanation).toMatchObject({ verdict: 'depends', decidedBy: 'rules' });
+      expect(explanation.checks.find(({ check }) => check === 'arguments')?.found).toContain(
+        'the worker normalises them',
+      );
+    }
+    expect(explain(OPEN, { arguments: { text: 'x' } }, catalog)).toMatchObject({ verdict: 'allow' });
+  });
+
   it('names the permission that lets a call through, and the version it stands in', () => {
     const explanation = explain(OPEN, { arguments: { text: 'x' } });
     expect(explanation).toMatchObject({ allowed: true, decidedBy: 'permission', policyVersion: 7, changes: [] });

@@ -37,7 +37,7 @@ export interface Explanation {
   readonly policyVersion: number;
   /** No check refuses it. A person may still have to be asked: see `verdict`. */
   readonly allowed: boolean;
-  /** What happens to the call. `depends`: rules are about its arguments, and none were given. */
+  /** What happens to the call. `depends`: rules are about its arguments, and these are not known here: see `checks`. */
   readonly verdict: RuleVerdict | 'depends';
   /** The first check that refuses; when none does, the rules if one of them speaks, else the permission. */
   readonly decidedBy: Check;
@@ -60,6 +60,8 @@ export interface ExplainNeeds {
   readonly record: PolicyRecord;
   /** The problems of arguments, by the published schema. */
   readonly validate: (tool: ToolDeclaration, value: JsonObject) => readonly string[];
+  /** With the defaults of the published schema. */
+  readonly fill: (tool: ToolDeclaration, value: JsonObject) => JsonObject;
   readonly near: (name: string, known: Iterable<string>) => string[];
   /** Of the catalog, if it is there already. */
   readonly tools?: ReturnType<typeof indexTools>;
@@ -84,14 +86,16 @@ export function explainCall(asked: Asked, needs: ExplainNeeds): Explanation {
     const answer = { allowed: false, verdict: 'deny', decidedBy: 'tool' } as const;
     return { ...base, ...answer, checks, changes: [], near: near(name, tools.keys()) };
   }
-  const ask = (changed: Policy): RuleForesight => askRules({ ...asked, tool, policy: changed });
+  const { arguments: given, ...caller } = asked;
+  const args = given === undefined ? {} : judgedHere(tool, given, needs);
+  const ask = (changed: Policy): RuleForesight => askRules({ ...caller, ...args, tool, policy: changed });
   const foresight = ask(policy);
   const checks: CheckAnswer[] = [
     { check: 'tool', passes: true, found: `published${tool.privileged ? ', privileged' : ''}` },
     answerPaused(policy, tool, identity),
     answerSelection(policy, tool, identity),
     answerPermission(policy, tool, identity),
-    ...(asked.arguments === undefined ? [] : [answerArguments(validate(tool, asked.arguments))]),
+    ...(given === undefined ? [] : [answerArguments(validate(tool, args.arguments ?? given), tool)]),
     answerRules(policy, foresight),
   ];
   const refused = checks.find(({ passes }) => !passes);
@@ -106,6 +110,16 @@ export function explainCall(asked: Asked, needs: ExplainNeeds): Explanation {
     changes: needs.onlyVerdict === true ? [] : findChanges(policy, tool, identity, ask),
     near: [],
   };
+}
+
+/** The rules judge what a worker makes of the arguments. Without the tool's code only the defaults can be foretold. */
+function judgedHere(
+  tool: ToolDeclaration,
+  given: JsonObject,
+  { fill, validate }: ExplainNeeds,
+): { readonly arguments?: JsonObject } {
+  if (tool.normalises === true) return {};
+  return { arguments: validate(tool, given).length === 0 ? fill(tool, given) : given };
 }
 
 function answerPaused({ paused }: Policy, { id }: ToolDeclaration, identity: Identity): CheckAnswer {
@@ -177,8 +191,13 @@ function describeNotGranted(
   return { found: `no permission names ${who}` };
 }
 
-function answerArguments(problems: readonly string[]): CheckAnswer {
-  if (problems.length === 0) return { check: 'arguments', passes: true, found: 'they match the published schema' };
+const NORMALISED = '; the worker normalises them before the rules, so what the rules will see is not known here';
+
+function answerArguments(problems: readonly string[], { normalises }: ToolDeclaration): CheckAnswer {
+  if (problems.length === 0) {
+    const found = `they match the published schema${normalises === true ? NORMALISED : ''}`;
+    return { check: 'arguments', passes: true, found };
+  }
   return { check: 'arguments', passes: false, found: problems.join('; ') };
 }
 
