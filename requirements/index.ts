@@ -3,6 +3,7 @@ import type { RequirementGroup } from './requirement.ts';
 import { ROWS_A1 } from './rows-a1.ts';
 import { ROWS_A } from './rows-a.ts';
 import { ROWS_B } from './rows-b.ts';
+import { ROWS_BYTES } from './rows-bytes.ts';
 import { ROWS_C } from './rows-c.ts';
 import { ROWS_D } from './rows-d.ts';
 import { ROWS_STATEMENTS } from './rows-statements.ts';
@@ -15,5 +16,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'Beyond', rows: ROWS_D },
   { title: 'The audit cannot be set back', rows: ROWS_STATEMENTS },
   { title: 'What is shown is what runs', rows: ROWS_A1 },
+  { title: 'What is judged is what runs', rows: ROWS_BYTES },
   { title: 'Invariants', rows: INVARIANTS },
 ];

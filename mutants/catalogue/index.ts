@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 import { SHOWN_IS_RUN } from './a1.ts';
 import { ACCEPT } from './accept.ts';
+import { BYTES } from './bytes.ts';
 import { LEASE } from './lease.ts';
 import { PERMISSION } from './permission.ts';
 import { PLANE } from './plane.ts';
@@ -24,4 +25,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...ROWS_D,
   ...STATEMENTS,
   ...SHOWN_IS_RUN,
+  ...BYTES,
 ];

@@ -1,0 +1,69 @@
+import type { Mutant } from '../mutant.ts';
+
+const PLANE_TEST = 'test/plane/normalise.test.ts';
+const RUN_TOOL = 'src/runners/run-tool.ts';
+
+/** Bugs against the rows of requirements/rows-bytes.ts: the rules judge the bytes that run. */
+export const BYTES: readonly Mutant[] = [
+  {
+    id: 'transforms-run-unjudged',
+    bug: 'A schema that makes something else of the arguments than what the rules judged is not noticed.',
+    file: RUN_TOOL,
+    find: 'if (changes.length > 0) return',
+    replace: 'if (changes.length > 99) return',
+    caughtBy: [{ file: PLANE_TEST, title: 'that trims and lowers does not carry " PROD" past them' }],
+  },
+  {
+    id: 'normalised-arguments-are-parsed-again',
+    bug: 'The runner parses the arguments of a normalising tool a second time, after the rules judged them.',
+    file: RUN_TOOL,
+    find: "return step === 'parsed' ? { kind: 'parsed', value: copy } : parseWith(input, copy);",
+    replace: 'return parseWith(input, copy);',
+    caughtBy: [{ file: PLANE_TEST, title: 'arguments are parsed once, also over a question' }],
+  },
+  {
+    id: 'a-question-is-parsed-again',
+    bug: 'What a person allowed is normalised again before it runs.',
+    file: 'src/stages/gate/resume.ts',
+    find: 'if (isParsed) return',
+    replace: 'if (isParsed && allowed.length < 0) return',
+    caughtBy: [{ file: PLANE_TEST, title: 'arguments are parsed once, also over a question' }],
+  },
+  {
+    id: 'rules-do-not-see-defaults',
+    bug: 'Defaults of the published schema are not filled in before the rules.',
+    file: 'src/gate/judged-arguments.ts',
+    find: 'const filled = fillDefaults?.(given) ?? given;',
+    replace: 'const filled = fillDefaults === undefined ? given : given;',
+    caughtBy: [{ file: PLANE_TEST, title: 'defaults of the published schema are filled in before them' }],
+  },
+  {
+    id: 'rewrites-are-not-normalised',
+    bug: 'What a hook rewrote is judged as the hook wrote it, not as the tool will read it.',
+    file: 'src/gate/hooks/run-before-hooks.ts',
+    find: 'const { arguments: changed, canonical } = rewritten;',
+    replace: 'const { canonical } = written;\n    const changed = JSON.parse(canonical) as JsonObject;',
+    caughtBy: [{ file: PLANE_TEST, title: 'what a hook rewrote is normalised again before them' }],
+  },
+  {
+    id: 'edits-run-unseen',
+    bug: 'What the schema made of edited arguments runs without a person having seen it.',
+    file: 'src/stages/gate/resume.ts',
+    find: 'const isSeen = canonical === allowed;',
+    replace: 'const isSeen = canonical.length > 0;',
+    caughtBy: [{ file: PLANE_TEST, title: 'asked about again when that changed them' }],
+  },
+  {
+    id: 'explain-judges-other-bytes',
+    bug: 'explain gives a verdict on arguments that a worker would normalise first.',
+    file: 'src/domain/explain-call.ts',
+    find: 'if (tool.normalises === true) return {};',
+    replace: '',
+    caughtBy: [
+      {
+        file: 'src/domain/explain-call.test.ts',
+        title: 'claims no verdict on arguments that a worker normalises first',
+      },
+    ],
+  },
+];

@@ -1,0 +1,48 @@
+import { test, type Requirement } from './requirement.ts';
+
+const PLANE = 'test/plane/normalise.test.ts';
+
+/** What is judged, shown and recorded is what runs. */
+export const ROWS_BYTES: readonly Requirement[] = [
+  {
+    id: 'E1',
+    says: 'The rules judge the bytes that run: defaults are filled in before them; a schema that changes arguments is applied before them or ends the call, in both runners, on both stores, for zod, Valibot and ArkType.',
+    tests: [
+      test(PLANE, 'that trims and lowers does not carry " PROD" past them'),
+      test(PLANE, 'with normalises hands them the normalised value'),
+      test(PLANE, 'defaults of the published schema are filled in before them'),
+      test(PLANE, 'what is stripped, coerced or no JSON any more is invalid'),
+      test('test/plane/pinned.test.ts', 'that normalises is judged by what its schema makes of the arguments'),
+      test('src/gate/wrap/gate-rules.test.ts', 'judge what the schema of the tool makes of a rewrite'),
+    ],
+    mutants: ['transforms-run-unjudged', 'rules-do-not-see-defaults'],
+  },
+  {
+    id: 'E2',
+    says: 'Normalised arguments are parsed once: not again after a question, nor when the tool runs. Rewrites and edits are normalised and judged anew.',
+    tests: [
+      test(PLANE, 'arguments are parsed once, also over a question'),
+      test(PLANE, 'what a hook rewrote is normalised again before them'),
+      test(PLANE, 'edited arguments are normalised, judged, and asked about again when that changed them'),
+      test(PLANE, 'the key of a call stands for what the caller sent'),
+    ],
+    mutants: [
+      'normalised-arguments-are-parsed-again',
+      'a-question-is-parsed-again',
+      'rewrites-are-not-normalised',
+      'edits-run-unseen',
+    ],
+  },
+  {
+    id: 'E3',
+    says: 'explain gives no verdict on bytes that would not run.',
+    tests: [
+      test(
+        'src/domain/explain-call.test.ts',
+        'asks the rules about the arguments with the defaults of the published schema',
+      ),
+      test('src/domain/explain-call.test.ts', 'claims no verdict on arguments that a worker normalises first'),
+    ],
+    mutants: ['explain-judges-other-bytes'],
+  },
+];
