@@ -4,6 +4,7 @@ import type { CallStore } from './call-store.ts';
 import type { CatalogStore } from './catalog-store.ts';
 import type { FleetRegistry } from './fleet-registry.ts';
 import type { OutboundStore } from './outbound-store.ts';
+import type { OwedStore } from './owed-store.ts';
 import type { PolicyStore } from './policy-store.ts';
 import type { SessionStore } from './session-store.ts';
 import type { TokenStore } from './token-store.ts';
@@ -18,6 +19,7 @@ export interface Store
     CatalogStore,
     FleetRegistry,
     OutboundStore,
+    OwedStore,
     TokenStore,
     AuditSource,
     AuditTrail {
@@ -111,8 +113,12 @@ export const STORE_METHODS = [
   'createToken',
   'proveToken',
   'listTokens',
+  'noteTokenSession',
   'revokeToken',
   'useOnce',
+  'holdOwed',
+  'releaseOwed',
+  'beatOwed',
   'now',
   'checkIncarnation',
 ] as const satisfies readonly Exclude<keyof Store, 'lanes' | 'close'>[];

@@ -1,4 +1,5 @@
 import type { GatewayToken, NewToken } from '../domain/gateway-token.ts';
+import type { SessionId } from '../domain/ids.ts';
 
 /**
  * Tokens of the gateway, and what may be used once. Time is the store's, each method is one atomic, durable, idempotent step.
@@ -16,7 +17,19 @@ export interface TokenStore {
   proveToken(request: { readonly id: string; readonly secretDigest: string }): Promise<GatewayToken | undefined>;
   /** Newest first, expired and revoked ones too until they are forgotten, a week after their end. */
   listTokens(request: { readonly limit: number }): Promise<GatewayToken[]>;
-  /** Holds from the next `proveToken` on. Revoking it again changes nothing. */
+  /**
+   * A gateway opened this session for a bearer of the token, and will give it out only after `noted`. `ended`: the token does not work
+   * any more, and the caller revokes the session.
+   */
+  noteTokenSession(request: {
+    readonly id: string;
+    readonly session: SessionId;
+    readonly lifetimeMs: number;
+  }): Promise<'noted' | 'ended'>;
+  /**
+   * Holds from the next `proveToken` on. The sessions that were noted for it are revoked too, whichever gateway opened them, so that
+   * their questions to people end. Revoking it again changes nothing.
+   */
   revokeToken(request: { readonly id: string }): Promise<'revoked' | 'unknown'>;
   /**
    * Answers `first` to exactly one `attempt` for a digest until it expires, and the same to that attempt again. For login links and for

@@ -23,6 +23,7 @@ import { describeInjected } from './topics/injected.ts';
 import { describeModelBased } from './topics/model-based.ts';
 import { describeNested } from './topics/nested.ts';
 import { describeOutbound } from './topics/outbound.ts';
+import { describeOwed } from './topics/owed.ts';
 import { describePolicy } from './topics/policy.ts';
 import { describeRaces } from './topics/races.ts';
 import { describeRecover } from './topics/recover.ts';
@@ -69,6 +70,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   waiters: describeWaiters,
   audit: describeAudit,
   outbound: describeOutbound,
+  'calls owed': describeOwed,
   tokens: describeTokens,
   'used once': describeOnce,
   incarnation: describeIncarnation,

@@ -40,6 +40,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'outbound:*': 'zset',
   'redirect:*': 'hash',
   redirects: 'zset',
+  'owed:*': 'hash',
   journal: 'list',
   drain: 'hash',
   audit: 'stream',

@@ -57,7 +57,7 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN toolSequence;
     ALTER TABLE call DROP COLUMN attempt;
     DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate; DROP TABLE effect; DROP TABLE redirect;
-    DROP TABLE token; DROP TABLE once;
+    DROP TABLE token; DROP TABLE once; DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession;
     ALTER TABLE call DROP COLUMN envelope; ALTER TABLE call DROP COLUMN outcome;
     CREATE INDEX replyCaller ON reply (callerId, replyId);
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
@@ -98,7 +98,8 @@ it('bodies of calls that waited while the store was brought up to date are found
      CREATE TABLE auditStatement (id INTEGER PRIMARY KEY, text TEXT NOT NULL, keyId TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
      INSERT INTO auditStatement VALUES (7, 'old', 'k', x'00'), (9, 'older release', 'k', x'00');
      ALTER TABLE approval DROP COLUMN revealedBy;
-     PRAGMA user_version = ${SCHEMA_VERSION - 3};`,
+     DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession;
+     PRAGMA user_version = ${SCHEMA_VERSION - 4};`,
   );
   const bodies = [2, 5_000, 3].map((length) => new Uint8Array(length).fill(7));
   for (const [index, body] of bodies.entries()) {

@@ -287,6 +287,32 @@ const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
   `,
   // Who has seen what a question masks. Questions of before have no list of masks, so they need a reveal too.
   `ALTER TABLE approval ADD COLUMN revealedBy TEXT NOT NULL DEFAULT '[]';`,
+  // Calls owed to MCP clients: holder is NULL for an entry whose request is not open. Sessions that gateways opened for tokens.
+  `
+  CREATE TABLE owed (
+    scope TEXT NOT NULL,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    holder TEXT,
+    attempt TEXT NOT NULL,
+    madeAt INTEGER NOT NULL,
+    owedFrom INTEGER NOT NULL,
+    expiresAt INTEGER NOT NULL,
+    PRIMARY KEY (scope, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX owedDigest ON owed (scope, digest, madeAt);
+  CREATE INDEX owedExpiry ON owed (expiresAt);
+
+  CREATE TABLE tokenSession (
+    token TEXT NOT NULL,
+    session TEXT NOT NULL,
+    expiresAt INTEGER NOT NULL,
+    PRIMARY KEY (token, session)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tokenSessionExpiry ON tokenSession (expiresAt);
+
+  CREATE TABLE owedHolder (holder TEXT PRIMARY KEY, beatAt INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 export interface StoreFile {

@@ -21,6 +21,7 @@ import {
   readEffect,
   retryEffect,
 } from './transitions/effects.ts';
+import { beatOwed, holdOwed, releaseOwed } from './transitions/owed.ts';
 import { listOwnCalls } from './transitions/list-own-calls.ts';
 import { dropRedirect, redirectCall, sendRedirects } from './transitions/redirects.ts';
 import { readNewerPolicy, readPolicy, writePolicy } from './transitions/policy.ts';
@@ -63,7 +64,7 @@ import {
 import { settleCall } from './transitions/settle-call.ts';
 import { startCall } from './transitions/start-call.ts';
 import { takeReplies } from './transitions/take-replies.ts';
-import { createToken, listTokens, proveToken, revokeToken, useOnce } from './transitions/tokens.ts';
+import { createToken, listTokens, noteTokenSession, proveToken, revokeToken, useOnce } from './transitions/tokens.ts';
 import { beatWorker, deregisterWorker, listWorkers, registerWorker } from './transitions/workers.ts';
 
 type Transitions = {
@@ -154,8 +155,12 @@ export const transitions: Transitions = {
   createToken,
   proveToken,
   listTokens,
+  noteTokenSession,
   revokeToken,
   useOnce,
+  holdOwed,
+  releaseOwed,
+  beatOwed,
   now: ({ now }) => now,
   checkIncarnation,
 };

@@ -39,6 +39,7 @@ export const LANE_FAMILIES = [
   'outbound:*',
   'redirect:*',
   'redirects',
+  'owed:*',
 ] as const;
 
 /** The audit stands apart. Roles whose functions write records may append to the journal, and nothing else. */
@@ -84,7 +85,9 @@ const DRAINING = [
   'bound_audit',
   'note_statement',
 ];
-const ADMITTING = ['create_token', 'prove_token', 'list_tokens', 'revoke_token', 'use_once'];
+const ADMITTING = ['create_token', 'prove_token', 'list_tokens', 'note_token_session', 'revoke_token', 'use_once'];
+/** What the MCP endpoint owes its clients; `sallyport mcp` has one too. */
+const OWING = ['hold_owed', 'release_owed', 'beat_owed'];
 const WORKING = [
   'accept_calls',
   'reclaim_calls',
@@ -165,7 +168,16 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
   gateway: {
     sentence:
       'the gateway: what clients and operators may, for those with a token; drains the audit, delivers what tools send',
-    functions: [...CALLING, ...DECIDING, ...GOVERNING, ...ADMITTING, ...DELIVERING, ...DRAINING, 'register_worker'],
+    functions: [
+      ...CALLING,
+      ...DECIDING,
+      ...GOVERNING,
+      ...ADMITTING,
+      ...DELIVERING,
+      ...DRAINING,
+      ...OWING,
+      'register_worker',
+    ],
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'blpop'],
     lanes: 'write',
     audit: 'drain',
@@ -175,7 +187,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
   },
   operator: {
     sentence: 'people at the command line: all of it except `worker`, `gateway` and `store`',
-    functions: [...CALLING, ...DECIDING, ...GOVERNING, ...ADMITTING],
+    functions: [...CALLING, ...DECIDING, ...GOVERNING, ...ADMITTING, ...OWING],
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'config|get'],
     lanes: 'write',
     audit: 'append',

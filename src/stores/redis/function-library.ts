@@ -37,6 +37,7 @@ const SHARED = [
   'grant',
   'outbound',
   'token',
+  'owed',
 ];
 
 export interface FunctionHeader {

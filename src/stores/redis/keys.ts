@@ -74,6 +74,8 @@ export interface DeploymentKeys {
   readonly pools: string;
   readonly worker: (workerId: string) => string;
   readonly token: (id: string) => string;
+  /** Sessions that gateways opened for a token, by when they expire. */
+  readonly tokenSessions: (id: string) => string;
   /** Ids of tokens by when they were made. */
   readonly tokens: string;
   /** By when they are forgotten. */
@@ -93,6 +95,7 @@ export function deploymentKeys(name: string): DeploymentKeys {
     pools: `${prefix}pools`,
     worker: (workerId) => `${prefix}worker:${workerId}`,
     token: (id) => `${prefix}token:${id}`,
+    tokenSessions: (id) => `${prefix}token:${id}:sessions`,
     tokens: `${prefix}tokens`,
     tokenEnds: `${prefix}tokens:ends`,
     once: (digest) => `${prefix}once:${digest}`,

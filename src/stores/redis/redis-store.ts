@@ -23,6 +23,7 @@ import { loadLibrary, readFunctions } from './function-library.ts';
 import { createGrantStore } from './grant-store.ts';
 import { condemnStore, foundStore } from './incarnation-record.ts';
 import { createOutboundStore } from './outbound-store.ts';
+import { createOwedStore } from './owed-store.ts';
 import { forgetDeadPools } from './private-pools.ts';
 import * as read from './read-calls.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
@@ -92,6 +93,7 @@ export function createStore(context: RedisContext): Store {
   );
   const policies = createPolicyStore(context);
   const fleet = createFleetRegistry(context);
+  const sessions = createSessionStore(context);
   const accepts = batchPerLane<AcceptRequest, AcceptAnswer>(
     (lane, requests) => acceptCalls(context, lane, requests),
     (request) => request.envelope.length,
@@ -140,14 +142,15 @@ export function createStore(context: RedisContext): Store {
     ...NO_TRAIL,
     ...createApprovalStore(context),
     ...createGrantStore(context),
-    ...createSessionStore(context),
+    ...sessions,
     ...createOutboundStore(context),
     readPolicy: () => policies.readPolicy(),
     readNewerPolicy: (request) => policies.readNewerPolicy(request),
     writePolicy: (request) => policies.writePolicy(request),
     ...createCatalogStore(context),
     ...fleet,
-    ...createTokenStore(context),
+    ...createTokenStore(context, sessions),
+    ...createOwedStore(context),
     async now() {
       const [seconds, microseconds] = asList(await context.command('TIME'));
       return asNumber(seconds) * 1000 + Math.floor(asNumber(microseconds) / 1000);

@@ -1,5 +1,7 @@
 import { planeError } from '../../domain/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../domain/gateway-token.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import { sha256 } from '../../wire/digest.ts';
 import { checkNewToken, checkUse, TAKEN } from '../check-token.ts';
@@ -7,8 +9,8 @@ import { asList, asNumber, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
 
 /** Of the whole deployment, so all of it lies in the slot of the deployment's records. */
-export function createTokenStore(context: RedisContext): TokenStore {
-  const { incarnation: record, token, tokens, tokenEnds: ends, once } = context.deployment;
+export function createTokenStore(context: RedisContext, sessions: Pick<SessionStore, 'revokeSession'>): TokenStore {
+  const { incarnation: record, token, tokenSessions, tokens, tokenEnds: ends, once } = context.deployment;
   const { incarnation } = context;
   const prefix = token('');
   const { keptAfterEndMs: keptMs, mostTokens: most } = TOKEN_LIMITS;
@@ -46,12 +48,23 @@ export function createTokenStore(context: RedisContext): TokenStore {
           return toToken(asText(id), fields);
         });
     },
+    async noteTokenSession({ id, session, lifetimeMs }) {
+      const answer = await context.fcall('note_token_session', {
+        keys: { record, token: token(id), sessions: tokenSessions(id) },
+        args: { incarnation, session, lifetimeMs: Math.ceil(lifetimeMs) },
+      });
+      return wordOf(answer) === 'NOTED' ? 'noted' : 'ended';
+    },
     async revokeToken({ id }) {
       const answer = await context.fcall('revoke_token', {
         keys: { record, token: token(id), ends },
         args: { incarnation, id, keptMs },
       });
-      return wordOf(answer) === 'REVOKED' ? 'revoked' : 'unknown';
+      if (wordOf(answer) !== 'REVOKED') return 'unknown';
+      // From here on no session can be noted. They lie in other slots; who finds one left revokes the token again.
+      const opened = asList(await context.command('ZRANGEBYSCORE', tokenSessions(id), '-inf', '+inf')).map(asText);
+      await Promise.all(opened.map((session) => sessions.revokeSession(session as SessionId)));
+      return 'revoked';
     },
     async useOnce(request) {
       checkUse(request);

@@ -4,7 +4,7 @@ import type { CreateTokenRequest } from '../../../src/ports/token-store.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { sha256 } from '../../../src/wire/digest.ts';
 import { newTokenText } from '../../../src/wire/token-text.ts';
-import { HOUR_MS } from '../fixtures.ts';
+import { HOUR_MS, openSession } from '../fixtures.ts';
 import { storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
@@ -147,6 +147,29 @@ export function describeTokens(scene: Scene): void {
     const request = isOfRequest ? { ...newRequest(), ...wrong } : newRequest(wrong as Partial<NewToken>);
     await expect(store.createToken(request)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
     expect(await store.listTokens({ limit: 10 })).toEqual([]);
+  });
+
+  it('a revoked token takes along the sessions that were noted for it, and no others', async () => {
+    const [store, other] = await scene.openPair();
+    const [token, neighbour] = [await create(store), await create(store)];
+    const sessions = [await openSession(store), await openSession(store), await openSession(store)];
+    const note = (at: number, { token: { id } }: CreateTokenRequest): ReturnType<Store['noteTokenSession']> =>
+      store.noteTokenSession({ id, session: sessions[at]!.id, lifetimeMs: HOUR_MS });
+    expect(await Promise.all([note(0, token), note(1, token), note(2, neighbour)])).toEqual(Array(3).fill('noted'));
+    expect(await other.revokeToken({ id: token.token.id })).toBe('revoked');
+    const read = await Promise.all(sessions.map(({ id }) => store.readSession(id)));
+    expect(read.map((session) => session?.revoked)).toEqual([true, true, false]);
+    expect(await other.revokeToken({ id: token.token.id })).toBe('revoked');
+  });
+
+  it('a session is not noted for a token that is revoked, expired or unknown', async () => {
+    const store = await scene.open();
+    const [revoked, expired] = [await create(store), await create(store, { lifetimeMs: 5 })];
+    await store.revokeToken({ id: revoked.token.id });
+    await storeTimeAfter(store, (await store.now()) + 6);
+    const { id: session } = await openSession(store);
+    for (const { token } of [revoked, expired, newRequest()])
+      expect(await store.noteTokenSession({ id: token.id, session, lifetimeMs: HOUR_MS })).toBe('ended');
   });
 
   it('a store whose data was taken away proves no token and makes none', async ({ skip }) => {

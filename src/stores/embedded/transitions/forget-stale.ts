@@ -1,5 +1,6 @@
 import type { Transaction } from '../transaction.ts';
 import { dropOutcomeApart } from './call-bytes.ts';
+import { forgetOwed } from './owed.ts';
 
 /** A caller that asked for nothing for so long is gone; the outcomes stay readable by call id. */
 const CALLER_GONE_MS = 60_000;
@@ -14,7 +15,9 @@ export function forgetStale(transaction: Transaction, limit: number): void {
   transaction.database.run('DELETE FROM grant WHERE expiresAt <= ?', transaction.now);
   transaction.database.run('DELETE FROM worker WHERE expiresAt <= ?', transaction.now);
   transaction.database.run('DELETE FROM token WHERE forgetAt <= ?', transaction.now);
+  transaction.database.run('DELETE FROM tokenSession WHERE expiresAt <= ?', transaction.now);
   transaction.database.run('DELETE FROM once WHERE expiresAt <= ?', transaction.now);
+  forgetOwed(transaction, limit);
 }
 
 function forgetCalls({ database, lane, now }: Transaction, limit: number): void {

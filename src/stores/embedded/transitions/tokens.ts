@@ -1,11 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { planeError } from '../../../domain/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../../domain/gateway-token.ts';
+import type { SessionId } from '../../../domain/ids.ts';
 import type { CreateTokenRequest, TokenStore } from '../../../ports/token-store.ts';
 import { checkNewToken, checkUse, TAKEN } from '../../check-token.ts';
 import type { TokenRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { hashToken } from './session-row.ts';
+import { revokeSession } from './sessions.ts';
 
 type Answer<Method extends keyof TokenStore> = Awaited<ReturnType<TokenStore[Method]>>;
 type Request<Method extends keyof TokenStore> = Parameters<TokenStore[Method]>[0];
@@ -64,7 +66,19 @@ export function listTokens({ database, now }: Transaction, { limit }: Request<'l
   return rows.map(toToken);
 }
 
-export function revokeToken({ database, now }: Transaction, { id }: Request<'revokeToken'>): Answer<'revokeToken'> {
+export function noteTokenSession(
+  transaction: Transaction,
+  { id, session, lifetimeMs }: Request<'noteTokenSession'>,
+): Answer<'noteTokenSession'> {
+  const { database, now } = transaction;
+  const token = findToken(transaction, id);
+  if (token === undefined || token.revokedAt !== null || now >= token.expiresAt) return 'ended';
+  database.run('INSERT OR REPLACE INTO tokenSession VALUES (?, ?, ?)', id, session, now + Math.ceil(lifetimeMs));
+  return 'noted';
+}
+
+export function revokeToken(transaction: Transaction, { id }: Request<'revokeToken'>): Answer<'revokeToken'> {
+  const { database, now } = transaction;
   // One that has expired before keeps its earlier end.
   database.run(
     'UPDATE token SET revokedAt = ?1, forgetAt = min(forgetAt, ?1 + ?2) WHERE id = ?3 AND revokedAt IS NULL',
@@ -72,6 +86,9 @@ export function revokeToken({ database, now }: Transaction, { id }: Request<'rev
     TOKEN_LIMITS.keptAfterEndMs,
     id,
   );
+  const opened = database.all<{ session: SessionId }>('SELECT session FROM tokenSession WHERE token = ?', id);
+  for (const { session } of opened) revokeSession(transaction, session);
+  database.run('DELETE FROM tokenSession WHERE token = ?', id);
   const found = database.get('SELECT 1 FROM token WHERE id = ? AND forgetAt > ?', id, now);
   return found === undefined ? 'unknown' : 'revoked';
 }

@@ -1,0 +1,66 @@
+import type { CallId } from '../domain/ids.ts';
+
+/**
+ * Calls owed: MCP calls whose client was told to come back, or whose request was lost before its outcome was written. A client cannot
+ * name such a call; it sends the same request again, and the repeat takes exactly one of them.
+ *
+ * An entry is made before its call is accepted and names the id, and so the key, that the call will have. Whoever takes the entry calls
+ * with that key: the plane replays, attaches, or runs the call for the first time. So no crash can make two effects of one entry.
+ *
+ * An entry is held while its request is open at a living gateway, and is then nobody else's. A holder that is killed cannot say so: a
+ * request that finds an entry of another holder waits until that holder has beaten since (it lives), or has not for a whole lease.
+ * Entries lie in the lane of their subject; time is the store's; each method is one atomic step and may be repeated.
+ */
+export interface OwedStore {
+  /** Takes the oldest owed call with this digest, or makes an entry. Counts as a beat of the holder. */
+  holdOwed(request: HoldOwedRequest): Promise<HoldOwedAnswer>;
+  /** Changes nothing if another request has taken the entry since, or it is gone. */
+  releaseOwed(request: ReleaseOwedRequest): Promise<'released' | 'gone'>;
+  /** The holder lives, and so does what it holds in this lane. */
+  beatOwed(request: { readonly lane: number; readonly holder: string }): Promise<void>;
+}
+
+export interface HoldOwedRequest {
+  /** Of the call that is made if none is owed. Names the attempt too: the same request again gets the same answer. */
+  readonly callId: CallId;
+  /** Of agent, tool and arguments. The store holds no argument. */
+  readonly digest: string;
+  /** The gateway process; another one after each start. */
+  readonly holder: string;
+  /** How long the entry is kept. */
+  readonly lifetimeMs: number;
+  /** A holder that does not beat for so long is dead. */
+  readonly leaseMs: number;
+  /** The `since` of the first `wait` that this attempt was answered with. */
+  readonly waitingSince?: number;
+  /** Takes nothing: the client wants another call. */
+  readonly fresh?: boolean;
+  /** Takes the entry of this call, whoever holds it: its client came back with its id. Makes none. */
+  readonly of?: CallId;
+}
+
+export type HoldOwedAnswer =
+  | { readonly kind: 'made' }
+  | { readonly kind: 'taken'; readonly callId: CallId; readonly madeAt: number; readonly expiresAt: number }
+  /** Another gateway holds one, and may be dead. Ask again, with `waitingSince`. */
+  | { readonly kind: 'wait'; readonly since: number }
+  /** There is no entry of the call in `of`. */
+  | { readonly kind: 'none' }
+  /** As many requests of this subject are open as there may be. */
+  | { readonly kind: 'full' };
+
+export interface ReleaseOwedRequest {
+  /** The call of the entry. */
+  readonly callId: CallId;
+  /** The `callId` of the `holdOwed` that holds it. */
+  readonly attempt: CallId;
+  /** `gone`: its outcome was written to a client. */
+  readonly to: 'gone' | 'owed';
+  /** Owed only after this time: until then its client has another way to come back. */
+  readonly owedAfterMs?: number;
+  /** Kept for at least so much longer. */
+  readonly lifetimeMs?: number;
+}
+
+/** Entries of one subject. Past it the one that would expire first goes, of those that are not held. */
+export const MAX_OWED_PER_SUBJECT = 1000;

@@ -1,0 +1,49 @@
+import { planeError } from '../domain/errors.ts';
+import { parseScopedId } from '../domain/ids.ts';
+import type { HoldOwedRequest, ReleaseOwedRequest } from '../ports/owed-store.ts';
+
+const DIGEST = /^[0-9a-f]{64}$/;
+const HOLDER = /^[A-Za-z0-9_-]{1,64}$/;
+const MAX_LIFETIME_MS = 365 * 24 * 60 * 60 * 1000;
+
+/** Where an entry lies: the lane and scope of its subject, and the last part of its call's id. */
+export interface OwedPlace {
+  readonly lane: number;
+  readonly scope: string;
+  readonly name: string;
+}
+
+/** The store refuses what it could not keep or find again. */
+export function checkHold(request: HoldOwedRequest, lanes: number): OwedPlace {
+  const place = placeOf(request.callId, lanes);
+  const isComplete = DIGEST.test(request.digest) && HOLDER.test(request.holder);
+  if (!isComplete || !isTime(request.lifetimeMs) || !isTime(request.leaseMs)) throw refused();
+  return place;
+}
+
+export function checkRelease({ callId, attempt, ...times }: ReleaseOwedRequest, lanes: number): OwedPlace {
+  const place = placeOf(callId, lanes);
+  const isSameSubject = placeOf(attempt, lanes).scope === place.scope;
+  const { owedAfterMs = 0, lifetimeMs = 0 } = times;
+  if (!isSameSubject || !isTime(owedAfterMs) || !isTime(lifetimeMs)) throw refused();
+  return place;
+}
+
+export function checkBeat({ lane, holder }: { readonly lane: number; readonly holder: string }, lanes: number): void {
+  if (!HOLDER.test(holder) || !Number.isInteger(lane) || lane < 0 || lane >= lanes) throw refused();
+}
+
+/** A released key continues as `<id>~2`; the entry is that of the first. */
+export function placeOf(callId: string, lanes: number): OwedPlace {
+  const id = parseScopedId(callId);
+  if (id === undefined || id.lane >= lanes) throw refused();
+  return { lane: id.lane, scope: id.scope, name: id.rest };
+}
+
+function isTime(ms: number): boolean {
+  return ms >= 0 && ms <= MAX_LIFETIME_MS;
+}
+
+function refused(): Error {
+  return planeError('INTERNAL', { problem: 'a request about calls owed is malformed' });
+}

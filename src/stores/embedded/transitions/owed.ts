@@ -1,0 +1,167 @@
+import type { CallId } from '../../../domain/ids.ts';
+import {
+  MAX_OWED_PER_SUBJECT,
+  type HoldOwedAnswer,
+  type HoldOwedRequest,
+  type OwedStore,
+  type ReleaseOwedRequest,
+} from '../../../ports/owed-store.ts';
+import { checkBeat, checkHold, checkRelease, placeOf, type OwedPlace } from '../../check-owed.ts';
+import type { Transaction } from '../transaction.ts';
+
+interface OwedRow {
+  readonly scope: string;
+  readonly name: string;
+  readonly holder: string | null;
+  readonly attempt: string;
+  readonly madeAt: number;
+  readonly owedFrom: number;
+  readonly expiresAt: number;
+}
+
+/** The file has one lane. */
+const LANES = 1;
+/** A beat that is not older than this is fresh enough: a row is not written for every call. */
+const BEAT_EVERY_MS = 250;
+/** A holder that has been silent for so long is forgotten; it counts as dead with and without its row. */
+const SILENT_MS = 60 * 60 * 1000;
+
+export function holdOwed(transaction: Transaction, request: HoldOwedRequest): HoldOwedAnswer {
+  const place = checkHold(request, LANES);
+  beat(transaction, request.holder);
+  const same = entriesLike(transaction, place.scope, request.digest);
+  // The same request again: its first answer was lost.
+  const repeated = same.find(({ name, attempt }) => name === place.name || attempt === place.name);
+  if (repeated !== undefined) return repeated.name === place.name ? { kind: 'made' } : taken(repeated);
+  if (request.of !== undefined) return takeNamed(transaction, request, place);
+  if (request.fresh !== true) {
+    const owed = same.find(({ holder, owedFrom }) => holder === null && owedFrom <= transaction.now);
+    if (owed !== undefined) return take(transaction, owed, request, place);
+    const found = findDead(transaction, same, request);
+    if (found === 'unsure') return { kind: 'wait', since: request.waitingSince ?? transaction.now };
+    if (found !== undefined) return take(transaction, found, request, place);
+  }
+  return makeRoom(transaction, place.scope) ? make(transaction, request, place) : { kind: 'full' };
+}
+
+/** Oldest first. */
+function entriesLike({ database, now }: Transaction, scope: string, digest: string): OwedRow[] {
+  return database.all<OwedRow>(
+    'SELECT * FROM owed WHERE scope = ? AND digest = ? AND expiresAt > ? ORDER BY madeAt, name',
+    scope,
+    digest,
+    now,
+  );
+}
+
+function takeNamed(transaction: Transaction, request: HoldOwedRequest, place: OwedPlace): HoldOwedAnswer {
+  const { scope, name } = placeOf(request.of!, LANES);
+  const row = transaction.database.get<OwedRow>(
+    'SELECT * FROM owed WHERE scope = ? AND name = ? AND expiresAt > ?',
+    scope,
+    name,
+    transaction.now,
+  );
+  if (row === undefined || scope !== place.scope) return { kind: 'none' };
+  return row.attempt === place.name ? taken(row) : take(transaction, row, request, place);
+}
+
+/** The first entry of another holder that is dead; `unsure` while one of them may be. */
+function findDead(
+  { database, now }: Transaction,
+  entries: readonly OwedRow[],
+  { holder, waitingSince, leaseMs }: HoldOwedRequest,
+): OwedRow | 'unsure' | undefined {
+  let isUnsure = false;
+  for (const entry of entries) {
+    if (entry.holder === null || entry.holder === holder) continue;
+    const row = database.get<{ beatAt: number }>('SELECT beatAt FROM owedHolder WHERE holder = ?', entry.holder);
+    if (waitingSince === undefined) isUnsure = true;
+    else if ((row?.beatAt ?? 0) > waitingSince) continue;
+    else if (now >= waitingSince + leaseMs) return entry;
+    else isUnsure = true;
+  }
+  return isUnsure ? 'unsure' : undefined;
+}
+
+function take(
+  { database }: Transaction,
+  row: OwedRow,
+  { holder }: HoldOwedRequest,
+  { name: attempt }: OwedPlace,
+): HoldOwedAnswer {
+  database.run(
+    'UPDATE owed SET holder = ?, attempt = ? WHERE scope = ? AND name = ?',
+    holder,
+    attempt,
+    row.scope,
+    row.name,
+  );
+  return taken(row);
+}
+
+function taken({ scope, name, madeAt, expiresAt }: OwedRow): HoldOwedAnswer {
+  return { kind: 'taken', callId: `0.${scope}.${name}` as CallId, madeAt, expiresAt };
+}
+
+function make({ database, now }: Transaction, request: HoldOwedRequest, { scope, name }: OwedPlace): HoldOwedAnswer {
+  const { digest, holder, lifetimeMs } = request;
+  const expiresAt = now + Math.ceil(lifetimeMs);
+  database.run('INSERT INTO owed VALUES (?, ?, ?, ?, ?, ?, 0, ?)', scope, name, digest, holder, name, now, expiresAt);
+  return { kind: 'made' };
+}
+
+function makeRoom({ database, now }: Transaction, scope: string): boolean {
+  const { kept } = database.get<{ kept: number }>('SELECT count(*) AS kept FROM owed WHERE scope = ?', scope)!;
+  if (kept < MAX_OWED_PER_SUBJECT) return true;
+  const gone = database.run(
+    `DELETE FROM owed WHERE scope = ?1 AND name = (SELECT name FROM owed WHERE scope = ?1
+       AND (holder IS NULL OR expiresAt <= ?2) ORDER BY expiresAt LIMIT 1)`,
+    scope,
+    now,
+  );
+  return gone > 0;
+}
+
+export function releaseOwed(
+  { database, now }: Transaction,
+  request: ReleaseOwedRequest,
+): Awaited<ReturnType<OwedStore['releaseOwed']>> {
+  const { scope, name } = checkRelease(request, LANES);
+  const attempt = placeOf(request.attempt, LANES).name;
+  const { to, owedAfterMs = 0, lifetimeMs = 0 } = request;
+  const changed =
+    to === 'gone'
+      ? database.run('DELETE FROM owed WHERE scope = ? AND name = ? AND attempt = ?', scope, name, attempt)
+      : database.run(
+          `UPDATE owed SET holder = NULL, owedFrom = ?, expiresAt = max(expiresAt, ?)
+           WHERE scope = ? AND name = ? AND attempt = ?`,
+          now + Math.ceil(owedAfterMs),
+          now + Math.ceil(lifetimeMs),
+          scope,
+          name,
+          attempt,
+        );
+  return changed > 0 ? 'released' : 'gone';
+}
+
+export function beatOwed(transaction: Transaction, request: { readonly lane: number; readonly holder: string }): void {
+  checkBeat(request, LANES);
+  beat(transaction, request.holder);
+}
+
+function beat({ database, now }: Transaction, holder: string): void {
+  const known = database.get<{ beatAt: number }>('SELECT beatAt FROM owedHolder WHERE holder = ?', holder);
+  if (known !== undefined && now - known.beatAt < BEAT_EVERY_MS) return;
+  database.run('INSERT OR REPLACE INTO owedHolder VALUES (?, ?)', holder, now);
+}
+
+/** Up to `limit` entries, so that one reap stays short. */
+export function forgetOwed({ database, now }: Transaction, limit: number): void {
+  database.run(
+    'DELETE FROM owed WHERE (scope, name) IN (SELECT scope, name FROM owed WHERE expiresAt <= ? LIMIT ?)',
+    now,
+    limit,
+  );
+  database.run('DELETE FROM owedHolder WHERE beatAt <= ?', now - SILENT_MS);
+}

@@ -1,0 +1,83 @@
+--[[ Take the oldest owed call of a digest, or make an entry for a new one. An entry of another holder is taken when that holder has
+  not beaten for a lease since the request began to wait; while it is not known whether it lives, the answer is WAIT.
+  KEYS     meta
+  ARGV     incarnation, lane, max
+  EACH     scope, name, digest, holder, leaseMs, lifetimeMs, of, fresh, since
+  RETURNS  MADE | TAKEN | WAIT | NONE | FULL ]]
+local meta = KEYS[1]
+local incarnation, lane, max = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local FIRST, STRIDE = 4, 9
+
+if not same_incarnation(meta, incarnation) then return REPLACED end
+local now = now_ms()
+
+local function taken(entry) return { 'TAKEN', entry.name, text(entry.made_at), text(entry.expires_at) } end
+
+local function take(book, entry, holder, attempt)
+  entry.holder, entry.attempt = holder, attempt
+  owed.write(book, entry)
+  return taken(entry)
+end
+
+-- The first entry of a dead holder; or nil, and whether one of the holders may be dead.
+local function find_dead(entries, holder, lease_ms, since)
+  local unsure = false
+  for _, entry in ipairs(entries) do
+    if entry.holder ~= owed.NOBODY and entry.holder ~= holder then
+      if since and owed.beat_of(lane, entry.holder) <= since and now >= since + lease_ms then return entry end
+      if not since or owed.beat_of(lane, entry.holder) <= since then unsure = true end
+    end
+  end
+  return nil, unsure
+end
+
+-- The one that expires first goes, of the first few that are not held.
+local function make_room(book)
+  if redis.call('ZCARD', book.ends) < max then return true end
+  for _, name in ipairs(redis.call('ZRANGE', book.ends, 0, max - 1)) do
+    local entry = owed.read(book, name)
+    if not entry or entry.holder == owed.NOBODY then
+      owed.remove(book, name)
+      return true
+    end
+  end
+  return false
+end
+
+local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fresh, since)
+  owed.beat(lane, holder, now)
+  local book = owed.open(lane, scope)
+  owed.reap(book, now)
+  local entries = owed.entries(book, digest, now)
+  -- The same request again: its first answer was lost.
+  for _, entry in ipairs(entries) do
+    if entry.name == name then return { 'MADE' } end
+    if entry.attempt == name then return taken(entry) end
+  end
+  if of ~= '' then
+    local entry = owed.read(book, of)
+    if not entry or entry.expires_at <= now then return { 'NONE' } end
+    return take(book, entry, holder, name)
+  end
+  if fresh ~= '1' then
+    for _, entry in ipairs(entries) do
+      if entry.holder == owed.NOBODY and entry.owed_from <= now then return take(book, entry, holder, name) end
+    end
+    local dead, unsure = find_dead(entries, holder, tonumber(lease_ms), tonumber(since))
+    if dead then return take(book, dead, holder, name) end
+    if unsure then return { 'WAIT', since ~= '' and since or text(now) } end
+  end
+  if not make_room(book) then return { 'FULL' } end
+  owed.write(book, { name = name, digest = digest, holder = holder, attempt = name, made_at = now, owed_from = 0,
+    expires_at = now + tonumber(lifetime_ms) })
+  local names = owed.names(book, digest)
+  names[#names + 1] = name
+  owed.list(book, digest, names)
+  return { 'MADE' }
+end
+
+local answers = {}
+for at = FIRST, #ARGV, STRIDE do
+  answers[#answers + 1] = hold(unpack(ARGV, at, at + STRIDE - 1))
+end
+return answers

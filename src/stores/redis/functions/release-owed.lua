@@ -1,0 +1,33 @@
+--[[ Let go of entries: gone, because the outcome was written to a client, or owed from a time on. An entry that another attempt has
+  taken since stays as it is. Works at the memory limit.
+  FLAGS    allow-oom
+  KEYS     meta
+  ARGV     incarnation, lane
+  EACH     scope, name, attempt, to, owedAfterMs, lifetimeMs
+  RETURNS  RELEASED | GONE ]]
+local meta = KEYS[1]
+local incarnation, lane = ARGV[1], ARGV[2]
+local FIRST, STRIDE = 3, 6
+
+if not same_incarnation(meta, incarnation) then return REPLACED end
+local now = now_ms()
+
+local function release(scope, name, attempt, to, owed_after_ms, lifetime_ms)
+  local book = owed.open(lane, scope)
+  local entry = owed.read(book, name)
+  if not entry or entry.attempt ~= attempt then return 'GONE' end
+  if to == 'gone' then
+    owed.remove(book, name)
+  else
+    entry.holder, entry.owed_from = owed.NOBODY, now + tonumber(owed_after_ms)
+    entry.expires_at = math.max(entry.expires_at, now + tonumber(lifetime_ms))
+    owed.write(book, entry)
+  end
+  return 'RELEASED'
+end
+
+local answers = {}
+for at = FIRST, #ARGV, STRIDE do
+  answers[#answers + 1] = release(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5])
+end
+return answers

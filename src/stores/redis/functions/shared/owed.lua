@@ -1,0 +1,91 @@
+--[[ Calls owed to MCP clients. One hash per subject: a field for each entry, by the last part of its call's id, and a field
+  `=<digest>` that lists the entries with this digest, oldest first. One sorted set per subject has the entries by expiry. Both
+  expire with their last entry. One table, because a library has room for few local names. ]]
+local owed = {}
+
+-- In the place of a holder, for an entry whose request is not open.
+owed.NOBODY = '-'
+-- Expired entries that one hold removes: more than it adds, and few enough to stay short.
+owed.REAPED_AT_ONCE = 8
+-- A beat that is not older than this is fresh enough.
+owed.BEAT_EVERY_MS = 250
+
+function owed.entries_key(lane, scope) return lane .. 'owed:' .. scope end
+function owed.ends_key(lane, scope) return lane .. 'owed:' .. scope .. ':ends' end
+function owed.beat_key(lane, holder) return lane .. 'owed:beat:' .. holder end
+
+function owed.open(lane, scope)
+  return { lane = lane, scope = scope, entries = owed.entries_key(lane, scope), ends = owed.ends_key(lane, scope) }
+end
+
+function owed.parse(name, bytes)
+  if not bytes then return nil end
+  local digest, holder, attempt, made_at, owed_from, expires_at = string.match(bytes, '^(%S+) (%S+) (%S+) (%d+) (%d+) (%d+)$')
+  if not digest then return nil end
+  return { name = name, digest = digest, holder = holder, attempt = attempt, made_at = tonumber(made_at),
+    owed_from = tonumber(owed_from), expires_at = tonumber(expires_at) }
+end
+
+function owed.read(book, name)
+  return owed.parse(name, redis.call('HGET', book.entries, name))
+end
+
+function owed.write(book, entry)
+  local bytes = table.concat({ entry.digest, entry.holder, entry.attempt, text(entry.made_at), text(entry.owed_from),
+    text(entry.expires_at) }, ' ')
+  redis.call('HSET', book.entries, entry.name, bytes)
+  redis.call('ZADD', book.ends, text(entry.expires_at), entry.name)
+  for _, key in ipairs({ book.entries, book.ends }) do
+    if redis.call('PEXPIRETIME', key) < entry.expires_at then redis.call('PEXPIREAT', key, text(entry.expires_at)) end
+  end
+end
+
+-- Names of the entries with this digest, oldest first.
+function owed.names(book, digest)
+  local names = {}
+  for name in string.gmatch(redis.call('HGET', book.entries, '=' .. digest) or '', '%S+') do names[#names + 1] = name end
+  return names
+end
+
+-- The entries with this digest that have not expired, oldest first.
+function owed.entries(book, digest, now)
+  local names, found = owed.names(book, digest), {}
+  if #names == 0 then return found end
+  for number, bytes in ipairs(redis.call('HMGET', book.entries, unpack(names))) do
+    local entry = owed.parse(names[number], bytes)
+    if entry and entry.expires_at > now then found[#found + 1] = entry end
+  end
+  return found
+end
+
+function owed.list(book, digest, names)
+  if #names == 0 then redis.call('HDEL', book.entries, '=' .. digest) return end
+  redis.call('HSET', book.entries, '=' .. digest, table.concat(names, ' '))
+end
+
+function owed.remove(book, name)
+  local entry = owed.read(book, name)
+  redis.call('HDEL', book.entries, name)
+  redis.call('ZREM', book.ends, name)
+  if not entry then return end
+  local kept = {}
+  for _, other in ipairs(owed.names(book, entry.digest)) do
+    if other ~= name then kept[#kept + 1] = other end
+  end
+  owed.list(book, entry.digest, kept)
+end
+
+function owed.reap(book, now)
+  local due = redis.call('ZRANGEBYSCORE', book.ends, '-inf', text(now), 'LIMIT', 0, owed.REAPED_AT_ONCE)
+  for _, name in ipairs(due) do owed.remove(book, name) end
+end
+
+function owed.beat_of(lane, holder)
+  return tonumber(redis.call('GET', owed.beat_key(lane, holder)) or '0')
+end
+
+-- Kept for longer than any lease; a holder without a beat counts as silent.
+function owed.beat(lane, holder, now)
+  if now - owed.beat_of(lane, holder) < owed.BEAT_EVERY_MS then return end
+  redis.call('SET', owed.beat_key(lane, holder), text(now), 'PX', '3600000')
+end
