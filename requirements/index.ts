@@ -7,6 +7,7 @@ import { ROWS_BYTES } from './rows-bytes.ts';
 import { ROWS_C } from './rows-c.ts';
 import { ROWS_D } from './rows-d.ts';
 import { ROWS_STATEMENTS } from './rows-statements.ts';
+import { ROWS_OWED } from './rows-owed.ts';
 
 /** Everything that has to work, in the order of docs/requirements.md. */
 export const REQUIREMENTS: readonly RequirementGroup[] = [
@@ -17,5 +18,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'The audit cannot be set back', rows: ROWS_STATEMENTS },
   { title: 'What is shown is what runs', rows: ROWS_A1 },
   { title: 'What is judged is what runs', rows: ROWS_BYTES },
+  { title: 'One intention is one call', rows: ROWS_OWED },
   { title: 'Invariants', rows: INVARIANTS },
 ];

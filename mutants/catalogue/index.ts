@@ -3,6 +3,7 @@ import { SHOWN_IS_RUN } from './a1.ts';
 import { ACCEPT } from './accept.ts';
 import { BYTES } from './bytes.ts';
 import { LEASE } from './lease.ts';
+import { OWED } from './owed.ts';
 import { PERMISSION } from './permission.ts';
 import { PLANE } from './plane.ts';
 import { ROWS_A } from './rows-a.ts';
@@ -26,4 +27,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...STATEMENTS,
   ...SHOWN_IS_RUN,
   ...BYTES,
+  ...OWED,
 ];

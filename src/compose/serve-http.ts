@@ -6,7 +6,6 @@ import { createAgentSessions } from '../gateway/agent-sessions.ts';
 import type { GatewayPlane } from '../gateway/gateway-plane.ts';
 import { createLoginLink } from '../gateway/login-link.ts';
 import { serveGateway, type ServeOptions } from '../gateway/serve-gateway.ts';
-import type { RunId, SessionId } from '../domain/ids.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Client } from '../client/client.ts';
 import { createMcpEndpoint } from '../mcp/inbound/endpoint.ts';
@@ -15,6 +14,7 @@ import type { Store } from '../ports/store.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { createOperations } from './gateway-operations.ts';
 import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
+import { hasCalls } from './has-calls.ts';
 import { RELEASE } from './release.ts';
 
 export interface HttpOptions {
@@ -44,18 +44,13 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../console', import.meta.url));
 /** More planes on one machine are rare, and a port far away would be a surprise. */
 const MORE_PORTS = 50;
 
-const MOST_LISTED = 1000;
-
-/** Where so many calls are under way that not all are seen, this one may have some. */
-async function hasCalls(store: Store, session: SessionId, run: RunId): Promise<boolean> {
-  const calls = await store.listCalls({ limit: MOST_LISTED });
-  return calls.length === MOST_LISTED || calls.some((call) => call.session === session && call.run === run);
-}
-
 /** Joins what the gateway serves. It closes what it made; store and client are the caller's. */
 export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
   const { gatewayId, config, store, client, trail, log, readiness, metricsText, anyPort = false } = options;
-  const sessions = createAgentSessions(client, { hasCalls: (session, run) => hasCalls(store, session, run) });
+  const sessions = createAgentSessions(client, {
+    tokens: store,
+    hasCalls: (session, run) => hasCalls(store, session, run),
+  });
   const operations = createOperations({ store, trail, config, log, auditKeys: auditOptionsOf(config).keys });
   const plane: GatewayPlane = { gatewayId, config, store, client, trail, sessions, log, operations };
   const api = createApi(plane);

@@ -24,6 +24,11 @@ export const mcpSchema = group({
   ),
   sessionsPerBearer: option(wholeNumber(1, 10_000), 32, 'Such sessions that one token may have open.'),
   streamsPerBearer: option(wholeNumber(1, 10_000), 32, 'Streams that one token may listen on at once.'),
+  owedMs: optional(
+    milliseconds(MINUTE, 30 * 24 * HOUR),
+    'How long a call whose client has to come back for it, or lost its connection, is kept for the same call again.',
+    { otherwise: 'an hour longer than the question about it' },
+  ),
   plainModule: optional(
     text('a module id', NAME),
     'The one module whose tools clients see under their own names, `tool` in the place of `module__tool`.',

@@ -85,7 +85,8 @@ describe('agent sessions', () => {
     const { client, endedRuns } = recordingClient();
     let now = 0;
     const busy = new Set<string>();
-    const settings = { runIdleMs: 1000, now: () => now, hasCalls: async (_: SessionId, run: RunId) => busy.has(run) };
+    const hasCalls = async (_: SessionId, run: RunId | undefined): Promise<boolean> => busy.has(run ?? '');
+    const settings = { runIdleMs: 1000, now: () => now, hasCalls };
     const sessions = createAgentSessions(client, settings);
     await sessions.handleOf(agent());
     busy.add(await runOf(sessions.handleOf(agent(), 'busy')));
@@ -121,6 +122,18 @@ describe('agent sessions', () => {
     ended.add('session1');
     now = 2000;
     expect((await sessions.handleOf(agent())).id).toBe('session2');
+  });
+
+  it('leave a session alone when its client goes while calls are under way', async () => {
+    const { client, revoked } = recordingClient();
+    const busy = new Set<string>(['session1']);
+    const sessions = createAgentSessions(client, { hasCalls: async (session) => busy.has(session) });
+    await sessions.handleOf(agent());
+    await sessions.leave('token1');
+    expect(revoked).toEqual([]);
+    expect((await sessions.handleOf(agent())).id).toBe('session2');
+    await sessions.leave('token1');
+    expect(revoked).toEqual(['session2']);
   });
 
   it('revoke what a revoked token had, and nothing at the end of the gateway', async () => {

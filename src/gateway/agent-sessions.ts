@@ -2,6 +2,7 @@ import type { Client } from '../client/client.ts';
 import { planeError } from '../domain/errors.ts';
 import type { RunId, SessionId } from '../domain/ids.ts';
 import type { SessionHandle } from '../domain/session.ts';
+import type { TokenStore } from '../ports/token-store.ts';
 import type { Authenticated } from './authenticated.ts';
 
 /**
@@ -17,6 +18,11 @@ export interface AgentSessions {
   handleOf(bearer: Authenticated, runName?: string): Promise<SessionHandle>;
   /** Nobody will come back for the run of this name. It ends in the store too, unless calls of it are under way. */
   endRun(bearerId: string, runName: string): Promise<void>;
+  /**
+   * The only client of this bearer has gone. Its session is revoked, unless calls of it are under way: one that waits for a person is
+   * still owed to whoever comes back. Such a session ends when it was idle for long enough.
+   */
+  leave(bearerId: string): Promise<void>;
   /** Revokes what this bearer has here; for tokens that were revoked. */
   close(bearerId: string): Promise<void>;
   /** Forgets all of them. They are not revoked: calls that wait for a person must outlive a restart. */
@@ -29,8 +35,10 @@ export interface AgentSessionSettings {
   /** After so long without a call an unnamed run is over. */
   readonly runIdleMs?: number;
   readonly now?: () => number;
-  /** Whether calls of a run are under way: the end of a run would deny them. Without it no run is ended. */
-  readonly hasCalls?: (session: SessionId, run: RunId) => Promise<boolean>;
+  /** Writes down which token a session was opened for, so that it ends with the token. Without it a session is not a token's. */
+  readonly tokens?: Pick<TokenStore, 'noteTokenSession'>;
+  /** Whether calls of a session, or of one run, are under way: the end of it would deny them. Without it neither is ended. */
+  readonly hasCalls?: (session: SessionId, run?: RunId) => Promise<boolean>;
 }
 
 interface Held {
@@ -62,11 +70,11 @@ const RUN_ID = /^[A-Za-z0-9_-]{22}$/;
 const UNNAMED = '';
 
 export function createAgentSessions(client: SessionClient, settings: AgentSessionSettings = {}): AgentSessions {
-  const { runIdleMs = RUN_IDLE_MS, now = () => performance.now(), hasCalls = async () => true } = settings;
+  const { runIdleMs = RUN_IDLE_MS, now = () => performance.now(), hasCalls = async () => true, tokens } = settings;
   const held = new Map<string, Held>();
 
   function hold(bearer: Authenticated): Held {
-    const session = bearer.via === 'session' ? Promise.resolve(handleOfBearer(bearer)) : open(client, bearer);
+    const session = bearer.via === 'session' ? Promise.resolve(handleOfBearer(bearer)) : open(client, bearer, tokens);
     const made: Held = {
       session,
       isOwn: bearer.via !== 'session',
@@ -157,6 +165,12 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
       live.runs.delete(runName);
       await release(live, run);
     },
+    async leave(bearerId) {
+      const known = held.get(bearerId);
+      held.delete(bearerId);
+      const session = known?.isOwn === true ? await known.session.catch(() => undefined) : undefined;
+      if (session !== undefined && !(await hasCalls(session.id))) await client.revokeSession(session.id);
+    },
     async close(bearerId) {
       const known = held.get(bearerId);
       held.delete(bearerId);
@@ -177,10 +191,19 @@ function handleOfBearer({ session, expiresAt }: Authenticated): SessionHandle {
 }
 
 /** `async`, so that whoever is no agent is told as by a store. */
-async function open(client: SessionClient, { identity, scopes, expiresAt }: Authenticated): Promise<SessionHandle> {
+async function open(
+  client: SessionClient,
+  { id, identity, scopes, expiresAt }: Authenticated,
+  tokens: AgentSessionSettings['tokens'],
+): Promise<SessionHandle> {
   if (identity === undefined || !scopes.has('agent')) throw planeError('SCOPE_MISSING', { needed: ['agent'] });
   // Only how long it is kept at most: whether the token holds is asked of the store each time.
   const lifetimeMs = Math.min(MOST_SESSION_MS, Math.max(LEAST_SESSION_MS, expiresAt - Date.now()));
   const { delegators: _, ...rest } = identity;
-  return client.openSession({ ...rest, lifetimeMs, idleMs: Math.min(SESSION_IDLE_MS, lifetimeMs) });
+  const handle = await client.openSession({ ...rest, lifetimeMs, idleMs: Math.min(SESSION_IDLE_MS, lifetimeMs) });
+  // Noted before anybody can call in it: a gateway that is killed does not remember whose session it was.
+  const noted = await tokens?.noteTokenSession({ id, session: handle.id, lifetimeMs });
+  if (noted !== 'ended') return handle;
+  await client.revokeSession(handle.id);
+  throw planeError('SESSION_INVALID', { problem: 'its token does not work any more' });
 }

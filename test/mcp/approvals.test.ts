@@ -155,13 +155,13 @@ describe.each(ERAS)('an approval at a client of %s that shows forms', (era) => {
 
     it('leaves the call pending when its person closes the form', async () => {
       const client = await connectAs(era, () => ({ action: 'cancel' }));
-      const result = await client.callTool(letter('closed'));
+      const result = await client.callTool(letter(`closed-${era}`));
       await client.close();
       expect(result.isError).toBeUndefined();
       const state = (result._meta as Record<string, unknown>)['sallyport/state'];
       expect(state).toMatchObject({ state: 'pending' });
       await decide('deny');
-      expect(sent('closed')).toBe(0);
+      expect(sent(`closed-${era}`)).toBe(0);
     });
   });
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { connect } from '../../compose/connect.ts';
+import { hasCalls } from '../../compose/has-calls.ts';
 import { openStore } from '../../compose/open-store.ts';
 import { RELEASE } from '../../compose/release.ts';
 import { createLog } from '../../observe/log.ts';
@@ -56,7 +57,7 @@ async function serve(context: CommandContext): Promise<void> {
     identity: { tenant, subject, agent },
     expiresAt: Date.now() + LIFETIME_MS,
   };
-  const sessions = createAgentSessions(client);
+  const sessions = createAgentSessions(client, { hasCalls: (session, run) => hasCalls(store, session, run) });
   const endpoint = serveMcpOnStdio({ config, client, store, sessions, log, release: RELEASE }, bearer);
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
@@ -65,7 +66,7 @@ async function serve(context: CommandContext): Promise<void> {
     await Promise.race([endpoint.ended, stopped]);
   } finally {
     await endpoint.close();
-    await sessions.close(bearer.id);
+    await sessions.leave(bearer.id);
     await client.close();
     await store.close();
   }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { planeError, type PlaneError } from '../../domain/errors.ts';
@@ -32,7 +33,8 @@ export interface GatewayParts {
 }
 
 export interface McpEndpoint {
-  fetch(request: Request, auth: Authenticated): Promise<Response>;
+  /** `sent`: whether all of the response was written, or its connection ended first. */
+  fetch(request: Request, auth: Authenticated, sent: Promise<'finished' | 'closed'>): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -74,7 +76,7 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
   if (mcp !== undefined) {
     app.on(['GET', 'POST', 'DELETE'], '/mcp', withToken, requireScope('agent'), async (context) => {
       await readJsonBytes(context.env.incoming);
-      return mcp.fetch(context.req.raw, context.get('auth'));
+      return mcp.fetch(context.req.raw, context.get('auth'), whenSent(context.env.outgoing));
     });
   }
   app.route('/', createStaticConsole(parts.consoleFolder));
@@ -93,6 +95,14 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
     return answer(context, told);
   });
   return app;
+}
+
+/** `close` comes after `finish`, or without it. */
+function whenSent(outgoing: ServerResponse): Promise<'finished' | 'closed'> {
+  return new Promise((resolve) => {
+    outgoing.once('finish', () => resolve('finished'));
+    outgoing.once('close', () => resolve('closed'));
+  });
 }
 
 function answer(context: Context<GatewayEnv>, error: unknown): Response {

@@ -1,5 +1,6 @@
 import type { InputRequiredResult, Result, ServerContext } from '@modelcontextprotocol/server';
 import type { CallAnswer } from '../../client/call-answer.ts';
+import type { ApprovalId } from '../../domain/approval.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SessionHandle } from '../../domain/session.ts';
@@ -16,8 +17,12 @@ export interface CallScene {
   /** Ends when the client has gone or cancels, and not when the request is simply over. */
   readonly signal: AbortSignal;
   readonly owner: StateOwner;
-  /** The client was told of this call before, and comes to hear how it ended. */
-  readonly comesBack: boolean;
+  /** The client was told of this call before, and comes to hear how it ended. Known when `begin` has its first answer. */
+  comesBack(): boolean;
+  /** The client came back to this call with what it was given for that: from now on it waits here. */
+  resumed(callId: CallId): Promise<void>;
+  /** What the client is told when the call goes on. */
+  pending(at: { readonly callId: CallId; readonly approval?: ApprovalId }): Result;
   /** Makes the call; with input, once more, with what its tool asked for. */
   begin(input?: Answered): CallUnderWay;
 }
@@ -34,6 +39,11 @@ export type Pursued =
   | {
       readonly kind: 'reply';
       readonly reply: Result | InputRequiredResult;
-      /** The client was told to come back for this call. */
-      readonly pending?: CallId;
+      /**
+       * `come-back`: the client was told to call again. `form`: it shows its person a form, and comes back with that. `done`: it has
+       * what it needs.
+       */
+      readonly next: 'come-back' | 'form' | 'done';
+      /** The question that the call waits for. */
+      readonly approval?: ApprovalId | undefined;
     };

@@ -1,19 +1,37 @@
-import type { CallToolRequest, CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
+import {
+  ProtocolError,
+  type CallToolRequest,
+  type CallToolResult,
+  type InputRequiredResult,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { CallAnswer } from '../../client/call-answer.ts';
+import { APPROVAL_LIMITS, type ApprovalId } from '../../domain/approval.ts';
+import type { CallEvent } from '../../domain/call-event.ts';
+import { trouble } from '../../domain/errors.ts';
+import { parseScopedId, type CallId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { SessionHandle } from '../../domain/session.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { sha256 } from '../../wire/digest.ts';
-import type { Answered } from './call-scene.ts';
+import type { Answered, Pursued } from './call-scene.ts';
 import { CallUnderWay } from './call-under-way.ts';
-import { readWish } from './call-wish.ts';
+import { readWish, type CallWish } from './call-wish.ts';
 import { hearEvents } from './hear-events.ts';
 import { linkAbort } from './link-abort.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
+import { isCalledOff, OwedRequest, wasCalledOff } from './owed-request.ts';
 import { invalidParams } from './protocol-problem.ts';
-import { pursueCall } from './pursue-call.ts';
+import { FORM_MS, pursueCall } from './pursue-call.ts';
 import { showOutcome } from './show-outcome.ts';
+import { showPending } from './show-pending.ts';
 import type { ShownTool } from './shown-tools.ts';
 import { knowsTasks } from './tasks.ts';
 import { inputKindsOf } from './tool-input.ts';
+
+/** A call stays owed for so long after the question about it has expired. */
+const OWED_LONGER_MS = 60 * 60 * 1000;
+const OVERLOADED_RETRY_MS = 1000;
 
 /** Through the whole data path. Who closes the stream of a 2026 call, or cancels, cancels the call. */
 export async function callTool(
@@ -25,44 +43,154 @@ export async function callTool(
   const tool = await findTool(home, peer, params.name);
   const wish = readWish(params._meta);
   const args = (params.arguments ?? {}) as JsonObject;
-  const owner = { bearer: peer.bearer, method: 'tools/call', params: { name: params.name, arguments: args } };
   const session = await home.handleOf(peer, wish.run);
-  const { client, config } = home.plane;
-  const { waitMs, taskAfterMs } = config.gateway.mcp;
   const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
-  const { key, trace, traceState } = wish;
-  const asked = { bearer: peer.bearer.id, run: session.run, tool: tool.id, arguments: args };
-  const earlier = wish.callId ?? (key === undefined ? home.pending.find(asked) : undefined);
-  const comesBack = earlier !== undefined;
-  const begin = (answered?: Answered): CallUnderWay => {
-    if (earlier !== undefined && answered === undefined)
-      return CallUnderWay.found(client, session, earlier, { waitMs, signal });
-    return CallUnderWay.made(client, session, (hear) =>
-      client.call(session, tool.id, args, {
-        // Who knows tasks need not sit it out.
-        waitMs: knowsTasks(peer) ? taskAfterMs : waitMs,
-        signal,
-        via: 'mcp',
-        onEvent: hearEvents(wish, ctx, hear),
-        input: { kinds: inputKindsOf(peer), ...answered },
-        ...(key === undefined ? {} : { key: answered === undefined ? key : keyOfRound(key, answered) }),
-        ...(trace === undefined ? {} : { trace }),
-        ...(traceState === undefined ? {} : { traceState }),
-      }),
-    );
-  };
+  const owed = new OwedRequest(peer.sent?.(ctx.mcpReq.id));
+  const request: ToolRequest = { home, peer, session, tool, args, wish, ctx, signal, owed };
+  const owner = { bearer: peer.bearer, method: 'tools/call', params: { name: params.name, arguments: args } };
   try {
-    const pursued = await pursueCall({ home, peer, session, ctx, signal, owner, comesBack, begin });
-    if (pursued.kind === 'reply') {
-      if (pursued.pending !== undefined) home.pending.remember(asked, pursued.pending);
-      return pursued.reply as CallToolResult;
-    }
-    home.pending.forget(asked);
-    const callId = pursued.kind === 'settled' ? { callId: pursued.callId } : {};
-    return showOutcome(pursued.outcome, { anyStructured: peer.era === '2026', ...callId });
+    const pursued = await pursueCall({
+      home,
+      peer,
+      session,
+      ctx,
+      signal,
+      owner,
+      comesBack: () => wish.callId !== undefined || owed.earlier !== undefined,
+      resumed: (callId) => holdNamed(request, callId),
+      pending: (at) => showPending({ ...at, wayBack: wayBackOf(request), earlier: owed.earlier }),
+      begin: (answered) => begin(request, answered),
+    });
+    return await answer(request, pursued);
+  } catch (error) {
+    // A refusal in the words of the protocol is an answer. With anything else nobody knows what became of the call.
+    if (error instanceof ProtocolError) owed.answer();
+    else await owed.owe();
+    throw error;
   } finally {
     unlink();
   }
+}
+
+interface ToolRequest {
+  readonly home: McpHome;
+  readonly peer: McpPeer;
+  readonly session: SessionHandle;
+  readonly tool: ShownTool;
+  readonly args: JsonObject;
+  readonly wish: CallWish;
+  readonly ctx: ServerContext;
+  readonly signal: AbortSignal;
+  readonly owed: OwedRequest;
+}
+
+function begin(request: ToolRequest, answered?: Answered): CallUnderWay {
+  const { home, session, wish, signal } = request;
+  const { client, config } = home.plane;
+  const { callId } = wish;
+  if (callId !== undefined && answered === undefined) {
+    const { waitMs } = config.gateway.mcp;
+    return CallUnderWay.found(client, session, callId, { waitMs, signal }, () => holdNamed(request, callId));
+  }
+  const { key } = wish;
+  return CallUnderWay.made(client, session, (hear) => {
+    if (key === undefined) return callOwed(request, answered, hear);
+    return call(request, answered, hear, answered === undefined ? key : keyOfRound(key, answered));
+  });
+}
+
+/** Makes the call under an entry of its own, or takes one that is owed. One that was called off before it ran is made anew. */
+async function callOwed(
+  request: ToolRequest,
+  answered: Answered | undefined,
+  hear: (event: CallEvent) => void,
+): Promise<CallAnswer> {
+  const { home, session, wish, signal, owed } = request;
+  const options = { lifetimeMs: owedMs(home), fresh: wish.fresh === true, signal };
+  for (;;) {
+    const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
+    if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', {}) };
+    if (holding.kind !== 'held') {
+      const facts = { what: 'open MCP calls of this subject', retryAfterMs: OVERLOADED_RETRY_MS };
+      return { kind: 'refused', outcome: trouble('OVERLOADED', facts) };
+    }
+    const { held } = holding;
+    const answer = await call(request, answered, hear, held.key);
+    if (held.earlier === undefined || signal.aborted || !wasCalledOff(answer)) return answer;
+    await owed.drop(held);
+  }
+}
+
+function call(
+  { home, peer, session, tool, args, wish, ctx, signal }: ToolRequest,
+  answered: Answered | undefined,
+  hear: (event: CallEvent) => void,
+  key: string,
+): Promise<CallAnswer> {
+  const { client, config } = home.plane;
+  const { waitMs, taskAfterMs } = config.gateway.mcp;
+  const { trace, traceState } = wish;
+  return client.call(session, tool.id, args, {
+    // Who knows tasks need not sit it out.
+    waitMs: knowsTasks(peer) ? taskAfterMs : waitMs,
+    signal,
+    via: 'mcp',
+    onEvent: hearEvents(wish, ctx, hear),
+    input: { kinds: inputKindsOf(peer), ...answered },
+    key,
+    ...(trace === undefined ? {} : { trace }),
+    ...(traceState === undefined ? {} : { traceState }),
+  });
+}
+
+/** A call of somebody else has no entry that this client could hold; the answer itself says that it is unknown. */
+async function holdNamed(request: ToolRequest, callId: string): Promise<void> {
+  const { home, session, signal, owed } = request;
+  const [own, named] = [parseScopedId(session.id), parseScopedId(callId)];
+  if (named === undefined || own?.lane !== named.lane || own.scope !== named.scope) return;
+  const options = { lifetimeMs: owedMs(home), of: callId as CallId, signal };
+  await owed.keep(home.owed.hold(session, digestOf(request), options), { isNamed: true });
+}
+
+/** What the client is told, and what it is owed after that. */
+async function answer(request: ToolRequest, pursued: Pursued): Promise<CallToolResult> {
+  const { peer, signal, owed } = request;
+  if (pursued.kind === 'reply') {
+    // Before the client can come back: it must find the call owed, at whichever gateway.
+    if (pursued.next === 'come-back') await owed.owe({ lifetimeMs: await owedLonger(request, pursued.approval) });
+    else owed.answer(pursued.next === 'form' ? FORM_MS : undefined);
+    return pursued.reply as CallToolResult;
+  }
+  const { outcome } = pursued;
+  if (pursued.kind === 'refused' || isCalledOff(outcome)) await owed.forget();
+  else if (signal.aborted) await owed.owe();
+  else owed.answer();
+  const callId = pursued.kind === 'settled' ? { callId: pursued.callId } : {};
+  return showOutcome(outcome, { anyStructured: peer.era === '2026', earlier: owed.earlier, ...callId });
+}
+
+/** Identity, tool and arguments; of a later round also what the tool was given. The store learns none of it. */
+function digestOf({ peer, tool, args }: ToolRequest, answered?: Answered): string {
+  const { agent = '' } = peer.bearer.identity ?? {};
+  const { responses = null, state = null } = answered ?? {};
+  return sha256(canonicalJson([agent, tool.id, args, responses, state]));
+}
+
+function wayBackOf({ owed, wish }: ToolRequest): 'arguments' | 'key' | 'id' {
+  if (owed.hasEntry) return 'arguments';
+  return wish.key === undefined ? 'id' : 'key';
+}
+
+function owedMs({ plane }: McpHome): number {
+  return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.defaultTimeoutMs + OWED_LONGER_MS;
+}
+
+/** As long as the question can be answered, and a while more. */
+async function owedLonger({ home, session }: ToolRequest, approval: ApprovalId | undefined): Promise<number> {
+  if (approval === undefined || home.plane.config.gateway.mcp.owedMs !== undefined) return owedMs(home);
+  const asked = await home.plane.client.approvals.get({ kind: 'session', session }, approval).catch(() => undefined);
+  const waitsMs = asked === undefined ? APPROVAL_LIMITS.mostTimeoutMs : asked.expiresAt - asked.requestedAt;
+  return waitsMs + OWED_LONGER_MS;
 }
 
 /** Another run is another call: the same answers to the same questions are the same one again. */

@@ -51,8 +51,10 @@ export class CallUnderWay {
     session: Caller,
     callId: string,
     options: { readonly waitMs: number; readonly signal: AbortSignal },
+    first: () => Promise<void> = async () => undefined,
   ): CallUnderWay {
-    return new CallUnderWay(client, session, () => client.wait(session, callId, options), callId as CallId);
+    const answer = (): Promise<CallAnswer> => first().then(() => client.wait(session, callId, options));
+    return new CallUnderWay(client, session, answer, callId as CallId);
   }
 
   /** Its end, its question to a person (unless that was `seen`), or the end of the wait, whichever is first. */

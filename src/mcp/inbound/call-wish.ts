@@ -13,6 +13,8 @@ export interface CallWish {
   /** An earlier call whose outcome is asked for, in the place of a new one. */
   readonly callId?: string;
   readonly run?: string;
+  /** Another call is meant, also where one with the same arguments is owed. */
+  readonly fresh?: boolean;
   readonly progressToken?: string | number;
   readonly trace?: string;
   readonly traceState?: string;
@@ -25,11 +27,14 @@ export function readWish(meta: unknown): CallWish {
   const progressToken = meta['progressToken'];
   if (progressToken !== undefined && !isToken(progressToken))
     throw invalidParams('_meta.progressToken must be a whole number or a short text');
+  const fresh = meta[META.new];
+  if (fresh !== undefined && typeof fresh !== 'boolean') throw invalidParams(`_meta.${META.new} must be true or false`);
   const { traceparent, tracestate } = meta;
   return {
     ...given('key', ownText(meta, META.idempotencyKey, MOST_KEY_LENGTH)),
     ...given('callId', ownText(meta, META.callId, MOST_TOKEN_LENGTH)),
     ...given('run', ownText(meta, META.run, MOST_RUN_LENGTH)),
+    ...given('fresh', fresh),
     ...given('progressToken', progressToken as string | number | undefined),
     ...given('trace', typeof traceparent === 'string' ? traceparent : undefined),
     ...given('traceState', typeof tracestate === 'string' ? tracestate : undefined),

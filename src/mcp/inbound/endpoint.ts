@@ -9,6 +9,7 @@ import { buildServer } from './build-server.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
 import { createMcpHome, type McpCaller, type McpHome } from './mcp-home.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
+import type { Sent } from './owed-request.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { readMessage } from './read-message.ts';
 import { createSessionsOf2025 } from './sessions-of-2025.ts';
@@ -21,7 +22,11 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface McpEndpoint {
   /** One HTTP request of a bearer whose token, Host and Origin were checked. */
-  fetch(request: Request, bearer: McpBearer): Promise<Response>;
+  /**
+   * `sent` tells what became of the response. Without it, every response counts as written once it was returned: a call whose client
+   * had gone by then is not owed.
+   */
+  fetch(request: Request, bearer: McpBearer, sent?: Promise<Sent>): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -34,8 +39,13 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
   const serving = new Set<McpHttpHandler>();
 
   /** A handler of its own for each request: nothing of one exchange is within reach of another. */
-  async function serve2026(request: Request, bearer: McpBearer, message: JsonRpcMessage): Promise<Response> {
-    const caller: McpCaller = { bearer, era: '2026' };
+  async function serve2026(
+    request: Request,
+    bearer: McpBearer,
+    message: JsonRpcMessage,
+    sent: Promise<Sent> | undefined,
+  ): Promise<Response> {
+    const caller: McpCaller = { bearer, era: '2026', sent: () => sent };
     const refused = await checkHeadersOfTool(home, caller, message, request.headers);
     if (refused !== undefined) return refused;
     const listens = message['method'] === 'subscriptions/listen';
@@ -68,17 +78,18 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
   }
 
   return {
-    async fetch(request, bearer) {
+    async fetch(request, bearer, sent) {
       if (request.method !== 'POST') return withoutBody(request, bearer);
       const read = await readMessage(request);
       if (read.kind === 'rejected') return read.response;
       return isOf2025(request, read.message)
-        ? sessions.fetch(request, bearer, read.message)
-        : serve2026(request, bearer, read.message);
+        ? sessions.fetch(request, bearer, read.message, sent)
+        : serve2026(request, bearer, read.message, sent);
     },
     async close() {
       home.stop();
       await Promise.all([sessions.close(), ...[...serving].map((handler) => handler.close())]);
+      await home.owed.handOver();
     },
   };
 

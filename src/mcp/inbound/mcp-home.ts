@@ -1,8 +1,10 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
 import type { SessionHandle } from '../../domain/session.ts';
+import type { JsonRpcId } from './json-rpc.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
-import { createPendingCalls, type PendingCalls } from './pending-calls.ts';
+import { createOwedCalls, type OwedCalls } from './owed-calls.ts';
+import type { Sent } from './owed-request.ts';
 import { sealKeyOf } from './seal-key.ts';
 import { createSeals, type Seals } from './sealed-state.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
@@ -21,6 +23,8 @@ export interface McpCaller {
   readonly runName?: string;
   /** 2025: URIs of resources whose changes the session hears of. */
   readonly subscriptions?: Set<string>;
+  /** What becomes of the response to one of its requests. Undefined where that cannot be seen. */
+  sent?(requestId: JsonRpcId): Promise<Sent> | undefined;
 }
 
 /** With what its client said that it can do. */
@@ -33,7 +37,7 @@ export interface McpHome {
   readonly plane: McpPlane;
   readonly release: string;
   readonly seals: Seals;
-  readonly pending: PendingCalls;
+  readonly owed: OwedCalls;
   handleOf(caller: McpCaller, runName?: string): Promise<SessionHandle>;
   /** As the store says now. */
   toolsOf(caller: McpCaller): Promise<ShownTools>;
@@ -68,7 +72,7 @@ export function createMcpHome(plane: McpPlane): McpHome {
   return {
     plane,
     release: plane.release ?? 'unknown',
-    pending: createPendingCalls(),
+    owed: createOwedCalls(plane.store, plane.log),
     seals: createSeals(() => (sealKey ??= sealKeyOf(plane.config)), plane.store),
     show,
     shownName: (module, name) => (module === plainModule ? name : `${module}.${name}`),

@@ -22,7 +22,7 @@ export interface McpPlane {
     Client,
     'call' | 'result' | 'wait' | 'cancel' | 'toolkit' | 'watchToolkit' | 'approvals' | 'catalog'
   >;
-  readonly store: Pick<Store, 'readPolicy' | 'readCall' | 'useOnce'>;
+  readonly store: Pick<Store, 'readPolicy' | 'readCall' | 'useOnce' | 'holdOwed' | 'releaseOwed' | 'beatOwed'>;
   readonly sessions: {
     /** The session of this bearer, and its run of this name. */
     handleOf(bearer: McpBearer, runName?: string): Promise<SessionHandle>;

@@ -8,12 +8,11 @@ import { CallUnderWay, type CallStanding } from './call-under-way.ts';
 import { canShowForms } from './client-abilities.ts';
 import { applyAnswer, findQuestion, type OpenQuestion } from './open-question.ts';
 import { invalidParams } from './protocol-problem.ts';
-import { showPending } from './show-pending.ts';
 import { knowsTasks, taskOf } from './tasks.ts';
 import { answersTo, askAtOnce, missingCapability, toWire, wantedInput, type WantedInput } from './tool-input.ts';
 
 /** As long as a person may take in front of one form; the question itself may end sooner. */
-const FORM_MS = 10 * 60_000;
+export const FORM_MS = 10 * 60_000;
 const APPROVAL = 'approval';
 
 type Parked = Extract<CallStanding, { kind: 'parked' }>;
@@ -53,7 +52,7 @@ async function askFor(scene: CallScene, wanted: WantedInput, standing: Pursued):
   if (scene.peer.era === '2026') {
     const sealed = { asked: Object.keys(requests), ...kept };
     const requestState = scene.home.seals.seal(scene.owner, sealed, FORM_MS);
-    return { kind: 'reply', reply: inputRequired({ inputRequests: toWire(requests), requestState }) };
+    return { kind: 'reply', reply: inputRequired({ inputRequests: toWire(requests), requestState }), next: 'done' };
   }
   const responses = await askAtOnce(scene, requests, FORM_MS);
   // A client that does not answer is told what is missing.
@@ -61,7 +60,7 @@ async function askFor(scene: CallScene, wanted: WantedInput, standing: Pursued):
 }
 
 async function askAbout(scene: CallScene, parked: Parked): Promise<Pursued> {
-  if (!canShowForms(scene.peer)) return scene.comesBack ? waitMore(scene, parked) : goesOn(scene, parked);
+  if (!canShowForms(scene.peer)) return scene.comesBack() ? waitMore(scene, parked) : goesOn(scene, parked);
   const question = await findQuestion(scene, parked.approval);
   // Decided meanwhile.
   if (question === undefined) return follow(scene, find(scene, parked.callId));
@@ -83,7 +82,7 @@ function handOver({ home, owner }: CallScene, { callId }: Parked, question: Open
     inputRequests: { [APPROVAL]: inputRequired.elicit(form) },
     requestState: home.seals.seal(owner, state, FORM_MS),
   });
-  return { kind: 'reply', reply };
+  return { kind: 'reply', reply, next: 'form' };
 }
 
 /** The client is back with what its person said. */
@@ -95,6 +94,7 @@ async function resume(scene: CallScene, state: JsonObject): Promise<Pursued> {
   }
   // As `handOver` sealed it: nobody else can have.
   const { callId, approval, binding } = state as unknown as { callId: CallId; approval: ApprovalId; binding: string };
+  await scene.resumed(callId);
   const question = await findQuestion(scene, approval, binding);
   if (question === undefined) return follow(scene, find(scene, callId));
   const answered = await applyAnswer(scene, callId, question, scene.ctx.mcpReq.inputResponses?.[APPROVAL]);
@@ -137,12 +137,10 @@ function find({ home, session, signal }: CallScene, callId: string, waitMs?: num
 }
 
 /** It has no outcome yet, and nobody here can do anything about that. */
-async function goesOn(
-  { home, peer, owner }: CallScene,
-  at: Exclude<CallStanding, { readonly outcome: unknown }>,
-): Promise<Pursued> {
+async function goesOn(scene: CallScene, at: Exclude<CallStanding, { readonly outcome: unknown }>): Promise<Pursued> {
+  const { home, peer, owner } = scene;
   const approval = at.kind === 'parked' ? at.approval : undefined;
   if (knowsTasks(peer) && owner.method === 'tools/call')
-    return { kind: 'reply', reply: await taskOf(home, at.callId, approval) };
-  return { kind: 'reply', reply: showPending(at), pending: at.callId };
+    return { kind: 'reply', reply: await taskOf(home, at.callId, approval), next: 'done' };
+  return { kind: 'reply', reply: scene.pending(at), next: 'come-back', approval };
 }

@@ -4,6 +4,7 @@ import { buildServer } from './build-server.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcId, type JsonRpcMessage } from './json-rpc.ts';
 import type { McpHome } from './mcp-home.ts';
 import type { McpBearer } from './mcp-plane.ts';
+import type { Sent } from './owed-request.ts';
 import type { ToolChange, WatchTools } from './tool-changes.ts';
 import { whenDone } from './when-done.ts';
 
@@ -12,8 +13,8 @@ interface LiveSession {
   readonly bearerId: string;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  /** Requests that have no answer yet: an id means one of them at a time. */
-  readonly open: Set<JsonRpcId>;
+  /** Requests that have no answer yet: an id means one of them at a time. With what becomes of their responses. */
+  readonly open: Map<JsonRpcId, Promise<Sent> | undefined>;
   readonly subscriptions: ReadonlySet<string>;
   expires: NodeJS.Timeout;
   close(): void;
@@ -21,7 +22,12 @@ interface LiveSession {
 
 /** Sessions of the revision 2025-11-25. An id is a handle and proves nothing: it works for the bearer it was given to, only. */
 export interface SessionsOf2025 {
-  fetch(request: Request, bearer: McpBearer, message: JsonRpcMessage | undefined): Promise<Response>;
+  fetch(
+    request: Request,
+    bearer: McpBearer,
+    message: JsonRpcMessage | undefined,
+    sent?: Promise<Sent>,
+  ): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -44,7 +50,9 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
     if (own.length >= sessionsPerBearer) return undefined;
     const id = randomId() + randomId();
     const subscriptions = new Set<string>();
-    const server = buildServer(home, { bearer, era: '2025', runName: id, subscriptions });
+    const open: LiveSession['open'] = new Map();
+    const sent = (requestId: JsonRpcId): Promise<Sent> | undefined => open.get(requestId);
+    const server = buildServer(home, { bearer, era: '2025', runName: id, subscriptions, sent });
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
     const close = (): void => {
       const isFirst = sessions.delete(id);
@@ -59,7 +67,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
       bearerId: bearer.id,
       transport,
       server,
-      open: new Set(),
+      open,
       subscriptions,
       expires,
       close,
@@ -100,7 +108,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
   }
 
   return {
-    async fetch(request, bearer, message) {
+    async fetch(request, bearer, message, sent) {
       const id = request.headers.get(SESSION_HEADER);
       if (id === null) {
         if (message?.['method'] === 'initialize') return initialize(request, bearer, message);
@@ -116,7 +124,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
       if (asked !== undefined) {
         if (session.open.has(asked))
           return rejectMessage(400, RPC.invalidRequest, 'id: a request with it has no answer yet.', { id: asked });
-        session.open.add(asked);
+        session.open.set(asked, sent);
       }
       const response = await session.transport.handleRequest(request, { parsedBody: message });
       if (asked !== undefined && !response.ok) session.open.delete(asked);

@@ -3,6 +3,7 @@ import type { ContentBlock, FileWriteBack, ResourceBlock } from '../../domain/co
 import type { CallId } from '../../domain/ids.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { EarlierCall } from './owed-calls.ts';
 
 export const META = Object.freeze({
   callId: 'sallyport/callId',
@@ -11,16 +12,22 @@ export const META = Object.freeze({
   outcome: 'sallyport/outcome',
   state: 'sallyport/state',
   messages: 'sallyport/messages',
+  /** Of a result: the earlier call that it belongs to. */
+  earlier: 'sallyport/earlier',
+  /** Of a request: make another call, also where an earlier one is owed. */
+  new: 'sallyport/new',
 });
 
 export interface ShownCall {
   readonly callId?: CallId;
   /** 2025-11-25 knows structured content only as an object. */
   readonly anyStructured: boolean;
+  /** The client asked for it before, and was not given it. */
+  readonly earlier?: EarlierCall | undefined;
 }
 
 /** What an outcome is to an MCP client. Everything but `ok` is an error the model can read, with our code beside it. */
-export function showOutcome(outcome: Outcome, { callId, anyStructured }: ShownCall): CallToolResult {
+export function showOutcome(outcome: Outcome, { callId, anyStructured, earlier }: ShownCall): CallToolResult {
   const files = outcome.writeBacks?.files ?? [];
   const content = [
     ...outcome.content.map((block, at) => showBlock(block, placeOf(callId, at))),
@@ -31,14 +38,28 @@ export function showOutcome(outcome: Outcome, { callId, anyStructured }: ShownCa
     content.unshift({ type: 'text', text: error.message });
   // For those who read content only. A text beside it may be the plane's own advice, which does not stand in for the result.
   if (structured !== undefined) addText(content, JSON.stringify(structured));
+  if (earlier !== undefined) content.push({ type: 'text', text: tellEarlier(earlier) });
   return {
     content,
     ...(structured !== undefined && (anyStructured || isJsonObject(structured))
       ? { structuredContent: structured as JsonObject }
       : {}),
     ...(outcome.kind === 'ok' ? {} : { isError: true }),
-    _meta: metaOf(outcome, callId),
+    _meta: { ...metaOf(outcome, callId), ...earlierMeta(earlier) },
   };
+}
+
+/** For the model, which cannot see `_meta`. */
+function tellEarlier({ callId, madeAt }: EarlierCall): string {
+  return `This is the answer to your earlier call ${callId} of ${timeOf(madeAt)}, which had the same arguments. The call was not made a second time.`;
+}
+
+export function earlierMeta(earlier: EarlierCall | undefined): JsonObject {
+  return earlier === undefined ? {} : { [META.earlier]: { callId: earlier.callId, at: timeOf(earlier.madeAt) } };
+}
+
+export function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function addText(content: McpBlock[], text: string): void {

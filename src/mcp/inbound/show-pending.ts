@@ -1,22 +1,35 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { CallId } from '../../domain/ids.ts';
-import { META } from './show-outcome.ts';
+import type { EarlierCall } from './owed-calls.ts';
+import { earlierMeta, META, timeOf } from './show-outcome.ts';
 
-/** No error: the call goes on. The text is for a model, the rest for its client. */
-export function showPending({
-  callId,
-  approval,
-}: {
+/** How its client gets at the call later: by the same arguments, by the same key as well, or only by the id of the call. */
+export type WayBack = 'arguments' | 'key' | 'id';
+
+const HOW: Readonly<Record<WayBack, string>> = {
+  arguments: 'call this tool again later, with exactly the same arguments',
+  key: `call this tool again later, with exactly the same arguments and the same ${META.idempotencyKey} in _meta`,
+  id: `call this tool again later, with the id of the call as ${META.callId} in _meta`,
+};
+
+export interface PendingCall {
   readonly callId: CallId;
   readonly approval?: string;
-}): CallToolResult {
+  readonly wayBack: WayBack;
+  readonly earlier?: EarlierCall | undefined;
+}
+
+/** No error: the call goes on. The text is for a model, the rest for its client. */
+export function showPending({ callId, approval, wayBack, earlier }: PendingCall): CallToolResult {
   const state = approval === undefined ? 'is still running' : 'waits for a person to approve it';
-  const text = `The call ${state}, as ${callId}. It is not lost. To get its result, call this tool again later, with exactly the same arguments: the call is not made a second time.`;
+  const since = earlier === undefined ? '' : ` It is your earlier call of ${timeOf(earlier.madeAt)}.`;
+  const text = `The call ${state}, as ${callId}.${since} It is not lost. To get its result, ${HOW[wayBack]}: the call is not made a second time.`;
   return {
     content: [{ type: 'text', text }],
     _meta: {
       [META.callId]: callId,
       [META.state]: { state: 'pending', ...(approval === undefined ? {} : { approval }) },
+      ...earlierMeta(earlier),
     },
   };
 }

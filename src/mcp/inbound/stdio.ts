@@ -1,7 +1,9 @@
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { buildServer } from './build-server.ts';
+import { idOf, type JsonRpcId } from './json-rpc.ts';
 import { createMcpHome, type McpCaller } from './mcp-home.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
+import type { Sent } from './owed-request.ts';
 import { createToolChanges } from './tool-changes.ts';
 
 export interface StdioEndpoint {
@@ -14,12 +16,15 @@ export interface StdioEndpoint {
 export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoint {
   const home = createMcpHome(plane);
   const watchTools = createToolChanges(home);
+  const wire = new WatchedStdio();
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const served = serveStdio(
     ({ era }) => {
       const subscriptions = new Set<string>();
-      const caller: McpCaller = era === 'modern' ? { bearer, era: '2026' } : { bearer, era: '2025', subscriptions };
+      const sent = (requestId: JsonRpcId): Promise<Sent> => wire.sent(requestId);
+      const caller: McpCaller =
+        era === 'modern' ? { bearer, era: '2026', sent } : { bearer, era: '2025', subscriptions, sent };
       const server = buildServer(home, caller);
       const stop = watchTools(caller, (change) => {
         const told =
@@ -36,8 +41,46 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
       };
       return server;
     },
-    { onerror: (error) => plane.log.debug({ error: String(error) }, 'a message was not served') },
+    { transport: wire, onerror: (error) => plane.log.debug({ error: String(error) }, 'a message was not served') },
   );
-  process.stdin.once('end', end).once('close', end);
-  return { ended, close: () => served.close() };
+  // Before the SDK hears of it, which would cancel what is under way: a client that goes only leaves its calls.
+  const gone = (): void => {
+    home.stop();
+    end();
+  };
+  process.stdin.prependOnceListener('end', gone).prependOnceListener('close', gone);
+  return {
+    ended,
+    async close() {
+      home.stop();
+      await served.close();
+      await home.owed.handOver();
+    },
+  };
+}
+
+/** Knows which answers were written. One that has not been when the client goes is lost. */
+class WatchedStdio extends StdioServerTransport {
+  readonly #waiting = new Map<JsonRpcId, (sent: Sent) => void>();
+
+  sent(requestId: JsonRpcId): Promise<Sent> {
+    return new Promise((resolve) => this.#waiting.set(requestId, resolve));
+  }
+
+  override async send(message: Parameters<StdioServerTransport['send']>[0]): Promise<void> {
+    const id = 'method' in message ? null : idOf(message as Parameters<typeof idOf>[0]);
+    try {
+      await super.send(message);
+      // The system has taken it when what is written behind it has gone out.
+      if (id !== null) process.stdout.write('', (error) => this.#tell(id, error ? 'closed' : 'finished'));
+    } catch (error) {
+      if (id !== null) this.#tell(id, 'closed');
+      throw error;
+    }
+  }
+
+  #tell(id: JsonRpcId, sent: Sent): void {
+    this.#waiting.get(id)?.(sent);
+    this.#waiting.delete(id);
+  }
 }

@@ -18,6 +18,7 @@ import { linkAbort } from './link-abort.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
 import { pursueCall } from './pursue-call.ts';
 import { showBlock, showResource } from './show-outcome.ts';
+import { showPending } from './show-pending.ts';
 import { inputKindsOf } from './tool-input.ts';
 
 /** Carries what the client has to do first past those who wait for an answer. */
@@ -68,7 +69,9 @@ async function useSurfaces(
         ctx,
         signal,
         owner,
-        comesBack: false,
+        comesBack: () => false,
+        resumed: async () => undefined,
+        pending: (at) => showPending({ ...at, wayBack: 'id' }),
         begin,
       });
       if (pursued.kind === 'reply') throw new Detour(pursued.reply);

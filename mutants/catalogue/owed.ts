@@ -1,0 +1,100 @@
+import type { Mutant } from '../mutant.ts';
+
+const EMBEDDED = 'test/contract/embedded.test.ts';
+const REDIS = 'test/contract/redis.test.ts';
+const UNIT = 'src/mcp/inbound/owed-request.test.ts';
+
+/** Bugs against the calls owed to MCP clients, and against what a revoked token must end. */
+export const OWED: readonly Mutant[] = [
+  {
+    id: 'taken-calls-stay-owed',
+    bug: 'A repeat that takes an owed call leaves it in the set: two repeats are given one call.',
+    file: 'src/stores/redis/functions/hold-owed.lua',
+    find: 'entry.holder, entry.attempt = holder, attempt',
+    replace: 'entry.attempt = attempt',
+    caughtBy: [
+      { file: REDIS, title: 'a repeat takes an owed call, once' },
+      {
+        file: REDIS,
+        title: 'two owed calls answer two repeats, the older one first, and a third is a call of its own',
+      },
+    ],
+  },
+  {
+    id: 'embedded-taken-calls-stay-owed',
+    bug: 'The same on the embedded store.',
+    file: 'src/stores/embedded/transitions/owed.ts',
+    find: 'UPDATE owed SET holder = ?, attempt = ? WHERE',
+    replace: 'UPDATE owed SET holder = NULL || ?, attempt = ? WHERE',
+    caughtBy: [{ file: EMBEDDED, title: 'a repeat takes an owed call, once' }],
+  },
+  {
+    id: 'open-requests-are-owed',
+    bug: 'A call whose request is open counts as owed: of two identical calls at the same time one is made.',
+    file: 'src/stores/redis/functions/hold-owed.lua',
+    find: 'if entry.holder == owed.NOBODY and entry.owed_from <= now then',
+    replace: 'if entry.owed_from <= now then',
+    caughtBy: [{ file: REDIS, title: 'an open request of the same gateway is not owed' }],
+  },
+  {
+    id: 'embedded-open-requests-are-owed',
+    bug: 'The same on the embedded store.',
+    file: 'src/stores/embedded/transitions/owed.ts',
+    find: 'holder === null && owedFrom <= transaction.now',
+    replace: 'holder !== undefined && owedFrom <= transaction.now',
+    caughtBy: [{ file: EMBEDDED, title: 'an open request of the same gateway is not owed' }],
+  },
+  {
+    id: 'living-gateways-lose-their-calls',
+    bug: 'An entry of another gateway is taken although that gateway has beaten since.',
+    file: 'src/stores/redis/functions/hold-owed.lua',
+    find: 'if since and owed.beat_of(lane, entry.holder) <= since and now >= since + lease_ms then',
+    replace: 'if since and now >= since + lease_ms then',
+    caughtBy: [{ file: REDIS, title: 'an open request of another gateway that beats is not owed' }],
+  },
+  {
+    id: 'a-lost-holder-releases-its-entry',
+    bug: 'A gateway that was taken for dead removes the entry that another request holds by now.',
+    file: 'src/stores/redis/functions/release-owed.lua',
+    find: "if not entry or entry.attempt ~= attempt then return 'GONE' end",
+    replace: "if not entry then return 'GONE' end",
+    caughtBy: [{ file: REDIS, title: 'a holder that lost its entry to another cannot release it' }],
+  },
+  {
+    id: 'calls-leave-before-the-answer-is-written',
+    bug: 'A call is owed no more before its answer was written: a client that loses it makes a second call.',
+    file: 'src/mcp/inbound/owed-request.ts',
+    find: "void (this.#sent ?? Promise.resolve<Sent>('finished')).then(",
+    replace: "void Promise.resolve<Sent>('finished').then(",
+    caughtBy: [
+      { file: UNIT, title: 'holds its call until all of the answer was written' },
+      { file: UNIT, title: 'owes its call when the connection ends before the answer was written' },
+    ],
+  },
+  {
+    id: 'lost-connections-owe-nothing',
+    bug: 'A call whose connection was lost while it ran is not owed.',
+    file: 'src/mcp/inbound/owed-request.ts',
+    find: '      this.#isLost = true;\n      void this.owe();\n',
+    replace: '      this.#isLost = true;\n',
+    caughtBy: [{ file: UNIT, title: 'owes its call at once when the response is closed before there is an answer' }],
+  },
+  {
+    id: 'stdio-revokes-questions',
+    bug: '`sallyport mcp` revokes its session when its client goes, which cancels the question that it promised to keep.',
+    file: 'src/cli/commands/mcp.ts',
+    find: 'await sessions.leave(bearer.id);',
+    replace: 'await sessions.close(bearer.id);',
+    caughtBy: [{ file: 'test/mcp/owed-stdio.test.ts', title: 'a question outlives the client, and its closed server' }],
+  },
+  {
+    id: 'revoked-tokens-keep-their-sessions',
+    bug: 'Sessions that gateways opened for a token live on when it is revoked, with the questions that wait in them.',
+    file: 'src/stores/redis/token-store.ts',
+    find: 'await Promise.all(opened.map((session) => sessions.revokeSession(session as SessionId)));',
+    replace: 'await Promise.all(opened);',
+    caughtBy: [
+      { file: REDIS, title: 'a revoked token takes along the sessions that were noted for it, and no others' },
+    ],
+  },
+];

@@ -1,0 +1,55 @@
+import { onBothStores, test, type Requirement } from './requirement.ts';
+
+/** One intention is one call, over MCP too. */
+export const ROWS_OWED: readonly Requirement[] = [
+  {
+    id: 'O1',
+    says: 'Calls owed: an MCP call whose client was told to come back, or was cut off before the answer, is not made a second time. The same call again takes exactly one such call, at any gateway.',
+    tests: [
+      ...onBothStores('a repeat takes an owed call, once'),
+      ...onBothStores('two owed calls answer two repeats, the older one first, and a third is a call of its own'),
+      ...onBothStores('a holder that lost its entry to another cannot release it'),
+      test('test/mcp/owed-fleet.test.ts', 'that was told to come back gets one question and one effect'),
+      test('test/mcp/owed-fleet.test.ts', 'give a client that lost its connection the call that it made'),
+      test('src/mcp/inbound/owed-request.test.ts', 'holds its call until all of the answer was written'),
+      test(
+        'src/mcp/inbound/owed-request.test.ts',
+        'owes its call when the connection ends before the answer was written',
+      ),
+      test('src/mcp/inbound/owed-request.test.ts', 'owes its call at once when the response is'),
+    ],
+    mutants: [
+      'taken-calls-stay-owed',
+      'embedded-taken-calls-stay-owed',
+      'a-lost-holder-releases-its-entry',
+      'calls-leave-before-the-answer-is-written',
+      'lost-connections-owe-nothing',
+    ],
+  },
+  {
+    id: 'O2',
+    says: 'Two identical intended calls, at the same time and one after the other, are two calls, also after kill -9 of their gateway.',
+    tests: [
+      ...onBothStores('an open request of the same gateway is not owed'),
+      ...onBothStores('an open request of another gateway that beats is not owed'),
+      ...onBothStores('an open request of a gateway that does not beat for a lease is owed, and not before'),
+      test('test/mcp/owed-fleet.test.ts', 'make two calls of two identical requests at the same time'),
+      test('test/mcp/owed-fleet.test.ts', 'that ran at the same time are two, and not three'),
+      test('test/mcp/owed-fleet.test.ts', 'after one that was answered is another call'),
+    ],
+    mutants: ['open-requests-are-owed', 'embedded-open-requests-are-owed', 'living-gateways-lose-their-calls'],
+  },
+  {
+    id: 'O3',
+    says: 'A question outlives the MCP client that caused it, and ends with the token that it was asked with.',
+    tests: [
+      test('test/mcp/owed-stdio.test.ts', 'a question outlives the client, and its'),
+      ...onBothStores('a revoked token takes along the sessions that were noted for it, and no others'),
+      test(
+        'test/mcp/owed-fleet.test.ts',
+        'a token that is revoked then takes the question of the killed gateway along',
+      ),
+    ],
+    mutants: ['stdio-revokes-questions', 'revoked-tokens-keep-their-sessions'],
+  },
+];

@@ -1,0 +1,11 @@
+import type { RunId, SessionId } from '../domain/ids.ts';
+import type { Store } from '../ports/store.ts';
+
+const MAX_LISTED = 1000;
+
+/** Whether calls of a session, or of one of its runs, are under way. Where so many are that not all are seen, it may have some. */
+export async function hasCalls(store: Pick<Store, 'listCalls'>, session: SessionId, run?: RunId): Promise<boolean> {
+  const calls = await store.listCalls({ limit: MAX_LISTED });
+  if (calls.length === MAX_LISTED) return true;
+  return calls.some((call) => call.session === session && (run === undefined || call.run === run));
+}

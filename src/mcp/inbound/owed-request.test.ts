@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { CallId } from '../../domain/ids.ts';
+import type { HeldCall } from './owed-calls.ts';
+import { OwedRequest, type Sent } from './owed-request.ts';
+
+/** A request that holds one entry, and what was asked of the store about it. */
+async function holding(sent?: Promise<Sent>) {
+  const released: string[] = [];
+  const held: HeldCall = {
+    key: 'key',
+    callId: '0.scope.key' as CallId,
+    leave: async () => void released.push('gone'),
+    owe: async ({ afterMs = 0 } = {}) => void released.push(afterMs === 0 ? 'owed' : `owed after ${afterMs}`),
+  };
+  const request = new OwedRequest(sent);
+  await request.keep(Promise.resolve({ kind: 'held', held }));
+  return { request, released };
+}
+
+function later(): { readonly sent: Promise<Sent>; readonly end: (sent: Sent) => Promise<void> } {
+  let resolve!: (sent: Sent) => void;
+  const sent = new Promise<Sent>((done) => (resolve = done));
+  const end = async (how: Sent): Promise<void> => {
+    resolve(how);
+    await new Promise((done) => setImmediate(done));
+  };
+  return { sent, end };
+}
+
+describe('a request among the calls owed', () => {
+  it('holds its call until all of the answer was written', async () => {
+    const { sent, end } = later();
+    const { request, released } = await holding(sent);
+    request.answer();
+    await new Promise((done) => setImmediate(done));
+    expect(released).toEqual([]);
+    await end('finished');
+    expect(released).toEqual(['gone']);
+  });
+
+  it('owes its call when the connection ends before the answer was written', async () => {
+    const { sent, end } = later();
+    const { request, released } = await holding(sent);
+    request.answer();
+    await end('closed');
+    expect(released).toEqual(['owed']);
+  });
+
+  it.each(['finished', 'closed'] as const)(
+    'owes its call at once when the response is %s before there is an answer, and whatever comes later',
+    async (how) => {
+      const { sent, end } = later();
+      const { request, released } = await holding(sent);
+      await end(how);
+      expect(released).toEqual(['owed']);
+      request.answer();
+      await new Promise((done) => setImmediate(done));
+      expect(released).toEqual(['owed']);
+    },
+  );
+
+  it('owes a call that is held only after the connection was lost', async () => {
+    const { request, released } = await holding(Promise.resolve<Sent>('closed'));
+    await new Promise((done) => setImmediate(done));
+    expect([request.hasEntry, released]).toEqual([true, ['owed']]);
+  });
+
+  it('owes a call with a form when the form is too late', async () => {
+    const { sent, end } = later();
+    const { request, released } = await holding(sent);
+    request.answer(1000);
+    await end('finished');
+    expect(released).toEqual(['owed after 1000']);
+  });
+
+  it('without a view of the response takes an answer for written', async () => {
+    const { request, released } = await holding();
+    request.answer();
+    await new Promise((done) => setImmediate(done));
+    expect(released).toEqual(['gone']);
+  });
+});

@@ -1,0 +1,90 @@
+import type { Outcome } from '../../domain/outcome.ts';
+import type { CallAnswer } from '../../client/call-answer.ts';
+import type { EarlierCall, HeldCall, Holding } from './owed-calls.ts';
+
+/** What became of the response to a request: all of it was written, or its connection ended first. */
+export type Sent = 'finished' | 'closed';
+
+/**
+ * The entries of one request among the calls owed, from the first to the answer. A response that ends before there is an answer was
+ * lost, however it ended: what the request holds is owed from that moment, while its call may go on.
+ */
+export class OwedRequest {
+  readonly #sent: Promise<Sent> | undefined;
+  readonly #held = new Set<HeldCall>();
+  #earlier: EarlierCall | undefined = undefined;
+  #isAnswered = false;
+  #isLost = false;
+
+  constructor(sent: Promise<Sent> | undefined) {
+    this.#sent = sent;
+    void sent?.then(() => {
+      if (this.#isAnswered) return;
+      this.#isLost = true;
+      void this.owe();
+    });
+  }
+
+  get hasEntry(): boolean {
+    return this.#held.size > 0;
+  }
+
+  /** Set when the request was answered with a call that its client did not name. */
+  get earlier(): EarlierCall | undefined {
+    return this.#earlier;
+  }
+
+  /** `isNamed`: the client said which call it means. */
+  async keep(holding: Promise<Holding>, { isNamed = false } = {}): Promise<Holding> {
+    const found = await holding;
+    if (found.kind !== 'held') return found;
+    this.#held.add(found.held);
+    this.#earlier = isNamed ? undefined : found.held.earlier;
+    if (this.#isLost) await found.held.owe();
+    return found;
+  }
+
+  /** Nothing of it ran, and nothing will: the same again is another call. */
+  async drop(held: HeldCall): Promise<void> {
+    this.#held.delete(held);
+    await held.leave();
+  }
+
+  /** The client is told to come back, or cannot be told anything. */
+  async owe(options?: Parameters<HeldCall['owe']>[0]): Promise<void> {
+    this.#isAnswered = true;
+    const owed = [...this.#held];
+    await Promise.all(owed.map((held) => held.owe(options)));
+  }
+
+  /**
+   * There is an answer. Once it is written the client has what it asked for, and the calls are no longer owed; unless it comes back
+   * with a form first (`formMs`). All of this is beside the answer's own way.
+   */
+  answer(formMs?: number): void {
+    if (this.#isLost) return;
+    this.#isAnswered = true;
+    const held = [...this.#held];
+    void (this.#sent ?? Promise.resolve<Sent>('finished')).then((sent) => {
+      for (const each of held) {
+        if (sent === 'closed') void each.owe();
+        else void (formMs === undefined ? each.leave() : each.owe({ afterMs: formMs }));
+      }
+    });
+  }
+
+  /** The call ended before it ran: there is no outcome to come back for. */
+  async forget(): Promise<void> {
+    this.#isAnswered = true;
+    await Promise.all([...this.#held].map((held) => held.leave()));
+  }
+}
+
+/** Ended without a start, because somebody called it off: there is nothing that a repeat could be given. */
+export function wasCalledOff(answer: CallAnswer): boolean {
+  return answer.kind === 'settled' && isCalledOff(answer.outcome);
+}
+
+export function isCalledOff({ kind, executed }: Outcome): boolean {
+  return kind === 'cancelled' && executed === 'no';
+}

@@ -1,0 +1,93 @@
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApprovals } from '../../src/client/approvals.ts';
+import type { Approval, Principal } from '../../src/domain/approval.ts';
+import { MAIN, startDevPlane, type DevPlane } from './dev-plane.ts';
+import { ERAS, idOf, isPending, type Era, type PlainClient, type ToolCall } from './owed-clients.ts';
+
+const OPERATOR: Principal = { kind: 'operator', name: 'root' };
+const MODULES = fileURLToPath(new URL('../fixtures/owed', import.meta.url));
+
+let plane: DevPlane;
+beforeAll(async () => {
+  plane = await startDevPlane({ http: { enabled: true } }, MODULES);
+  await plane.setPolicy({ rules: [{ id: 'letters', verdict: 'ask', tools: ['post.send'] }] });
+});
+afterAll(() => plane.stop());
+
+/** `sallyport mcp` as a client starts it: 2025-11-25 by the first official SDK, 2026-07-28 by the second. */
+async function startMcp(era: Era): Promise<PlainClient & { kill(): Promise<void> }> {
+  const server = { command: process.execPath, args: [MAIN, 'mcp', '--agent', 'desktop'], cwd: plane.folder };
+  const transport = era === '2025-11-25' ? new OldTransport(server) : new StdioClientTransport(server);
+  const kill = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => {
+      const { onclose } = transport;
+      transport.onclose = () => {
+        onclose?.();
+        resolve();
+      };
+    });
+    process.kill(transport.pid!, 'SIGKILL');
+    await closed;
+  };
+  if (era === '2025-11-25') {
+    const client = new OldClient({ name: 'desktop', version: '1' });
+    await client.connect(transport as OldTransport);
+    return { call: async (call) => (await client.callTool(call)) as CallToolResult, close: () => client.close(), kill };
+  }
+  const client = new Client({ name: 'desktop', version: '1' }, { versionNegotiation: { mode: { pin: era } } });
+  await client.connect(transport as StdioClientTransport);
+  return { call: (call) => client.callTool(call), close: () => client.close(), kill };
+}
+
+const file = (): string => join(plane.folder, 'letters.txt');
+const letter = (text: string): ToolCall => ({ name: 'post__send', arguments: { file: file(), text } });
+function sent(text: string): string[] {
+  const lines = existsSync(file()) ? readFileSync(file(), 'utf8').split('\n') : [];
+  return lines.filter((line) => line.startsWith(`${text} `));
+}
+
+const approvals = () => createApprovals(plane.store, { retentionMs: 86_400_000 });
+async function questions(text: string): Promise<Approval[]> {
+  const all = await approvals().list(OPERATOR, { limit: 100 });
+  return all.filter(({ question }) => question.arguments.includes(`"${text}"`));
+}
+
+describe.each(ERAS)('sallyport mcp, %s', (era) => {
+  it.each(['closed', 'killed'] as const)('a question outlives the client, and its %s server', async (how) => {
+    const text = `${how}-${era}`;
+    const before = await startMcp(era);
+    const first = await before.call(letter(text));
+    expect(isPending(first)).toBe(true);
+    await (how === 'closed' ? before.close() : before.kill());
+    const client = await startMcp(era);
+    const [question, ...more] = await questions(text);
+    expect([question?.state, more]).toEqual(['pending', []]);
+    const again = client.call(letter(text));
+    const { id, binding } = question!.question;
+    await approvals().decide(OPERATOR, id, { decision: 'allow-once', binding });
+    const result = await again;
+    expect([idOf(result), result.structuredContent]).toEqual([idOf(first), { sent: text }]);
+    expect([await questions(text), sent(text)]).toMatchObject([{ length: 1 }, { length: 1 }]);
+    await client.close();
+  });
+});
+
+it('sallyport mcp revokes its session when nothing is under way', async () => {
+  const live = async (): Promise<number> =>
+    (await plane.store.listSessions(100)).filter(({ identity, revoked }) => identity.agent === 'desktop' && !revoked)
+      .length;
+  const before = await live();
+  const client = await startMcp('2025-11-25');
+  await client.call({ name: 'post__hold', arguments: { file: file(), text: 'done', go: MAIN } });
+  expect(await live()).toBe(before + 1);
+  await client.close();
+  expect(await live()).toBe(before);
+});
