@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { StatementMark } from '../domain/audit-record.ts';
 import { planeError } from '../domain/errors.ts';
@@ -21,17 +21,27 @@ export async function readMarks(
   keys: string,
   store: Pick<MarkStore, 'statementMark'> | undefined,
 ): Promise<KeptMark[]> {
+  const kept = await store?.statementMark();
+  if (kept !== undefined && !isMark(kept.number, kept.hash)) {
+    const problem = 'the mark in the store has no number or no hash, so it was written by hand';
+    throw planeError('AUDIT_WENT_BACK', { problem });
+  }
   const marks = [
     { keeper: 'the folder of the keys', mark: readMarkFile(keys) },
-    { keeper: 'the store', mark: await store?.statementMark() },
+    { keeper: 'the store', mark: kept },
   ];
   return marks.flatMap(({ keeper, mark }) => (mark === undefined ? [] : [{ ...mark, keeper }]));
 }
 
 function readMarkFile(keys: string): StatementMark | undefined {
   const file = join(keys, MARK_FILE);
-  if (!existsSync(file)) return undefined;
-  const mark = readMark(readFileSync(file, 'utf8'));
+  let mark: StatementMark | undefined;
+  try {
+    mark = readMark(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it cannot be read' }, error);
+  }
   // Taken for none, a damaged file would hide what it was kept for.
   if (mark === undefined) throw planeError('AUDIT_KEYS_UNSAFE', { file, problem: 'it holds no number and hash' });
   return mark;

@@ -82,8 +82,9 @@ export function createOperations({ store, trail, config, log, auditKeys }: Opera
     },
     async verifyAudit() {
       const audit = { keys: auditKeys, signEveryMs: config.audit.signEveryMs };
-      const { records, statements, problem } = await verifyAudit(trail, store, audit);
-      return { checked: records, statements, problems: problem === undefined ? [] : [problem] };
+      const { records, statements, notices, problem } = await verifyAudit(trail, store, audit);
+      const problems = problem === undefined ? [] : [problem];
+      return { checked: records, statements, notices: [...notices], problems };
     },
     cancelCall: (callId) => store.cancelCall(cancelRequest(callId, config.worker.retentionMs, 'operator')),
     async resolveCall(callId, resolution, by) {

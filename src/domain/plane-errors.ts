@@ -133,7 +133,8 @@ export const PLANE_ERRORS = {
   AUDIT_KEYS_UNSAFE: entry({
     stage: 'operate',
     retry: 'after-the-fix',
-    say: (d: { file: string; problem: string }) => `The signing key ${d.file} cannot be used: ${d.problem}.`,
+    say: (d: { file: string; problem: string }) =>
+      `The file ${d.file} of the audit's keys cannot be used: ${d.problem}.`,
     fix: 'Make it readable by its owner only: chmod 600 FILE. A new one: sallyport audit rotate-key',
   }),
   AUDIT_WENT_BACK: entry({

@@ -34,7 +34,7 @@ export interface GatewayOperations {
   /** What the selections of these agents probably do not mean, by agent. */
   agentDoubts(record: PolicyRecord, catalog: Catalog): ReadonlyMap<string, readonly string[]>;
   /** Recomputes all chains and checks all signatures. */
-  verifyAudit(): Promise<Pick<AuditVerification, 'checked' | 'statements' | 'problems'>>;
+  verifyAudit(): Promise<Pick<AuditVerification, 'checked' | 'statements' | 'notices' | 'problems'>>;
   /** By an operator, whoever's call it is. */
   cancelCall(callId: CallId, by: string): Promise<CancelAnswer>;
   /** An operator's word on an indeterminate call. Throws CALL_UNKNOWN or CALL_NOT_INDETERMINATE. */

@@ -221,6 +221,8 @@ describe.each(Object.keys(STAGES))('signed statements of %s', (name) => {
     await expect(signHeads(staged.trail, signer, 7)).rejects.toMatchObject({ code: 'AUDIT_WENT_BACK' });
     writeFileSync(file, '{}');
     await expect(verify()).rejects.toMatchObject({ code: 'AUDIT_KEYS_UNSAFE' });
+    const byHand = { statementMark: () => Promise.resolve({ number: Number.NaN, hash: '' }) };
+    await expect(readMarks(keys, byHand)).rejects.toMatchObject({ code: 'AUDIT_WENT_BACK' });
   });
 
   it('of several signers at once are one chain', async () => {

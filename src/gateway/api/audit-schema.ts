@@ -83,6 +83,8 @@ export const verificationSchema = z
     /** Records whose link was recomputed. */
     checked: z.int(),
     statements: z.int().optional(),
+    /** What was lost or given up with a signature: in order, and to be known. */
+    notices: z.array(z.string()).optional(),
     problems: z.array(
       z.strictObject({
         store: z.string().optional(),

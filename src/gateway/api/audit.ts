@@ -85,9 +85,9 @@ function createVerification({ operations, store, log }: ApiNeeds['plane']) {
 
   async function run(): Promise<void> {
     try {
-      const { checked, statements, problems } = await operations.verifyAudit();
+      const { checked, statements, notices, problems } = await operations.verifyAudit();
       const found = problems.length === 0 ? 'ok' : 'bad';
-      state = { state: found, at: await store.now(), checked, ...defined({ statements }), problems };
+      state = { state: found, at: await store.now(), checked, ...defined({ statements, notices }), problems };
     } catch (error) {
       log.error({ error }, 'the audit could not be verified');
       const what = 'the trail or its keys could not be read; the log of the gateway says why';

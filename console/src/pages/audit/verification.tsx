@@ -60,6 +60,7 @@ export function Verification(): VNode {
         changed, removed or slipped in since it was written.
       </p>
       {data?.state === 'bad' ? <Problems problems={data.problems} /> : null}
+      {data?.notices?.length ? <Problems problems={data.notices.map((what) => ({ what }))} /> : null}
     </section>
   );
 }
