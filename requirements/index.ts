@@ -2,6 +2,7 @@ import { INVARIANTS } from './invariants.ts';
 import type { RequirementGroup } from './requirement.ts';
 import { ROWS_A1 } from './rows-a1.ts';
 import { ROWS_A } from './rows-a.ts';
+import { ROWS_AUDIT_ROLES } from './rows-audit-roles.ts';
 import { ROWS_B } from './rows-b.ts';
 import { ROWS_BYTES } from './rows-bytes.ts';
 import { ROWS_C } from './rows-c.ts';
@@ -19,5 +20,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'What is shown is what runs', rows: ROWS_A1 },
   { title: 'What is judged is what runs', rows: ROWS_BYTES },
   { title: 'One intention is one call', rows: ROWS_OWED },
+  { title: 'The audit against each role', rows: ROWS_AUDIT_ROLES },
   { title: 'Invariants', rows: INVARIANTS },
 ];

@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 import { SHOWN_IS_RUN } from './a1.ts';
 import { ACCEPT } from './accept.ts';
 import { BYTES } from './bytes.ts';
+import { AUDIT_ROLES } from './audit-roles.ts';
 import { LEASE } from './lease.ts';
 import { OWED } from './owed.ts';
 import { PERMISSION } from './permission.ts';
@@ -28,4 +29,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SHOWN_IS_RUN,
   ...BYTES,
   ...OWED,
+  ...AUDIT_ROLES,
 ];

@@ -1,15 +1,20 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { acceptGap } from '../../src/audit/accept-gap.ts';
 import { drainLane, type LaneDrain } from '../../src/audit/drain-lane.ts';
 import { drainStatements } from '../../src/audit/drain-statements.ts';
 import { openPostgresSink } from '../../src/audit/postgres-sink.ts';
+import { openSigningKey, readTrustedKeys } from '../../src/audit/signing-keys.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
+import { knownLengths } from '../../src/compose/known-lengths.ts';
 import { startGateway, type GatewayOptions } from '../../src/compose/start-gateway.ts';
 import type { AuditBounds, AuditSink } from '../../src/ports/audit-store.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { openConnection, untilReady } from '../../src/stores/redis/connection.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { parseRecord } from '../../src/wire/audit-record.ts';
 import { randomId } from '../../src/wire/ids.ts';
+import { encode } from '../../src/wire/message-pack.ts';
 import {
   acceptMany,
   acceptRequest,
@@ -217,6 +222,43 @@ describe('the drain of a lane', () => {
     await damage();
     await lane.round();
     expect(lane.state.alarm).toBe(alarm);
+  });
+});
+
+describe('the drain into PostgreSQL', () => {
+  it('goes on behind an accepted gap, and past a made-up record that the server could not keep as it is', async () => {
+    await settleSome(1);
+    const connection = openConnection({ url: redis.url, commandTimeoutMs: 10_000 }, 'commands');
+    await untilReady(connection, 10_000);
+    const genuine = Buffer.from((await connection.callBuffer('LINDEX', journalKey(), '0')) as Buffer);
+    const start = genuine.length - settleRequest(await holdOne(store, session)).audit.length;
+    const madeUp = [
+      Buffer.concat([genuine.subarray(0, start), Buffer.from(encode({ outcome: 'a\0b', comment: '\ud800' }))]),
+      // A call id that no index could hold.
+      Buffer.concat([
+        genuine.subarray(0, 18),
+        Buffer.from([0, 0, 1, 0]),
+        Buffer.alloc(65_536, 97),
+        genuine.subarray(59),
+      ]),
+    ];
+    await connection.call('RPUSH', journalKey(), ...madeUp);
+    connection.disconnect();
+    const lane = drainer('one');
+    await drainAll(lane);
+    expect(lane.state).toEqual({ lane: 0, backlog: 0 });
+    for (let count = 0; count < 3; count += 1) await settleSome(1);
+    await removeElement(1);
+    await drainAll(lane);
+    expect(lane.state.alarm).toBe('record 4 is missing; the lane goes on with 4');
+    await acceptGap(sink, openSigningKey(keys).key, 0, await store.auditState({ lane: 0 }), { reason: 'x', by: 'y' });
+    await drainAll(lane);
+    expect(lane.state).toEqual({ lane: 0, backlog: 0 });
+    await settleSome(1);
+    await drainAll(drainer('one'));
+    const verified = await verifyTrail(sink, readTrustedKeys(keys), await knownLengths(store));
+    expect(verified.problem).toBeUndefined();
+    expect(verified).toMatchObject({ records: 5, gaps: [{ from: 4, to: 4 }], lanes: [{ last: 6 }] });
   });
 });
 

@@ -26,6 +26,49 @@ async function isAllowed(role: Role, command: readonly string[]): Promise<boolea
   throw new Error(`${command.join(' ')}: ${answer}`);
 }
 
+/** Exactly what docs/security.md and docs/audit.md say about the audit, command by command. */
+const APPENDING = { journal: ['llen', 'rpush'], drain: ['hmget'], audit: [] };
+const DRAINING = {
+  journal: ['lindex', 'llen', 'ltrim', 'rpush'],
+  drain: ['hdel', 'hmget', 'hset'],
+  audit: ['xdel', 'xrange'],
+};
+const COPYING = ['del', 'dump', 'pexpiretime', 'restore', 'type'];
+const withCopying = (commands: readonly string[], more: readonly string[] = []): string[] =>
+  [...commands, ...COPYING, ...more].toSorted();
+const AUDIT_COMMANDS: Readonly<Record<Role, Readonly<Record<string, readonly string[]>>>> = {
+  client: APPENDING,
+  worker: APPENDING,
+  operator: APPENDING,
+  gateway: DRAINING,
+  monitor: { journal: ['llen'], drain: ['hmget'], audit: [] },
+  admin: {
+    journal: withCopying(DRAINING.journal),
+    drain: withCopying(DRAINING.drain),
+    audit: withCopying(DRAINING.audit),
+  },
+};
+
+/** Of all commands of the server that name a key first: those that this role may send with this key. */
+async function commandsOn(role: Role, key: string): Promise<string[]> {
+  const described = (await sendCommand(connection, 'COMMAND', [])) as [
+    string,
+    number,
+    string[],
+    number,
+    ...unknown[],
+  ][];
+  const allowed: string[] = [];
+  for (const [name, arity, , firstKey] of described) {
+    if (firstKey < 1) continue;
+    const length = Math.max(Math.abs(arity), firstKey + 1);
+    const words = Array.from({ length }, (_, index) => (index === 0 ? name : index === firstKey ? key : '1'));
+    // Commands with two keys name the same one twice: both have to be allowed.
+    if (await isAllowed(role, words).catch(() => false)) allowed.push(name);
+  }
+  return allowed.toSorted();
+}
+
 const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
 
 /** The part of the page between `<!-- name -->` and `<!-- end -->`. */
@@ -64,6 +107,15 @@ describe('what a role can do in Redis', () => {
     const families = named.map(([, name, more]) => `${name}${more === ':' ? ':*' : ''}`);
     const known: readonly string[] = [...LANE_FAMILIES, ...AUDIT_FAMILIES];
     expect(families.filter((family) => !known.includes(family))).toStrictEqual([]);
+  });
+
+  it.each(ROLES)('%s has these commands on the audit, and no other command of the server', async (role) => {
+    const found = Object.fromEntries(
+      await Promise.all(
+        AUDIT_FAMILIES.map(async (family) => [family, await commandsOn(role, `{sallyport:0}:${family}`)]),
+      ),
+    ) as Record<string, string[]>;
+    expect(found).toStrictEqual(AUDIT_COMMANDS[role]);
   });
 
   const NEVER = [

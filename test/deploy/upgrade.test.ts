@@ -1,8 +1,13 @@
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drainLane } from '../../src/audit/drain-lane.ts';
+import { drainStatements } from '../../src/audit/drain-statements.ts';
+import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
+import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import { adoptStore, inspectAdoptionOf } from '../../src/compose/adopt-store.ts';
-import { backupStore, restoreStore } from '../../src/compose/backup-store.ts';
+import { backupStore, restoreStore, upgradeStore } from '../../src/compose/backup-store.ts';
+import { knownLengths } from '../../src/compose/known-lengths.ts';
 import { Database } from '../../src/stores/embedded/database.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { SCHEMA_VERSION, schemaVersionOf } from '../../src/stores/embedded/schema.ts';
@@ -12,6 +17,7 @@ import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { acceptOne, claimOne, openSession, settleRequest } from '../contract/fixtures.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { SILENT_LOG } from '../support/sample-call.ts';
 import { CENTURY_MS, fillOldStore, finishOldStore, keepFacts, OLD_STORES, type OldStoreFacts } from './old-store.ts';
 
 const quiet = { onProgress: () => undefined };
@@ -118,6 +124,25 @@ describe('a Redis store of an earlier release', () => {
     await sendCommand(connection, 'FUNCTION', ['LOAD', 'REPLACE', code]);
     connection.disconnect();
   }
+  const oldKeys = async () => {
+    const prefix = '{sallyport:0}:';
+    const incarnation = await server.cli('HGET', '{sallyport}:incarnation', 'id');
+    return {
+      incarnation,
+      prefix,
+      meta: `${prefix}meta`,
+      live: `${prefix}live`,
+      audit: `${prefix}audit`,
+      calls: `${prefix}calls`,
+    };
+  };
+  async function callOld(name: string, keys: string[], args: (string | Buffer)[]): Promise<unknown> {
+    const connection = openConnection({ url: server.url, commandTimeoutMs: 10_000 }, 'commands');
+    await untilReady(connection, 10_000);
+    const answer = await sendCommand(connection, 'FCALL', [name, String(keys.length), ...keys, ...args]);
+    connection.disconnect();
+    return answer;
+  }
   const asRevision = (revision: number): string =>
     library.replace(/return '\d+ ([0-9a-f]+)' end/, `return '${revision} $1' end`);
 
@@ -127,6 +152,67 @@ describe('a Redis store of an earlier release', () => {
     await adoptStore(options(), await inspectAdoptionOf(options()), { rerun: true, retentionMs: 1000 });
     const store = await openRedisStore({ url: server.url });
     await finishOldStore(store, factsOf(REDIS));
+    await store.close();
+  });
+
+  it('loses no record that waited in the stream of that release, and none that it counted is missed', async () => {
+    await restoreStore(options(), { folder: join(OLD_STORES, REDIS), ...quiet });
+    // What adopting would do, without a new incarnation: the records belong to the chain that the old release began.
+    await server.cli('HDEL', '{sallyport}:incarnation', 'condition');
+    const [counted, waiting] = [
+      Number(await server.cli('HGET', '{sallyport:0}:meta', 'auditSequence')),
+      Number(await server.cli('XLEN', '{sallyport:0}:audit')),
+    ];
+    expect([counted, waiting]).toEqual([2, 2]);
+    const store = await openRedisStore({ url: server.url });
+    // A worker of the old release still names the stream.
+    const delivery = await claimOne(store, { lane: 0 });
+    const { incarnation, ...keys } = await oldKeys();
+    const settled = settleRequest(delivery);
+    const args = [
+      incarnation,
+      keys.prefix,
+      delivery.workerId,
+      '1000',
+      delivery.pool,
+      delivery.entryId,
+      delivery.entryId,
+    ];
+    const each = [delivery.callId, delivery.entryId, String(delivery.fence), Buffer.from(settled.outcome), 'detail'];
+    expect(await callOld('sp1_settle_calls', [keys.meta, keys.live, keys.audit, keys.calls], [...args, ...each])).toBe(
+      'SETTLED',
+    );
+    const sink = await openSqliteSink(join(folder.path, 'audit.sqlite'));
+    const statements = drainStatements(sink, join(folder.path, 'keys'));
+    const bounds = { records: 1e9, lateMs: 1e9 };
+    const settings = { drainer: 'new', leaseMs: 60_000, bounds: { privileged: bounds, everything: bounds } };
+    const lane = drainLane(0, settings, { store, sink, statements, log: SILENT_LOG });
+    while ((await lane.round()) > 0);
+    expect(lane.state).toEqual({ lane: 0, backlog: 0 });
+    expect(await server.cli('XLEN', '{sallyport:0}:audit')).toBe('0');
+    const { records, problem, foreign } = await verifyTrail(sink, new Map(), await knownLengths(store));
+    expect({ records, problem, foreign }).toEqual({ records: 3, problem: undefined, foreign: [] });
+    await sink.close();
+    await store.close();
+  });
+
+  it('is brought up by `store upgrade` too, beside those who use it', async () => {
+    await restoreStore(options(), { folder: join(OLD_STORES, REDIS), ...quiet });
+    await server.cli('HDEL', '{sallyport}:incarnation', 'condition');
+    expect(await upgradeStore(options())).toBe('upgraded');
+    expect(await server.cli('LLEN', '{sallyport:0}:journal')).toBe('2');
+    expect(await upgradeStore(options())).toBe('current');
+  });
+
+  it('that is adopted begins its new chain with what waited', async () => {
+    await restoreStore(options(), { folder: join(OLD_STORES, REDIS), ...quiet });
+    await server.cli('HSET', '{sallyport:0}:meta', 'auditDrained', '1', 'auditFence', '7');
+    await adoptStore(options(), await inspectAdoptionOf(options()), { rerun: true, retentionMs: 1000 });
+    const store = await openRedisStore({ url: server.url });
+    const entries = await store.readAudit({ lane: 0, fromSequence: 1, limit: 10 });
+    expect(entries.map(({ sequence, event }) => [sequence, event])).toEqual([[1, 'approval.requested']]);
+    expect(await store.auditState({ lane: 0 })).toMatchObject({ sequence: 1, drained: 0, waiting: 1 });
+    expect(await store.claimAudit({ lane: 0, drainer: 'x', leaseMs: 1 })).toEqual({ kind: 'claimed', fence: 8 });
     await store.close();
   });
 
