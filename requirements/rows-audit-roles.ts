@@ -5,7 +5,7 @@ const INSIDERS = 'test/audit/insiders.test.ts';
 /** What holders of a role's Redis password can and cannot do to the audit. */
 export const ROWS_AUDIT_ROLES: readonly Requirement[] = [
   {
-    id: 'E1',
+    id: 'J1',
     says: 'The audit holds against each role: who has its Redis password can append, and neither removes, changes, reorders nor hides a record that waits.',
     tests: [
       test(INSIDERS, 'cannot be trimmed, popped, overwritten, renamed, copied, read or made another key'),
@@ -16,13 +16,13 @@ export const ROWS_AUDIT_ROLES: readonly Requirement[] = [
     mutants: ['made-up-record-displaces-another', 'drain-trims-by-length', 'drain-trims-what-it-has-not-read'],
   },
   {
-    id: 'E2',
+    id: 'J2',
     says: 'A record is written before everything else of its step: what cannot be audited leaves nothing behind.',
     tests: [test('test/redis/audit-first.test.ts', 'nothing is written when its record cannot be')],
     mutants: ['outcome-before-its-record', 'question-before-its-record'],
   },
   {
-    id: 'E3',
+    id: 'J3',
     says: 'Garbage, made-up records, floods and a nonsense count stop neither settles nor the drain, and are named.',
     tests: [
       test(INSIDERS, 'takes garbage for what it is: settles and the drain go on, and verify names it'),
@@ -33,7 +33,7 @@ export const ROWS_AUDIT_ROLES: readonly Requirement[] = [
     mutants: ['foreign-element-stops-the-drain', 'foreign-elements-are-not-named', 'nonsense-count-stops-settles'],
   },
   {
-    id: 'E4',
+    id: 'J4',
     says: 'A lost record is noticed by the lane’s own count, and a signed gap leads on over exactly that range.',
     tests: [
       test(INSIDERS, 'stops the drain until an operator accepts the gap; the trail is whole but for exactly that'),

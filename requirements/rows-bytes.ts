@@ -5,7 +5,7 @@ const PLANE = 'test/plane/normalise.test.ts';
 /** What is judged, shown and recorded is what runs. */
 export const ROWS_BYTES: readonly Requirement[] = [
   {
-    id: 'E1',
+    id: 'Y1',
     says: 'The rules judge the bytes that run: defaults are filled in before them; a schema that changes arguments is applied before them or ends the call, in both runners, on both stores, for zod, Valibot and ArkType.',
     tests: [
       test(PLANE, 'that trims and lowers does not carry " PROD" past them'),
@@ -18,7 +18,7 @@ export const ROWS_BYTES: readonly Requirement[] = [
     mutants: ['transforms-run-unjudged', 'rules-do-not-see-defaults'],
   },
   {
-    id: 'E2',
+    id: 'Y2',
     says: 'Normalised arguments are parsed once: not again after a question, nor when the tool runs. Rewrites and edits are normalised and judged anew.',
     tests: [
       test(PLANE, 'arguments are parsed once, also over a question'),
@@ -34,7 +34,7 @@ export const ROWS_BYTES: readonly Requirement[] = [
     ],
   },
   {
-    id: 'E3',
+    id: 'Y3',
     says: 'explain gives no verdict on bytes that would not run.',
     tests: [
       test(

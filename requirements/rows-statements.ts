@@ -5,7 +5,7 @@ const STATEMENTS = 'test/audit/statements.test.ts';
 /** Signed statements are numbered and chained. */
 export const ROWS_STATEMENTS: readonly Requirement[] = [
   {
-    id: 'S1',
+    id: 'T1',
     says: 'The trail cannot be shortened or set back: signed statements are numbered and chained, and the last one is known beside the keys and in the store.',
     tests: [
       test(STATEMENTS, 'are found wanting whatever was done to them'),
@@ -27,7 +27,7 @@ export const ROWS_STATEMENTS: readonly Requirement[] = [
     ],
   },
   {
-    id: 'S2',
+    id: 'T2',
     says: 'Statements from before there were numbers are covered by the first one with a number, and after a restore of an older copy an operator goes on with a signature that verify names.',
     tests: [
       test(STATEMENTS, 'of a release without numbers are covered by the first one'),

@@ -13,7 +13,7 @@ export const AUDIT_ROLES: readonly Mutant[] = [
     file: lua('decide-approval'),
     find: "  afterwards(settlement, vote)\n  end_parked(settlement, call_id, record, 'denied', detail)",
     replace: "  vote()\n  end_parked(settlement, call_id, record, 'denied', detail)",
-    caughtBy: [{ file: FIRST, title: 'no: nothing is written when its record cannot be' }],
+    caughtBy: [{ file: FIRST, title: 'nothing is written when its record cannot be' }],
   },
   {
     id: 'question-before-its-record',
@@ -22,7 +22,7 @@ export const AUDIT_ROLES: readonly Mutant[] = [
     find: "set_extra(record, 'approval', id)\nlocal records = {}",
     replace:
       "set_extra(record, 'approval', id)\nredis.call('ZADD', approvals_key(lane, 'pending'), expires_at, id)\nlocal records = {}",
-    caughtBy: [{ file: FIRST, title: 'question: nothing is written when its record cannot be' }],
+    caughtBy: [{ file: FIRST, title: 'nothing is written when its record cannot be' }],
   },
   {
     id: 'drain-trims-by-length',
@@ -42,11 +42,12 @@ export const AUDIT_ROLES: readonly Mutant[] = [
   },
   {
     id: 'foreign-element-stops-the-drain',
-    bug: 'An element that is no record is taken for a loss, and the drain stops.',
-    file: 'src/audit/plan-drain.ts',
-    find: '    if (entry === undefined) return false;\n    if (entry.counted > before + 1) return true;',
-    replace: '    if (entry === undefined) return true;\n    if (entry.counted > before + 1) return true;',
-    caughtBy: [{ file: INSIDERS, title: 'at the end is accepted too' }],
+    bug: 'An element that is no record is an error, and the drain of the lane stops at it.',
+    file: 'src/stores/redis/journal-codec.ts',
+    find: 'const entry = decodeElement(lane, bytes);',
+    replace:
+      "const entry = decodeElement(lane, bytes);\n  if (entry === undefined) throw new Error('an element is no record');",
+    caughtBy: [{ file: INSIDERS, title: 'takes garbage for what it is' }],
   },
   {
     id: 'made-up-record-displaces-another',

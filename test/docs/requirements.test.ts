@@ -30,7 +30,11 @@ describe('the requirements', () => {
       ...b!,
       ...c!,
       ...d!.flatMap((id) => (id === 'D5' ? [id, 'D5b'] : [id])),
+      ...numbered('T', 2),
       ...numbered('S', 2),
+      ...numbered('Y', 3),
+      ...numbered('O', 3),
+      ...numbered('J', 4),
       ...i!,
     ]);
   });
