@@ -40,7 +40,7 @@ export function findUnsigned(
   return { store, lane, sequence: signed + 1, what };
 }
 
-/** What is in order only because somebody with the key has signed it. */
+/** What is in order only because an operator with the key has signed it. */
 export function describeStatements({ rollbacks, links }: Pick<Statements, 'rollbacks' | 'links'>): string[] {
   const notices = rollbacks.map(({ number, after, givenUp, at, reason, by }) => {
     const lost = Math.max(...givenUp.map((mark) => mark.number));

@@ -20,7 +20,7 @@ export interface Statements {
   readonly rollbacks: readonly ReadRollback[];
   /** All of them in their order, as far as the chain needs them. */
   readonly links: readonly ReadLink[];
-  /** Of the last cut that dropped statements. */
+  /** What the last cut that dropped statements says about them. */
   readonly dropped?: DroppedStatements;
   /** Store time of the last statement. */
   readonly lastAt?: number;
@@ -30,13 +30,13 @@ export interface Statements {
 
 /** A statement as a link of the chain. */
 export interface ReadLink {
-  /** Of its row, and as its text says; statements of an older release say none. */
+  /** The number of its row. The signed text has one too, except in statements of an older release. */
   readonly number: number;
   readonly signedNumber: number | undefined;
   readonly previous: string | undefined;
   readonly hash: string;
   readonly kind: AuditStatement['kind'];
-  /** Of a rollback: the statement it follows. */
+  /** The statement that a rollback follows. */
   readonly after: number | undefined;
 }
 
@@ -50,7 +50,7 @@ const AT_ONCE = 500;
 
 const MAX_TRIES = 5;
 
-/** All that was signed. One statement that nobody can check is one too many. */
+/** All that was signed. One statement that cannot be checked is one too many. */
 export async function readStatements(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
   for (let tries = 1; ; tries += 1) {
     const first = await readFirst(trail);

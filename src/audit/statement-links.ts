@@ -4,7 +4,7 @@ import { sha256, sha256Bytes } from '../wire/digest.ts';
 /** What the first statement of all is chained to. */
 export const FIRST_STATEMENT_LINK = sha256('sallyport audit statements 1\n');
 
-/** Of one statement with its signature, wherever it stands. */
+/** The hash of one statement with its signature, whatever its place. */
 export function statementHash({ text, keyId, signature }: SignedStatement): string {
   return sha256(Buffer.concat([sha256Bytes(Buffer.from(text)), Buffer.from(`${keyId}\n`), signature]));
 }

@@ -99,7 +99,7 @@ function givesUp({ number, after, givenUp }: ReadRollback, mark: StatementMark):
   return (mark.number > after && mark.number < number) || givenUp.some((each) => isSame(each, mark));
 }
 
-/** Unlike a mark, an exported head is not given up by a rollback: whoever can sign could sign that too. */
+/** Unlike a mark, an exported head is not given up by a rollback: an attacker with the key could sign that too. */
 function findDeparture(
   statements: Statements,
   expected: StatementMark,
