@@ -3,6 +3,7 @@ import type { RequirementGroup } from './requirement.ts';
 import { ROWS_A1 } from './rows-a1.ts';
 import { ROWS_A } from './rows-a.ts';
 import { ROWS_AUDIT_ROLES } from './rows-audit-roles.ts';
+import { ROWS_ADMINISTRATION } from './rows-administration.ts';
 import { ROWS_B } from './rows-b.ts';
 import { ROWS_BYTES } from './rows-bytes.ts';
 import { ROWS_C } from './rows-c.ts';
@@ -21,5 +22,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'What is judged is what runs', rows: ROWS_BYTES },
   { title: 'One intention is one call', rows: ROWS_OWED },
   { title: 'The audit against each role', rows: ROWS_AUDIT_ROLES },
+  { title: 'Administration in the audit', rows: ROWS_ADMINISTRATION },
   { title: 'Invariants', rows: INVARIANTS },
 ];

@@ -1,4 +1,4 @@
-import { isEnding } from './domain/ending.ts';
+import { isEnding, type Ending } from './domain/ending.ts';
 import type { DeliveredCall, Plane } from './ports/plane.ts';
 import { claim } from './stages/claim/claim.ts';
 import { execute } from './stages/execute/execute.ts';
@@ -52,10 +52,15 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         permission: identified.permission,
         sent: identified.envelope,
         gateMs,
-        ...(isEnding(verdict) ? undefined : { gate: verdict.facts }),
+        ...(isEnding(verdict) ? refusalFacts(verdict) : { gate: verdict.facts }),
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);
   events?.settled(settled.answer, settled.outcome);
   reply(settled, plane);
   if (!isEnding(identified)) observe(identified, isEnding(verdict) ? undefined : verdict, settled, plane);
+}
+
+/** What the gate says of a call that it refused, for the audit. */
+function refusalFacts(verdict: Ending): Pick<SettlementFacts, 'gate'> | undefined {
+  return verdict.kind === 'ended' && verdict.refusedBy !== undefined ? { gate: verdict.refusedBy } : undefined;
 }

@@ -3,6 +3,7 @@ import { SHOWN_IS_RUN } from './a1.ts';
 import { ACCEPT } from './accept.ts';
 import { BYTES } from './bytes.ts';
 import { AUDIT_ROLES } from './audit-roles.ts';
+import { ADMINISTRATION } from './administration.ts';
 import { LEASE } from './lease.ts';
 import { OWED } from './owed.ts';
 import { PERMISSION } from './permission.ts';
@@ -30,4 +31,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...BYTES,
   ...OWED,
   ...AUDIT_ROLES,
+  ...ADMINISTRATION,
 ];

@@ -37,10 +37,11 @@ function toRow(record: ShownRecord): Cell[] {
 }
 
 function whyOf(record: ShownRecord): string {
-  const { code, rule, grant, approval, decision, by, resolution, parent, detail, erased } = record;
+  const { code, rule, hook, grant, approval, decision, by, resolution, parent, detail, erased } = record;
   const parts = [
     code,
     rule && `rule ${rule}`,
+    hook && `hook ${hook}`,
     grant && `grant ${grant}`,
     approval && `approval ${approval}`,
     decision,

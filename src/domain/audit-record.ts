@@ -35,6 +35,8 @@ export interface AuditFacts {
   readonly permission?: string;
   readonly policyVersion?: number;
   readonly rule?: string;
+  /** The hook that blocked the call, failed or timed out. */
+  readonly hook?: string;
   /** Hooks that changed the arguments. */
   readonly changedBy?: readonly string[];
   readonly detector?: string;

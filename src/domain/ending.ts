@@ -1,8 +1,16 @@
 import type { Outcome } from './outcome.ts';
 
+/** For the audit only. The outcome goes to the model, and must not name a check that failed. */
+export interface RefusedBy {
+  /** The hook that blocked the call, failed or timed out. */
+  readonly hook?: string;
+  /** The rules and hooks that wanted a person to be asked, where no question was stored. */
+  readonly askers?: readonly string[];
+}
+
 /** A stage that ends a call says how. Settle takes it from there. */
 export type Ending =
-  | { readonly kind: 'ended'; readonly outcome: Outcome }
+  | { readonly kind: 'ended'; readonly outcome: Outcome; readonly refusedBy?: RefusedBy }
   /** Somebody else owns the call now: nothing is to be done. */
   | { readonly kind: 'lost' }
   /** Given back to the queue for a worker that can serve it. */
@@ -10,8 +18,8 @@ export type Ending =
   /** A person is asked about it. No worker holds it until they decide. */
   | { readonly kind: 'parked' };
 
-export function ended(outcome: Outcome): Ending {
-  return { kind: 'ended', outcome };
+export function ended(outcome: Outcome, refusedBy?: RefusedBy): Ending {
+  return refusedBy === undefined ? { kind: 'ended', outcome } : { kind: 'ended', outcome, refusedBy };
 }
 
 const ENDINGS: readonly string[] = ['ended', 'lost', 'handed-back', 'parked'];

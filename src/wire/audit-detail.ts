@@ -12,6 +12,7 @@ export const FACTS: Record<keyof AuditFacts, Shape> = {
   permission: 'text',
   policyVersion: 'number',
   rule: 'text',
+  hook: 'text',
   changedBy: 'texts',
   detector: 'text',
   by: 'text',

@@ -78,6 +78,7 @@ function recordOf(entry: Entry, store: string, payload: string): Record<keyof Au
     executed: facts.executed,
     gateMs: facts.gateMs,
     grant: entry.grant,
+    hook: facts.hook,
     lane: entry.lane,
     outcome: facts.outcome,
     parent: facts.parent,

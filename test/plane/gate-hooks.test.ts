@@ -59,6 +59,7 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
     expect(outcome).toMatchObject({ kind: 'blocked', executed: 'no', error: { code: 'HOOK_BLOCKED' } });
     expect(outcome.error?.message).toContain('Not this one.');
     expect(sentLetters(plane, 'block')).toEqual([]);
+    expect((await recordOf(plane, callId, 'call.settled')).detail).toMatchObject({ hook: 'desk-hooks.editor' });
     expect(await toldOf(callId)).toEqual([{ callId, ran: { text: 'block' }, changedBy: [], kind: 'blocked' }]);
   });
 
@@ -80,10 +81,11 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
   });
 
   it('that make wrong arguments block the call with their name', async () => {
-    const { outcome } = await send('spoil');
+    const { outcome, callId } = await send('spoil');
     expect(outcome).toMatchObject({ kind: 'blocked', executed: 'no', error: { code: 'HOOK_ARGUMENTS_INVALID' } });
     expect(outcome.error?.message).toContain('desk-hooks.editor');
     expect(sentLetters(plane, 'spoil')).toEqual([]);
+    expect((await recordOf(plane, callId, 'call.settled')).detail).toMatchObject({ hook: 'desk-hooks.editor' });
   });
 
   it('make nothing of the arguments that a rule denies', async () => {
@@ -92,11 +94,16 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
     expect(sentLetters(plane, 'forbidden')).toEqual([]);
   });
 
-  it('that fail block with one sentence, whatever the cause; the log has it', async () => {
-    const { outcome } = await send('throw');
+  it('that fail block with one sentence, whatever the cause; the log has it, and the audit names the hook', async () => {
+    const { outcome, callId } = await send('throw');
     expect(outcome).toMatchObject({ kind: 'blocked', executed: 'no', error: { code: 'HOOK_FAILED' } });
     expect(JSON.stringify(outcome)).not.toContain('a cause that nobody outside may read');
+    expect(JSON.stringify(outcome)).not.toContain('desk-hooks');
     expect(sentLetters(plane, 'throw')).toEqual([]);
+    expect((await recordOf(plane, callId, 'call.settled')).detail).toMatchObject({
+      code: 'HOOK_FAILED',
+      hook: 'desk-hooks.editor',
+    });
     await eventually(() => worker.process.stderr.includes('a cause that nobody outside may read'), {
       what: 'the cause in the log',
     });

@@ -4,6 +4,8 @@ import type { Outcome, OutcomeKind } from '../../domain/outcome.ts';
 export interface Refusal {
   readonly outcome: Outcome;
   readonly by?: string;
+  /** The hook that failed or timed out. For events only: the error does not say it. */
+  readonly failedHook?: string;
 }
 
 /** A call that the gate did not let through: the tool's code was not entered. Its message is the reason, for the model. */

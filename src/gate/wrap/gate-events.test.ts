@@ -76,6 +76,7 @@ describe('events of a gate', () => {
       { by: 'rule', byId: 'no', error: { code: 'RULE_DENIED' } },
     ],
     ['hook', { hooks: [plugin(before(() => ({ block: true })))] }, { by: 'hook', byId: 'g.h1' }],
+    ['failing hook', { hooks: [plugin(before(() => Promise.reject(new Error('no'))))] }, { by: 'hook', byId: 'g.h1' }],
     ['approver', { hooks: [plugin(asking())], approver: approving('deny') }, { by: 'approval' }],
   ])('of a call that a %s stops say who it was, and nothing else of its tool', async (_who, options, facts) => {
     const { execute, heard } = watched(options, () => expect.fail('entered'));

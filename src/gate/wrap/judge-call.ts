@@ -131,8 +131,8 @@ function judgeRules(
 
 function hookRefusal(verdict: Extract<HooksVerdict, { kind: 'blocked' | 'failed' }>, { tool }: HookedCall): Refusal {
   const { hook } = verdict;
-  // A hook that failed is not named: that is for the operator's log.
-  if (verdict.kind === 'failed') return { outcome: trouble('HOOK_FAILED', {}) };
+  // The error for the caller does not name a hook that failed; the event for the operator does.
+  if (verdict.kind === 'failed') return { outcome: trouble('HOOK_FAILED', {}), failedHook: hook };
   const outcome =
     verdict.code === 'HOOK_BLOCKED'
       ? trouble('HOOK_BLOCKED', { hook, reason: verdict.reason })

@@ -36,9 +36,10 @@ export function tellLoop(call: GatedCall, loop: LoopVerdict, needs: Needs): void
   else tellEvent('loop.blocked', call, needs, () => ({ detector, count, blocks: loop.scope }));
 }
 
-export function tellBlocked(call: GatedCall, { outcome, by: byId }: Refusal, needs: Needs): void {
+export function tellBlocked(call: GatedCall, { outcome, by: decidedBy, failedHook }: Refusal, needs: Needs): void {
   tellEvent('tool.blocked', call, needs, () => {
     const by = blockedBy(outcome.error?.code ?? '');
+    const byId = decidedBy ?? failedHook;
     return { ...endOf(outcome), ...(by === undefined ? {} : { by }), ...(byId === undefined ? {} : { byId }) };
   });
 }

@@ -34,6 +34,7 @@ export const auditRecordSchema = z
     permission: z.string().optional(),
     policyVersion: z.int().optional(),
     rule: z.string().optional(),
+    hook: z.string().optional(),
     changedBy: z.array(z.string()).readonly().optional(),
     detector: z.string().optional(),
     by: z.string().optional(),

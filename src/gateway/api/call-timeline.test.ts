@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApprovalView } from './approval-schema.ts';
 import type { AuditRecordView } from './audit-schema.ts';
 import type { CallDetail } from './call-schema.ts';
-import { showStages } from './call-timeline.ts';
+import { showStages, showVerdict } from './call-timeline.ts';
 
 const CALL = { state: 'settled', acceptedAt: 1000, settledAt: 1100, durationMs: 80, executed: 'yes', outcome: 'ok' };
 const ENDING = { event: 'call.settled', outcome: 'ok', permission: '*' };
@@ -41,5 +41,15 @@ describe('the stages of a call', () => {
       durationMs: 5,
       result: 'allow-once',
     });
+  });
+});
+
+describe('the verdict on a call', () => {
+  it.each(['HOOK_BLOCKED', 'HOOK_FAILED', 'HOOK_ARGUMENTS_INVALID'])('of %s names the hook', (code) => {
+    const call = { ...CALL, outcome: 'blocked', code, executed: 'no' } as unknown as CallDetail['call'];
+    const ending = { event: 'call.settled', outcome: 'blocked', hook: 'guard.mail', detail: 'why' } as AuditRecordView;
+    expect(showVerdict({ call, audit: [ending], approvals: [] })).toEqual([
+      { by: 'hook', id: 'guard.mail', decision: 'block', reason: 'why' },
+    ]);
   });
 });

@@ -66,7 +66,7 @@ function gateResult(call: CallDetail['call'], approval: ApprovalView | undefined
 /** Who decided what about it, in the order in which they are asked. */
 export function showVerdict({ call, audit, approvals }: KnownFacts): VerdictPart[] {
   const ending = audit.findLast((one) => one.outcome !== undefined);
-  const { permission, changedBy = [], rule, detector, grant, detail } = ending ?? {};
+  const { permission, changedBy = [], rule, hook, detector, grant, detail } = ending ?? {};
   const { outcome, code } = call;
   const parts: VerdictPart[] = [];
   const isNotPermitted = code === 'PERMISSION_DENIED' || code === 'NOT_SELECTED' || code === 'PAUSED';
@@ -76,8 +76,8 @@ export function showVerdict({ call, audit, approvals }: KnownFacts): VerdictPart
     parts.push({ by: 'loop', id: detector, decision: outcome === 'blocked' ? 'block' : 'warn', ...because(detail) });
   }
   for (const hook of changedBy) parts.push({ by: 'hook', id: hook, decision: 'changed the arguments' });
-  if (code === 'HOOK_BLOCKED' || code === 'HOOK_FAILED') {
-    parts.push({ by: 'hook', decision: 'block', ...because(detail) });
+  if (hook !== undefined || code?.startsWith('HOOK_') === true) {
+    parts.push({ by: 'hook', ...(hook === undefined ? {} : { id: hook }), decision: 'block', ...because(detail) });
   }
   if (rule !== undefined) {
     const isDenied = code === 'RULE_DENIED';

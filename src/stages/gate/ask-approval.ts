@@ -39,7 +39,7 @@ export async function askApproval(
 ): Promise<Ending> {
   const { delivery, policy, events } = call.claimed;
   const known = deniedAtOnce(policy, call.identity, history, shortSignature(delivery.bodyDigest));
-  if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known });
+  if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known }, namesOf(asks));
   const asked = mergeAsks(asks, { title: `Call ${call.tool.declaration.id}`, approvers: policy.approvers ?? [] });
   const merged = before === undefined ? asked : keepWhatHooksSaid(asked, before);
   if (merged.decisions.every((decision) => decision === 'deny')) return nobodyCanAllow(call, merged, needs);
@@ -47,7 +47,7 @@ export async function askApproval(
   const { id, severity } = question;
   const { timeoutMs } = merged;
   const answer = await register(call, question, timeoutMs, needs);
-  if (answer === undefined) return endedBy(call, 'storage-error');
+  if (answer === undefined) return endedBy(call, 'storage-error', {}, namesOf(asks));
   if (answer.kind !== 'asked') return notAsked(answer);
   events?.emit('approval.requested', { approvalId: id, severity, timeoutMs });
   events?.emit('call.parked', { approvalId: id, timeoutMs });
@@ -61,7 +61,7 @@ function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs):
   const facts = { callId: call.claimed.delivery.callId, tool: call.tool.declaration.id };
   const asked = askers.map(({ kind, id }) => `${kind} ${id}`);
   log.warn({ stage: 'gate', ...facts, askers: asked }, 'nobody is asked: those who ask offer no yes in common');
-  return endedBy(call, 'no-route');
+  return endedBy(call, 'no-route', {}, asked);
 }
 
 /** With the command that decides it. A warning where nobody hears of it unless they look. */
@@ -77,10 +77,20 @@ function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number
   log.warn({ ...facts, list: 'sallyport approvals list' }, 'a person is asked, and only operators can decide');
 }
 
-export function endedBy(call: GatedCall, ending: ApprovalEnding, facts: EndingFacts = {}): Ending {
+function namesOf(asks: readonly Ask[]): string[] {
+  return asks.map(({ asker: { kind, id } }) => `${kind} ${id}`);
+}
+
+/** `askers`: what wanted a person to be asked, where no stored question says so. */
+export function endedBy(
+  call: GatedCall,
+  ending: ApprovalEnding,
+  facts: EndingFacts = {},
+  askers?: readonly string[],
+): Ending {
   const outcome = endingOutcome(ending, { tool: call.tool.declaration.id, ...facts });
   // Only a yes has none, and after a yes nobody comes here.
-  return refuse(outcome ?? trouble('APPROVAL_MALFORMED', {}), call.claimed.events, 'approval');
+  return refuse(outcome ?? trouble('APPROVAL_MALFORMED', {}), call.claimed.events, 'approval', undefined, askers);
 }
 
 /**

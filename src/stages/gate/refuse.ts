@@ -1,15 +1,30 @@
 import type { BlockedBy } from '../../domain/diagnostic-event.ts';
-import { ended, type Ending } from '../../domain/ending.ts';
+import { ended, type Ending, type RefusedBy } from '../../domain/ending.ts';
 import { errorOfOutcome, toEventError } from '../../domain/error-category.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { CallEmitter } from '../../ports/events.ts';
 
-/** Ends a call in the gate, and tells who did. */
-export function refuse(outcome: Outcome, events: CallEmitter | undefined, by: BlockedBy, byId?: string): Ending {
+/** Ends a call in the gate. The event and the audit record name what refused it. */
+export function refuse(
+  outcome: Outcome,
+  events: CallEmitter | undefined,
+  by: BlockedBy,
+  byId?: string,
+  askers?: readonly string[],
+): Ending {
   if (events?.wants('tool.blocked') === true) {
     const error = errorOfOutcome(outcome) ?? toEventError('internal');
     const who = byId === undefined ? { by } : { by, byId };
     events.emit('tool.blocked', { outcome: outcome.kind, executed: outcome.executed, error, ...who });
   }
-  return ended(outcome);
+  return ended(outcome, refusedBy(by, byId, askers));
+}
+
+function refusedBy(
+  by: BlockedBy,
+  byId: string | undefined,
+  askers: readonly string[] | undefined,
+): RefusedBy | undefined {
+  if (by === 'hook' && byId !== undefined) return { hook: byId };
+  return askers === undefined ? undefined : { askers };
 }

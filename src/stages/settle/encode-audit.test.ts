@@ -61,6 +61,17 @@ describe('encodeAudit', () => {
     expect(record(blocked, FACTS, 5)).toMatchObject({ outcome: 'blocked', detector: 'cycle' });
   });
 
+  it('names the hook that refused a call, and what wanted a person to be asked', () => {
+    const failed = trouble('HOOK_FAILED', {});
+    expect(record(failed, { ...FACTS, gate: { hook: 'guard.mail' } }, 5)).toMatchObject({
+      code: 'HOOK_FAILED',
+      hook: 'guard.mail',
+    });
+    const denied = trouble('APPROVAL_NO_ROUTE', { tool: 'a.b' } as never);
+    const askers = ['hook guard.mail', 'rule r1'];
+    expect(record(denied, { ...FACTS, gate: { askers } }, 5)).toMatchObject({ askers });
+  });
+
   it('names the parent of a nested call', () => {
     const sent = { arguments: '{}', toolDigest: 'd', parent: 'above' };
     expect(record(OK, { ...FACTS, sent }, 5)).toMatchObject({ parent: 'above', outcome: 'ok' });

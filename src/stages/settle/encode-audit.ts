@@ -40,6 +40,10 @@ interface GateFacts {
   readonly grant?: string;
   readonly approval?: string;
   readonly changedBy?: readonly { readonly hook: string }[];
+  /** The hook that blocked the call, failed or timed out. */
+  readonly hook?: string;
+  /** The rules and hooks that wanted a person to be asked about a call that was denied at once. */
+  readonly askers?: readonly string[];
 }
 
 /** Of one tool, records differ in how long the call took and, rarely, in how it ended; so the last ones are kept. */
@@ -134,7 +138,7 @@ function isEmpty(gate: GateFacts | undefined): boolean {
   return true;
 }
 
-/** Which rule, grant or approval let the call through or stopped it, and the digest of what ran. */
+/** Which rule, hook, grant or approval let the call through or stopped it, and the digest of what ran. */
 function gateRecord({ error }: Outcome, gate: GateFacts = {}): Record<string, unknown> {
   const rule = gate.rule ?? (error?.code === 'RULE_DENIED' ? error.facts?.['rule'] : undefined);
   const hooks = gate.changedBy?.map(({ hook }) => hook);
@@ -146,5 +150,7 @@ function gateRecord({ error }: Outcome, gate: GateFacts = {}): Record<string, un
     ...(gate.effective === undefined ? {} : { effectiveDigest: sha256(gate.effective) }),
     ...(hooks === undefined || hooks.length === 0 ? {} : { changedBy: hooks }),
     ...(detector === undefined ? {} : { detector }),
+    ...(gate.hook === undefined ? {} : { hook: gate.hook }),
+    ...(gate.askers === undefined ? {} : { askers: gate.askers }),
   };
 }
