@@ -1,4 +1,4 @@
-import { test, type Requirement } from './requirement.ts';
+import { onBothStores, test, type Requirement } from './requirement.ts';
 
 /** Who changed what is in the audit, and which hook refused a call. */
 export const ROWS_ADMINISTRATION: readonly Requirement[] = [
@@ -10,8 +10,39 @@ export const ROWS_ADMINISTRATION: readonly Requirement[] = [
       test('test/plane/gate-hooks.test.ts', 'block with their reason'),
       test('test/plane/gate-hooks.test.ts', 'that fail block with one sentence'),
       test('src/gateway/api/call-timeline.test.ts', 'names the hook'),
-      test('src/gate/wrap/gate-events.test.ts', 'of a call that a failing hook stops'),
+      test('src/gate/wrap/gate-events.test.ts', 'stops say who it was'),
     ],
     mutants: ['audit-does-not-name-the-hook'],
+  },
+  {
+    id: 'ADM2',
+    says: 'Administration is audited, with who: policy, agents, pauses, tokens, sessions and logins. The change and its record are one step.',
+    tests: [
+      ...onBothStores('a change of the policy is in the audit with who'),
+      ...onBothStores('pausing, resuming and agents have events of their own'),
+      ...onBothStores('of two writers at once the one who won is in the audit'),
+      ...onBothStores('tokens are in the audit when they are made and revoked'),
+      ...onBothStores('a session is in the audit when it is opened and revoked'),
+      test('test/embedded/administration.test.ts', 'is not made: policy, token and session stay'),
+      test('test/redis/administration.test.ts', 'is not made: policy, token and session stay'),
+      test('test/gateway/administration.test.ts', 'by commands is in the audit'),
+      test('test/gateway/administration.test.ts', 'over HTTP is in the audit'),
+    ],
+    mutants: [
+      'policy-changes-without-a-record',
+      'policy-is-written-before-its-record',
+      'record-names-the-wrong-actor',
+      'gateway-hides-who-revoked',
+    ],
+  },
+  {
+    id: 'ADM3',
+    says: 'Logins at the console are audited, refused ones too, and nobody can fill the audit by guessing.',
+    tests: [
+      ...onBothStores('a login is in the audit'),
+      test('test/gateway/administration.test.ts', 'of the console: logins'),
+      test('src/gateway/http/login-refusals.test.ts', 'are bounded'),
+    ],
+    mutants: ['refused-logins-fill-the-audit'],
   },
 ];

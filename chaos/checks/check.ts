@@ -65,7 +65,7 @@ export function traceHistory(history: History): Traces {
   const last = new Map(history.answers.map((answer) => [answer.index, answer]));
   const accepted = new Set([
     ...history.records.keys(),
-    ...history.audit.map(({ callId }) => callId),
+    ...history.audit.flatMap(({ callId }) => (callId === '' ? [] : [callId])),
     ...answers.keys(),
     ...effects.keys(),
   ]);

@@ -16,7 +16,7 @@ const AT_ONCE = 200;
 
 export async function readAudit(store: Store): Promise<SeenAudit[]> {
   const seen: SeenAudit[] = [];
-  for (let lane = 0; lane < store.lanes; lane += 1) {
+  for (const lane of store.auditLanes) {
     for (let from = 1; ;) {
       const page = await store.readAudit({ lane, fromSequence: from, limit: PAGE });
       for (const { sequence, at, event, callId, approval, detail } of page) {
@@ -26,7 +26,8 @@ export async function readAudit(store: Store): Promise<SeenAudit[]> {
           sequence,
           at,
           event,
-          callId,
+          // An administrative record is about no call, and counts in its lane's sequence all the same.
+          callId: callId ?? '',
           ...(approval === undefined ? {} : { approval }),
           ...(facts.outcome === undefined ? {} : { outcome: facts.outcome }),
           ...(facts.decision === undefined ? {} : { decision: facts.decision }),
@@ -94,8 +95,8 @@ export async function verifyChain(store: Store, folder: string): Promise<History
 }
 
 async function isDrained(store: Store): Promise<boolean> {
-  const { sequence, drained } = await store.auditState({ lane: 0 });
-  return drained >= sequence;
+  const states = await Promise.all(store.auditLanes.map((lane) => store.auditState({ lane })));
+  return states.every(({ sequence, drained }) => drained >= sequence);
 }
 
 function toChain({ records, problem }: Verification): History['chain'] {

@@ -31,8 +31,8 @@ export const PERMISSION: readonly Mutant[] = [
     id: 'revocation-moves-no-epoch',
     bug: 'Revoking a session on Redis does not make workers look again at what they hold.',
     file: lua('change-session'),
-    find: "revoke(session)\n    redis.call('HINCRBY', meta, 'epoch', 1)",
-    replace: 'revoke(session)',
+    find: "do revoke(session_id) end\n    redis.call('HINCRBY', meta, 'epoch', 1)",
+    replace: 'do revoke(session_id) end',
     caughtBy: [{ file: REDIS, title: 'revoke moves the epoch of the lane' }],
   },
   {

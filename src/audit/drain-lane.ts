@@ -142,7 +142,8 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     const sunk = await sink.readTrail({ store: id, lane, fromSequence, limit: repeated.length });
     const bad = repeated.find((entry, index) => {
       const record = parseRecord(sunk[index]?.text ?? '');
-      return record?.callId !== entry.callId || record.event !== entry.event || record.at !== entry.at;
+      if (record === undefined) return true;
+      return record.callId !== entry.callId || record.event !== entry.event || record.at !== entry.at;
     });
     return bad && `record ${bad.sequence} of the lane is not the one in the sink: the store holds older data`;
   }

@@ -14,7 +14,7 @@ const LAST_ROUNDS = 200;
 
 /** One drain per lane, each at its own pace: one that is stuck does not hold up the others. */
 export function drainLanes(settings: DrainSettings, needs: DrainNeeds & { readonly store: Store }): LaneDrains {
-  const lanes = Array.from({ length: needs.store.lanes }, (_, lane) => drainLane(lane, settings, needs));
+  const lanes = needs.store.auditLanes.map((lane) => drainLane(lane, settings, needs));
   const waking = new Set<() => void>();
   let stopping = false;
 

@@ -1,6 +1,6 @@
 import type { AuditFilter, AuditRecord } from '../domain/audit-record.ts';
 
-const FIELDS = ['tenant', 'subject', 'agent', 'tool', 'event', 'callId'] as const;
+const FIELDS = ['tenant', 'subject', 'agent', 'tool', 'event', 'callId', 'by'] as const;
 
 /** The same as a sink's query, for records that were read one after the other. */
 export function matchesFilter(record: AuditRecord, filter: AuditFilter): boolean {

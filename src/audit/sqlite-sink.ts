@@ -56,7 +56,7 @@ function commit(database: Database, { store, lane, fence, previous, records }: A
   if (!isWhereSeen || head.fence > fence) return 'fenced';
   let { sequence, chain, bytes } = head;
   for (const record of records) {
-    const { at, callId, sequence: own } = parseRecord(record.text)!;
+    const { at, callId = '', sequence: own } = parseRecord(record.text)!;
     // Behind an accepted gap it is later than the one after the head.
     sequence = own;
     ({ chain } = record);

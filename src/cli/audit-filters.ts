@@ -34,6 +34,7 @@ export function addFilters(command: Command): Command {
     .addOption(new SingleOption('--agent <agent>', 'only by this agent'))
     .addOption(new SingleOption('--tool <tool>', 'only of this tool'))
     .addOption(new SingleOption('--call <id>', 'only of this call'))
+    .addOption(new SingleOption('--by <who>', 'only what was decided or changed by: "operator ada"'))
     .addOption(new SingleOption('--event <event>', 'only this kind of record', oneOf(AUDIT_EVENTS)))
     .addOption(
       new SingleOption(
@@ -44,7 +45,7 @@ export function addFilters(command: Command): Command {
     );
 }
 
-const NAMES = ['from', 'to', 'tenant', 'subject', 'agent', 'tool', 'event', 'outcome'] as const;
+const NAMES = ['from', 'to', 'tenant', 'subject', 'agent', 'tool', 'event', 'outcome', 'by'] as const;
 
 export function filterOf({ options }: CommandContext): AuditFilter {
   const given = NAMES.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);

@@ -1,5 +1,5 @@
-import { userInfo } from 'node:os';
 import type { Principal } from '../domain/approval.ts';
+import { systemUser } from './cli-actor.ts';
 import { SingleOption } from './single-option.ts';
 
 const OPERATOR = 'operator:';
@@ -18,13 +18,4 @@ export function readApprover(options: Readonly<Record<string, unknown>>): Princi
   if (given === undefined) return { kind: 'operator', name: systemUser() };
   if (given.startsWith(OPERATOR)) return { kind: 'operator', name: given.slice(OPERATOR.length) };
   return { kind: 'subject', name: given.includes('/') ? given : `default/${given}` };
-}
-
-/** A container may run under a number that has no name. */
-function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
 }

@@ -30,25 +30,37 @@ function lineOf({ text, chain, payload }: ChainedRecord): string {
 }
 
 function toRow(record: ShownRecord): Cell[] {
-  const { at, event, outcome, tool, agent, subject, callId } = record;
+  const { at, event, outcome, tool = '', agent = '', subject = '', callId = '' } = record;
   const ended: Cell =
     outcome === undefined ? '' : outcome === 'ok' ? { text: 'ok', style: 'green' } : { text: outcome, style: 'yellow' };
   return [new Date(at).toISOString(), event, ended, tool, agent, subject, callId, whyOf(record)];
 }
 
 function whyOf(record: ShownRecord): string {
-  const { code, rule, hook, grant, approval, decision, by, resolution, parent, detail, erased } = record;
+  const { code, rule, hook, grant, approval, decision, by, resolution, parent, detail, comment, erased } = record;
+  const { via, changed, policyVersion, token, tokenName, scopes, session, sessions } = record;
+  const isAdministrative = record.callId === undefined;
   const parts = [
+    ...(isAdministrative
+      ? [
+          policyVersion !== undefined && `policy version ${policyVersion}`,
+          changed?.join(', '),
+          token && `token ${token} (${tokenName ?? ''}: ${scopes?.join(', ') ?? ''})`,
+          session && `session ${session}`,
+          sessions !== undefined && sessions > 1 && `with ${sessions - 1} delegated`,
+        ]
+      : []),
     code,
     rule && `rule ${rule}`,
     hook && `hook ${hook}`,
     grant && `grant ${grant}`,
     approval && `approval ${approval}`,
     decision,
-    by && `by ${by}`,
+    by && `by ${by}${via === undefined ? '' : ` (${via})`}`,
     resolution,
     parent && `called by ${parent}`,
     detail,
+    comment,
     erased && 'erased',
   ];
   return parts.filter(Boolean).join('; ');

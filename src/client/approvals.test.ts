@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { unknownActor } from '../domain/actor.ts';
 import type { Approval, Principal } from '../domain/approval.ts';
 import { CLOSED_POLICY } from '../domain/policy.ts';
 import type { Store } from '../ports/store.ts';
@@ -198,14 +199,18 @@ describe('client approvals', () => {
 
   it('a session decides as its subject, with its token only, and as long as it lives', async () => {
     const question = await ask();
-    const session = await openClientSession(store, { tenant: 'acme', subject: 'rita', agent: 'console' });
+    const session = await openClientSession(
+      store,
+      { tenant: 'acme', subject: 'rita', agent: 'console' },
+      unknownActor('client'),
+    );
     const decision = { decision: 'deny', binding: question.binding } as const;
     const wrong = { kind: 'session', session: { ...session, token: 'wrong' } } as const;
     await expect(approvals.decide(wrong, question.id, decision)).rejects.toMatchObject({ code: 'SESSION_INVALID' });
     const approver = { kind: 'session', session } as const;
     expect(await approvals.decide(approver, question.id, decision)).toMatchObject({ kind: 'decided' });
     expect((await approvals.get(RITA, question.id)).votes).toMatchObject([{ by: RITA }]);
-    await store.revokeSession(session.id);
+    await store.revokeSession({ session: session.id });
     await expect(approvals.list(approver)).rejects.toMatchObject({ code: 'SESSION_INVALID' });
   });
 

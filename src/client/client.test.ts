@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { unknownActor } from '../domain/actor.ts';
 import type { CallEvent } from '../domain/call-event.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { CallId, RunId, SessionId } from '../domain/ids.ts';
@@ -58,7 +59,12 @@ describe('client', () => {
       close: async () => undefined,
       ...methods,
     });
-    const client = createClient(store, { admission: ADMISSION, retentionMs: 60_000, events: createEventBus() });
+    const client = createClient(store, {
+      admission: ADMISSION,
+      retentionMs: 60_000,
+      events: createEventBus(),
+      actor: unknownActor('client'),
+    });
     clients.push(client);
     return {
       client,

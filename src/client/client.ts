@@ -1,3 +1,4 @@
+import type { Actor } from '../domain/actor.ts';
 import type { Catalog, PublishedTool } from '../domain/catalog.ts';
 import type { AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
 import { planeError, trouble } from '../domain/errors.ts';
@@ -33,14 +34,15 @@ import { watchToolkit } from './watch-toolkit.ts';
 export type { CallAnswer, CallInput, CallOptions, RedirectTarget };
 
 export interface Client extends Surfaces {
-  openSession(options: OpenSessionOptions): Promise<SessionHandle>;
+  /** `actor`: who asked for it, for the audit record; by default this program, as `label` names it. */
+  openSession(options: OpenSessionOptions, actor?: Actor): Promise<SessionHandle>;
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
   /** With all sessions that it delegated to. Their queued calls end `denied`. */
-  revokeSession(session: SessionId): Promise<'revoked' | 'unknown'>;
+  revokeSession(session: SessionId, actor?: Actor): Promise<'revoked' | 'unknown'>;
   /** A fresh run in the same session. */
   openRun(session: SessionHandle): Promise<SessionHandle>;
   /** Its queued calls end `denied`, new ones are refused; the session and its other runs live on. Ending it again changes nothing. */
-  endRun(session: SessionId, run: RunId): Promise<void>;
+  endRun(session: SessionId, run: RunId, actor?: Actor): Promise<void>;
   /**
    * Declares agents, replaces what they declared, or takes them away with `null`. They stand in the policy: it holds for every call that
    * is claimed from now on. Agents that are not named stay. The first ones of a deployment begin its selecting; the answer says so.
@@ -79,6 +81,8 @@ export interface ClientSettings {
   readonly toolkits?: ToolkitSettings;
   readonly pinned?: PinnedRoute | undefined;
   readonly events: EventBus;
+  /** Who opens and revokes sessions here, unless a call says otherwise. */
+  readonly actor: Actor;
 }
 
 /** Between tries of a call that no worker of the right release could take yet. */
@@ -294,16 +298,16 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
         await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, leftMs)));
       }
     },
-    openSession: (options) => openSession(store, options),
+    openSession: (options, actor = settings.actor) => openSession(store, options, actor),
     touchSession: (session) => store.touchSession(session),
-    revokeSession: (session) => store.revokeSession(session),
+    revokeSession: (session, actor = settings.actor) => store.revokeSession({ session, actor }),
     async openRun(session) {
       const run: RunId = newRunId();
       const answer = await store.openRun({ session: session.id, run });
       if (answer === 'ended') throw planeError('SESSION_INVALID', { problem: 'it has ended' });
       return { ...session, run };
     },
-    endRun: (session, run) => store.endRun({ session, run }),
+    endRun: (session, run, actor) => store.endRun({ session, run, ...(actor === undefined ? {} : { actor }) }),
     catalog: () => catalog.refresh(),
     watchCatalog: (listener) => catalog.watch(listener),
     async close() {

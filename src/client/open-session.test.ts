@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { unknownActor } from '../domain/actor.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { Identity, Session, SessionEnding } from '../domain/session.ts';
 import type { OpenSessionRequest } from '../ports/session-store.ts';
@@ -24,7 +25,7 @@ function stage() {
     opened,
     end: (session: SessionId, ending: SessionEnding) => endings.set(session, ending),
     open: (agent: string, more: Partial<OpenSessionOptions> = {}) =>
-      openSession(store, { subject: 'alice', agent, ...more }),
+      openSession(store, { subject: 'alice', agent, ...more }, unknownActor('client')),
     identityOf: (id: SessionId): Identity => opened.get(id)!.identity,
   };
 }

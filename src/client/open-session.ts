@@ -1,3 +1,4 @@
+import type { Actor } from '../domain/actor.ts';
 import { planeError } from '../domain/errors.ts';
 import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/session.ts';
 import type { Store } from '../ports/store.ts';
@@ -28,6 +29,7 @@ const MOST_DELEGATORS = 8;
 export async function openSession(
   store: Pick<Store, 'openSession' | 'readSession' | 'proveSession' | 'lanes'>,
   options: OpenSessionOptions,
+  actor: Actor,
 ): Promise<SessionHandle> {
   const identity = await withDelegators(store, toIdentity(options), options.delegatedBy);
   const lifetimeMs = checkDuration('lifetimeMs', options.lifetimeMs ?? DEFAULT_LIFETIME_MS);
@@ -42,6 +44,7 @@ export async function openSession(
     tokenDigest: sha256(token),
     lifetimeMs,
     idleMs,
+    actor,
     ...(options.delegatedBy === undefined ? {} : { delegatedBy: options.delegatedBy.id }),
   });
   return { ...handle, expiresAt };

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { unknownActor } from '../domain/actor.ts';
 import { partialStore } from '../../test/support/sample-call.ts';
 import { makeCatalog, type CatalogShape } from '../../test/support/sample-catalog.ts';
 import { checkSelection } from '../domain/agent.ts';
@@ -78,6 +79,7 @@ function stage(travel: (what: string) => Promise<void> = async () => undefined, 
     admission: ADMISSION,
     retentionMs: 1,
     toolkits: { failedForMs: 60_000 },
+    actor: unknownActor('client'),
     events: createEventBus(),
   });
   return { client, proveSession, readNewerPolicy, state, sessions, endings };

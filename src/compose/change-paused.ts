@@ -1,4 +1,5 @@
 import { findPolicyDoubts } from '../config/policy-file.ts';
+import type { Administered } from '../domain/actor.ts';
 import { splitToolId } from '../domain/ids.ts';
 import { entriesOf } from '../domain/module.ts';
 import { nearNames } from '../domain/near-names.ts';
@@ -34,8 +35,9 @@ export async function changePaused(
   store: Needs,
   target: PauseTarget | undefined,
   resume: boolean,
+  who: Administered,
 ): Promise<PauseChange> {
-  const { version, changed, policy } = await changePolicy(store, ({ policy: current }) => ({
+  const { version, changed, policy } = await changePolicy(store, who, ({ policy: current }) => ({
     ...current,
     paused: withTarget(current.paused, target, resume),
   }));

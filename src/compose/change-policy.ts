@@ -1,3 +1,4 @@
+import type { Administered } from '../domain/actor.ts';
 import { planeError } from '../domain/errors.ts';
 import type { Policy, PolicyRecord } from '../domain/policy.ts';
 import type { PolicyStore } from '../ports/policy-store.ts';
@@ -10,13 +11,14 @@ const LONGEST_PAUSE_MS = 50;
 /** Reads, changes and writes the policy; tries again when somebody else was faster. Writes nothing if nothing changes. */
 export async function changePolicy(
   store: PolicyStore,
+  who: Administered,
   change: (current: PolicyRecord) => Policy,
 ): Promise<PolicyRecord & { readonly changed: boolean }> {
   let current = await store.readPolicy();
   for (let attempt = 1; ; attempt += 1) {
     const policy = change(current);
     if (canonicalJson(policy) === canonicalJson(current.policy)) return { ...current, changed: false };
-    const written = await store.writePolicy({ expectedVersion: current.version, policy });
+    const written = await store.writePolicy({ ...who, expectedVersion: current.version, policy });
     if (written.kind === 'written') return { version: written.version, policy, changed: true };
     if (attempt === MOST_TRIES) {
       throw planeError('POLICY_CONFLICT', { expected: current.version, found: written.version });

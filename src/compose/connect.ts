@@ -1,4 +1,6 @@
 import { createClient, type Client } from '../client/client.ts';
+import { unknownActor, type Actor } from '../domain/actor.ts';
+import { planeError } from '../domain/errors.ts';
 import type { AdmissionLimits } from '../ports/call-store.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import { SILENT } from '../observe/log.ts';
@@ -21,6 +23,13 @@ export interface ClientOptions {
   readonly pinned?: PinnedRoute;
   /** Is told, rate-limited, what was refused before it was accepted: no call comes of it, so no audit knows it. */
   readonly log?: Pick<Log, 'warn'>;
+  /**
+   * What this program calls itself in the audit records of sessions that it opens and revokes and of agents that it declares. It is
+   * what the program says of itself. Without it the records say `unknown`.
+   */
+  readonly label?: string;
+  /** In place of the label, where it is known who uses the client. */
+  readonly actor?: Actor;
   /** Hears the diagnostic events of this client; more can listen with `client.events`. */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
 }
@@ -54,7 +63,9 @@ export async function connect(options: ConnectOptions): Promise<Client> {
 export function createClientOf(store: Store, options: ClientOptions): Client {
   const events = createEventBus({ onTrouble: warn });
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
+  const actor = options.actor ?? actorOf(options.label);
   const client = createClient(store, {
+    actor,
     admission: { ...DEFAULT_ADMISSION, ...options.admission },
     retentionMs: options.retentionMs ?? DEFAULT_RETENTION_MS,
     pinned: options.pinned,
@@ -66,10 +77,21 @@ export function createClientOf(store: Store, options: ClientOptions): Client {
     async declareAgents(agents) {
       // The checks are large, and most callers declare nothing.
       const { declareAgents } = await import('./declare-agents.ts');
-      return declareAgents(store, agents);
+      return declareAgents(store, agents, { actor });
     },
   };
 }
+
+function actorOf(label: string | undefined): Actor {
+  if (label === undefined) return unknownActor('client');
+  if (typeof label !== 'string' || label === '' || label.length > LONGEST_LABEL || /\p{Cc}/u.test(label)) {
+    const problem = `label must be text of 1 to ${LONGEST_LABEL} characters without control characters`;
+    throw planeError('CONFIG_INVALID', { problems: [problem] });
+  }
+  return { by: `program ${label}`, via: 'client' };
+}
+
+const LONGEST_LABEL = 100;
 
 /** Loaded only where it is asked for. */
 async function followCalls(

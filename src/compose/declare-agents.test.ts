@@ -4,9 +4,10 @@ import { makeCatalog } from '../../test/support/sample-catalog.ts';
 import type { AgentsInput } from '../domain/declared-agents.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Store } from '../ports/store.ts';
-import { declareAgents } from './declare-agents.ts';
+import { declareAgents as declareBy } from './declare-agents.ts';
 
 const OPEN: Policy = { roles: {}, permissions: { '*': { allow: ['*'] } }, paused: { agents: ['rogue'] } };
+const declareAgents = (store: Store, agents: AgentsInput) => declareBy(store, agents, {});
 const NOTES = [{ module: 'notes', tools: ['add'] }];
 
 describe('declareAgents', () => {

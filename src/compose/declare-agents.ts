@@ -1,5 +1,6 @@
 import { findAgentDoubts } from '../config/agent-doubts.ts';
 import { readAgents } from '../config/read-agents.ts';
+import type { Administered } from '../domain/actor.ts';
 import { findAgent } from '../domain/agent.ts';
 import type { AgentChanges, AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
 import { nearNames } from '../domain/near-names.ts';
@@ -15,14 +16,14 @@ export const NO_AGENT_LEFT =
   'no agent is declared any more: none has tools; agents: null in a policy file ends the selecting';
 
 /** Declares, replaces and removes agents from code. Throws POLICY_INVALID, and changes nothing, unless all of it can be understood. */
-export async function declareAgents(store: Needs, input: AgentsInput): Promise<DeclaredAgents> {
-  return changeAgents(store, readAgents(input, nearNames));
+export async function declareAgents(store: Needs, input: AgentsInput, who: Administered): Promise<DeclaredAgents> {
+  return changeAgents(store, readAgents(input, nearNames), who);
 }
 
 /** Agents that are not named stay, also those that somebody else declares at this moment. */
-export async function changeAgents(store: Needs, changes: AgentChanges): Promise<DeclaredAgents> {
+export async function changeAgents(store: Needs, changes: AgentChanges, who: Administered): Promise<DeclaredAgents> {
   let before: Policy | undefined;
-  const { version, policy, changed } = await changePolicy(store, ({ policy: current }) =>
+  const { version, policy, changed } = await changePolicy(store, who, ({ policy: current }) =>
     withChanges((before = current), changes),
   );
   const selectingBegan = changed && before!.agents === undefined;

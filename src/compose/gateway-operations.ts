@@ -58,17 +58,17 @@ export function createOperations({ store, trail, config, log, auditKeys }: Opera
         warn: (error) => log.warn({ error }, 'places in the policy file are not told'),
       }),
     explainer: createExplainer,
-    setPolicy: (policy, expectedVersion) =>
-      setPolicy(store, readPolicyValue(policy, placeInBody, nearNames), expectedVersion),
-    async pause({ resume, ...target }) {
+    setPolicy: (policy, expectedVersion, who) =>
+      setPolicy(store, readPolicyValue(policy, placeInBody, nearNames), who, expectedVersion),
+    async pause({ resume, ...target }, who) {
       const problem = findTargetProblem(target);
       if (problem !== undefined) throw planeError('PARAMETER_INVALID', { problems: [problem.replace(/\.$/, '')] });
-      return changePaused(store, target, resume);
+      return changePaused(store, target, resume, who);
     },
-    async changeAgent(name, given) {
-      if (given === null) return changeAgents(store, { declared: {}, removed: [name], warnings: [] });
+    async changeAgent(name, given, who) {
+      if (given === null) return changeAgents(store, { declared: {}, removed: [name], warnings: [] }, who);
       const { declaration, warnings } = readDeclaration(name, given, { placeOf: placeInBody, near: nearNames });
-      return changeAgents(store, { declared: { [name]: declaration }, removed: [], warnings });
+      return changeAgents(store, { declared: { [name]: declaration }, removed: [], warnings }, who);
     },
     agentDoubts({ policy: { agents = {} } }, catalog) {
       const ids = catalog.modules.flatMap(entriesOf).map(({ id }) => id);
@@ -86,8 +86,8 @@ export function createOperations({ store, trail, config, log, auditKeys }: Opera
       const problems = problem === undefined ? [] : [problem];
       return { checked: records, statements, notices: [...notices], problems };
     },
-    cancelCall: (callId) => store.cancelCall(cancelRequest(callId, config.worker.retentionMs, 'operator')),
-    async resolveCall(callId, resolution, by) {
+    cancelCall: (callId, { by }) => store.cancelCall(cancelRequest(callId, config.worker.retentionMs, by)),
+    async resolveCall(callId, resolution, { by }) {
       const answer = await store.resolveCall({ callId, resolution, audit: encode({ resolution, by }) });
       if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
       if (answer === 'resolved') return;

@@ -1,4 +1,5 @@
 import { findLostMark, readMarks } from '../audit/statement-marks.ts';
+import { nameLane } from '../domain/audit-record.ts';
 import type { AuditState } from '../ports/audit-store.ts';
 import type { Store } from '../ports/store.ts';
 import type { Check } from './check.ts';
@@ -6,7 +7,7 @@ import type { Check } from './check.ts';
 /** Whether records reach their sink, and what is refused if they do not. A store that keeps its audit is held against the marks. */
 export async function inspectAudit(store: Store, hasSink: boolean, keys: string): Promise<Check[]> {
   const states: AuditState[] = [];
-  for (let lane = 0; lane < store.lanes; lane += 1) states.push(await store.auditState({ lane }));
+  for (const lane of store.auditLanes) states.push(await store.auditState({ lane }));
   const written = states.reduce((sum, { sequence }) => sum + sequence, 0);
   if (states.every(({ kept }) => kept)) {
     const lost = await findLostMark(store, await readMarks(keys, store));
@@ -14,8 +15,9 @@ export async function inspectAudit(store: Store, hasSink: boolean, keys: string)
     if (lost !== undefined) return [{ name: 'audit', state: 'bad', found: lost, fix }];
     return [{ name: 'audit', state: 'ok', found: `${written} records, chained in the store's own file` }];
   }
-  const strange = states.flatMap((state, lane) => appendedByHand(state, lane));
-  const bad = states.flatMap((state, lane) => problemsOf(state, lane));
+  const lanes = states.map((state, index) => ({ state, lane: store.auditLanes[index]! }));
+  const strange = lanes.flatMap(({ state, lane }) => appendedByHand(state, lane));
+  const bad = lanes.flatMap(({ state, lane }) => problemsOf(state, lane));
   if (bad.length > 0) return [...bad, ...strange];
   const waiting = states.reduce((sum, state) => sum + state.waiting, 0);
   if (states.some(({ drainer }) => drainer === undefined)) {
@@ -31,10 +33,10 @@ const acceptCommand = (lane: number): string => `sallyport audit accept-gap --la
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Named for a day: it may be an attack, and it is no trouble that somebody could end. */
+/** Named for a day: it may be an attack, and nothing has to be done to end it. */
 function appendedByHand({ foreign, foreignAt, surplus, now }: AuditState, lane: number): Check[] {
   if (now - foreignAt > DAY_MS || foreign + surplus === 0) return [];
-  const found = `lane ${lane}: a role has appended by hand: ${foreign} entries that are no records, ${surplus} records that the lane had not counted`;
+  const found = `${nameLane(lane)}: a role has appended by hand: ${foreign} entries that are no records, ${surplus} records that the lane had not counted`;
   const fix = 'Find out whose Redis password was used, and change it. sallyport audit verify shows when and where.';
   return [{ name: 'audit', state: 'warn', found, fix }];
 }
@@ -44,12 +46,12 @@ function problemsOf({ alarm, gap, refuses, waiting, drainedAt, now }: AuditState
   if (alarm !== undefined) {
     const go = gap === undefined ? 'docs/audit.md says how to go on' : `to go on without: ${acceptCommand(lane)}`;
     const fix = `Find out who deleted it, and bring it back from a backup of Redis if there is one; ${go}`;
-    checks.push({ name: 'audit', state: 'bad', found: `lane ${lane}: ${alarm}`, fix });
+    checks.push({ name: 'audit', state: 'bad', found: `${nameLane(lane)}: ${alarm}`, fix });
   }
   if (refuses !== 'nothing') {
     const what = refuses === 'everything' ? 'all calls are' : 'privileged calls are';
     const since = drainedAt === 0 ? 'never' : `${Math.round((now - drainedAt) / 1000)} s ago`;
-    const found = `lane ${lane}: ${what} refused; ${waiting} records wait, the sink last took some ${since}`;
+    const found = `${nameLane(lane)}: ${what} refused; ${waiting} records wait, the sink last took some ${since}`;
     checks.push({ name: 'audit', state: 'bad', found, fix: 'Start the sink, and: sallyport gateway' });
   }
   return checks;

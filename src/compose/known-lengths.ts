@@ -2,10 +2,12 @@ import type { KnownLength } from '../audit/verify-trail.ts';
 import type { Store } from '../ports/store.ts';
 
 /** What a store knows of its own: a trail that has less was cut short. */
-export async function knownLengths(store: Pick<Store, 'lanes' | 'auditState'> | undefined): Promise<KnownLength[]> {
+export async function knownLengths(
+  store: Pick<Store, 'auditLanes' | 'auditState'> | undefined,
+): Promise<KnownLength[]> {
   if (store === undefined) return [];
   const known: KnownLength[] = [];
-  for (let lane = 0; lane < store.lanes; lane += 1) {
+  for (const lane of store.auditLanes) {
     const { store: id, sequence, drained, waiting, surplus } = await store.auditState({ lane });
     known.push({ store: id, lane, sequence: drained, missing: sequence + surplus - drained - waiting });
   }

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { Administered } from '../domain/actor.ts';
 import { nearNames } from '../domain/near-names.ts';
 import type { Config } from '../config/config-schema.ts';
 import { applyPolicyFile, type PolicyFile } from '../config/policy-file.ts';
@@ -76,7 +77,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
       const broken = worker.loaded.broken.map(({ id }) => id);
       const known = tools.length === 0 ? undefined : { tools, broken };
-      return changePolicy(store, ({ policy }) => {
+      return changePolicy(store, reader(config.policyFile), ({ policy }) => {
         const changed = applyPolicyFile(file, policy);
         for (const doubt of checkRules(file, changed, known, nearNames)) log.warn({ doubt }, 'a rule has no effect');
         return changed;
@@ -128,5 +129,11 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
 
 /** Only a policy that nobody has written yet is replaced. */
 async function openNewStore(store: Store): Promise<PolicyRecord> {
-  return changePolicy(store, ({ version, policy }) => (version === 0 ? OPEN_POLICY : policy));
+  return changePolicy(store, reader(undefined), ({ version, policy }) => (version === 0 ? OPEN_POLICY : policy));
+}
+
+/** This process, which takes the policy of a file over, or opens a new store. */
+function reader(policyFile: string | undefined): Administered {
+  const comment = policyFile === undefined ? 'the open policy of a new store' : `policy file ${policyFile}`;
+  return { actor: { by: `process ${hostname()}.${process.pid}`, via: 'config' }, comment };
 }

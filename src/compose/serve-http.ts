@@ -70,7 +70,7 @@ export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
   tellGatewayUrl(config, url);
   return {
     url,
-    loginLink: () => createLoginLink(store, url),
+    loginLink: () => createLoginLink(store, url, { by: `process ${gatewayId}`, via: 'cli' }),
     async close() {
       forgetGatewayUrl(config, url);
       api.close();

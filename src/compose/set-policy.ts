@@ -1,5 +1,6 @@
 import { applyPolicyFile, findPolicyDoubts, type PolicyFile } from '../config/policy-file.ts';
 import { checkRules } from '../config/rule-problems.ts';
+import type { Administered } from '../domain/actor.ts';
 import { planeError } from '../domain/errors.ts';
 import { entriesOf } from '../domain/module.ts';
 import { nearNames } from '../domain/near-names.ts';
@@ -12,6 +13,7 @@ import type { Store } from '../ports/store.ts';
 export async function setPolicy(
   store: Pick<Store, 'readCatalog' | 'readPolicy' | 'writePolicy'>,
   read: PolicyFile,
+  who: Administered,
   expectedVersion?: number,
 ): Promise<{ readonly version: number; readonly warnings: readonly string[] }> {
   const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
@@ -26,7 +28,7 @@ export async function setPolicy(
     ...findPolicyDoubts(policy, known?.tools, nearNames),
     ...checkRules(read, policy, known, nearNames),
   ];
-  const written = await store.writePolicy({ expectedVersion: expected, policy });
+  const written = await store.writePolicy({ ...who, expectedVersion: expected, policy });
   if (written.kind === 'conflict') throw planeError('POLICY_CONFLICT', { expected, found: written.version });
   return { version: written.version, warnings };
 }

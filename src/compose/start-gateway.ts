@@ -43,7 +43,7 @@ export interface RunningGateway {
   readonly gatewayId: string;
   readonly healthUrl: string | undefined;
   readonly http: RunningHttp | undefined;
-  /** How many lanes it drains or stands by for; 0: the store keeps its audit itself, or there is no sink. */
+  /** How many lanes of subjects it drains or stands by for, beside that of the deployment; 0: the store keeps its audit itself, or there is no sink. */
   readonly lanes: number;
   /** Absent when it is off. */
   readonly telemetry: Telemetry | undefined;
@@ -127,7 +127,7 @@ async function boot(
     gatewayId,
     healthUrl: health?.url,
     http,
-    lanes: drains?.states.length ?? 0,
+    lanes: drains === undefined ? 0 : store.lanes,
     telemetry,
     drain() {
       state = 'draining';

@@ -3,6 +3,23 @@ import type { CallId, RunId, SessionId, ToolId } from './ids.ts';
 import type { Executed, OutcomeKind } from './outcome.ts';
 import type { Identity } from './session.ts';
 
+/** Changes of the deployment and of its sessions: each names who made it. None of them is about a call. */
+export const ADMINISTRATIVE_EVENTS = [
+  'policy.changed',
+  'agents.changed',
+  'plane.paused',
+  'plane.resumed',
+  'token.created',
+  'token.revoked',
+  'login.offered',
+  'login.succeeded',
+  'login.refused',
+  'session.opened',
+  'session.revoked',
+  'run.ended',
+] as const;
+export type AdministrativeEvent = (typeof ADMINISTRATIVE_EVENTS)[number];
+
 export const AUDIT_EVENTS = [
   'call.intended',
   'call.settled',
@@ -21,13 +38,33 @@ export const AUDIT_EVENTS = [
   'grant.created',
   'grant.used',
   'grant.revoked',
+  ...ADMINISTRATIVE_EVENTS,
 ] as const;
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 
-export const AUDIT_LIMITS = Object.freeze({ argumentsBytes: 1024, detailLength: 200 });
+export const AUDIT_LIMITS = Object.freeze({
+  argumentsBytes: 1024,
+  detailLength: 200,
+  /** Characters of a name in an administrative record. */
+  nameLength: 256,
+  commentLength: 512,
+  /** Entries of `changed`; the last one then says how many more there were. */
+  changes: 50,
+});
+
+/**
+ * The lane of records about the deployment itself: policy, tokens, logins. No subject hashes to it. On Redis its keys share the slot of
+ * the records that it tells about, so that a change and its record are one step on a cluster too. The embedded store has one lane for all.
+ */
+export const DEPLOYMENT_LANE = -1;
+
+/** For people. */
+export function nameLane(lane: number): string {
+  return lane === DEPLOYMENT_LANE ? 'the lane of the deployment' : `lane ${lane}`;
+}
 
 /** Why it was decided like that, and how it ended: what whoever made the record says about it. Each is there where it is known. */
-export interface AuditFacts {
+export interface AuditFacts extends AdministrativeFacts {
   readonly parent?: string;
   readonly toolDigest?: string;
   /** Of the arguments that ran, where these are not the ones that were sent. */
@@ -56,11 +93,34 @@ export interface AuditFacts {
   readonly gateMs?: number;
 }
 
+/** What an administrative record says beside `by`, `policyVersion`, the session and the identity. */
+export interface AdministrativeFacts {
+  /** Where the change came in. */
+  readonly via?: string;
+  /** Id of the gateway token that proved who it was. */
+  readonly bearer?: string;
+  /** What is different in the policy: `rule no-mail added`. Names only. */
+  readonly changed?: readonly string[];
+  /** SHA-256 of the canonical policy, after the change and before it. */
+  readonly policyDigest?: string;
+  readonly previousDigest?: string;
+  /** Id, name and scopes of the token that was made, revoked or used to log in. */
+  readonly token?: string;
+  readonly tokenName?: string;
+  readonly scopes?: readonly string[];
+  /** When the token or the session ends at the latest. */
+  readonly expiresAt?: number;
+  /** The session that delegated to this one. */
+  readonly delegatedBy?: string;
+  /** How many sessions a revocation ended: the session and those that it delegated to. */
+  readonly sessions?: number;
+}
+
 /**
- * One decision or ending of one call. This is what the chain is made over, so nothing in it ever changes or goes away; whatever may have
+ * One decision about or ending of a call, or one administrative change. This is what the chain is made over, so nothing in it ever changes or goes away; whatever may have
  * to be erased stands in the payload, of which it holds a salted digest.
  */
-export interface AuditRecord extends AuditFacts, Identity {
+export interface AuditRecord extends AuditFacts, Partial<Identity> {
   readonly version: 1;
   /** Incarnation of the store it comes from. */
   readonly store: string;
@@ -70,12 +130,13 @@ export interface AuditRecord extends AuditFacts, Identity {
   /** Store time. */
   readonly at: number;
   readonly event: AuditEvent;
-  readonly callId: CallId;
-  readonly session: SessionId;
-  readonly run: RunId;
-  readonly tool: ToolId;
+  /** Call, tool and digest are there exactly where the event is about a call; session and identity also in records about a session. */
+  readonly callId?: CallId;
+  readonly session?: SessionId;
+  readonly run?: RunId;
+  readonly tool?: ToolId;
   /** Of tool and arguments as they were sent, all of them. */
-  readonly bodyDigest: string;
+  readonly bodyDigest?: string;
   readonly approval?: ApprovalId;
   readonly grant?: GrantId;
   readonly payloadDigest: string;
@@ -122,6 +183,8 @@ export interface AuditFilter {
   /** A kind, or `not-ok`. */
   readonly outcome?: string;
   readonly callId?: string;
+  /** Who decided or changed something, as the record has it: `operator ada`. */
+  readonly by?: string;
 }
 
 /** What is said about the chain and signed. Kept beside it; the keys are not. */
@@ -231,4 +294,17 @@ export interface SignedStatement {
 /** A statement at its place. Numbers below 1 belong to statements of a release that did not number them. */
 export interface PlacedStatement extends SignedStatement {
   readonly number: number;
+}
+
+export function isAdministrative(event: AuditEvent): event is AdministrativeEvent {
+  return (ADMINISTRATIVE_EVENTS as readonly string[]).includes(event);
+}
+
+type CallField = 'callId' | 'tool' | 'session' | 'run' | 'bodyDigest' | 'identity' | 'tenant' | 'subject' | 'agent';
+
+/** A record, or the entry that it is made of, about a call: it has all that belongs to one. */
+export type AboutCall<Kept> = Kept & { readonly [Name in keyof Kept & CallField]-?: NonNullable<Kept[Name]> };
+
+export function isAboutCall<Kept extends { readonly callId?: CallId }>(kept: Kept): kept is AboutCall<Kept> {
+  return kept.callId !== undefined;
 }

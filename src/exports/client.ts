@@ -1,4 +1,5 @@
 export { connect, type ConnectOptions } from '../compose/connect.ts';
+export type { Actor, ActorSurface } from '../domain/actor.ts';
 export type { Approvals } from '../client/approvals.ts';
 export type { Approver } from '../client/approver.ts';
 export type { CallAnswer, CallInput, CallOptions, Client, RedirectTarget } from '../client/client.ts';

@@ -3,6 +3,7 @@ import { planeError } from '../domain/errors.ts';
 import type { RunId, SessionId } from '../domain/ids.ts';
 import type { SessionHandle } from '../domain/session.ts';
 import type { TokenStore } from '../ports/token-store.ts';
+import { actorOf } from './actor-of.ts';
 import type { Authenticated } from './authenticated.ts';
 
 /**
@@ -193,17 +194,19 @@ function handleOfBearer({ session, expiresAt }: Authenticated): SessionHandle {
 /** `async`, so that whoever is no agent is told as by a store. */
 async function open(
   client: SessionClient,
-  { id, identity, scopes, expiresAt }: Authenticated,
+  bearer: Authenticated,
   tokens: AgentSessionSettings['tokens'],
 ): Promise<SessionHandle> {
+  const { id, identity, scopes, expiresAt } = bearer;
   if (identity === undefined || !scopes.has('agent')) throw planeError('SCOPE_MISSING', { needed: ['agent'] });
   // Only how long it is kept at most: whether the token holds is asked of the store each time.
   const lifetimeMs = Math.min(MOST_SESSION_MS, Math.max(LEAST_SESSION_MS, expiresAt - Date.now()));
   const { delegators: _, ...rest } = identity;
-  const handle = await client.openSession({ ...rest, lifetimeMs, idleMs: Math.min(SESSION_IDLE_MS, lifetimeMs) });
-  // Noted before anybody can call in it: a gateway that is killed does not remember whose session it was.
+  const options = { ...rest, lifetimeMs, idleMs: Math.min(SESSION_IDLE_MS, lifetimeMs) };
+  const handle = await client.openSession(options, actorOf(bearer));
+  // Noted before a caller can use it: a gateway that is killed does not remember whose session it was.
   const noted = await tokens?.noteTokenSession({ id, session: handle.id, lifetimeMs });
   if (noted !== 'ended') return handle;
-  await client.revokeSession(handle.id);
+  await client.revokeSession(handle.id, actorOf(bearer));
   throw planeError('SESSION_INVALID', { problem: 'its token does not work any more' });
 }

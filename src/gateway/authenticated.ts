@@ -1,3 +1,4 @@
+import type { Actor } from '../domain/actor.ts';
 import type { TokenScope } from '../domain/gateway-token.ts';
 import type { Identity, SessionHandle } from '../domain/session.ts';
 
@@ -13,6 +14,8 @@ export interface Authenticated {
   readonly identity?: Identity;
   readonly decidesAs?: string;
   readonly expiresAt: number;
+  /** Who it is for the audit, where no token proved it: the user who started `sallyport mcp`. */
+  readonly actor?: Actor;
   /** Only `via: 'session'`: its calls are made in this session. */
   readonly session?: Pick<SessionHandle, 'id' | 'token'>;
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '../domain/actor.ts';
 import { planeError } from '../domain/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken, type TokenScope } from '../domain/gateway-token.ts';
 import type { TokenStore } from '../ports/token-store.ts';
@@ -16,11 +17,12 @@ const CONSOLE_SCOPES: readonly TokenScope[] = ['operator', 'approver', 'admin'];
 export async function createLoginLink(
   store: Pick<TokenStore, 'createToken'>,
   url: string,
+  actor: Actor,
   scopes: readonly TokenScope[] = CONSOLE_SCOPES,
 ): Promise<string> {
   const { id, text, secretDigest } = newLoginCode();
   const token = { id, name: 'login link', scopes };
-  await create(store, { token, secretDigest, lifetimeMs: LOGIN_CODE_MS });
+  await create(store, { token, secretDigest, lifetimeMs: LOGIN_CODE_MS, purpose: 'login-link', actor });
   return `${url}/login#${text}`;
 }
 
@@ -41,12 +43,16 @@ export async function redeemLoginCode(
   const use = await store.useOnce({ digest: sha256(code), attempt: randomId(), lifetimeMs: LOGIN_CODE_MS });
   if (use === 'used') return undefined;
   const { id, text, secretDigest } = newTokenText();
+  // Who made the link is in the record of the link; who has it now is not known.
+  const actor: Actor = { by: 'bearer of a login link', via: 'console', bearer: link.id };
   const token = await create(store, {
     token: { id, name: 'console', scopes: link.scopes },
     secretDigest,
     lifetimeMs: CONSOLE_LIFETIME_MS,
+    purpose: 'login',
+    actor,
   });
-  await store.revokeToken({ id: link.id });
+  await store.revokeToken({ id: link.id, actor });
   return { text, token };
 }
 

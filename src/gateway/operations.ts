@@ -1,4 +1,5 @@
 import type { AuditVerification } from './api/audit-schema.ts';
+import type { Actor, Administered } from '../domain/actor.ts';
 import type { Approval, ApprovalQuestion, Principal } from '../domain/approval.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import type { DeclaredAgents } from '../domain/declared-agents.ts';
@@ -22,23 +23,27 @@ export interface GatewayOperations {
   setPolicy(
     policy: JsonObject,
     expectedVersion: number,
+    who: Administered,
   ): Promise<{ readonly version: number; readonly warnings: readonly string[] }>;
-  pause(target: PauseWish): Promise<{
+  pause(
+    target: PauseWish,
+    who: Administered,
+  ): Promise<{
     readonly version: number;
     readonly changed: boolean;
     readonly paused: Paused;
     readonly warnings: readonly string[];
   }>;
   /** Declares an agent, or takes it away with `null`. */
-  changeAgent(name: string, declaration: JsonObject | null): Promise<DeclaredAgents>;
+  changeAgent(name: string, declaration: JsonObject | null, who: Administered): Promise<DeclaredAgents>;
   /** What the selections of these agents probably do not mean, by agent. */
   agentDoubts(record: PolicyRecord, catalog: Catalog): ReadonlyMap<string, readonly string[]>;
   /** Recomputes all chains and checks all signatures. */
   verifyAudit(): Promise<Pick<AuditVerification, 'checked' | 'statements' | 'notices' | 'problems'>>;
   /** By an operator, whoever's call it is. */
-  cancelCall(callId: CallId, by: string): Promise<CancelAnswer>;
+  cancelCall(callId: CallId, actor: Actor): Promise<CancelAnswer>;
   /** An operator's word on an indeterminate call. Throws CALL_UNKNOWN or CALL_NOT_INDETERMINATE. */
-  resolveCall(callId: CallId, resolution: 'ran' | 'not-ran', by: string): Promise<void>;
+  resolveCall(callId: CallId, resolution: 'ran' | 'not-ran', actor: Actor): Promise<void>;
   /** `approver`: sees everything and decides. `requester`: sees that it was asked. `stranger`: there is no such approval. */
   readonly standing: (
     question: ApprovalQuestion,

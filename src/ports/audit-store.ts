@@ -100,12 +100,13 @@ export interface AuditEntry {
   readonly sequence: number;
   readonly at: number;
   readonly event: AuditEvent;
-  readonly callId: CallId;
-  readonly tool: ToolId;
-  readonly session: SessionId;
-  readonly run: RunId;
-  readonly bodyDigest: string;
-  readonly identity: string;
+  /** Call, tool and digest are absent from an administrative record; session, run and identity where it is about no session. */
+  readonly callId?: CallId;
+  readonly tool?: ToolId;
+  readonly session?: SessionId;
+  readonly run?: RunId;
+  readonly bodyDigest?: string;
+  readonly identity?: string;
   /** The last question about the call; of everything that happens from then on. */
   readonly approval?: ApprovalId;
   /** That let the call through; of `grant.created` and `grant.revoked`, the grant itself. */

@@ -1,17 +1,22 @@
+import type { Administered } from '../domain/actor.ts';
 import type { RunId, SessionId, ToolId } from '../domain/ids.ts';
 import type { Identity, Session, SessionEnding } from '../domain/session.ts';
 import type { OwnedCall } from './call-store.ts';
 
-/** Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. */
+/**
+ * Sessions and their runs. The trusted side writes them; accept and claim check them in the call store. Opening and revoking a session
+ * is one step with its audit record.
+ */
 export interface SessionStore {
   /** One that is delegated expires with its delegator at the latest. Throws SESSION_INVALID if the delegator does not live. */
   openSession(request: OpenSessionRequest): Promise<{ expiresAt: number }>;
   /** Pushes the idle expiry out; the absolute one stays. */
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
   /** With all that it delegated to, and they did. Moves the lane's epoch: queued calls of these sessions end `denied` at their claim. */
-  revokeSession(session: SessionId): Promise<'revoked' | 'unknown'>;
+  revokeSession(request: RevokeSessionRequest): Promise<'revoked' | 'unknown'>;
   openRun(request: { session: SessionId; run: RunId }): Promise<'opened' | 'ended'>;
-  endRun(request: { session: SessionId; run: RunId }): Promise<void>;
+  /** With an actor, and if the run was open, in one step with its audit record. A program that ends its own runs names none. */
+  endRun(request: EndRunRequest): Promise<void>;
   /** Whether this token belongs to this session and the session lives; undefined means yes. */
   proveSession(request: { session: SessionId; tokenDigest: string }): Promise<SessionEnding | undefined>;
   /**
@@ -32,7 +37,16 @@ export type InjectAnswer =
   /** Those of the request that the run has now; none when it has ended. */
   { readonly kind: 'injected'; readonly tools: readonly ToolId[] } | { readonly kind: 'fenced' };
 
-export interface OpenSessionRequest {
+export interface RevokeSessionRequest extends Administered {
+  readonly session: SessionId;
+}
+
+export interface EndRunRequest extends Administered {
+  readonly session: SessionId;
+  readonly run: RunId;
+}
+
+export interface OpenSessionRequest extends Administered {
   readonly id: SessionId;
   readonly run: RunId;
   readonly identity: Identity;

@@ -25,6 +25,8 @@ export interface Store
     AuditTrail {
   /** Fixed when the store was made; ids carry their lane. */
   readonly lanes: number;
+  /** All lanes that have audit records: those of subjects, and on Redis that of the deployment (`DEPLOYMENT_LANE`). */
+  readonly auditLanes: readonly number[];
   /** Store time in milliseconds. */
   now(): Promise<number>;
   /** Throws if the store was flushed or replaced since it was opened. */
@@ -119,7 +121,8 @@ export const STORE_METHODS = [
   'holdOwed',
   'releaseOwed',
   'beatOwed',
+  'recordLogin',
   'now',
   'checkIncarnation',
-] as const satisfies readonly Exclude<keyof Store, 'lanes' | 'close'>[];
+] as const satisfies readonly Exclude<keyof Store, 'lanes' | 'auditLanes' | 'close'>[];
 export type StoreMethod = (typeof STORE_METHODS)[number];

@@ -1,9 +1,10 @@
+import type { Administered } from '../domain/actor.ts';
 import type { GatewayToken, NewToken } from '../domain/gateway-token.ts';
 import type { SessionId } from '../domain/ids.ts';
 
 /**
  * Tokens of the gateway, and what may be used once. Time is the store's, each method is one atomic, durable, idempotent step.
- * Nothing kept here lets anybody in: of secrets there are digests only.
+ * Nothing kept here lets anybody in: of secrets there are digests only. A change and its audit record are one step.
  */
 export interface TokenStore {
   /**
@@ -30,7 +31,7 @@ export interface TokenStore {
    * Holds from the next `proveToken` on. The sessions that were noted for it are revoked too, whichever gateway opened them, so that
    * their questions to people end. Revoking it again changes nothing.
    */
-  revokeToken(request: { readonly id: string }): Promise<'revoked' | 'unknown'>;
+  revokeToken(request: RevokeTokenRequest): Promise<'revoked' | 'unknown'>;
   /**
    * Answers `first` to exactly one `attempt` for a digest until it expires, and the same to that attempt again. For login links and for
    * state that clients carry: possession is no proof that it was not used before. Without a lifetime left it is `used`.
@@ -40,11 +41,32 @@ export interface TokenStore {
     readonly attempt: string;
     readonly lifetimeMs: number;
   }): Promise<'first' | 'used'>;
+  /** Writes the audit record of a login that changes nothing else. The same `attempt` again writes nothing. */
+  recordLogin(request: RecordLoginRequest): Promise<void>;
 }
 
-export interface CreateTokenRequest {
+/** What a new token is for; decides the event of its record: `token.created`, `login.offered`, `login.succeeded`. */
+export type TokenPurpose = 'token' | 'login-link' | 'login';
+
+export interface RevokeTokenRequest extends Administered {
+  readonly id: string;
+}
+
+export interface RecordLoginRequest extends Administered {
+  readonly outcome: 'succeeded' | 'refused';
+  /** Unguessable, made anew for each login. */
+  readonly attempt: string;
+  /** That was shown to log in, where it is known. */
+  readonly token?: GatewayToken;
+  /** From where, and how many refusals before it were not written down. */
+  readonly detail: string;
+}
+
+export interface CreateTokenRequest extends Administered {
   readonly token: NewToken;
   /** SHA-256 of the secret, hex. The store keeps a digest of this, so what it holds is no credential. */
   readonly secretDigest: string;
   readonly lifetimeMs: number;
+  /** Default: `token`. */
+  readonly purpose?: TokenPurpose;
 }

@@ -27,6 +27,17 @@ export const FACTS: Record<keyof AuditFacts, Shape> = {
   code: 'text',
   durationMs: 'number',
   gateMs: 'number',
+  via: 'text',
+  bearer: 'text',
+  changed: 'texts',
+  policyDigest: 'text',
+  previousDigest: 'text',
+  token: 'text',
+  tokenName: 'text',
+  scopes: 'texts',
+  expiresAt: 'number',
+  delegatedBy: 'text',
+  sessions: 'number',
 };
 export const FACT_NAMES = Object.keys(FACTS) as (keyof AuditFacts)[];
 const PAYLOAD_NAMES = ['arguments', 'detail', 'comment'] as const satisfies readonly (keyof AuditPayload)[];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DEPLOYMENT_LANE } from '../domain/audit-record.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { FACT_NAMES, FACTS } from './audit-detail.ts';
 import { encode } from './message-pack.ts';
@@ -20,6 +21,20 @@ const ENTRY = {
     encode({ arguments: '{"a":"x"}' }),
   ]),
 } as unknown as Parameters<typeof chainEntry>[0];
+
+const ADMINISTRATIVE: readonly string[] = [
+  'via',
+  'bearer',
+  'changed',
+  'policyDigest',
+  'previousDigest',
+  'token',
+  'tokenName',
+  'scopes',
+  'expiresAt',
+  'delegatedBy',
+  'sessions',
+];
 
 describe('an audit record', () => {
   const { text, chain, payload } = chainEntry(ENTRY, 'store-1', firstLink('store-1', 3));
@@ -62,9 +77,14 @@ describe('an audit record', () => {
   });
 
   it('has one canonical form also when everything is there', () => {
-    const facts = Object.fromEntries(
-      FACT_NAMES.map((name) => [name, FACTS[name] === 'number' ? 3 : FACTS[name] === 'texts' ? ['x'] : name]),
-    );
+    const factsOf = (names: readonly string[]) =>
+      Object.fromEntries(
+        (names as typeof FACT_NAMES).map((name) => [
+          name,
+          FACTS[name] === 'number' ? 3 : FACTS[name] === 'texts' ? ['x'] : name,
+        ]),
+      );
+    const facts = factsOf(FACT_NAMES.filter((name) => !ADMINISTRATIVE.includes(name)));
     const identity = JSON.stringify({
       tenant: 't',
       subject: 's',
@@ -86,5 +106,25 @@ describe('an audit record', () => {
       approval: 'ap',
       grant: 'gr',
     });
+    const { callId: _, tool: __, bodyDigest: ___, ...about } = ENTRY;
+    const administered = factsOf([...ADMINISTRATIVE, 'by', 'policyVersion']);
+    const change = chainEntry(
+      { ...about, event: 'policy.changed', identity, detail: encode({ ...facts, ...administered }) },
+      'store-1',
+      firstLink('store-1', DEPLOYMENT_LANE),
+    ).text;
+    expect(change).toBe(canonicalJson(JSON.parse(change)));
+    expect(JSON.parse(change)).toMatchObject({ ...administered, ...(JSON.parse(identity) as object) });
+    expect(JSON.parse(change)).not.toHaveProperty('callId');
+  });
+
+  it('of a call has the same text as before administrative records were added', () => {
+    const text = '{"agent":"a","at":1,"bodyDigest":"d","by":"operator x","callId":"c","code":"RULE_DENIED",';
+    const detail = encode({ by: 'operator x', code: 'RULE_DENIED', via: 'cli', token: 't', changed: ['x'] });
+    const identity = JSON.stringify({ tenant: 't', subject: 's', agent: 'a' });
+    const entry = { ...ENTRY, lane: 0, sequence: 1, at: 1, callId: 'c', bodyDigest: 'd', identity, detail };
+    const chained = chainEntry(entry as typeof ENTRY, 'store-1', firstLink('store-1', 0));
+    expect(chained.text.startsWith(text)).toBe(true);
+    for (const name of ['via', 'token', 'changed']) expect(JSON.parse(chained.text)).not.toHaveProperty(name);
   });
 });

@@ -1,17 +1,16 @@
 import { randomFillSync } from 'node:crypto';
-import type { AuditHead, AuditRecord, ChainedRecord } from '../domain/audit-record.ts';
+import type { AdministrativeFacts, AuditHead, AuditRecord, ChainedRecord } from '../domain/audit-record.ts';
 import type { Identity } from '../domain/session.ts';
 import { readAuditDetail } from './audit-detail.ts';
 import { sha256, sha256Bytes } from './digest.ts';
 
 /** A store's part of a record, and the bytes of whoever made it. */
-type Entry = Pick<
-  AuditRecord,
-  'lane' | 'sequence' | 'at' | 'event' | 'callId' | 'tool' | 'session' | 'run' | 'bodyDigest'
-> & {
-  readonly approval?: AuditRecord['approval'] | undefined;
-  readonly grant?: AuditRecord['grant'] | undefined;
-  readonly identity: string;
+type Entry = Pick<AuditRecord, 'lane' | 'sequence' | 'at' | 'event'> & {
+  readonly [Name in 'callId' | 'tool' | 'session' | 'run' | 'bodyDigest' | 'approval' | 'grant']?:
+    | AuditRecord[Name]
+    | undefined;
+} & {
+  readonly identity?: string | undefined;
   readonly detail: Uint8Array;
 };
 
@@ -44,7 +43,10 @@ export function nextLink(previous: Uint8Array, text: string): Uint8Array {
 /** The record of an entry, chained to the one before. */
 export function chainEntry(entry: Entry, store: string, previous: Uint8Array): ChainedRecord {
   const salt = newSalt();
-  const text = JSON.stringify(recordOf(entry, store, payloadDigest(salt, entry.detail)));
+  const digest = payloadDigest(salt, entry.detail);
+  const text = JSON.stringify(
+    entry.callId === undefined ? administrativeRecordOf(entry, store, digest) : recordOf(entry, store, digest),
+  );
   return { text, chain: nextLink(previous, text), payload: { salt, bytes: entry.detail } };
 }
 
@@ -52,9 +54,13 @@ export function chainEntry(entry: Entry, store: string, previous: Uint8Array): C
  * In sorted order, so that JSON writes it in its canonical form (RFC 8785: texts, whole numbers and lists of texts look the same there).
  * Written out, and not put together from parts: it is made for every call, and as an object of one shape it costs a tenth.
  */
-function recordOf(entry: Entry, store: string, payload: string): Record<keyof AuditRecord, unknown> {
+function recordOf(
+  entry: Entry,
+  store: string,
+  payload: string,
+): Record<Exclude<keyof AuditRecord, keyof AdministrativeFacts>, unknown> {
   const { facts } = readAuditDetail(entry.detail);
-  const identity = JSON.parse(entry.identity) as Identity;
+  const identity = JSON.parse(entry.identity!) as Identity;
   return {
     agent: identity.agent,
     approval: entry.approval,
@@ -98,6 +104,58 @@ function recordOf(entry: Entry, store: string, payload: string): Record<keyof Au
     tool: entry.tool,
     toolDigest: facts.toolDigest,
     version: 1,
+  };
+}
+
+type AdministrativeField =
+  | keyof AdministrativeFacts
+  | keyof Identity
+  | 'at'
+  | 'by'
+  | 'event'
+  | 'lane'
+  | 'payloadDigest'
+  | 'policyVersion'
+  | 'run'
+  | 'sequence'
+  | 'session'
+  | 'store'
+  | 'version';
+
+/** A record about no call, sorted for the same reason. A shape of its own, so that the records of calls do not grow by its fields. */
+function administrativeRecordOf(entry: Entry, store: string, payload: string): Record<AdministrativeField, unknown> {
+  const { facts } = readAuditDetail(entry.detail);
+  const identity = (entry.identity === undefined ? {} : JSON.parse(entry.identity)) as Partial<Identity>;
+  return {
+    agent: identity.agent,
+    at: entry.at,
+    bearer: facts.bearer,
+    by: facts.by,
+    changed: facts.changed,
+    channel: identity.channel,
+    delegatedBy: facts.delegatedBy,
+    delegators: identity.delegators,
+    event: entry.event,
+    expiresAt: facts.expiresAt,
+    lane: entry.lane,
+    payloadDigest: payload,
+    platform: identity.platform,
+    policyDigest: facts.policyDigest,
+    policyVersion: facts.policyVersion,
+    previousDigest: facts.previousDigest,
+    run: entry.run,
+    scopes: facts.scopes,
+    sequence: entry.sequence,
+    session: entry.session,
+    sessions: facts.sessions,
+    space: identity.space,
+    store,
+    subject: identity.subject,
+    tenant: identity.tenant,
+    token: facts.token,
+    tokenName: facts.tokenName,
+    version: 1,
+    via: facts.via,
   };
 }
 

@@ -133,6 +133,7 @@ async function judge(trail: AuditTrail, ended: readonly Ended[], plane: StagedPl
   const byCall = new Map<string, AuditRecord[]>();
   for await (const { text } of walkTrail(trail)) {
     const record = parseRecord(text)!;
+    if (record.callId === undefined) continue;
     byCall.set(record.callId, [...(byCall.get(record.callId) ?? []), record]);
   }
   for (const { tool, callId, outcome } of ended) {

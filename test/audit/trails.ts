@@ -120,9 +120,11 @@ export async function stageEmbedded(): Promise<StagedTrail> {
     store,
     async fill(count) {
       for (const subject of ['ann', 'bob']) {
-        const session = await openSession(opened, { subject });
         const half = subject === 'ann' ? Math.ceil(count / 2) : Math.floor(count / 2);
-        await acceptMany(opened, session, half);
+        if (half === 0) continue;
+        // The session has a record of its own.
+        const session = await openSession(opened, { subject });
+        await acceptMany(opened, session, half - 1);
         for (const delivery of await claimMany(opened, { lane: 0 })) {
           const audit = encode({ outcome: 'ok', arguments: '{"n":1}' });
           await opened.settleCall(settleRequest(delivery, undefined, { audit }));

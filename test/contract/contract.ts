@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import { prepareScene, type CreateBackend, type Scene } from './scene.ts';
 import { describeAccept } from './topics/accept.ts';
+import { describeAdministration } from './topics/administration.ts';
 import { describeAdmission } from './topics/admission.ts';
 import { describeAttempts } from './topics/attempts.ts';
 import { describeKeptAttempts } from './topics/attempts-kept.ts';
@@ -42,6 +43,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   accept: describeAccept,
   nested: describeNested,
   admission: describeAdmission,
+  administration: describeAdministration,
   claim: describeClaim,
   recover: describeRecover,
   start: describeStart,

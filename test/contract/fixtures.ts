@@ -1,3 +1,4 @@
+import type { Actor } from '../../src/domain/actor.ts';
 import { expect } from 'vitest';
 import { ENVELOPE_VERSION } from '../../src/domain/call.ts';
 import { toolId, type CallId, type RunId, type SessionId, type ToolId, type WorkerId } from '../../src/domain/ids.ts';
@@ -58,6 +59,7 @@ export interface TestSession {
 }
 
 export interface SessionOverrides extends Partial<Identity> {
+  readonly actor?: Actor;
   /** Looks for a subject that lives there. */
   readonly lane?: number;
   readonly lifetimeMs?: number;
@@ -67,14 +69,15 @@ export interface SessionOverrides extends Partial<Identity> {
 
 /** A session of a new subject, unless one is named. */
 export async function openSession(store: Store, overrides: SessionOverrides = {}): Promise<TestSession> {
-  const { lane, lifetimeMs = HOUR_MS, idleMs = HOUR_MS, delegatedBy, ...named } = overrides;
+  const { lane, lifetimeMs = HOUR_MS, idleMs = HOUR_MS, delegatedBy, actor, ...named } = overrides;
   const identity: Identity = { tenant: 'acme', subject: `user-${randomId()}`, agent: 'helper', ...named };
   const id = newSessionId(identity.tenant, identity.subject, store.lanes);
   if (lane !== undefined && laneOfId(id) !== lane) return openSession(store, overrides);
   const run = newRunId();
   const tokenDigest = sha256(newToken());
   const delegation = delegatedBy === undefined ? {} : { delegatedBy };
-  const request = { id, run, identity, tokenDigest, lifetimeMs, idleMs, ...delegation };
+  const who = actor === undefined ? {} : { actor };
+  const request = { id, run, identity, tokenDigest, lifetimeMs, idleMs, ...delegation, ...who };
   const { expiresAt } = await store.openSession(request);
   return { id, run, lane: laneOfId(id), identity, tokenDigest, expiresAt };
 }

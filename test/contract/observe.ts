@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { CallerId, CallId, WorkerId } from '../../src/domain/ids.ts';
+import { isAboutCall, type AboutCall } from '../../src/domain/audit-record.ts';
 import type { AuditEntry } from '../../src/ports/audit-store.ts';
 import type { Delivery, LaneState, OwnedCall, ReplyItem } from '../../src/ports/call-store.ts';
 import type { CallRecord } from '../../src/domain/call.ts';
@@ -97,6 +98,11 @@ export async function readWholeAudit(store: Store, lane: number): Promise<AuditE
   }
   expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
   return entries;
+}
+
+/** Those of a lane's records that are about calls: sessions and administration have their own. */
+export async function readCallAudit(store: Store, lane: number): Promise<AboutCall<AuditEntry>[]> {
+  return (await readWholeAudit(store, lane)).filter(isAboutCall);
 }
 
 export async function auditOf(store: Store, callId: CallId): Promise<AuditEntry[]> {

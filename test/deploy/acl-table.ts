@@ -1,5 +1,6 @@
 import {
   AUDIT_FAMILIES,
+  DEPLOYMENT_AUDIT_FAMILIES,
   DEPLOYMENT_FAMILIES,
   functionsOf,
   LANE_FAMILIES,
@@ -100,15 +101,16 @@ async function cellOf(ask: Ask, role: Role, family: string, prefix: string): Pro
 
 /** The table of docs/security.md, as the server itself answers. Families with the same rights share a row. */
 export async function keyTable(ask: Ask): Promise<string> {
-  const places = [
+  const places: { readonly family: string; readonly prefix: string; readonly of?: string }[] = [
     ...[...LANE_FAMILIES, ...AUDIT_FAMILIES].map((family) => ({ family, prefix: '{sallyport:0}:' })),
     ...[...DEPLOYMENT_FAMILIES, ...TOKEN_FAMILIES].map((family) => ({ family, prefix: '{sallyport}:' })),
+    ...DEPLOYMENT_AUDIT_FAMILIES.map((family) => ({ family, prefix: '{sallyport}:', of: ' of the deployment' })),
   ];
   const rows = new Map<string, string[]>();
-  for (const { family, prefix } of places) {
+  for (const { family, prefix, of = '' } of places) {
     const cells = await Promise.all(ROLES.map((role) => cellOf(ask, role, family, prefix)));
     const rights = cells.join(' | ');
-    rows.set(rights, [...(rows.get(rights) ?? []), `\`${family}\``]);
+    rows.set(rights, [...(rows.get(rights) ?? []), `\`${family}\`${of}`]);
   }
   const body = [...rows].map(([rights, families]) => `| ${families.join(', ')} | ${rights} |`);
   return [`| keys | ${ROLES.join(' | ')} |`, `|---|${'---|'.repeat(ROLES.length)}`, ...body].join('\n');

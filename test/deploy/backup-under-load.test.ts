@@ -49,14 +49,14 @@ function keepWriting(store: Store, session: TestSession): { stop(): Promise<numb
 }
 
 /** The embedded store keeps the trail of the store it was, and begins another; a lane of Redis has what was not drained. */
-async function auditOf(store: Store): Promise<string[]> {
+async function auditOf(store: Store): Promise<(string | undefined)[]> {
   const { kept } = await store.auditState({ lane: 0 });
   // In no order that says which was first: the store it was has more behind it.
   const [head] = kept ? (await store.auditHeads()).toSorted((one, other) => other.sequence - one.sequence) : [];
-  const ids: string[] = [];
+  const ids: (string | undefined)[] = [];
   for (;;) {
     const range = { lane: 0, fromSequence: ids.length + 1, limit: 500 };
-    const page: readonly { readonly sequence: number; readonly callId: string }[] =
+    const page: readonly { readonly sequence: number; readonly callId?: string }[] =
       head === undefined
         ? await store.readAudit(range)
         : (await store.readTrail({ ...range, store: head.store })).map(({ text }) => parseRecord(text)!);

@@ -18,11 +18,12 @@ describe('the requirements', () => {
 
   it('are all there, and none twice', () => {
     const ids = REQUIREMENTS.flatMap(({ rows }) => rows.map(({ id }) => id));
-    const [a, b, c, d, i] = [
+    const [a, b, c, d, administration, i] = [
       numbered('A', 23),
       numbered('B', 12),
       numbered('C', 7),
       numbered('D', 10),
+      numbered('ADM', 3),
       numbered('I', 26),
     ];
     expect(ids).toStrictEqual([
@@ -35,6 +36,7 @@ describe('the requirements', () => {
       ...numbered('Y', 3),
       ...numbered('O', 3),
       ...numbered('J', 4),
+      ...administration!,
       ...i!,
     ]);
   });

@@ -55,6 +55,7 @@ export function openDirectStore(options: DirectStoreOptions = {}): DirectStore {
     return {
       ...(methods as unknown as Pick<Store, StoreMethod>),
       lanes,
+      auditLanes: [0],
       checkIncarnation: async () => void (await request('checkIncarnation', incarnation)),
       close: async () => groupCommit.close(),
     };

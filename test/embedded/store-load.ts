@@ -3,7 +3,7 @@ import type { CallId } from '../../src/domain/ids.ts';
 import { PlaneError } from '../../src/domain/errors.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { acceptOne, claimMany, newWaiter, openSession, settleRequest } from '../contract/fixtures.ts';
-import { drainReplies, readWholeAudit, recordOf } from '../contract/observe.ts';
+import { drainReplies, readCallAudit, recordOf } from '../contract/observe.ts';
 
 /** Does a step over and over until the store fails; answers with the code it failed with. Nothing: there was nothing left to do. */
 async function untilFailure(step: () => Promise<boolean | void>): Promise<string> {
@@ -56,7 +56,7 @@ export async function expectNothingLost(store: Store, { accepted, settled, waite
   expect(missing, 'accepted calls that are gone').toEqual([]);
   for (const callId of settled) expect(await recordOf(store, callId)).toMatchObject({ state: 'settled' });
   // Outcome, reply and audit record are one step: there are as many of each, answered or not.
-  const audit = await readWholeAudit(store, 0);
+  const audit = await readCallAudit(store, 0);
   const replies = await drainReplies(store, 0, waiter.callerId);
   expect(new Set(audit.map((entry) => entry.callId)).size).toBe(audit.length);
   expect(replies).toHaveLength(audit.length);

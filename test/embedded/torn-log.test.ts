@@ -1,6 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isAboutCall } from '../../src/domain/audit-record.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { storeFile } from '../../src/stores/embedded/ownership.ts';
 import { acceptOne, claimMany, openSession, settleRequest } from '../contract/fixtures.ts';
@@ -64,7 +65,7 @@ async function openWith(tornLog: Uint8Array, { goesOn = false } = {}): Promise<H
   if (goesOn) await expectToGoOn(store);
   remove();
   copy.remove();
-  return { audited: audit.map((entry) => entry.callId), accepted: calls };
+  return { audited: audit.filter(isAboutCall).map((entry) => entry.callId), accepted: calls };
 }
 
 /** Every so many frames over the whole log and each of the last ones: at its edge, in its head, in its page. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isAboutCall } from '../../src/domain/audit-record.ts';
 import { connect, type CallEvent, type Client, type Outcome, type SessionHandle } from '../../src/exports/client.ts';
 import { openStore } from '../../src/compose/open-store.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -135,9 +136,12 @@ async function expectOneEndingEach(session: SessionHandle, outcomes: readonly Ou
   const store = await look();
   expect(await store.listCalls({ limit: 10 })).toStrictEqual([]);
   const audit = await store.readAudit({ lane: 0, fromSequence: 1, limit: 10_000 });
-  expect(audit.map(({ callId }) => callId).sort()).toStrictEqual(
-    ASKED.map(({ key }) => callIdFor(session.id, key)!).sort(),
-  );
+  expect(
+    audit
+      .filter(isAboutCall)
+      .map((entry) => entry.callId)
+      .sort(),
+  ).toStrictEqual(ASKED.map(({ key }) => callIdFor(session.id, key)!).sort());
 }
 
 async function killInTheMiddle(owner: WatchedProcess): Promise<void> {
@@ -240,9 +244,12 @@ describe('an embedded owner killed and replaced', () => {
     expect(await store.listCalls({ limit: 10 })).toStrictEqual([]);
     const audit = await store.readAudit({ lane: 0, fromSequence: 1, limit: 10_000 });
     expect(audit.map(({ sequence }) => sequence)).toStrictEqual(audit.map((_, index) => index + 1));
-    expect(audit.map(({ callId }) => callId).sort()).toStrictEqual(
-      [...outcomes.keys()].map((key) => callIdFor(session.id, key)!).sort(),
-    );
+    expect(
+      audit
+        .filter(isAboutCall)
+        .map((entry) => entry.callId)
+        .sort(),
+    ).toStrictEqual([...outcomes.keys()].map((key) => callIdFor(session.id, key)!).sort());
   });
 });
 

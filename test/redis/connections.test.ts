@@ -127,7 +127,7 @@ describe('a lost answer', () => {
     }
     expect(proxy.counts.droppedReplies).toBe(10);
     const audit = await store.readAudit({ lane: 0, fromSequence: 1, limit: 100 });
-    expect(audit.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 10 }, (_, index) => index + 1));
+    expect(audit.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 11 }, (_, index) => index + 1));
     await store.close();
     await proxy.stop();
     await server.stop();

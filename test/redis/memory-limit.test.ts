@@ -78,7 +78,7 @@ describe('a Redis at its memory limit', () => {
     expect(await store.acceptCall(acceptRequest(session))).toMatchObject({ kind: 'overloaded' });
     expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
     expect(await store.cancelCall(cancelRequest(waiting))).toBe('cancelled');
-    expect(await store.revokeSession(session.id)).toBe('revoked');
+    expect(await store.revokeSession({ session: session.id })).toBe('revoked');
     expect(await store.proveSession({ session: session.id, tokenDigest: session.tokenDigest })).toBe('revoked');
   });
 });

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { DEPLOYMENT_LANE } from '../../src/domain/audit-record.ts';
 import { TOKEN_LIMITS } from '../../src/domain/gateway-token.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { openConnection, untilReady, type Connection } from '../../src/stores/redis/connection.ts';
 import { callFunction, readFunctions } from '../../src/stores/redis/function-library.ts';
-import { deploymentKeys } from '../../src/stores/redis/keys.ts';
+import { deploymentKeys, laneKeys } from '../../src/stores/redis/keys.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { sha256 } from '../../src/wire/digest.ts';
 import { randomId } from '../../src/wire/ids.ts';
@@ -55,10 +56,22 @@ const idsOf = async (key: string) => (await server.cli('ZRANGE', key, '0', '-1')
 async function createWithin(bounds: { most: number; keptMs: number }, lifetimeMs = HOUR_MS) {
   const { id } = newTokenText();
   const { incarnation: record, token, tokens, tokenEnds: ends } = deploymentKeys(name);
+  const { meta, audit } = laneKeys(name, DEPLOYMENT_LANE);
   const incarnation = await server.cli('HGET', record, 'id');
   const answer = await callFunction(connection, readFunctions().get('create_token')!, {
-    keys: { record, token: token(id), tokens, ends },
-    args: { incarnation, prefix: token(''), id, secret: sha256(id), facts: '{}', lifetimeMs, ...bounds },
+    keys: { meta, audit, record, token: token(id), tokens, ends },
+    args: {
+      incarnation,
+      prefix: token(''),
+      id,
+      secret: sha256(id),
+      facts: '{}',
+      lifetimeMs,
+      ...bounds,
+      event: 'token.created',
+      about: '',
+      detail: '',
+    },
   });
   return { id, word: String((answer as unknown[])[0]) };
 }

@@ -5,6 +5,7 @@ import { readDeclaration, type ReadDeclaration } from '../../config/agent-schema
 import { readSettingsFile } from '../../config/read-settings-file.ts';
 import { planeError } from '../../domain/errors.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
+import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { checkAgentName } from '../read-agent.ts';
 import { readStandardInput } from '../read-call-arguments.ts';
@@ -15,6 +16,7 @@ export function agentsSetCommand(): Command {
     .description('Declare an agent, or replace what it declared; it holds for every call claimed from now on')
     .argument('<name>', 'name of the agent')
     .argument('<file>', 'its selection or whole declaration, JSON or YAML; - for JSON from standard input')
+    .addOption(commentOption())
     .action(
       action(async (context, name: string, file: string) => {
         const { terminal } = context;
@@ -22,7 +24,8 @@ export function agentsSetCommand(): Command {
         const { declaration, warnings } = await readAgentFile(name, file);
         return withFoundedStore(context, async (store) => {
           const changes = { declared: { [name]: declaration }, removed: [], warnings };
-          const { policyVersion: version, changed, warnings: found } = await changeAgents(store, changes);
+          const who = administeredBy(context);
+          const { policyVersion: version, changed, warnings: found } = await changeAgents(store, changes, who);
           for (const warning of found) terminal.warn(warning);
           if (terminal.json) return terminal.printJson({ version, changed, name, ...declaration, warnings: found });
           if (!changed) terminal.note('Nothing had to be changed.');

@@ -27,8 +27,8 @@ export function auditAcceptGapCommand(): Command {
             const reason = (options['reason'] as string).trim();
             if (store === undefined)
               throw usage('The store cannot be asked what it misses.', 'Start it, then try again.');
-            if (!Number.isInteger(lane) || lane < 0 || lane >= store.lanes) {
-              throw usage(`--lane takes a number from 0 to ${store.lanes - 1}.`, 'sallyport doctor names the lane.');
+            if (!store.auditLanes.includes(lane)) {
+              throw usage(`--lane takes one of ${store.auditLanes.join(', ')}.`, 'sallyport doctor names the lane.');
             }
             if (reason === '' || reason.length > MAX_REASON_LENGTH) {
               throw usage(`--reason takes 1 to ${MAX_REASON_LENGTH} characters.`, 'Say how the records were lost.');

@@ -7,6 +7,7 @@ import type { RequiredInput } from '../../domain/input.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { escapeJson } from '../../wire/escape-text.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
+import { cliActor } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { readDuration } from '../duration.ts';
@@ -81,6 +82,7 @@ async function callTool(context: CommandContext, tool: string, positional: strin
     ...storeOptions,
     admission: loaded.config.admission,
     retentionMs: loaded.config.worker.retentionMs,
+    actor: cliActor(),
   });
   try {
     const session = known ?? (await openSession(client, flags));

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { cancelRequest } from '../../stages/call/cancel-request.ts';
 import { planeError } from '../../domain/errors.ts';
+import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { asCallId } from '../read-known-call.ts';
@@ -20,7 +21,7 @@ export function callsCancelCommand(): Command {
       action((context, id: string) =>
         withStore(context, async (store, { config }) => {
           const callId = asCallId(id);
-          const answer = await store.cancelCall(cancelRequest(callId, config.worker.retentionMs, 'operator'));
+          const answer = await store.cancelCall(cancelRequest(callId, config.worker.retentionMs, cliActor().by));
           if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
           if (context.terminal.json) context.terminal.printJson({ callId, answer });
           else context.terminal.print(SAID[answer]);

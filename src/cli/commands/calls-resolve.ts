@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { planeError } from '../../domain/errors.ts';
 import { encode } from '../../wire/message-pack.ts';
+import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { asCallId } from '../read-known-call.ts';
@@ -19,7 +20,8 @@ export function callsResolveCommand(): Command {
         const resolution = ran === true ? 'ran' : 'not-ran';
         return withStore(context, async (store) => {
           const callId = asCallId(id);
-          const answer = await store.resolveCall({ callId, resolution, audit: encode({ resolution, by: 'operator' }) });
+          const { by } = cliActor();
+          const answer = await store.resolveCall({ callId, resolution, audit: encode({ resolution, by }) });
           if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
           if (answer === 'not-indeterminate') {
             const record = await store.readCall(callId);

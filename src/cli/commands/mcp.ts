@@ -8,6 +8,7 @@ import { createAgentSessions } from '../../gateway/agent-sessions.ts';
 import type { Authenticated } from '../../gateway/authenticated.ts';
 import { serveMcpOnStdio } from '../../mcp/inbound/stdio.ts';
 import { randomId } from '../../wire/ids.ts';
+import { cliActor } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { createLevelledLog } from '../levelled-log.ts';
@@ -47,6 +48,7 @@ async function serve(context: CommandContext): Promise<void> {
     admission: config.admission,
     retentionMs: config.worker.retentionMs,
     log,
+    actor: cliActor(),
   });
   const store = await openStore(storeOptions);
   const bearer: Authenticated = {
@@ -56,6 +58,7 @@ async function serve(context: CommandContext): Promise<void> {
     scopes: new Set(['agent']),
     identity: { tenant, subject, agent },
     expiresAt: Date.now() + LIFETIME_MS,
+    actor: cliActor(),
   };
   const sessions = createAgentSessions(client, { hasCalls: (session, run) => hasCalls(store, session, run) });
   const endpoint = serveMcpOnStdio({ config, client, store, sessions, log, release: RELEASE }, bearer);

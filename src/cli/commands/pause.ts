@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { changePaused, findTargetProblem, readPaused, type PauseTarget } from '../../compose/change-paused.ts';
 import type { Paused } from '../../domain/policy.ts';
+import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { withFoundedStore, withStore } from '../with-store.ts';
@@ -13,6 +14,7 @@ export function pauseCommand(): Command {
     .addArgument(new Argument('[what]', 'what to pause').choices(['agent', 'tool', 'all']))
     .argument('[name]', 'name of the agent; module.tool or module.* for a tool')
     .addOption(new Option('--resume', 'take it back; without a target: resume everything'))
+    .addOption(commentOption())
     .action(action(pause));
 }
 
@@ -28,7 +30,7 @@ async function pause(
   const openStore = changes ? withFoundedStore : withStore;
   await openStore(context, async (store) => {
     const { version, changed, paused, warnings } = changes
-      ? await changePaused(store, target, resume)
+      ? await changePaused(store, target, resume, administeredBy(context))
       : await readPaused(store);
     for (const doubt of warnings) terminal.warn(doubt);
     if (terminal.json) return terminal.printJson({ version, changed, paused });

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { nearNames } from '../../domain/near-names.ts';
 import { setPolicy } from '../../compose/set-policy.ts';
 import { readPolicyFile } from '../../config/policy-file.ts';
+import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
@@ -11,12 +12,14 @@ export function policySetCommand(): Command {
     .description('Replace roles and permissions, and what else the file speaks of, for every call claimed from now on')
     .argument('<file>', 'JSON or YAML')
     .addOption(new SingleOption('--expect <version>', 'refuse if the policy in force has another version', readVersion))
+    .addOption(commentOption())
     .action(
       action((context, file: string) => {
         const read = readPolicyFile(file, nearNames);
         return withFoundedStore(context, async (store) => {
           const { terminal } = context;
-          const { version, warnings } = await setPolicy(store, read, context.options['expect'] as number | undefined);
+          const expected = context.options['expect'] as number | undefined;
+          const { version, warnings } = await setPolicy(store, read, administeredBy(context), expected);
           for (const warning of warnings) terminal.warn(warning);
           if (terminal.json) terminal.printJson({ version, warnings });
           else terminal.print(`The policy is now version ${version}.`);

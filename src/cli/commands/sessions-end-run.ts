@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { parseScopedId, type RunId, type SessionId } from '../../domain/ids.ts';
+import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -10,6 +11,7 @@ export function sessionsEndRunCommand(): Command {
     .description('End one run of a session now; its queued calls are denied, the session lives on')
     .argument('<session>', 'its id')
     .argument('<run>', 'the run, as `sessions open` and `sessions list --json` show it')
+    .addOption(commentOption())
     .action(
       action((context, id: string, run: string) =>
         withStore(context, async (store) => {
@@ -24,7 +26,7 @@ export function sessionsEndRunCommand(): Command {
               'List them with: sallyport sessions list --json',
             );
           }
-          await store.endRun({ session: session.id, run: run as RunId });
+          await store.endRun({ session: session.id, run: run as RunId, ...administeredBy(context) });
           if (context.terminal.json) context.terminal.printJson({ session: id, run, ended: true });
           else context.terminal.print('Ended. Calls of it that have not started will be denied.');
         }),

@@ -1,6 +1,7 @@
 import { closeSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { openSession, type OpenSessionOptions } from '../../client/open-session.ts';
+import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { readDuration } from '../duration.ts';
@@ -33,12 +34,13 @@ export function sessionsOpenCommand(): Command {
         return withFoundedStore(context, async (store) => {
           // Before the session: one whose token nobody got would be of no use.
           const file = out === undefined ? undefined : openNewFile(out);
-          const session = await openSession(store, {
+          const wanted = {
             ...identity,
             agent: identity.agent ?? 'cli',
             ...(lifetime === undefined ? {} : { lifetimeMs: lifetime }),
             ...(idle === undefined ? {} : { idleMs: idle }),
-          });
+          };
+          const session = await openSession(store, wanted, cliActor());
           if (file === undefined) return terminal.printJson(session);
           writeFileSync(file, `${toSafeJson(session)}\n`);
           closeSync(file);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { parseScopedId, type SessionId } from '../../domain/ids.ts';
+import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -9,10 +10,12 @@ export function sessionsRevokeCommand(): Command {
   return new Command('revoke')
     .description('End a session now; its queued calls are denied')
     .argument('<session>', 'its id')
+    .addOption(commentOption())
     .action(
       action((context, id: string) =>
         withStore(context, async (store) => {
-          const answer = parseScopedId(id) === undefined ? 'unknown' : await store.revokeSession(id as SessionId);
+          const request = { session: id as SessionId, ...administeredBy(context) };
+          const answer = parseScopedId(id) === undefined ? 'unknown' : await store.revokeSession(request);
           if (answer === 'unknown') {
             throw new CommandFailure(
               'SESSION_UNKNOWN',

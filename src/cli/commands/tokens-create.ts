@@ -12,6 +12,7 @@ import type { Identity } from '../../domain/session.ts';
 import type { Store } from '../../ports/store.ts';
 import type { CreateTokenRequest } from '../../ports/token-store.ts';
 import { newTokenText } from '../../wire/token-text.ts';
+import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { durationUpTo } from '../duration.ts';
@@ -41,6 +42,7 @@ export function tokensCreateCommand(): Command {
     .addOption(
       new SingleOption('--out <path>', 'write it to a new file that only you can read, instead of printing it'),
     )
+    .addOption(commentOption())
     .action(action(create));
 }
 
@@ -50,7 +52,7 @@ async function create(context: CommandContext, name: string): Promise<void> {
   const token = readToken(made.id, name, options);
   const { expires: lifetimeMs = TOKEN_LIMITS.defaultLifetimeMs, out } = options as { expires?: number; out?: string };
   await withFoundedStore(context, async (store) => {
-    const request = { token, secretDigest: made.secretDigest, lifetimeMs };
+    const request = { token, secretDigest: made.secretDigest, lifetimeMs, ...administeredBy(context) };
     const kept = await (out === undefined ? keep(store, request) : keepWithFile(store, request, out, made.text));
     const place = out === undefined ? { token: made.text } : { out };
     if (terminal.json) return terminal.printJson({ ...kept, ...place });

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { planeError } from '../../domain/errors.ts';
 import { readTokenText } from '../../wire/token-text.ts';
+import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { withStore } from '../with-store.ts';
 
@@ -8,12 +9,13 @@ export function tokensRevokeCommand(): Command {
   return new Command('revoke')
     .description('Take a token back; gateways refuse it within 2 seconds')
     .argument('<token>', 'its id, or the whole token if that has leaked')
+    .addOption(commentOption())
     .action(
       action((context, given: string) =>
         withStore(context, async (store) => {
           const { terminal } = context;
           const id = readTokenText(given)?.id ?? given;
-          if ((await store.revokeToken({ id })) === 'unknown') {
+          if ((await store.revokeToken({ id, ...administeredBy(context) })) === 'unknown') {
             // What reads like no id may be a secret.
             throw planeError('TOKEN_UNKNOWN', { token: /^[a-z2-7]{1,16}$/.test(id) ? id : 'of that id' });
           }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { entriesOf } from '../../domain/module.ts';
 import { pausedAgent, type PolicyRecord } from '../../domain/policy.ts';
 import { selects } from '../../domain/selection.ts';
+import { actorOf } from '../actor-of.ts';
 import { addRoute, type Api, type ApiNeeds } from './api-route.ts';
 import {
   agentChangedSchema,
@@ -71,7 +72,9 @@ export function addAgents(api: Api, { plane }: ApiNeeds): void {
       answers: { 200: { description: 'It stands in the policy.', schema: agentChangedSchema } },
     },
     async (context, { params: { name }, body }) => {
-      const declared = await operations.changeAgent(name, body as JsonObject);
+      const declared = await operations.changeAgent(name, body as JsonObject, {
+        actor: actorOf(context.get('auth')),
+      });
       const { policyVersion, changed, warnings } = declared;
       const declaration = declared.declared[name];
       const answer: AgentChanged = {
@@ -98,7 +101,9 @@ export function addAgents(api: Api, { plane }: ApiNeeds): void {
       problems: [404],
     },
     async (context, { params: { name } }) => {
-      const { policyVersion, changed, removed, warnings } = await operations.changeAgent(name, null);
+      const { policyVersion, changed, removed, warnings } = await operations.changeAgent(name, null, {
+        actor: actorOf(context.get('auth')),
+      });
       if (removed.length === 0) throw planeError('AGENT_UNKNOWN', { agent: name });
       return context.json({ policyVersion, changed, name, warnings: [...warnings] } satisfies AgentChanged);
     },

@@ -74,7 +74,7 @@ function describeCall(record: CallRecord | undefined, audit: readonly AuditRecor
     ...row,
     state: record?.state ?? (ending === undefined ? 'queued' : 'settled'),
     identity: JSON.parse(JSON.stringify(identity)) as CallDetail['call']['identity'],
-    bodyDigest: record?.bodyDigest ?? last!.bodyDigest,
+    bodyDigest: record?.bodyDigest ?? last!.bodyDigest ?? '',
     ...(record === undefined ? {} : { pool: record.pool, starts: record.starts, waiters: record.waiters }),
     ...(record?.effect === undefined ? {} : { effect: record.effect }),
     ...(record?.resolution === undefined ? {} : { resolution: record.resolution }),
@@ -132,7 +132,8 @@ async function readChildren({ plane }: Needs, call: CallDetail['call']): Promise
   });
   return records
     .flatMap(({ text }) => parseRecord(text) ?? [])
-    .filter((record) => record.parent === callId && isEnding(record))
+    .filter(isEnding)
+    .filter((record) => record.parent === callId)
     .slice(0, MOST_CHILDREN)
     .map(rowOfRecord)
     .toReversed();

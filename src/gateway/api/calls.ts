@@ -4,6 +4,7 @@ import { LIMITS } from '../../domain/call.ts';
 import { planeError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { CallAnswer } from '../../client/call-answer.ts';
+import { actorOf } from '../actor-of.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { hasScope } from '../http/require-scope.ts';
 import { problemOfOutcome, problemResponse } from '../problem.ts';
@@ -188,7 +189,7 @@ export function addCalls(api: Api, needs: ApiNeeds): void {
     },
     async (context, { params: { id }, body }) => {
       const resolution = body.ran ? 'ran' : 'not-ran';
-      await plane.operations.resolveCall(asCallId(id), resolution, `operator ${context.get('auth').name}`);
+      await plane.operations.resolveCall(asCallId(id), resolution, actorOf(context.get('auth')));
       return context.json({ callId: id, resolution });
     },
   );
@@ -259,7 +260,7 @@ async function waitAsOperator(
 
 async function cancel({ plane }: ApiNeeds, auth: Authenticated, id: string) {
   if (!hasScope(auth, 'operator')) return plane.client.cancel(await plane.sessions.handleOf(auth), id);
-  const answer = await plane.operations.cancelCall(asCallId(id), auth.name);
+  const answer = await plane.operations.cancelCall(asCallId(id), actorOf(auth));
   if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId: id.slice(0, 64) });
   return answer;
 }

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { AUDIT_LIMITS } from '../../domain/audit-record.ts';
 import type { Policy } from '../../domain/policy.ts';
 
 /** The form of a policy file; see docs/policy.md. Checked by the same code, and told in the same words, as `sallyport policy set`. */
@@ -13,8 +14,11 @@ export const policyRecordSchema = z
   })
   .meta({ id: 'PolicyRecord' });
 
+/** Why; goes into the audit record. */
+const auditComment = z.string().min(1).max(AUDIT_LIMITS.commentLength).optional();
+
 export const setPolicySchema = z
-  .strictObject({ expectedVersion: z.int().min(0), policy: policyBodySchema })
+  .strictObject({ expectedVersion: z.int().min(0), policy: policyBodySchema, comment: auditComment })
   .meta({ id: 'SetPolicy' });
 export const policySetSchema = z
   .strictObject({ version: z.int(), warnings: z.array(z.string()) })
@@ -35,6 +39,7 @@ export const pauseRequestSchema = z
     name: z.string().min(1).max(256).optional(),
     /** Take it back. */
     resume: z.boolean().optional(),
+    comment: auditComment,
   })
   .meta({ id: 'PauseRequest' });
 export const pauseAnswerSchema = z

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../domain/json.ts';
-import { addRoute, type Api, type ApiNeeds } from './api-route.ts';
+import { actorOf } from '../actor-of.ts';
+import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
 import {
   pauseAnswerSchema,
   pauseRequestSchema,
@@ -36,8 +37,10 @@ export function addPolicy(api: Api, { plane: { store, operations } }: ApiNeeds):
       answers: { 200: { description: 'It holds for every call claimed from now on.', schema: policySetSchema } },
       problems: [409],
     },
-    async (context, { body: { expectedVersion, policy } }) =>
-      context.json(await operations.setPolicy(policy as JsonObject, expectedVersion)),
+    async (context, { body: { expectedVersion, policy, comment } }) => {
+      const who = { actor: actorOf(context.get('auth')), ...defined({ comment }) };
+      return context.json(await operations.setPolicy(policy as JsonObject, expectedVersion, who));
+    },
   );
 
   addRoute(
@@ -51,7 +54,9 @@ export function addPolicy(api: Api, { plane: { store, operations } }: ApiNeeds):
       body: pauseRequestSchema,
       answers: { 200: { description: 'What is paused now.', schema: pauseAnswerSchema } },
     },
-    async (context, { body: { what, name, resume = false } }) =>
-      context.json(await operations.pause({ what, resume, ...(name === undefined ? {} : { name }) })),
+    async (context, { body: { what, name, resume = false, comment } }) => {
+      const who = { actor: actorOf(context.get('auth')), ...defined({ comment }) };
+      return context.json(await operations.pause({ what, resume, ...defined({ name }) }, who));
+    },
   );
 }

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { parseScopedId, type RunId, type SessionId } from '../../domain/ids.ts';
 import type { Session } from '../../domain/session.ts';
+import { actorOf } from '../actor-of.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { sessionBearer } from '../bearer.ts';
 import { hasScope } from '../http/require-scope.ts';
@@ -38,7 +39,7 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
       answers: { 201: { description: 'It is open.', schema: openedSessionSchema } },
     },
     async (context, { body }) => {
-      const handle = await client.openSession(defined(body));
+      const handle = await client.openSession(defined(body), actorOf(context.get('auth')));
       const { id, run, expiresAt } = handle;
       const opened: OpenedSession = { id, run, bearer: sessionBearer(handle), expiresAt };
       return context.json(opened, 201, { location: `/v1/sessions/${id}`, 'cache-control': 'no-store' });
@@ -95,7 +96,8 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
       problems: [404],
     },
     async (context, { params: { id } }) => {
-      const answer = parseScopedId(id) === undefined ? 'unknown' : await client.revokeSession(id as SessionId);
+      const isId = parseScopedId(id) !== undefined;
+      const answer = isId ? await client.revokeSession(id as SessionId, actorOf(context.get('auth'))) : 'unknown';
       return answer === 'unknown' ? unknownSession() : context.body(null, 204);
     },
   );
@@ -156,7 +158,9 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
       const session = await readSession(context.get('auth'), id);
       if (session === undefined) return unknownSession();
       if (!session.runs.includes(run as RunId)) return unknownRun();
-      await client.endRun(session.id, run as RunId);
+      const auth = context.get('auth');
+      // An agent that ends its own run is no administration.
+      await client.endRun(session.id, run as RunId, hasScope(auth, 'operator') ? actorOf(auth) : undefined);
       return context.body(null, 204);
     },
   );

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { planeError } from '../../domain/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken } from '../../domain/gateway-token.ts';
 import { newTokenText } from '../../wire/token-text.ts';
+import { actorOf } from '../actor-of.ts';
 import { checkScope } from '../http/require-scope.ts';
 import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
 import { pageByCount } from './cursor.ts';
@@ -59,7 +60,8 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
         ...(identity === undefined ? {} : { identity: { tenant: 'default', ...defined(identity) } }),
         ...(decidesAs === undefined ? {} : { decidesAs }),
       };
-      const made = await store.createToken({ token, secretDigest, lifetimeMs });
+      const actor = actorOf(context.get('auth'));
+      const made = await store.createToken({ token, secretDigest, lifetimeMs, actor });
       if (made.kind === 'full') throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
       const answer: MadeToken = { token: showToken(made.token), text };
       return context.json(answer, 201, { 'cache-control': 'no-store' });
@@ -79,7 +81,8 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
       problems: [404],
     },
     async (context, { params: { id } }) => {
-      const answer = /^[a-z2-7]{16}$/.test(id) ? await store.revokeToken({ id }) : 'unknown';
+      const actor = actorOf(context.get('auth'));
+      const answer = /^[a-z2-7]{16}$/.test(id) ? await store.revokeToken({ id, actor }) : 'unknown';
       if (answer === 'unknown') throw planeError('TOKEN_UNKNOWN', { token: id.slice(0, 64) });
       return context.body(null, 204);
     },

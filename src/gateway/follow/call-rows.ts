@@ -1,4 +1,4 @@
-import type { AuditEvent, AuditRecord } from '../../domain/audit-record.ts';
+import { isAboutCall, type AboutCall, type AuditEvent, type AuditRecord } from '../../domain/audit-record.ts';
 import type { CallRecord } from '../../domain/call.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
 import type { CallRow } from '../api/call-schema.ts';
@@ -6,14 +6,14 @@ import type { CallRow } from '../api/call-schema.ts';
 /** Each settled call has exactly one of these. */
 const ENDINGS: ReadonlySet<AuditEvent> = new Set(['call.settled', 'call.cancelled', 'call.expired']);
 
-export function isEnding({ event }: Pick<AuditRecord, 'event'>): boolean {
-  return ENDINGS.has(event);
+export function isEnding(record: AuditRecord): record is AboutCall<AuditRecord> {
+  return ENDINGS.has(record.event) && isAboutCall(record);
 }
 
 const TOLD = ['outcome', 'code', 'executed', 'durationMs', 'approval', 'grant', 'detector', 'rule', 'parent'] as const;
 
 /** A settled call, as the trail tells of it. */
-export function rowOfRecord(record: AuditRecord): CallRow {
+export function rowOfRecord(record: AboutCall<AuditRecord>): CallRow {
   const { callId, tool, agent, subject, tenant, session, run, at } = record;
   const row: CallRow = { callId, tool, agent, subject, tenant, session, run, state: 'settled', settledAt: at };
   for (const name of TOLD) {

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../domain/audit-record.ts';
+import type { AboutCall, AuditRecord } from '../../domain/audit-record.ts';
 import type { TrailPlace } from '../../ports/audit-store.ts';
 import type { CallRow } from '../api/call-schema.ts';
 import { rowOfRecord } from './call-rows.ts';
@@ -87,7 +87,7 @@ export class SettledCalls {
     this.#wholeFrom = Math.max(this.#droppedUpTo, isAll ? 0 : this.#firstWholeMoment());
   }
 
-  add(record: AuditRecord): CallRow {
+  add(record: AboutCall<AuditRecord>): CallRow {
     const row = this.#shareTexts(rowOfRecord(record));
     const key = `${record.store}/${record.lane}`;
     let lane = this.#lanes.get(key);

@@ -3,12 +3,15 @@ import { planeError } from '../../domain/errors.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import type { Log } from '../../ports/log.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
+import { randomId } from '../../wire/ids.ts';
+import { actorOf } from '../actor-of.ts';
 import { readBearer } from '../bearer.ts';
 import { CONSOLE_LIFETIME_MS, redeemLoginCode } from '../login-link.ts';
 import { authenticatedBy, type Authenticator } from './authenticate.ts';
 import { addressKey } from './client-address.ts';
 import { checkConsoleChange, EXPIRED_COOKIE, readCookie, writeCookie } from './console-request.ts';
 import type { GatewayEnv } from './gateway-env.ts';
+import { createLoginRefusals } from './login-refusals.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { strictJsonBody } from './read-body.ts';
 import { hasScope } from './require-scope.ts';
@@ -29,6 +32,7 @@ interface LoggedIn {
 /** `POST /v1/login` and `POST /v1/logout`: the only routes of the API without a token. */
 export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
   const { tokens, authenticator, failures, log } = needs;
+  const refusals = createLoginRefusals(tokens, log);
   const login = new Hono<GatewayEnv>();
 
   login.post('/v1/login', strictJsonBody, async (context) => {
@@ -42,11 +46,16 @@ export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
     const key = addressKey(context.get('address'));
     const waitMs = failures.take(key);
     if (waitMs > 0) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
-    const loggedIn = await logIn(await readLogin(() => context.req.json<unknown>()));
-    if (loggedIn === undefined) throw planeError('LOGIN_REFUSED', {});
+    const given = await readLogin(() => context.req.json<unknown>());
+    const address = context.get('address');
+    const loggedIn = await logIn(given, address);
+    if (loggedIn === undefined) {
+      await refusals.record(given.kind, address);
+      throw planeError('LOGIN_REFUSED', {});
+    }
     failures.giveBack(key);
     const { id, name, cookie } = loggedIn;
-    log.info({ tokenId: id, name, address: context.get('address') }, 'logged in to the console');
+    log.info({ tokenId: id, name, address }, 'logged in to the console');
     return context.body(null, 204, { 'set-cookie': cookie });
   });
 
@@ -58,13 +67,13 @@ export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
     // Only who knows its secret may end it.
     const auth = cookie && (await authenticator.prove(cookie.text));
     if (cookie?.madeForLogin === true && auth !== undefined && bearer?.kind === 'token') {
-      await tokens.revokeToken({ id: bearer.id });
+      await tokens.revokeToken({ id: bearer.id, actor: actorOf({ ...auth, via: 'cookie' }) });
       authenticator.forget(cookie.text);
     }
     return context.body(null, 204, { 'set-cookie': EXPIRED_COOKIE });
   });
 
-  async function logIn(given: LoginRequest): Promise<LoggedIn | undefined> {
+  async function logIn(given: LoginRequest, address: string): Promise<LoggedIn | undefined> {
     if (given.kind === 'code') {
       const made = await redeemLoginCode(tokens, given.text);
       if (made === undefined) return undefined;
@@ -77,6 +86,9 @@ export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
     // Its cookie holds the token itself: what is revoked must not live on under another name.
     const needed = ['operator', 'approver', 'admin'] as const;
     if (!hasScope(authenticatedBy(token), ...needed)) throw planeError('SCOPE_MISSING', { needed: [...needed] });
+    const actor = actorOf({ ...authenticatedBy(token), via: 'cookie' });
+    // Before the cookie: a login that cannot be written down does not happen.
+    await tokens.recordLogin({ outcome: 'succeeded', attempt: randomId(), token, actor, detail: `from ${address}` });
     const cookie = writeCookie({ text: given.text, madeForLogin: false }, CONSOLE_LIFETIME_MS);
     return { cookie, id: token.id, name: token.name };
   }

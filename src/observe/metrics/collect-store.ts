@@ -1,3 +1,4 @@
+import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import type { Store } from '../../ports/store.ts';
 import { boundedLabel } from './label-values.ts';
 import type { Collector } from './collect-process.ts';
@@ -6,7 +7,7 @@ import type { GaugeName } from './metric-table.ts';
 
 export type ReadStore = Pick<
   Store,
-  'lanes' | 'queueState' | 'listWorkers' | 'listApprovals' | 'auditState' | 'readAudit'
+  'auditLanes' | 'queueState' | 'listWorkers' | 'listApprovals' | 'auditState' | 'readAudit'
 >;
 
 /** However often somebody scrapes, the store is asked once in so long. */
@@ -36,12 +37,11 @@ export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: 
   const poolLabel = boundedLabel(MOST_POOLS);
 
   async function read(): Promise<void> {
-    const lanes = Array.from({ length: store.lanes }, (_, lane) => lane);
     const [queues, workers, approvals, audits] = await Promise.all([
       store.queueState(),
       store.listWorkers(),
       store.listApprovals({ state: 'pending', limit: MOST_APPROVALS }),
-      Promise.all(lanes.map(readLane)),
+      Promise.all(store.auditLanes.map(readLane)),
     ]);
     for (const name of READ) meter.clear(name);
     for (const [pool, { queued, leased }] of sums(queues, ({ pool }) => poolLabel(pool), ['queued', 'leased'])) {
@@ -72,7 +72,7 @@ export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: 
     const backlog = kept ? 0 : Math.max(0, sequence - drained);
     const [oldest] = backlog === 0 ? [] : await store.readAudit({ lane, fromSequence: drained + 1, limit: 1 });
     const lagMs = oldest === undefined ? 0 : Math.max(0, now - oldest.at);
-    return { lane: String(lane), backlog, lagMs, alarm: alarm !== undefined };
+    return { lane: lane === DEPLOYMENT_LANE ? 'deployment' : String(lane), backlog, lagMs, alarm: alarm !== undefined };
   }
 
   async function collect(): Promise<void> {

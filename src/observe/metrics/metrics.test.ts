@@ -49,7 +49,7 @@ describe('what is read from the store', () => {
     refuses: 'nothing',
   } as const;
   const healthy = {
-    lanes: 1,
+    auditLanes: [0],
     queueState: async () => [{ lane: 0, pool: 'p', queued: 3, leased: 1 }],
     listWorkers: async () => [],
     listApprovals: async () => [],

@@ -4,7 +4,8 @@ import type { CancelRequest } from '../../ports/call-store.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
 
-export function cancelRequest(callId: CallId, retentionMs: number, by: 'caller' | 'operator' | 'agent'): CancelRequest {
+/** `by`: `caller`, `agent`, or who of several it was: `operator ada`. */
+export function cancelRequest(callId: CallId, retentionMs: number, by: string): CancelRequest {
   return {
     callId,
     outcome: encodeOutcome(trouble('CALL_CANCELLED', {})),

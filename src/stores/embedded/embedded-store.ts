@@ -51,6 +51,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Pro
     // The store thread implements each method with the port's own types; see `transitions.ts`.
     ...(methods as unknown as Pick<Store, StoreMethod>),
     lanes: hello.lanes,
+    auditLanes: Array.from({ length: hello.lanes }, (_, lane) => lane),
     checkIncarnation: async () => void (await client.request('checkIncarnation', hello.incarnation)),
     copyTo: async (file) => void (await client.request(COPY_METHOD, { file, waitMs: COPY_WITHIN_MS })),
     close: () => client.close(),

@@ -27,6 +27,7 @@ export function openInProcess(path: string, { database, incarnation, lanes }: St
   return {
     ...(methods as unknown as Pick<Store, StoreMethod>),
     lanes,
+    auditLanes: Array.from({ length: lanes }, (_, lane) => lane),
     checkIncarnation: async () => void (await request('checkIncarnation', incarnation)),
     close: async () => groupCommit.close(),
   };

@@ -64,7 +64,15 @@ import {
 import { settleCall } from './transitions/settle-call.ts';
 import { startCall } from './transitions/start-call.ts';
 import { takeReplies } from './transitions/take-replies.ts';
-import { createToken, listTokens, noteTokenSession, proveToken, revokeToken, useOnce } from './transitions/tokens.ts';
+import {
+  createToken,
+  listTokens,
+  noteTokenSession,
+  proveToken,
+  recordLogin,
+  revokeToken,
+  useOnce,
+} from './transitions/tokens.ts';
 import { beatWorker, deregisterWorker, listWorkers, registerWorker } from './transitions/workers.ts';
 
 type Transitions = {
@@ -161,6 +169,7 @@ export const transitions: Transitions = {
   holdOwed,
   releaseOwed,
   beatOwed,
+  recordLogin,
   now: ({ now }) => now,
   checkIncarnation,
 };

@@ -58,6 +58,8 @@ export const DEPLOYMENT_FAMILIES = [
   'pools',
   'statements',
 ] as const;
+/** The deployment's own audit lane, in its slot: the counter, and the records of policy, tokens and logins. */
+export const DEPLOYMENT_AUDIT_FAMILIES = ['meta', JOURNAL_FAMILY, DRAIN_FAMILY] as const;
 /** Of the deployment too, and apart: who writes them decides who gets in at the gateway. */
 export const TOKEN_FAMILIES = ['token:*', 'tokens', 'tokens:*', 'once:*'] as const;
 type DeploymentFamily = (typeof DEPLOYMENT_FAMILIES)[number];
@@ -73,7 +75,7 @@ const CALLING = [
   'lane_state',
 ];
 const DECIDING = ['decide_approval', 'reveal_approval', 'find_grants', 'revoke_grant'];
-const GOVERNING = ['write_versioned', 'advance_policy', 'resolve_call', 'retry_effect', 'audit_state'];
+const GOVERNING = ['write_policy', 'advance_policy', 'resolve_call', 'retry_effect', 'audit_state'];
 const DELIVERING = ['claim_effects', 'finish_effect', 'send_redirects'];
 const DRAINING = [
   'audit_state',
@@ -85,7 +87,15 @@ const DRAINING = [
   'bound_audit',
   'note_statement',
 ];
-const ADMITTING = ['create_token', 'prove_token', 'list_tokens', 'note_token_session', 'revoke_token', 'use_once'];
+const ADMITTING = [
+  'create_token',
+  'prove_token',
+  'list_tokens',
+  'note_token_session',
+  'revoke_token',
+  'use_once',
+  'record_login',
+];
 /** What the MCP endpoint owes its clients; `sallyport mcp` has one too. */
 const OWING = ['hold_owed', 'release_owed', 'beat_owed'];
 const WORKING = [
@@ -113,7 +123,6 @@ const WORKING = [
   'audit_state',
   'bound_audit',
   'register_worker',
-  // Of the catalog: the policy is not among the keys it may write.
   'write_versioned',
   // Finishes what a writer of the policy left undone.
   'advance_policy',
@@ -220,7 +229,10 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
 const EVERYBODY = ['ping', 'info', 'time', 'cluster|slots', 'cluster|shards'];
 const DEPLOYMENT_READS = ['hget', 'hmget', 'get', 'mget', 'exists', 'smembers'];
 const DEPLOYMENT_WRITES = ['hset', 'hsetnx', 'hdel', 'set', 'del', 'sadd', 'srem', 'pexpire'];
-const TOKEN_COMMANDS = 'hmget hset pexpireat del get set zadd zcard zrangebyscore zrem zrevrange zscore'.split(' ');
+/** For the counter of the deployment's audit lane, and for its drain. */
+const DEPLOYMENT_COUNTS = 'hget hmget hset hsetnx hincrby hdel hexists'.split(' ');
+const TOKEN_COMMANDS =
+  'exists hget hmget hset pexpireat del get set zadd zcard zrangebyscore zrem zrevrange zscore'.split(' ');
 /** What the monitor needs of a lane: its length and what is with workers, whether its records are there. */
 const LOOKS: readonly (readonly [keys: readonly string[], commands: readonly string[]])[] = [
   [['meta'], ['hget', 'hmget']],
@@ -269,11 +281,14 @@ function rulesOf(name: string, role: Role): string[] {
   for (const [family, access, commands] of AUDIT_RIGHTS[facts.audit]) {
     rules.push(selector([`${access}${lane(family)}`, ...allow(commands)]));
   }
+  for (const [family, access, commands] of deploymentAuditRights(role)) {
+    rules.push(selector([`${access}${record(family)}`, ...allow(commands)]));
+  }
   if (facts.lanes === 'look') {
     for (const [families, commands] of LOOKS)
       rules.push(selector([...families.map((family) => `%R~${lane(family)}`), ...allow(commands)]));
   }
-  const reads = [...new Set(['incarnation', ...facts.reads])].map((family) => `%R~${record(family)}`);
+  const reads = [...new Set(['incarnation', 'meta', ...facts.reads])].map((family) => `%R~${record(family)}`);
   rules.push(selector([...reads, ...allow(DEPLOYMENT_READS)]));
   if (facts.writes.length > 0) {
     const keys = facts.writes.map((family) => `~${record(family)}`);
@@ -281,9 +296,18 @@ function rulesOf(name: string, role: Role): string[] {
   }
   if (facts.tokens === true) {
     rules.push(selector([...TOKEN_FAMILIES.map((family) => `~${record(family)}`), ...allow(TOKEN_COMMANDS)]));
+    // Whoever changes policy and tokens writes the records of it.
+    rules.push(selector([`~${record('meta')}`, ...allow(DEPLOYMENT_COUNTS)]));
   }
   rules.push(...(EXTRA[role]?.map((build) => selector(build(lane, record, name))) ?? []));
   return rules;
+}
+
+/** Roles that change policy and tokens write the records of it; those that only inspect the audit look at its lane. */
+function deploymentAuditRights(role: Role): (typeof AUDIT_RIGHTS)['look'] {
+  const { audit, tokens } = ROLE_FACTS[role];
+  if (tokens === true) return AUDIT_RIGHTS[audit];
+  return functionsOf(role).includes('audit_state') ? AUDIT_RIGHTS.look : [];
 }
 
 type KeyName = (family: string) => string;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import type { Store } from '../../ports/store.ts';
 import { asNumber } from './answers.ts';
 import { sendCommand, type Connection } from './connection.ts';
@@ -87,6 +88,9 @@ export function adoptRedisStore<Result>(
       await foundLane(commands, functions, name, lane, incarnation);
       await renumberAudit(commands, functions, laneKeys(name, lane), incarnation);
     }
+    const deployment = laneKeys(name, DEPLOYMENT_LANE);
+    await sendCommand(commands, 'HSET', [deployment.meta, 'incarnation', incarnation]);
+    await renumberAudit(commands, functions, deployment, incarnation);
     const patienceMs = options.patienceMs ?? 15_000;
     const context = createRedisContext({ name, incarnation, lanes, connection, commands, functions, patienceMs });
     const result = await meanwhile(createStore(context));

@@ -1,4 +1,5 @@
 import { planeError } from '../../domain/errors.ts';
+import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import type {
   AuditBounds,
   AuditEntry,
@@ -101,7 +102,8 @@ async function auditState(context: RedisContext, lane: number): Promise<AuditSta
     surplus: Number(surplus),
     foreign: Number(foreign),
     foreignAt: Number(foreignAt),
-    refuses: refuses as AuditState['refuses'],
+    // Nothing is admitted by the deployment's lane: pausing and revoking work however late its sink is.
+    refuses: lane === DEPLOYMENT_LANE ? 'nothing' : (refuses as AuditState['refuses']),
   };
 }
 

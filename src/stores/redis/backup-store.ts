@@ -57,12 +57,17 @@ export function backupRedisStore(store: RedisStoreOptions, options: RedisBackupO
       for (let lane = 0; lane < record.lanes; lane += 1) {
         options.onProgress(`copying lane ${lane + 1} of ${record.lanes}`);
         const path = join(draft.folder, laneFile(lane));
-        const copied = await whilePaused(commands, options.pauseMs, lane, () => copyLane(commands, name, lane, path));
+        const copied = await whilePaused(commands, options.pauseMs, `lane ${lane}`, () =>
+          copyLane(commands, name, lane, path),
+        );
         lanes.push(copied.facts);
         files.push(copied.file);
       }
       // After the lanes: none of them may know a newer policy than the record has.
-      files.push(await copyDeployment(commands, name, join(draft.folder, DEPLOYMENT_FILE)));
+      const path = join(draft.folder, DEPLOYMENT_FILE);
+      files.push(
+        await whilePaused(commands, options.pauseMs, 'the deployment', () => copyDeployment(commands, name, path)),
+      );
       const { id: incarnation, schema } = record;
       return { store: 'redis', release: options.release, madeAt, incarnation, schema, lanes, files };
     });
@@ -169,7 +174,7 @@ const NODE_PATIENCE_MS = 5000;
 async function whilePaused<Result>(
   commands: Connection,
   pauseMs: number,
-  lane: number,
+  what: string,
   read: () => Promise<Result>,
 ): Promise<Result> {
   const masters = mastersOf(commands);
@@ -182,6 +187,6 @@ async function whilePaused<Result>(
   } finally {
     for (const node of masters) await sendCommand(node, 'CLIENT', ['UNPAUSE']).catch(() => undefined);
   }
-  const problem = `lane ${lane} could not be read within the ${pauseMs} ms that writers wait (--pause), or use the server's own files`;
+  const problem = `${what} could not be read within the ${pauseMs} ms that writers wait (--pause), or use the server's own files`;
   throw planeError('BACKUP_FAILED', { problem });
 }

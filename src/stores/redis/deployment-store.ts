@@ -1,3 +1,4 @@
+import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import { EMPTY_CATALOG, type Catalog } from '../../domain/catalog.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import { isPrivatePool, nestedPool } from '../../domain/ids.ts';
@@ -8,6 +9,7 @@ import type { FleetRegistry, WorkerBeat, WorkerEntry } from '../../ports/fleet-r
 import type { PolicyStore } from '../../ports/policy-store.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { decode, encode } from '../../wire/message-pack.ts';
+import { recordOfPolicy } from '../administrative-record.ts';
 import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
 import { forgetPool } from './private-pools.ts';
 import type { RedisContext } from './redis-context.ts';
@@ -41,10 +43,15 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
       const version = await context.command('HGET', key, 'version');
       return (version === null ? 0 : asNumber(version)) > after ? readPolicy() : undefined;
     },
-    async writePolicy({ expectedVersion, policy }) {
-      const answer = await context.fcall('write_versioned', {
-        keys: { record: key },
-        args: { expected: expectedVersion, digest: '', body: canonicalJson(policy) },
+    async writePolicy(request) {
+      const { expectedVersion: expected, policy } = request;
+      // What the record compares with is the policy of the expected version, or nothing is written.
+      const { policy: before } = await readPolicy();
+      const { event, detail } = recordOfPolicy(before, policy, expected + 1, request);
+      const { meta, audit } = context.lane(DEPLOYMENT_LANE);
+      const answer = await context.fcall('write_policy', {
+        keys: { meta, audit, policy: key },
+        args: { incarnation: context.incarnation, expected, body: canonicalJson(policy), event, detail },
       });
       const version = asNumber(asList(answer)[1]);
       if (wordOf(answer) !== 'WRITTEN') return { kind: 'conflict', version };

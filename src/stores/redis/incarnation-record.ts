@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import { planeError, type PlaneError } from '../../domain/errors.ts';
 import { asList, asNumber, asText } from './answers.ts';
 import { sendCommand, type Connection } from './connection.ts';
@@ -69,9 +70,23 @@ export async function foundStore(
     if (found !== undefined || record.founded || !create) throw lostLane(record, lane, found);
     await foundLane(commands, functions, name, lane, record.id);
   }
+  await foundDeploymentLane(commands, name, record.id);
   if (!record.founded && create)
     await sendCommand(commands, 'HSETNX', [deploymentKeys(name).incarnation, 'founded', '1']);
   return { incarnation: record.id, lanes: record.lanes };
+}
+
+/**
+ * The lane of the deployment's own audit. A store of a release before it has none, and gets one when it is next opened. Losing it alone
+ * is noticed by the drain: the sink then has more records than the lane has counted.
+ */
+export async function foundDeploymentLane(commands: Connection, name: string, incarnation: string): Promise<void> {
+  const found = await readLane(commands, name, DEPLOYMENT_LANE);
+  if (found === incarnation) return;
+  if (found !== undefined) throw planeError('STORE_REPLACED', { expected: incarnation, found });
+  const { meta } = laneKeys(name, DEPLOYMENT_LANE);
+  await sendCommand(commands, 'HSETNX', [meta, 'auditSequence', '0']);
+  await sendCommand(commands, 'HSETNX', [meta, 'incarnation', incarnation]);
 }
 
 /** The incarnation that a lane has. */

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { AUDIT_EVENTS, type AuditEvent } from '../../domain/audit-record.ts';
-import type { CallId } from '../../domain/ids.ts';
 import type { JournalElement, JournalEntry } from '../../ports/audit-store.ts';
+import { readAbout, type About } from './about-codec.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
-import { readAudited } from './call-codec.ts';
 
 /** Larger than any record: what is larger is not decoded. */
 export const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
@@ -47,9 +46,9 @@ function decodeElement(lane: number, bytes: Buffer): JournalEntry | undefined {
     const [callId, event, record] = [next(4).toString('utf8'), next(1).toString('latin1'), next(4)];
     const detail = bytes.subarray(at);
     if (!isCount(counted) || !isCount(time) || !EVENTS.has(event) || detail.length > MAX_DETAIL_BYTES) return undefined;
-    const audited = readAudited(record);
-    if (!hasPlace(callId, audited)) return undefined;
-    return { lane, counted, at: time, event: event as AuditEvent, callId: callId as CallId, ...audited, detail };
+    const about = readAbout(event as AuditEvent, callId, record);
+    if (!hasPlace(about)) return undefined;
+    return { lane, counted, at: time, event: event as AuditEvent, ...about, detail };
   } catch {
     // A length that points behind the end, a record of another shape, facts that are no JSON: not ours.
     return undefined;
@@ -58,10 +57,13 @@ function decodeElement(lane: number, bytes: Buffer): JournalEntry | undefined {
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
+/** An administrative record that is about no subject. */
+const NOT_NAMED = { tenant: '', subject: '', agent: '' };
+
 /** The sink keeps these in columns with an index, and one record that it cannot keep would hold up all those behind it. */
-function hasPlace(callId: string, { tool, session, run, identity }: ReturnType<typeof readAudited>): boolean {
-  const who = JSON.parse(identity) as Record<string, unknown> | null;
+function hasPlace({ callId, tool, session, run, identity }: About): boolean {
+  const who = identity === undefined ? NOT_NAMED : (JSON.parse(identity) as Record<string, unknown> | null);
   if (typeof who !== 'object' || who === null) return false;
-  const texts: unknown[] = [callId, tool, session, run, who['tenant'], who['subject'], who['agent']];
+  const texts: unknown[] = [callId ?? '', tool ?? '', session ?? '', run ?? '', who['tenant'], who['subject'], who['agent']];
   return texts.every((text) => typeof text === 'string' && Buffer.byteLength(text) <= MAX_TEXT_BYTES);
 }

@@ -1,3 +1,5 @@
+import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
+
 /** Key names. All keys of a lane share one hash tag; the deployment's own records share another. */
 export interface LaneKeys {
   /** `{name:lane}:`, what the scripts derive the keys of single calls, sessions and callers from. */
@@ -37,8 +39,9 @@ export interface LaneKeys {
 /** The consumer group of every pool's stream. */
 export const GROUP = 'workers';
 
+/** The lane of the deployment has the hash tag of the deployment's own records: meta and audit beside policy and tokens. */
 export function laneKeys(name: string, lane: number): LaneKeys {
-  const prefix = `{${name}:${lane}}:`;
+  const prefix = lane === DEPLOYMENT_LANE ? `{${name}}:` : `{${name}:${lane}}:`;
   return {
     prefix,
     meta: `${prefix}meta`,

@@ -1,3 +1,4 @@
+import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import { planeError, type PlaneError } from '../../domain/errors.ts';
 import {
   openConnection,
@@ -66,6 +67,7 @@ interface BlockingConnection {
 export function createRedisContext(options: ContextOptions): RedisContext {
   const { commands, functions } = options;
   const keysOfLanes = Array.from({ length: options.lanes }, (_, lane) => laneKeys(options.name, lane));
+  const keysOfDeployment = laneKeys(options.name, DEPLOYMENT_LANE);
   const blocking = new Map<string, BlockingConnection>();
   let closed = false;
 
@@ -122,7 +124,7 @@ export function createRedisContext(options: ContextOptions): RedisContext {
     incarnation: options.incarnation,
     deployment: deploymentKeys(options.name),
     lane(lane) {
-      const keys = keysOfLanes[lane];
+      const keys = lane === DEPLOYMENT_LANE ? keysOfDeployment : keysOfLanes[lane];
       if (keys === undefined) throw planeError('STORE_LANES', { configured: lane + 1, found: options.lanes });
       return keys;
     },

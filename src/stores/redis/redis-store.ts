@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import { planeError } from '../../domain/errors.ts';
 import type {
   AcceptAnswer,
@@ -109,6 +110,7 @@ export function createStore(context: RedisContext): Store {
 
   return {
     lanes: context.lanes,
+    auditLanes: [...Array.from({ length: context.lanes }, (_, lane) => lane), DEPLOYMENT_LANE],
     acceptCall(request) {
       const lane = laneOfScopedId(request.callId);
       const isFirst = !request.callId.includes('~');

@@ -9,19 +9,22 @@ import {
 } from '../../domain/session.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
+import { detailOfEnd, recordOfOpenedSession } from '../administrative-record.ts';
 import { asList, asNumber, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
+
+const NO_RECORD = new Uint8Array(0);
 
 export function createSessionStore(context: RedisContext): SessionStore {
   const laneOf = (session: SessionId): number => parseScopedId(session)?.lane ?? -1;
   const isHere = (session: SessionId): boolean => laneOf(session) >= 0 && laneOf(session) < context.lanes;
 
-  async function change(session: SessionId, what: string, run: string): Promise<string> {
+  async function change(session: SessionId, what: string, run = '', detail: Uint8Array = NO_RECORD): Promise<string> {
     if (!isHere(session)) return 'UNKNOWN';
     const keys = context.lane(laneOf(session));
     const answer = await context.fcall('change_session', {
-      keys: { meta: keys.meta, live: keys.live },
-      args: { incarnation: context.incarnation, lane: keys.prefix, session, change: what, run },
+      keys: { meta: keys.meta, live: keys.live, audit: keys.audit },
+      args: { incarnation: context.incarnation, lane: keys.prefix, session, change: what, run, detail },
     });
     return wordOf(answer);
   }
@@ -38,7 +41,7 @@ export function createSessionStore(context: RedisContext): SessionStore {
     async openSession(request) {
       const keys = context.lane(laneOf(request.id));
       const answer = await context.fcall('open_session', {
-        keys: { meta: keys.meta, sessions: keys.sessions },
+        keys: { meta: keys.meta, sessions: keys.sessions, audit: keys.audit },
         args: {
           incarnation: context.incarnation,
           lane: keys.prefix,
@@ -49,16 +52,21 @@ export function createSessionStore(context: RedisContext): SessionStore {
           lifetimeMs: request.lifetimeMs,
           idleMs: request.idleMs,
           delegatedBy: request.delegatedBy ?? '',
+          detail: recordOfOpenedSession(request).detail,
         },
       });
       if (wordOf(answer) === 'ENDED') throw planeError('SESSION_INVALID', { problem: DELEGATOR_ENDED });
       return { expiresAt: asNumber(asList(answer)[1]) };
     },
-    touchSession: async (session) => ((await change(session, 'touch', '')) === 'CHANGED' ? 'touched' : 'ended'),
-    revokeSession: async (session) => ((await change(session, 'revoke', '')) === 'CHANGED' ? 'revoked' : 'unknown'),
+    touchSession: async (session) => ((await change(session, 'touch')) === 'CHANGED' ? 'touched' : 'ended'),
+    async revokeSession(request) {
+      const answer = await change(request.session, 'revoke', '', detailOfEnd(request));
+      return answer === 'CHANGED' ? 'revoked' : 'unknown';
+    },
     openRun: async ({ session, run }) => ((await change(session, 'open-run', run)) === 'CHANGED' ? 'opened' : 'ended'),
-    async endRun({ session, run }) {
-      await change(session, 'end-run', run);
+    async endRun(request) {
+      const { session, run, actor } = request;
+      await change(session, 'end-run', run, actor === undefined ? NO_RECORD : detailOfEnd(request));
     },
     async proveSession({ session, tokenDigest }) {
       if (!isHere(session)) return 'unknown';

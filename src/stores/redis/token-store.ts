@@ -1,9 +1,17 @@
+import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import { planeError } from '../../domain/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../domain/gateway-token.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
 import { sha256 } from '../../wire/digest.ts';
+import {
+  recordOfLogin,
+  recordOfNewToken,
+  recordOfRevokedToken,
+  type AdministrativeRecord,
+} from '../administrative-record.ts';
 import { checkNewToken, checkUse, TAKEN } from '../check-token.ts';
 import { asList, asNumber, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
@@ -12,6 +20,7 @@ import type { RedisContext } from './redis-context.ts';
 export function createTokenStore(context: RedisContext, sessions: Pick<SessionStore, 'revokeSession'>): TokenStore {
   const { incarnation: record, token, tokenSessions, tokens, tokenEnds: ends, once } = context.deployment;
   const { incarnation } = context;
+  const { meta, audit } = context.lane(DEPLOYMENT_LANE);
   const prefix = token('');
   const { keptAfterEndMs: keptMs, mostTokens: most } = TOKEN_LIMITS;
 
@@ -22,8 +31,18 @@ export function createTokenStore(context: RedisContext, sessions: Pick<SessionSt
       const lifetimeMs = Math.ceil(request.lifetimeMs);
       const secret = keptSecret(request.secretDigest);
       const answer = await context.fcall('create_token', {
-        keys: { record, token: token(id), tokens, ends },
-        args: { incarnation, prefix, id, secret, facts: JSON.stringify(facts), lifetimeMs, keptMs, most },
+        keys: { meta, audit, record, token: token(id), tokens, ends },
+        args: {
+          incarnation,
+          prefix,
+          id,
+          secret,
+          facts: JSON.stringify(facts),
+          lifetimeMs,
+          keptMs,
+          most,
+          ...recordArguments(recordOfNewToken(request)),
+        },
       });
       if (wordOf(answer) === 'TAKEN') throw planeError('TOKEN_INVALID', { problem: TAKEN });
       if (wordOf(answer) === 'FULL') return { kind: 'full' };
@@ -55,15 +74,21 @@ export function createTokenStore(context: RedisContext, sessions: Pick<SessionSt
       });
       return wordOf(answer) === 'NOTED' ? 'noted' : 'ended';
     },
-    async revokeToken({ id }) {
+    async revokeToken(request) {
+      const { id } = request;
+      // What a token is for does not change, so it can be read before.
+      const facts = await context.command('HGET', token(id), 'facts');
+      // Without one the function says what that means: there is no such token, or the store is another one.
+      const known = facts === null ? {} : readFacts(asText(facts));
+      const { event: _, ...written } = recordArguments(recordOfRevokedToken({ ...known, id }, request));
       const answer = await context.fcall('revoke_token', {
-        keys: { record, token: token(id), ends },
-        args: { incarnation, id, keptMs },
+        keys: { meta, audit, record, token: token(id), ends },
+        args: { incarnation, id, keptMs, ...written },
       });
       if (wordOf(answer) !== 'REVOKED') return 'unknown';
       // From here on no session can be noted. They lie in other slots; who finds one left revokes the token again.
       const opened = asList(await context.command('ZRANGEBYSCORE', tokenSessions(id), '-inf', '+inf')).map(asText);
-      await Promise.all(opened.map((session) => sessions.revokeSession(session as SessionId)));
+      await Promise.all(opened.map((session) => sessions.revokeSession({ ...request, session: session as SessionId })));
       return 'revoked';
     },
     async useOnce(request) {
@@ -75,7 +100,30 @@ export function createTokenStore(context: RedisContext, sessions: Pick<SessionSt
       });
       return wordOf(answer) === 'FIRST' ? 'first' : 'used';
     },
+    async recordLogin(request) {
+      await context.fcall('record_login', {
+        keys: { meta, audit, once: once(sha256(request.attempt)) },
+        args: { incarnation, ...recordArguments(recordOfLogin(request)), knownMs: ATTEMPT_MS },
+      });
+    },
   };
+}
+
+/** Nothing for facts that were written by hand: such a token can be revoked all the same. */
+function readFacts(text: string): Partial<NewToken> {
+  try {
+    return JSON.parse(text) as Partial<NewToken>;
+  } catch {
+    return {};
+  }
+}
+
+/** So long after a login the same attempt is known: a repeat after a lost answer comes at once. */
+const ATTEMPT_MS = 60_000;
+
+/** `about` has the lines of `about_session`; a token is about no session. */
+function recordArguments({ event, detail, identity }: AdministrativeRecord) {
+  return { event, detail, about: identity === undefined ? '' : `\n\n${canonicalJson(identity as never)}` };
 }
 
 /** Made here, so that nothing that travels to the server is what a bearer's gateway shows it. */

@@ -5,6 +5,7 @@ import {
   type Connection,
   type RedisConnectionOptions,
 } from './connection.ts';
+import { foundDeploymentLane, readIncarnation } from './incarnation-record.ts';
 import { loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
 import type { RedisStoreOptions } from './redis-store.ts';
 import { refuseUnsafeServer, type ServerFacts } from './safety.ts';
@@ -36,7 +37,12 @@ export async function withServer<Result>(
 
 /** Puts this release's functions beside those of others, so that users without that right can start. */
 export function upgradeLibrary(options: RedisStoreOptions): Promise<'loaded' | 'there'> {
-  return withServer(options, ({ commands }) => loadLibrary(commands, readFunctions()));
+  return withServer(options, async ({ commands, name }) => {
+    const answer = await loadLibrary(commands, readFunctions());
+    const record = await readIncarnation(commands, name);
+    if (record !== undefined && record.condition === undefined) await foundDeploymentLane(commands, name, record.id);
+    return answer;
+  });
 }
 
 export async function loadedFunctions({ commands }: ReachedServer): Promise<ReadonlyMap<string, StoreFunction>> {

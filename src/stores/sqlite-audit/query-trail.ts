@@ -71,7 +71,7 @@ function toPlace(database: Database, { at, laneId, sequence }: Place): TrailPlac
   return { at, store: lane.store, lane: lane.lane, sequence };
 }
 
-const FIELDS = ['tenant', 'subject', 'agent', 'tool', 'event'] as const;
+const FIELDS = ['tenant', 'subject', 'agent', 'tool', 'event', 'by'] as const;
 
 function fieldsOf(filter: AuditFilter): Conditions {
   const conditions: string[] = [];

@@ -27,6 +27,7 @@ export function openAuditLane(database: Database, store: string, lane: number): 
 export interface PlacedRecord extends ChainedRecord {
   readonly sequence: number;
   readonly at: number;
+  /** Empty: the record is about no call. */
   readonly callId: string;
 }
 

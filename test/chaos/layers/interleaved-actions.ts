@@ -236,7 +236,7 @@ const revokeAction: Action = {
   name: 'revoke the session',
   applies: (world) => !world.revoked && world.model.calls.size > 0,
   run: async (world) => {
-    expect(await storeOf(world).revokeSession(world.real.session.id)).toBe('revoked');
+    expect(await storeOf(world).revokeSession({ session: world.real.session.id })).toBe('revoked');
     world.revoked = true;
   },
 };

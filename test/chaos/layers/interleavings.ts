@@ -123,6 +123,7 @@ async function compareAudit(lapsing: LapsingStore, walked: readonly Walked[], ta
   const own = walked.filter((each) => each.world.lapsing === lapsing && isLeftAlone(each));
   const entries = new Map<string, AuditEntry[]>();
   for (const entry of await readWholeAudit(lapsing.store, 0)) {
+    if (entry.callId === undefined) continue;
     entries.set(entry.callId, [...(entries.get(entry.callId) ?? []), entry]);
   }
   for (const { path, world } of own) {

@@ -161,7 +161,7 @@ export function describeAccept(scene: Scene): void {
   it('accept names why a session ended: revoked, expired, idle, run unknown', async () => {
     const store = await scene.open();
     const revoked = await openSession(store);
-    await store.revokeSession(revoked.id);
+    await store.revokeSession({ session: revoked.id });
     const expired = await openSession(store, { lifetimeMs: 5 });
     const idle = await openSession(store, { idleMs: 5 });
     await storeTimeAfter(store, (await store.now()) + 5);
@@ -201,7 +201,7 @@ export function describeAccept(scene: Scene): void {
     const session = await openSession(store);
     const delivery = await holdOne(store, session, { key: 'k' });
     await store.settleCall(settleRequest(delivery));
-    await store.revokeSession(session.id);
+    await store.revokeSession({ session: session.id });
     expect(await store.acceptCall(acceptRequest(session, { key: 'k' }))).toEqual({
       kind: 'unauthenticated',
       ending: 'revoked',

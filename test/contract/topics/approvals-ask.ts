@@ -122,7 +122,7 @@ export function describeAsking(scene: Scene): void {
     const orphan = await holdOne(store, other);
     await store.endRun({ session: other.id, run: other.run });
     expect(await store.askApproval(askRequest(orphan))).toEqual({ kind: 'session-ended', ending: 'run-unknown' });
-    await store.revokeSession(other.id);
+    await store.revokeSession({ session: other.id });
     expect(await store.askApproval(askRequest(orphan))).toEqual({ kind: 'session-ended', ending: 'revoked' });
     expect(await store.listApprovals({ limit: 10 })).toEqual([]);
     const events = (await readWholeAudit(store, session.lane)).map(({ event }) => event);

@@ -351,7 +351,7 @@ export function describeDeciding(scene: Scene): void {
     for (const end of ['revoke', 'end-run'] as const) {
       const session = await openSession(store);
       const asked = await askAbout(store, await holdOne(store, session));
-      if (end === 'revoke') await store.revokeSession(session.id);
+      if (end === 'revoke') await store.revokeSession({ session: session.id });
       else await store.endRun({ session: session.id, run: session.run });
       expect(await store.decideApproval(decideRequest(asked))).toEqual({ kind: 'already-decided', state: 'cancelled' });
       expect(await claimMany(store, { lane: session.lane })).toEqual([]);

@@ -107,7 +107,7 @@ export function describeApprovalEnds(scene: Scene): void {
       const delivery = await holdOne(store, session, { waiter });
       const asked = await askAbout(store, delivery, { callback: true });
       expect(await store.reapCalls(reapRequest(session.lane))).toEqual({ expired: [], overdue: [] });
-      if (how === 'revoked') await store.revokeSession(session.id);
+      if (how === 'revoked') await store.revokeSession({ session: session.id });
       else await store.endRun({ session: session.id, run: session.run });
       expect((await store.reapCalls(reapRequest(session.lane))).expired).toEqual([delivery.callId]);
       expect((await recordOf(store, delivery.callId)).outcome).toEqual(sameBytes(SESSION_ENDED));

@@ -138,7 +138,7 @@ export function describeRevealing(scene: Scene): void {
     expect(await store.revealApproval(revealRequest(late))).toEqual({ kind: 'already-decided', state: 'expired' });
 
     const { asked: orphan, session: ended } = await askMasked(store);
-    await store.revokeSession(ended.id);
+    await store.revokeSession({ session: ended.id });
     expect(await store.revealApproval(revealRequest(orphan))).toEqual({ kind: 'already-decided', state: 'cancelled' });
   });
 

@@ -14,7 +14,15 @@ import {
   settleRequest,
   startRequest,
 } from '../fixtures.ts';
-import { auditEvents, auditOf, readWholeAudit, recordOf, sameBytes, storeTimePasses } from '../observe.ts';
+import {
+  auditEvents,
+  auditOf,
+  readCallAudit,
+  readWholeAudit,
+  recordOf,
+  sameBytes,
+  storeTimePasses,
+} from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
 export function describeAudit(scene: Scene): void {
@@ -24,11 +32,11 @@ export function describeAudit(scene: Scene): void {
     const delivery = await holdOne(store, session);
     await store.settleCall(settleRequest(delivery, undefined, { audit: detail('mine') }));
     const { settledAt } = await recordOf(store, delivery.callId);
-    const entries = await readWholeAudit(store, session.lane);
+    const entries = await readCallAudit(store, session.lane);
     expect(entries.map((entry) => ({ ...entry, identity: JSON.parse(entry.identity) as unknown }))).toEqual([
       {
         lane: session.lane,
-        sequence: 1,
+        sequence: 2,
         at: settledAt,
         event: 'call.settled',
         callId: delivery.callId,
@@ -54,7 +62,7 @@ export function describeAudit(scene: Scene): void {
     await store.cancelCall(cancelRequest(cancelled));
     await store.settleCall(settleRequest(settled));
 
-    const entries = await readWholeAudit(store, session.lane);
+    const entries = await readCallAudit(store, session.lane);
     expect(entries.map((entry) => [entry.event, entry.callId])).toEqual([
       ['call.expired', expired],
       ['call.intended', settled.callId],
@@ -76,6 +84,7 @@ export function describeAudit(scene: Scene): void {
       expect(entries.map((entry) => [entry.lane, entry.sequence])).toEqual([
         [lane, 1],
         [lane, 2],
+        [lane, 3],
       ]);
     }
   });
@@ -88,7 +97,7 @@ export function describeAudit(scene: Scene): void {
       await store.settleCall(settleRequest(delivery));
     const page = await store.readAudit({ lane: session.lane, fromSequence: 2, limit: 3 });
     expect(page.map((entry) => entry.sequence)).toEqual([2, 3, 4]);
-    expect(await store.readAudit({ lane: session.lane, fromSequence: 6, limit: 3 })).toEqual([]);
+    expect(await store.readAudit({ lane: session.lane, fromSequence: 7, limit: 3 })).toEqual([]);
   });
 
   it('refused requests leave no audit record', async () => {
@@ -98,7 +107,7 @@ export function describeAudit(scene: Scene): void {
     await store.acceptCall(acceptRequest(session, { key: 'k', arguments: '{"n":1}' }));
     await store.settleCall(settleRequest({ ...delivery, fence: delivery.fence - 1 }));
     await store.cancelCall(cancelRequest(acceptRequest(session).callId));
-    expect(await readWholeAudit(store, session.lane)).toEqual([]);
+    expect(await readCallAudit(store, session.lane)).toEqual([]);
   });
 
   it('resolve adds the operator’s word to an indeterminate call and keeps its outcome', async () => {

@@ -24,7 +24,7 @@ export function describeDelegates(scene: Scene): void {
     const peer = await openSession(store, boss.identity);
     const peersOwn = await delegate(store, peer);
 
-    expect(await store.revokeSession(boss.id)).toBe('revoked');
+    expect(await store.revokeSession({ session: boss.id })).toBe('revoked');
     for (const session of [boss, ...children, grandchild, last]) {
       expect(await endingOf(store, session)).toBe('revoked');
       expect(await store.readSession(session.id)).toMatchObject({ revoked: true });
@@ -41,11 +41,11 @@ export function describeDelegates(scene: Scene): void {
     const boss = await openSession(store);
     const [ended, sibling] = [await delegate(store, boss), await delegate(store, boss)];
     const under = await delegate(store, ended);
-    await store.revokeSession(ended.id);
+    await store.revokeSession({ session: ended.id });
     expect(await Promise.all([ended, under].map((each) => endingOf(store, each)))).toEqual(['revoked', 'revoked']);
     expect(await Promise.all([boss, sibling].map((each) => endingOf(store, each)))).toEqual([undefined, undefined]);
     // And it is ended with the rest later on, although a part was before.
-    await store.revokeSession(boss.id);
+    await store.revokeSession({ session: boss.id });
     expect(await endingOf(store, sibling)).toBe('revoked');
   });
 
@@ -59,12 +59,12 @@ export function describeDelegates(scene: Scene): void {
     const before = await laneState(store, boss.lane);
     expect(before.epoch).toBe(delivery.epoch);
 
-    await store.revokeSession(boss.id);
+    await store.revokeSession({ session: boss.id });
     const after = await laneState(store, boss.lane);
     expect(after.epoch).not.toBe(delivery.epoch);
     expect(await store.startCall(startRequest(delivery))).toEqual({ kind: 'session-ended', ending: 'revoked' });
     // Once more changes nothing.
-    await store.revokeSession(boss.id);
+    await store.revokeSession({ session: boss.id });
     expect((await laneState(store, boss.lane)).epoch).toBe(after.epoch);
   });
 
@@ -72,7 +72,7 @@ export function describeDelegates(scene: Scene): void {
     const store = await scene.open();
     const [revoked, short] = [await openSession(store), await openSession(store, { lifetimeMs: 20 })];
     const helper = await delegate(store, revoked);
-    await store.revokeSession(revoked.id);
+    await store.revokeSession({ session: revoked.id });
     await storeTimeAfter(store, short.expiresAt);
     const absent = { ...revoked, id: newSessionId(revoked.identity.tenant, revoked.identity.subject, store.lanes) };
     for (const delegator of [revoked, helper, short, absent]) {
@@ -106,7 +106,7 @@ export function describeDelegates(scene: Scene): void {
     for (let round = 0; round < 20; round += 1) {
       const boss = await openSession(one);
       const opening = Array.from({ length: 4 }, () => delegate(other, boss).catch(() => undefined));
-      await one.revokeSession(boss.id);
+      await one.revokeSession({ session: boss.id });
       const opened = (await Promise.all(opening)).filter((session) => session !== undefined);
       const endings = await Promise.all(opened.map((session) => endingOf(one, session)));
       expect(endings).toEqual(opened.map(() => 'revoked'));
@@ -120,7 +120,7 @@ export function describeDelegates(scene: Scene): void {
     const { id, run, identity, tokenDigest, expiresAt } = helper;
     const again = { id, run, identity, tokenDigest, lifetimeMs: 1, idleMs: 1, delegatedBy: boss.id };
     expect(await store.openSession(again)).toEqual({ expiresAt });
-    await store.revokeSession(boss.id);
+    await store.revokeSession({ session: boss.id });
     expect(await store.openSession(again)).toEqual({ expiresAt });
     expect(await endingOf(store, helper)).toBe('revoked');
   });

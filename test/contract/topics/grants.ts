@@ -165,7 +165,7 @@ export function describeGrants(scene: Scene): void {
     expect(await store.revokeGrant({ id: grant.id, audit: detail('gone') })).toBe('revoked');
     const last = (await readWholeAudit(store, session.lane)).at(-1);
     expect(last).toMatchObject({ event: 'grant.revoked', callId: asked.callId, grant: grant.id });
-    expect(JSON.parse(last!.identity)).toEqual(session.identity);
+    expect(JSON.parse(last!.identity!)).toEqual(session.identity);
   });
 
   it('a grant ends with its lifetime and is forgotten', async () => {

@@ -86,7 +86,7 @@ export function describeInjected(scene: Scene): void {
     await store.endRun({ session: session.id, run: session.run });
     expect(await inject(store, call, [READ])).toEqual({ kind: 'injected', tools: [] });
     const late = await holdOne(store, revoked);
-    await store.revokeSession(revoked.id);
+    await store.revokeSession({ session: revoked.id });
     expect(await inject(store, late, [READ])).toEqual({ kind: 'injected', tools: [] });
     for (const each of [session, revoked]) expect(await grantsOf(store, each)).toEqual([]);
   });

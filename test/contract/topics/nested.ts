@@ -68,7 +68,7 @@ export function describeNested(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const parent = await holdOne(store, session);
-    await store.revokeSession(session.id);
+    await store.revokeSession({ session: session.id });
     const answer = await store.acceptCall(acceptRequest(session, { proof: asParent(parent) }));
     expect(answer).toEqual({ kind: 'unauthenticated', ending: 'revoked' });
   });

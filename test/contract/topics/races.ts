@@ -24,7 +24,7 @@ import {
   settleRequest,
   startRequest,
 } from '../fixtures.ts';
-import { drainReplies, readWholeAudit, recordOf, sameBytes, storeTimePasses, terminalEvents } from '../observe.ts';
+import { drainReplies, readCallAudit, recordOf, sameBytes, storeTimePasses, terminalEvents } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
 const wide = { admission: { ...ROOMY, subjectWindow: 1_000 } };
@@ -109,7 +109,7 @@ export function describeRaces(scene: Scene): void {
         { kind: 'settled', correlationId: waiter.correlationId, outcome: expected },
       ]);
     }
-    const entries = await readWholeAudit(store, session.lane);
+    const entries = await readCallAudit(store, session.lane);
     expect(entries).toHaveLength(100);
     expect(new Set(entries.map((entry) => entry.callId)).size).toBe(100);
   });
@@ -166,7 +166,7 @@ export function describeRaces(scene: Scene): void {
       expect(settled[index]).toBe(taken.has(delivery.callId) ? 'fenced' : 'settled');
     }
     for (const delivery of taken.values()) expect(await other.settleCall(settleRequest(delivery))).toBe('settled');
-    const entries = await readWholeAudit(store, session.lane);
+    const entries = await readCallAudit(store, session.lane);
     expect(entries.map((entry) => entry.callId).sort()).toEqual(callIds(held).sort());
   });
 
@@ -193,7 +193,7 @@ export function describeRaces(scene: Scene): void {
     await working;
 
     expect(delivered.sort()).toEqual(accepted.sort());
-    const entries = await readWholeAudit(store, lane);
+    const entries = await readCallAudit(store, lane);
     expect(entries.map((entry) => entry.callId).sort()).toEqual(accepted);
     expect((await store.queueState()).every((state) => state.queued + state.leased === 0)).toBe(true);
   });
@@ -330,7 +330,7 @@ export function describeRaces(scene: Scene): void {
       for (const delivery of deliveries) expect(await store.settleCall(settleRequest(delivery))).toBe('fenced');
       expect((await recordOf(store, callId)).state).toBe('settled');
     }
-    const entries = await readWholeAudit(store, session.lane);
+    const entries = await readCallAudit(store, session.lane);
     expect(entries.map((entry) => entry.event)).toEqual(Array.from({ length: 60 }, () => 'call.cancelled'));
     await expect(claimOne(store, { lane: session.lane })).rejects.toThrow('Expected a call');
   });

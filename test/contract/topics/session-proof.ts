@@ -38,7 +38,7 @@ export function describeSessionProof(scene: Scene): void {
   it('a revoked session proves nothing, and to a wrong token it is unknown like any other', async () => {
     const store = await scene.open();
     const session = await openSession(store);
-    await store.revokeSession(session.id);
+    await store.revokeSession({ session: session.id });
     expect(await store.proveSession(proofOf(session))).toBe('revoked');
     expect(await store.proveSession({ session: session.id, tokenDigest: sha256(newToken()) })).toBe('unknown');
   });

@@ -33,7 +33,7 @@ export function describeSessions(scene: Scene): void {
     const absent = newSessionId('acme', 'nobody', store.lanes);
     expect(await store.readSession(absent)).toBeUndefined();
     expect(await store.touchSession(absent)).toBe('ended');
-    expect(await store.revokeSession(absent)).toBe('unknown');
+    expect(await store.revokeSession({ session: absent })).toBe('unknown');
     expect(await store.openRun({ session: absent, run: newRunId() })).toBe('ended');
   });
 
@@ -61,7 +61,7 @@ export function describeSessions(scene: Scene): void {
     const idle = await openSession(store, { idleMs: 5 });
     const expired = await openSession(store, { lifetimeMs: 5 });
     const revoked = await openSession(store);
-    await store.revokeSession(revoked.id);
+    await store.revokeSession({ session: revoked.id });
     await storeTimeAfter(store, (await store.now()) + 5);
     for (const session of [idle, expired, revoked]) {
       expect(await store.touchSession(session.id)).toBe('ended');
@@ -95,14 +95,14 @@ export function describeSessions(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     await acceptOne(store, session);
-    expect(await store.revokeSession(session.id)).toBe('revoked');
+    expect(await store.revokeSession({ session: session.id })).toBe('revoked');
     const claim = { lane: session.lane, pool: POOL, workerId: newWorkerId(), limit: 1, waitMs: 0 };
     const { deliveries, lane } = await store.claimCalls(claim);
 
     expect(deliveries).toHaveLength(1);
     expect(lane.epoch).not.toBe(deliveries[0]!.epoch);
     expect((await store.readSession(session.id))!.revoked).toBe(true);
-    expect(await store.revokeSession(session.id)).toBe('revoked');
+    expect(await store.revokeSession({ session: session.id })).toBe('revoked');
   });
 
   it('revoke of one session only costs the others of its lane a second look', async () => {
@@ -110,7 +110,7 @@ export function describeSessions(scene: Scene): void {
     const revoked = await openSession(store);
     const live = await openSession(store, { lane: revoked.lane });
     await acceptOne(store, live);
-    await store.revokeSession(revoked.id);
+    await store.revokeSession({ session: revoked.id });
     const delivery = await claimOne(store, { lane: live.lane });
     const answer = await store.recheckSessions({
       lane: live.lane,
@@ -131,7 +131,7 @@ export function describeSessions(scene: Scene): void {
     const live = await openSession(store);
     const { lane } = live;
     const revoked = await openSession(store, { lane });
-    await store.revokeSession(revoked.id);
+    await store.revokeSession({ session: revoked.id });
     const expired = await openSession(store, { lane, lifetimeMs: 5 });
     const ended = await openSession(store, { lane });
     await store.endRun({ session: ended.id, run: ended.run });

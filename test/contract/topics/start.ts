@@ -44,7 +44,7 @@ export function describeStart(scene: Scene): void {
     const delivery = await holdOne(store, session);
     await store.startCall(startRequest(delivery, { intent: detail('rm') }));
     const entries = await auditOf(store, delivery.callId);
-    expect(entries.map((entry) => ({ ...entry, identity: JSON.parse(entry.identity) as unknown }))).toEqual([
+    expect(entries.map((entry) => ({ ...entry, identity: JSON.parse(entry.identity!) as unknown }))).toEqual([
       expect.objectContaining({
         event: 'call.intended',
         tool: delivery.tool,
@@ -179,7 +179,7 @@ export function describeStart(scene: Scene): void {
     const store = await scene.open();
     const session = await openSession(store);
     const delivery = await holdOne(store, session);
-    await store.revokeSession(session.id);
+    await store.revokeSession({ session: session.id });
     expect(await store.startCall(startRequest(delivery))).toEqual({ kind: 'session-ended', ending: 'revoked' });
     expect((await recordOf(store, delivery.callId)).starts).toBe(0);
   });

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAboutCall, type AboutCall } from '../../../src/domain/audit-record.ts';
 import type { CallOptions, Client, Outcome, SessionHandle } from '../../../src/exports/client.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import type { AuditEntry } from '../../../src/ports/audit-store.ts';
@@ -98,8 +99,9 @@ export function callFor(
   return calling;
 }
 
-export function audit(plane: StagedPlane): Promise<AuditEntry[]> {
-  return plane.store.readAudit({ lane: 0, fromSequence: 1, limit: 100_000 });
+/** Records of calls; those of sessions and administration are left out. */
+export async function audit(plane: StagedPlane): Promise<AboutCall<AuditEntry>[]> {
+  return (await plane.store.readAudit({ lane: 0, fromSequence: 1, limit: 100_000 })).filter(isAboutCall);
 }
 
 const TERMINAL: readonly string[] = ['call.settled', 'call.cancelled', 'call.expired'];

@@ -9,9 +9,21 @@ export interface AuditFilter {
   readonly event?: string;
   readonly outcome?: string;
   readonly callId?: string;
+  readonly by?: string;
 }
 
-export const FILTER_NAMES = ['from', 'to', 'tenant', 'subject', 'agent', 'tool', 'event', 'outcome', 'callId'] as const;
+export const FILTER_NAMES = [
+  'from',
+  'to',
+  'tenant',
+  'subject',
+  'agent',
+  'tool',
+  'event',
+  'outcome',
+  'callId',
+  'by',
+] as const;
 
 export function filterOf(given: Readonly<Record<string, string | undefined>>): AuditFilter {
   const set = FILTER_NAMES.map((name) => [name, given[name]?.trim()] as const).filter(([, value]) => value);

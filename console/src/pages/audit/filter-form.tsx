@@ -10,7 +10,7 @@ export interface FilterFormProps {
 }
 
 /** Folded away until one of them is set. */
-const RARER = ['from', 'to', 'callId', 'tenant'] as const;
+const RARER = ['from', 'to', 'callId', 'tenant', 'by'] as const;
 
 export function FilterForm({ filter, onSearch }: FilterFormProps): VNode {
   const search = (event: SubmitEvent): void => {
@@ -29,12 +29,13 @@ export function FilterForm({ filter, onSearch }: FilterFormProps): VNode {
         <Choice name="outcome" label="Ended" filter={filter} words={['not-ok', ...OUTCOME_KINDS]} />
       </div>
       <details open={RARER.some((name) => filter[name] !== undefined)}>
-        <summary>Time, call and tenant</summary>
+        <summary>Time, call, tenant and who</summary>
         <div class="audit-fields">
           <Moment name="from" label="From" filter={filter} />
           <Moment name="to" label="Before" filter={filter} />
           <Text name="callId" label="Call" filter={filter} />
           <Text name="tenant" label="Tenant" filter={filter} />
+          <Text name="by" label="By" filter={filter} />
         </div>
       </details>
       <div class="audit-filter-actions">

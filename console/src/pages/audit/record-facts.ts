@@ -7,6 +7,11 @@ export function recordKey({ store, lane, sequence }: ShownRecord): string {
   return `${store} ${lane} ${sequence}`;
 }
 
+/** Empty for a record of the deployment, which is about no subject. */
+export function subjectOf({ tenant, subject = '' }: ShownRecord): string {
+  return tenant === undefined || tenant === 'default' ? subject : `${tenant}/${subject}`;
+}
+
 export interface Fact {
   readonly name: string;
   readonly value: string;
@@ -25,6 +30,14 @@ const WHAT: Names = {
   decision: 'Decision',
   resolution: 'Resolution',
   by: 'By',
+  via: 'Through',
+  bearer: 'Proved by token',
+  token: 'Token',
+  tokenName: 'Name of the token',
+  scopes: 'Scopes',
+  changed: 'Changed',
+  sessions: 'Sessions ended',
+  delegatedBy: 'Delegated by session',
   tool: 'Tool',
   agent: 'Agent',
   subject: 'Subject',
@@ -43,6 +56,7 @@ const WHAT: Names = {
 const WHY: Names = {
   permission: 'Permission',
   rule: 'Rule',
+  hook: 'Hook',
   detector: 'Loop detector',
   askers: 'Asked by',
   changedBy: 'Arguments changed by',
@@ -60,6 +74,8 @@ const PROOF: Names = {
   toolDigest: 'Digest of the tool',
   payloadDigest: 'Digest of the payload',
   binding: 'Binding',
+  policyDigest: 'Digest of the policy',
+  previousDigest: 'Digest of the policy before',
 };
 
 const SHOWN_ELSEWHERE = new Set(['version', 'at', 'arguments', 'detail', 'comment', 'erased']);
@@ -102,21 +118,13 @@ function hrefOf(name: string, value: unknown): string | undefined {
 }
 
 /** The reason in one line, as `sallyport audit query` tells it. */
-export function whyOf({
-  code,
-  rule,
-  grant,
-  approval,
-  decision,
-  by,
-  resolution,
-  parent,
-  detail,
-  erased,
-}: ShownRecord): string {
+export function whyOf(record: ShownRecord): string {
+  const { code, rule, hook, grant, approval, decision, by, resolution, parent, detail, comment, erased } = record;
   const parts = [
+    ...(record.callId === undefined ? administrationOf(record) : []),
     code,
     rule && `rule ${rule}`,
+    hook && `hook ${hook}`,
     grant && `grant ${grant}`,
     decision,
     by && `by ${by}`,
@@ -124,7 +132,18 @@ export function whyOf({
     approval && `approval ${approval}`,
     parent && `called by ${parent}`,
     detail,
+    comment,
     erased && 'erased',
   ];
   return parts.filter(Boolean).join('; ');
+}
+
+function administrationOf({ policyVersion, changed, token, tokenName, session, sessions = 1 }: ShownRecord) {
+  return [
+    policyVersion !== undefined && `policy version ${policyVersion}`,
+    changed?.join(', '),
+    token && `token ${tokenName ?? ''} (${token})`,
+    session && `session ${session}`,
+    sessions > 1 && `with ${sessions - 1} delegated`,
+  ];
 }

@@ -4,7 +4,7 @@ import { Inert } from '../../components/inert.tsx';
 import { Name } from '../../components/name.tsx';
 import { Table, type Column } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
-import { recordKey, whyOf, type ShownRecord } from './record-facts.ts';
+import { recordKey, subjectOf, whyOf, type ShownRecord } from './record-facts.ts';
 
 export interface RecordTableProps {
   readonly records: readonly ShownRecord[];
@@ -29,12 +29,12 @@ export function RecordTable({ records, onOpen, isStale }: RecordTableProps): VNo
     { title: 'Ended', cell: ({ outcome }) => (outcome === undefined ? '' : <OutcomeBadge outcome={outcome} />) },
     {
       title: 'Tool',
-      cell: ({ tool }) => <Name text={tool} mono />,
+      cell: ({ tool }) => (tool === undefined ? '' : <Name text={tool} mono />),
     },
-    { title: 'Agent', cell: ({ agent }) => <Name text={agent} />, minor: true },
+    { title: 'Agent', cell: ({ agent }) => (agent === undefined ? '' : <Name text={agent} />), minor: true },
     {
       title: 'Subject',
-      cell: ({ tenant, subject }) => <Name text={tenant === 'default' ? subject : `${tenant}/${subject}`} />,
+      cell: (record) => (record.subject === undefined ? '' : <Name text={subjectOf(record)} />),
       minor: true,
     },
     { title: 'Why', cell: (record) => <Why text={whyOf(record)} />, minor: true },

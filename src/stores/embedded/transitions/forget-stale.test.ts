@@ -56,7 +56,7 @@ it('a session is kept while one that it delegated to is, so that it can be revok
   const helper = await openSession(store, delegation);
   now += 2 * DAY_MS;
   await store.reapCalls(reapRequest(0));
-  expect(await store.revokeSession(idle.id)).toBe('revoked');
+  expect(await store.revokeSession({ session: idle.id })).toBe('revoked');
   expect(await store.readSession(helper.id)).toMatchObject({ revoked: true });
   now += 30 * DAY_MS;
   await store.reapCalls(reapRequest(0));

@@ -1,6 +1,8 @@
 import { CLOSED_POLICY, type Policy, type PolicyRecord } from '../../../domain/policy.ts';
-import type { WritePolicyAnswer } from '../../../ports/policy-store.ts';
+import type { WritePolicyAnswer, WritePolicyRequest } from '../../../ports/policy-store.ts';
+import { recordOfPolicy } from '../../administrative-record.ts';
 import type { Transaction } from '../transaction.ts';
+import { appendAdministration } from './append-administration.ts';
 
 export function readPolicy({ database }: Transaction): PolicyRecord {
   const row = database.get<{ version: number; policy: string }>('SELECT version, policy FROM policy');
@@ -13,10 +15,8 @@ export function readNewerPolicy(transaction: Transaction, { after }: { after: nu
 }
 
 /** Moves the epoch in the same commit, so that no snapshot taken under the old policy passes for current. */
-export function writePolicy(
-  transaction: Transaction,
-  { expectedVersion, policy }: { expectedVersion: number; policy: Policy },
-): WritePolicyAnswer {
+export function writePolicy(transaction: Transaction, request: WritePolicyRequest): WritePolicyAnswer {
+  const { expectedVersion, policy } = request;
   const { database, lane } = transaction;
   const version = expectedVersion + 1;
   const text = JSON.stringify(policy);
@@ -25,6 +25,7 @@ export function writePolicy(
     const repeated = database.get('SELECT 1 FROM policy WHERE version = ? AND policy = ?', version, text) !== undefined;
     return repeated ? { kind: 'written', version } : { kind: 'conflict', version: lane.policyVersion };
   }
+  appendAdministration(transaction, recordOfPolicy(readPolicy(transaction).policy, policy, version, request));
   database.run('DELETE FROM policy');
   database.run('INSERT INTO policy VALUES (?, ?)', version, text);
   lane.policyVersion = version;

@@ -9,27 +9,16 @@ export function readAudit({ database, file }: Transaction, request: ReadAuditReq
   return found.map(({ text, payload }) => toEntry(JSON.parse(text) as AuditRecord, payload?.bytes ?? NOTHING));
 }
 
+const WHERE_KNOWN = ['callId', 'tool', 'session', 'run', 'bodyDigest', 'approval', 'grant'] as const;
 const NOTHING = new Uint8Array(0);
 
 function toEntry(record: AuditRecord, detail: Uint8Array): AuditEntry {
-  const { lane, sequence, at, event, callId, tool, session, run, bodyDigest } = record;
-  const { approval, grant } = record;
+  const { lane, sequence, at, event } = record;
   const { tenant, subject, agent, channel, space, platform, delegators } = record;
-  return {
-    lane,
-    sequence,
-    at,
-    event,
-    callId,
-    tool,
-    session,
-    run,
-    bodyDigest,
-    detail,
-    identity: JSON.stringify({ agent, channel, delegators, platform, space, subject, tenant }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(grant === undefined ? {} : { grant }),
-  };
+  const identity = JSON.stringify({ agent, channel, delegators, platform, space, subject, tenant });
+  const entry = { lane, sequence, at, event, detail, ...(tenant === undefined ? {} : { identity }) };
+  for (const name of WHERE_KNOWN) if (record[name] !== undefined) Object.assign(entry, { [name]: record[name] });
+  return entry;
 }
 
 /** Its records are in the trail with the step that they tell of: there is nothing to drain, and nothing to be late with. */

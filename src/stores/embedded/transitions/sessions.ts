@@ -7,9 +7,11 @@ import {
   type Session,
   type SessionEnding,
 } from '../../../domain/session.ts';
-import type { OpenSessionRequest } from '../../../ports/session-store.ts';
+import type { EndRunRequest, OpenSessionRequest, RevokeSessionRequest } from '../../../ports/session-store.ts';
+import { detailOfEnd, recordOfOpenedSession, withFacts } from '../../administrative-record.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { appendAdministration } from './append-administration.ts';
 import { changeCall } from './call-row.ts';
 import { findSession, hashToken, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
 
@@ -26,6 +28,12 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
     throw planeError('SESSION_INVALID', { problem: 'its id is taken' });
   }
   const expiresAt = Math.min(now + Math.ceil(request.lifetimeMs), latestExpiry(transaction, request));
+  const record = recordOfOpenedSession(request);
+  appendAdministration(
+    transaction,
+    { ...record, detail: withFacts(record.detail, { expiresAt }) },
+    { session: request.id, run: request.run },
+  );
   database.run(
     'INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)',
     request.id,
@@ -62,11 +70,16 @@ export function touchSession(transaction: Transaction, id: SessionId): 'touched'
   return 'touched';
 }
 
-export function revokeSession(transaction: Transaction, id: SessionId): 'revoked' | 'unknown' {
+export function revokeSession(transaction: Transaction, request: RevokeSessionRequest): 'revoked' | 'unknown' {
+  const { session: id } = request;
   const session = findSession(transaction, id);
   if (session === undefined) return 'unknown';
   if (session.revoked === 0) {
-    for (const each of withDelegates(transaction, id)) {
+    const ended = withDelegates(transaction, id);
+    const detail = withFacts(detailOfEnd(request), { sessions: ended.length });
+    const about = { session: id, identity: session.identity };
+    appendAdministration(transaction, { event: 'session.revoked', detail }, about);
+    for (const each of ended) {
       transaction.rows.dropSession(each);
       transaction.database.run('UPDATE session SET revoked = 1 WHERE id = ?', each);
       hurryParked(transaction, each);
@@ -115,8 +128,11 @@ export function openRun(transaction: Transaction, { session: id, run }: RunReque
   return 'opened';
 }
 
-export function endRun(transaction: Transaction, request: RunRequest): void {
-  dropRun(transaction, request);
+export function endRun(transaction: Transaction, request: EndRunRequest): void {
+  const { session, run, actor } = request;
+  const identity = findSession(transaction, session)?.identity;
+  if (!dropRun(transaction, request) || actor === undefined || identity === undefined) return;
+  appendAdministration(transaction, { event: 'run.ended', detail: detailOfEnd(request) }, { session, run, identity });
 }
 
 /** Moves the epoch: queued calls of the run must not start. Tells whether there was such a run. */

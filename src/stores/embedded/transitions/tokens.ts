@@ -1,11 +1,13 @@
-import { timingSafeEqual } from 'node:crypto';
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { planeError } from '../../../domain/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../../domain/gateway-token.ts';
 import type { SessionId } from '../../../domain/ids.ts';
 import type { CreateTokenRequest, TokenStore } from '../../../ports/token-store.ts';
+import { recordOfLogin, recordOfNewToken, recordOfRevokedToken, withFacts } from '../../administrative-record.ts';
 import { checkNewToken, checkUse, TAKEN } from '../../check-token.ts';
 import type { TokenRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { appendAdministration } from './append-administration.ts';
 import { hashToken } from './session-row.ts';
 import { revokeSession } from './sessions.ts';
 
@@ -25,6 +27,8 @@ export function createToken(transaction: Transaction, request: CreateTokenReques
   const { database, now } = transaction;
   const { id, ...facts } = token;
   const expiresAt = now + Math.ceil(lifetimeMs);
+  const record = recordOfNewToken(request);
+  appendAdministration(transaction, { ...record, detail: withFacts(record.detail, { expiresAt }) });
   database.run(
     'INSERT OR REPLACE INTO token VALUES (?, ?, ?, ?, ?, NULL, ?)',
     id,
@@ -77,20 +81,24 @@ export function noteTokenSession(
   return 'noted';
 }
 
-export function revokeToken(transaction: Transaction, { id }: Request<'revokeToken'>): Answer<'revokeToken'> {
+export function revokeToken(transaction: Transaction, request: Request<'revokeToken'>): Answer<'revokeToken'> {
   const { database, now } = transaction;
+  const { id } = request;
+  const row = findToken(transaction, id);
+  if (row === undefined) return 'unknown';
+  if (row.revokedAt !== null) return 'revoked';
+  appendAdministration(transaction, recordOfRevokedToken(toToken(row), request));
   // One that has expired before keeps its earlier end.
   database.run(
-    'UPDATE token SET revokedAt = ?1, forgetAt = min(forgetAt, ?1 + ?2) WHERE id = ?3 AND revokedAt IS NULL',
+    'UPDATE token SET revokedAt = ?1, forgetAt = min(forgetAt, ?1 + ?2) WHERE id = ?3',
     now,
     TOKEN_LIMITS.keptAfterEndMs,
     id,
   );
   const opened = database.all<{ session: SessionId }>('SELECT session FROM tokenSession WHERE token = ?', id);
-  for (const { session } of opened) revokeSession(transaction, session);
+  for (const { session } of opened) revokeSession(transaction, { ...request, session });
   database.run('DELETE FROM tokenSession WHERE token = ?', id);
-  const found = database.get('SELECT 1 FROM token WHERE id = ? AND forgetAt > ?', id, now);
-  return found === undefined ? 'unknown' : 'revoked';
+  return 'revoked';
 }
 
 export function useOnce({ database, now }: Transaction, request: Request<'useOnce'>): Answer<'useOnce'> {
@@ -105,6 +113,15 @@ export function useOnce({ database, now }: Transaction, request: Request<'useOnc
   if (!(lifetimeMs > 0)) return 'used';
   database.run('INSERT OR REPLACE INTO once VALUES (?, ?, ?)', digest, attempt, now + Math.ceil(lifetimeMs));
   return 'first';
+}
+
+/** So long after a login the same attempt is known: a repeat after a lost answer comes at once. */
+const ATTEMPT_MS = 60_000;
+
+export function recordLogin(transaction: Transaction, request: Request<'recordLogin'>): void {
+  const { attempt } = request;
+  if (useOnce(transaction, { digest: attempt, attempt: randomUUID(), lifetimeMs: ATTEMPT_MS }) === 'used') return;
+  appendAdministration(transaction, recordOfLogin(request));
 }
 
 function findToken({ database, now }: Transaction, id: string): TokenRow | undefined {

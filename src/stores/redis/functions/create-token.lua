@@ -1,12 +1,14 @@
---[[ Make a token. Repeating it changes nothing. Ended ones make room, in the order in which they would be forgotten.
-  KEYS     record, token, tokens, ends
-  ARGV     incarnation, prefix, id, secret, facts, lifetimeMs, keptMs, most
+--[[ Make a token, in one step with its audit record. Repeating it changes nothing. Ended ones make room, in the order in which they
+  would be forgotten.
+  KEYS     meta, audit, record, token, tokens, ends
+  ARGV     incarnation, prefix, id, secret, facts, lifetimeMs, keptMs, most, event, about, detail
   RETURNS  CREATED | TAKEN | FULL ]]
-local record, token, tokens, ends = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local meta, audit, record, token, tokens, ends = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local incarnation, prefix, id, secret, facts = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local lifetime_ms, kept_ms, most = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local event, about, detail = ARGV[9], ARGV[10], ARGV[11]
 
-if not admission.same_store(record, incarnation) then return REPLACED end
+if not admission.same_store(record, incarnation) or not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
 local known = admission.read(token)
 if known[1] and redis.call('ZSCORE', tokens, id) then
@@ -27,6 +29,10 @@ if redis.call('ZCARD', tokens) >= most then
   forget(ended[1])
 end
 
+-- The record comes first: if it cannot be written, there is no token.
+local records = {}
+add_audit(records, event, '', about, detail .. cmsgpack.pack({ expiresAt = now + lifetime_ms }))
+write_audit(meta, audit, text(now), records)
 local created_at, expires_at, forget_at = text(now), text(now + lifetime_ms), text(now + lifetime_ms + kept_ms)
 redis.call('HSET', token, 'secret', secret, 'facts', facts, 'createdAt', created_at, 'expiresAt', expires_at)
 redis.call('PEXPIREAT', token, forget_at)

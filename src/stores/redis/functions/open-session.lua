@@ -1,10 +1,11 @@
---[[ Open a session with its first run. Repeating it changes nothing. One that is delegated is noted with its delegator, which must live.
-  KEYS     meta, sessions
-  ARGV     incarnation, lane, session, run, identity, tokenDigest, lifetimeMs, idleMs, delegatedBy
+--[[ Open a session with its first run, in one step with its audit record. Repeating it changes nothing. One that is delegated is noted
+  with its delegator, which must live.
+  KEYS     meta, sessions, audit
+  ARGV     incarnation, lane, session, run, identity, tokenDigest, lifetimeMs, idleMs, delegatedBy, detail
   RETURNS  OPENED | ENDED ]]
-local meta, sessions = KEYS[1], KEYS[2]
-local incarnation, lane, session, run, identity, token_digest, lifetime_ms, idle_ms, delegated_by =
-  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local meta, sessions, audit = KEYS[1], KEYS[2], KEYS[3]
+local incarnation, lane, session, run, identity, token_digest, lifetime_ms, idle_ms, delegated_by, detail =
+  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 -- Kept past its end, so that a late call hears "expired" and not "unknown".
 local MEMORY_MS = 3600000
 
@@ -14,12 +15,20 @@ local existing = redis.call('HGET', key, 'facts')
 if existing then return { 'OPENED', text(session_facts(existing).expires_at) } end
 local now = now_ms()
 local expires_at = now + tonumber(lifetime_ms)
+local delegator
 if delegated_by ~= '' then
-  local delegator, _, _, ending = live_session(lane, delegated_by, '', now)
+  local _, ending
+  delegator, _, _, ending = live_session(lane, delegated_by, '', now)
   local ended = not delegator or ending == 'revoked' or ending == 'expired'
   if ended or scope_prefix(delegated_by) ~= scope_prefix(session) then return { 'ENDED' } end
   -- It must not outlive who could revoke it.
   expires_at = math.min(expires_at, delegator.expires_at)
+end
+-- The record comes before everything else: if it cannot be written, there is no session.
+local records = {}
+add_audit(records, 'session.opened', '', about_session(session, run, identity), detail .. cmsgpack.pack({ expiresAt = expires_at }))
+write_audit(meta, audit, text(now), records)
+if delegator then
   local delegates = delegates_key(lane, delegated_by)
   redis.call('ZREMRANGEBYSCORE', delegates, '-inf', text(now))
   redis.call('ZADD', delegates, text(expires_at), session)

@@ -1,4 +1,4 @@
---[[ Compare-and-set of a versioned record: the policy, the catalog. Works at the memory limit: the kill switch is a policy.
+--[[ Compare-and-set of the catalog. Works at the memory limit.
   FLAGS    allow-oom
   KEYS     record
   ARGV     expected, digest, body

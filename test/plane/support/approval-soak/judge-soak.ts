@@ -1,3 +1,4 @@
+import { isAboutCall } from '../../../../src/domain/audit-record.ts';
 import type { Approval, DecideAnswer, Outcome } from '../../../../src/exports/client.ts';
 import { canonicalJson } from '../../../../src/wire/canonical-json.ts';
 import { editOf, type Race, type SoakCall } from './soak-calls.ts';
@@ -34,7 +35,7 @@ export async function judgeSoak(
     ({ bytes }) => bytes,
   );
   const events = groupBy(
-    await readAudit(plane),
+    (await readAudit(plane)).filter(isAboutCall),
     ({ callId }) => callId,
     ({ event }) => event,
   );

@@ -48,3 +48,8 @@ end
 local function scope_prefix(id)
   return string.match(id, '^%d+%.[^.]+%.')
 end
+
+-- What an audit record about no call is about, one line each: session, run and identity. All empty: the deployment itself.
+local function about_session(session_id, run, identity)
+  return session_id .. '\n' .. run .. '\n' .. identity
+end

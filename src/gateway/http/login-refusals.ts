@@ -1,0 +1,41 @@
+import type { Actor } from '../../domain/actor.ts';
+import type { Log } from '../../ports/log.ts';
+import type { TokenStore } from '../../ports/token-store.ts';
+import { randomId } from '../../wire/ids.ts';
+import { RateLimit } from './rate-limit.ts';
+
+export interface LoginRefusals {
+  /** Writes the audit record, or counts the refusal where there were too many. Never throws: the login is refused anyway. */
+  record(kind: 'code' | 'token', address: string): Promise<void>;
+}
+
+/** One every six seconds, twenty at once: an attacker who guesses from many addresses must not fill the audit. */
+const RATE = { perSecond: 1 / 6, burst: 20 };
+const NOBODY_KNOWN: Actor = { by: 'unknown', via: 'console' };
+
+/** The records of refused logins, bounded for each gateway. A record says how many refusals before it have none. */
+export function createLoginRefusals(
+  store: Pick<TokenStore, 'recordLogin'>,
+  log: Log,
+  limit: RateLimit = new RateLimit(RATE),
+): LoginRefusals {
+  let omitted = 0;
+  return {
+    async record(kind, address) {
+      if (limit.take('') > 0) {
+        omitted += 1;
+        return;
+      }
+      const before = omitted;
+      omitted = 0;
+      const what = kind === 'code' ? 'a login link' : 'a token';
+      const detail = `${what} that is not valid, from ${address}${before === 0 ? '' : `; ${before} more before it`}`;
+      try {
+        await store.recordLogin({ outcome: 'refused', attempt: randomId(), actor: NOBODY_KNOWN, detail });
+      } catch (error) {
+        omitted += before + 1;
+        log.warn({ error }, 'a refused login could not be written to the audit');
+      }
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import type { Administered } from '../domain/actor.ts';
+import { AUDIT_LIMITS, type AdministrativeEvent, type AdministrativeFacts } from '../domain/audit-record.ts';
+import type { GatewayToken } from '../domain/gateway-token.ts';
+import type { Policy } from '../domain/policy.ts';
+import type { Identity } from '../domain/session.ts';
+import type { OpenSessionRequest } from '../ports/session-store.ts';
+import type { CreateTokenRequest, RecordLoginRequest, TokenPurpose } from '../ports/token-store.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
+import { sha256 } from '../wire/digest.ts';
+import { encode } from '../wire/message-pack.ts';
+import { findPolicyChanges } from './policy-changes.ts';
+
+/** What a store writes beside an administrative change, in the same step. Both stores write the same. */
+export interface AdministrativeRecord {
+  readonly event: AdministrativeEvent;
+  readonly detail: Uint8Array;
+  /** Of the session, or of the calls that a token is made for. */
+  readonly identity?: Identity;
+}
+
+export function recordOfPolicy(
+  before: Policy,
+  after: Policy,
+  version: number,
+  who: Administered,
+): AdministrativeRecord {
+  const { event, changed } = findPolicyChanges(before, after);
+  const digests = { policyDigest: digestOf(after), previousDigest: digestOf(before) };
+  return { event, detail: detailOf(who, { policyVersion: version, ...digests, changed }) };
+}
+
+const EVENT_OF: Readonly<Record<TokenPurpose, AdministrativeEvent>> = {
+  token: 'token.created',
+  'login-link': 'login.offered',
+  login: 'login.succeeded',
+};
+
+/** Its end is the store's, so the store adds `expiresAt` where it knows it. */
+export function recordOfNewToken(request: CreateTokenRequest): AdministrativeRecord {
+  return recordAbout(request.token, EVENT_OF[request.purpose ?? 'token'], request);
+}
+
+export function recordOfRevokedToken(token: Partial<TokenFacts>, who: Administered): AdministrativeRecord {
+  return recordAbout(token, 'token.revoked', who);
+}
+
+export function recordOfLogin(request: RecordLoginRequest): AdministrativeRecord {
+  const { outcome, token, detail } = request;
+  const event = outcome === 'succeeded' ? 'login.succeeded' : 'login.refused';
+  if (token !== undefined) return recordAbout(token, event, request, detail);
+  return { event, detail: detailOf(request, {}, detail) };
+}
+
+type TokenFacts = Pick<GatewayToken, 'id' | 'name' | 'scopes' | 'identity'>;
+
+function recordAbout(
+  { id, name, scopes, identity }: Partial<TokenFacts>,
+  event: AdministrativeEvent,
+  who: Administered,
+  detail?: string,
+): AdministrativeRecord {
+  // A token whose facts were written by hand can be revoked all the same.
+  const facts = {
+    ...(id === undefined ? {} : { token: id }),
+    ...(typeof name === 'string' ? { tokenName: cut(name, AUDIT_LIMITS.nameLength) } : {}),
+    ...(Array.isArray(scopes) ? { scopes } : {}),
+  };
+  return { event, detail: detailOf(who, facts, detail), ...(identity === undefined ? {} : { identity }) };
+}
+
+export function recordOfOpenedSession(request: OpenSessionRequest): AdministrativeRecord {
+  const { delegatedBy, identity } = request;
+  const facts = delegatedBy === undefined ? {} : { delegatedBy };
+  return { event: 'session.opened', detail: detailOf(request, facts), identity };
+}
+
+/** Session, run and identity are the store's; it also adds how many `sessions` a revocation has ended. */
+export function detailOfEnd(who: Administered): Uint8Array {
+  return detailOf(who, {});
+}
+
+/** What only the store knows, as one more map behind the detail. */
+export function withFacts(detail: Uint8Array, facts: AdministrativeFacts): Uint8Array {
+  return Buffer.concat([detail, encode(facts)]);
+}
+
+function detailOf(
+  { actor, comment }: Administered,
+  facts: AdministrativeFacts & { readonly policyVersion?: number },
+  detail?: string,
+): Uint8Array {
+  const { nameLength, detailLength, commentLength } = AUDIT_LIMITS;
+  return Uint8Array.from(
+    encode({
+      by: cut(actor?.by ?? 'unknown', nameLength),
+      ...(actor === undefined ? {} : { via: cut(actor.via, nameLength) }),
+      ...(actor?.bearer === undefined ? {} : { bearer: cut(actor.bearer, nameLength) }),
+      ...facts,
+      ...(comment === undefined ? {} : { comment: cut(comment, commentLength) }),
+      ...(detail === undefined ? {} : { detail: cut(detail, detailLength) }),
+    }),
+  );
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+function digestOf(policy: Policy): string {
+  return sha256(canonicalJson(policy as never));
+}

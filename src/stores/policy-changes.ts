@@ -1,0 +1,93 @@
+import { AUDIT_LIMITS, type AdministrativeEvent } from '../domain/audit-record.ts';
+import type { Paused, Policy } from '../domain/policy.ts';
+import type { Rule } from '../domain/rule.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
+
+export interface PolicyChanges {
+  readonly event: Extract<AdministrativeEvent, `policy.${string}` | `agents.${string}` | `plane.${string}`>;
+  /** Names of what is different, never the values: `rule no-mail added`. */
+  readonly changed: readonly string[];
+}
+
+/**
+ * The difference between two policies, for the audit record of the change. The event follows from the difference itself, so no writer
+ * can call a change of the rules a pause.
+ */
+export function findPolicyChanges(before: Policy, after: Policy): PolicyChanges {
+  const agents = members('agent', before.agents, after.agents);
+  if ((before.agents === undefined) !== (after.agents === undefined)) {
+    agents.unshift(after.agents === undefined ? 'selecting ended' : 'selecting began');
+  }
+  const { paused, resumed } = pauseChanges(before.paused, after.paused);
+  const rest = [
+    ...members('role', before.roles, after.roles),
+    ...members('permission', before.permissions, after.permissions),
+    ...rules(before.rules ?? [], after.rules ?? []),
+    ...members('secrets of', before.secrets, after.secrets),
+    ...settings(before, after),
+  ];
+  const changed = [...paused, ...resumed, ...agents, ...rest];
+  const isOnly = (part: readonly string[]): boolean => part.length > 0 && part.length === changed.length;
+  const event = isOnly(agents)
+    ? 'agents.changed'
+    : isOnly(resumed)
+      ? 'plane.resumed'
+      : isOnly([...paused, ...resumed])
+        ? 'plane.paused'
+        : 'policy.changed';
+  return { event, changed: bounded(changed) };
+}
+
+type Group = Readonly<Record<string, unknown>>;
+
+function members(kind: string, before: Group = {}, after: Group = {}): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return names.flatMap((name) => {
+    const [had, has] = [Object.hasOwn(before, name), Object.hasOwn(after, name)];
+    if (had && has) return isSame(before[name], after[name]) ? [] : [`${kind} ${name} changed`];
+    return [`${kind} ${name} ${has ? 'added' : 'removed'}`];
+  });
+}
+
+function rules(before: readonly Rule[], after: readonly Rule[]): string[] {
+  const group = (list: readonly Rule[]): Group => Object.fromEntries(list.map((rule) => [rule.id, rule]));
+  const kept = (list: readonly Rule[], other: readonly Rule[]): string[] =>
+    list.map(({ id }) => id).filter((id) => other.some((rule) => rule.id === id));
+  const isReordered = !isSame(kept(before, after), kept(after, before));
+  return [...members('rule', group(before), group(after)), ...(isReordered ? ['rules reordered'] : [])];
+}
+
+function pauseChanges(before: Paused, after: Paused): { readonly paused: string[]; readonly resumed: string[] } {
+  const namesOf = ({ all, agents = [], tools = [] }: Paused): string[] => [
+    ...(all === true ? ['everything'] : []),
+    ...agents.map((name) => `agent ${name}`),
+    ...tools.map((name) => `tool ${name}`),
+  ];
+  const [had, has] = [namesOf(before), namesOf(after)];
+  return {
+    paused: has.filter((name) => !had.includes(name)).map((name) => `${name} paused`),
+    resumed: had.filter((name) => !has.includes(name)).map((name) => `${name} resumed`),
+  };
+}
+
+const NAMED_APART = ['roles', 'permissions', 'paused', 'agents', 'rules', 'secrets'];
+
+/** Every other member of a policy, those too that a later release adds. */
+function settings(before: Policy, after: Policy): string[] {
+  const rest = (policy: Policy): Group =>
+    Object.fromEntries(
+      Object.entries(policy).filter(([name, value]) => !NAMED_APART.includes(name) && value !== undefined),
+    );
+  return members('setting', rest(before), rest(after));
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return canonicalJson(one as never) === canonicalJson(other as never);
+}
+
+function bounded(changed: readonly string[]): string[] {
+  const { changes, nameLength } = AUDIT_LIMITS;
+  const short = changed.map((text) => (text.length <= nameLength ? text : `${text.slice(0, nameLength - 1)}…`));
+  if (short.length <= changes) return short;
+  return [...short.slice(0, changes - 1), `${short.length - changes + 1} more changes`];
+}

@@ -1,0 +1,22 @@
+--[[ Compare-and-set of the policy, in one step with its audit record. Works at the memory limit: the kill switch is a policy.
+  FLAGS    allow-oom
+  KEYS     meta, audit, policy
+  ARGV     incarnation, expected, body, event, detail
+  RETURNS  WRITTEN | CONFLICT ]]
+local meta, audit, policy = KEYS[1], KEYS[2], KEYS[3]
+local incarnation, expected, body, event, detail = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+if not same_incarnation(meta, incarnation) then return REPLACED end
+local fields = redis.call('HMGET', policy, 'version', 'body')
+local version = fields[1] or '0'
+if version ~= expected then
+  -- The same writer repeats itself after a lost answer.
+  if tonumber(version) == tonumber(expected) + 1 and fields[2] == body then return { 'WRITTEN', version } end
+  return { 'CONFLICT', version }
+end
+local next_version = text(tonumber(version) + 1)
+-- The record comes first: if it cannot be written, the old policy stays.
+local records = {}
+add_audit(records, event, '', '', detail)
+write_audit(meta, audit, text(now_ms()), records)
+redis.call('HSET', policy, 'version', next_version, 'digest', '', 'body', body)
+return { 'WRITTEN', next_version }

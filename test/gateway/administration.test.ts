@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditRecordView } from '../../src/gateway/api/audit-schema.ts';
+import type { MadeToken } from '../support/create-token.ts';
+import { eventually } from '../support/process.ts';
+import { failOnLeaks } from '../support/reaper.ts';
+import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
+
+afterAll(failOnLeaks);
+
+const OPERATOR = `operator ${userInfo().username}`;
+
+describe.each(['embedded', 'redis'] as const)('administration of a deployment on %s', (store) => {
+  let gateway: GatewayFixture;
+  let admin: MadeToken;
+  beforeAll(async () => {
+    gateway = await startGatewayFixture({ store });
+    admin = await gateway.makeToken({ name: 'ops', scopes: ['operator', 'admin'] });
+  }, 180_000);
+  afterAll(() => gateway.stop());
+
+  async function records(query: string): Promise<AuditRecordView[]> {
+    const answer = await gateway.request(`/v1/audit?limit=100&${query}`, { token: admin });
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { items: AuditRecordView[] }).items;
+  }
+
+  /** On Redis a record is in the sink a moment after it was written. */
+  const untilRecorded = async (query: string, count = 1): Promise<AuditRecordView[]> => {
+    await eventually(async () => (await records(query)).length >= count, { timeoutMs: 20_000, what: query });
+    return (await records(query)).toReversed();
+  };
+
+  it('by commands is in the audit with the user of the operating system', async () => {
+    const { folder } = gateway;
+    writeFileSync(folder.file('agent.json'), '[{ "module": "basic", "tools": "all" }]');
+    writeFileSync(
+      folder.file('policy.json'),
+      '{ "permissions": { "*": { "allow": ["*"] } }, "unattended": ["nightly"] }',
+    );
+    await folder.json('policy', 'set', 'policy.json', '--comment', 'nights are quiet');
+    await folder.json('agents', 'set', 'cli', 'agent.json');
+    await folder.json('pause', 'tool', 'basic.echo');
+    const { id } = await folder.json('tokens', 'create', 'ci', '--scope', 'operator');
+    await folder.json('tokens', 'revoke', String(id));
+    const { id: session } = await folder.json('sessions', 'open', '--subject', 'ada');
+    await folder.json('sessions', 'revoke', String(session));
+    await folder.json('gateway', 'login-link');
+    const by = `by=${encodeURIComponent(OPERATOR)}`;
+    await untilRecorded(`${by}&event=login.offered`);
+    const found = await untilRecorded(`${by}&event=session.revoked`);
+    expect(found).toMatchObject([{ by: OPERATOR, via: 'cli', session, subject: 'ada', sessions: 1 }]);
+    const comment = 'nights are quiet';
+    const [policy] = await untilRecorded(`${by}&event=policy.changed&from=1`, store === 'redis' ? 2 : 1).then((all) =>
+      all.slice(-1),
+    );
+    expect(policy).toMatchObject({ via: 'cli', comment, changed: ['setting unattended added'] });
+    expect(await untilRecorded(`${by}&event=agents.changed`)).toMatchObject([
+      { changed: ['selecting began', 'agent cli added'], policyVersion: policy!.policyVersion! + 1 },
+    ]);
+    expect(await untilRecorded(`${by}&event=plane.paused`)).toMatchObject([{ changed: ['tool basic.echo paused'] }]);
+    expect(await untilRecorded(`${by}&event=token.revoked`)).toMatchObject([{ token: id, tokenName: 'ci' }]);
+    const listed = await folder.json('audit', 'query', '--by', OPERATOR, '--event', 'token.created');
+    expect(listed).toMatchObject([{ token: id, scopes: ['operator'], via: 'cli' }]);
+  });
+
+  it('over HTTP is in the audit with the token that proved it', async () => {
+    const post = async (path: string, json: object, method = 'POST'): Promise<Record<string, unknown>> => {
+      const answer = await gateway.request(path, { method, token: admin, json });
+      expect(answer.ok).toBe(true);
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    await post('/v1/pause', { what: 'agent', name: 'rogue', comment: 'it misbehaves' });
+    await post('/v1/pause', { what: 'agent', name: 'rogue', resume: true });
+    const { id } = await post('/v1/sessions', { subject: 'eve', agent: 'cli' });
+    await gateway.request(`/v1/sessions/${String(id)}`, { method: 'DELETE', token: admin });
+    const { token: made } = await post('/v1/tokens', { name: 'bot', scopes: ['operator'] });
+    const { id: token } = made as { id: string };
+    await gateway.request(`/v1/tokens/${token}`, { method: 'DELETE', token: admin });
+    const who = { by: 'operator ops', via: 'gateway', bearer: admin.id };
+    const by = `by=${encodeURIComponent(who.by)}`;
+    await untilRecorded(`${by}&event=token.revoked`);
+    await untilRecorded(`${by}&event=session.revoked`);
+    const found = (await records(by)).toReversed();
+    expect(found.every((record) => record.bearer === admin.id && record.via === 'gateway')).toBe(true);
+    const events = found.map(({ event }) => event).filter((event) => !event.startsWith('session.'));
+    expect(events).toEqual(['plane.paused', 'plane.resumed', 'token.created', 'token.revoked']);
+    expect(found).toContainEqual(expect.objectContaining({ event: 'plane.paused', comment: 'it misbehaves', ...who }));
+    expect(found).toContainEqual(
+      expect.objectContaining({ event: 'session.opened', session: id, subject: 'eve', ...who }),
+    );
+    expect(found).toContainEqual(expect.objectContaining({ event: 'token.created', token, tokenName: 'bot', ...who }));
+    expect(JSON.stringify(found)).not.toContain(admin.text);
+  });
+
+  it('of the console: logins, refused ones and what is done there name the login', async () => {
+    const origin = gateway.url;
+    const headers = { origin, 'sallyport-console': '1', 'sec-fetch-site': 'same-origin' };
+    const logIn = (json: object) => gateway.request('/v1/login', { method: 'POST', json, headers });
+    const { link } = await gateway.folder.json('gateway', 'login-link');
+    const code = String(link).split('#')[1]!;
+    const loggedIn = await logIn({ code });
+    expect(loggedIn.status).toBe(204);
+    expect((await logIn({ code })).status).toBe(401);
+    expect((await logIn({ token: admin.text })).status).toBe(204);
+    const cookie = loggedIn.headers.get('set-cookie')!.split(';')[0]!;
+    const paused = await gateway.request('/v1/pause', {
+      method: 'POST',
+      json: { what: 'tool', name: 'basic.privileged' },
+      headers: { ...headers, cookie },
+    });
+    expect(paused.status).toBe(200);
+    const [refused] = await untilRecorded('event=login.refused');
+    expect(refused).toMatchObject({ by: 'unknown', via: 'console', detail: expect.stringContaining('a login link') });
+    const logins = await untilRecorded('event=login.succeeded', 2);
+    expect(logins).toMatchObject([
+      { by: 'bearer of a login link', via: 'console', tokenName: 'console' },
+      {
+        by: 'operator ops',
+        via: 'console',
+        bearer: admin.id,
+        token: admin.id,
+        detail: expect.stringContaining('127.0.0.1'),
+      },
+    ]);
+    const offered = await untilRecorded('event=login.offered');
+    expect(offered.map(({ token }) => token)).toContain(logins[0]!.bearer);
+    const [last] = (await untilRecorded('event=plane.paused', 3)).slice(-1);
+    expect(last).toMatchObject({ by: 'operator console', via: 'console', bearer: logins[0]!.token });
+    expect(JSON.stringify([...logins, ...offered])).not.toContain(code);
+  });
+
+  it('leaves a trail that verifies', async () => {
+    const verified = await gateway.folder.cli('audit', 'verify');
+    expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('all in order') });
+  });
+});
