@@ -39,6 +39,7 @@ const SCOPES: Record<string, string> = {
   'GET /approvals': 'operator approver',
   'GET /approvals/{id}': 'operator approver',
   'POST /approvals/{id}/decide': 'approver',
+  'POST /approvals/{id}/reveal': 'approver',
   'GET /grants': 'operator approver',
   'DELETE /grants/{id}': 'approver',
   'GET /agents': 'operator',
