@@ -45,4 +45,22 @@ export const ROWS_BYTES: readonly Requirement[] = [
     ],
     mutants: ['explain-judges-other-bytes'],
   },
+  {
+    id: 'Y4',
+    says: 'The audit can keep the whole arguments of a privileged call, those that ran, for an auditor alone: sealed, bound to their record, erased with it. No worker holds the private key.',
+    tests: [
+      test('src/audit/seal-arguments.test.ts', 'do not open as those of another record'),
+      test('src/audit/seal-arguments.test.ts', 'are broken by a change of any byte, and by a cut'),
+      test('src/audit/auditor-keys.test.ts', 'are refused by a worker when they are private'),
+      test(
+        'src/stages/execute/begin.test.ts',
+        'seals the arguments of a privileged tool, and does not run it when it cannot',
+      ),
+      test('test/plane/sealed.test.ts', 'are the whole arguments that ran, of a mebibyte too'),
+      test('test/plane/sealed.test.ts', 'are what an approver made of them'),
+      test('test/plane/sealed.test.ts', 'workers without a key, and after an erasure'),
+      test('test/audit/sealed-cli.test.ts', 'says clearly why not'),
+    ],
+    mutants: ['seals-fit-every-record', 'the-sent-arguments-are-sealed'],
+  },
 ];

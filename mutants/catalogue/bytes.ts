@@ -66,4 +66,20 @@ export const BYTES: readonly Mutant[] = [
       },
     ],
   },
+  {
+    id: 'seals-fit-every-record',
+    bug: 'Sealed arguments are not bound to their call, so that those of another call can be put in their place.',
+    file: 'src/audit/seal-arguments.ts',
+    find: 'Buffer.from(`\\n${callId}\\n${tool}\\n${digest}`)',
+    replace: 'Buffer.from(`\\n${callId.slice(0, 0)}\\n${tool}\\n${digest}`)',
+    caughtBy: [{ file: 'src/audit/seal-arguments.test.ts', title: 'do not open as those of another record' }],
+  },
+  {
+    id: 'the-sent-arguments-are-sealed',
+    bug: 'The audit seals what the caller sent, not what runs.',
+    file: 'src/stages/execute/begin.ts',
+    find: 'sealer.seal(canonical, {',
+    replace: 'sealer.seal(sent.arguments, {',
+    caughtBy: [{ file: 'test/plane/sealed.test.ts', title: 'are what an approver made of them' }],
+  },
 ];

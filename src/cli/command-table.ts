@@ -92,6 +92,8 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
       async () => (await import('./commands/audit-rotate-key.ts')).auditRotateKeyCommand(),
       async () => (await import('./commands/audit-accept-rollback.ts')).auditAcceptRollbackCommand(),
       async () => (await import('./commands/audit-accept-gap.ts')).auditAcceptGapCommand(),
+      async () => (await import('./commands/audit-auditor-key.ts')).auditAuditorKeyCommand(),
+      async () => (await import('./commands/audit-open.ts')).auditOpenCommand(),
     ]),
   explain: async () => (await import('./commands/explain.ts')).explainCommand(),
   pause: async () => (await import('./commands/pause.ts')).pauseCommand(),

@@ -58,6 +58,7 @@ export function workerOptionsOf(
     health: health.enabled ? { host: health.host, port: health.port ?? 0 } : false,
     admission: config.admission,
     ...(config.audit.sink === undefined ? {} : { audit: auditBoundsOf(config) }),
+    ...(config.audit.auditorKeyFile === undefined ? {} : { auditor: { keyFile: config.audit.auditorKeyFile } }),
     ...(hooks === undefined ? {} : { hooks }),
     ...(config.secrets.providers === undefined ? {} : { secrets: config.secrets.providers }),
     ...(config.redaction.keyFile === undefined ? {} : { redaction: { keyFile: config.redaction.keyFile } }),

@@ -13,6 +13,7 @@ import { DEFAULT_EFFECT_LIMITS } from '../platform/platform-settings.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
+import { readSealer } from '../audit/auditor-keys.ts';
 import { createRedactor } from '../redact/create-redactor.ts';
 import { createSecretSource } from '../secrets/create-secret-source.ts';
 import { withSecrets } from '../secrets/run-with-secrets.ts';
@@ -108,6 +109,7 @@ async function boot(
   const { workerId, pool, concurrency } = settings;
   const placement = place === undefined ? undefined : 'caller';
   const log = options.log ?? createLog('warn');
+  const sealer = options.auditor === undefined ? undefined : readSealer(options.auditor.keyFile);
   const telemetry =
     parts.telemetry ??
     (await startTelemetry(options.telemetry ?? {}, { role: 'worker', release: RELEASE, instance: workerId, log }));
@@ -191,6 +193,7 @@ async function boot(
     ...(hooks === undefined ? {} : { hooks }),
     ...(webhook === undefined ? {} : { approvals: webhook }),
     redactor: createRedactor(redactionKeyFor(options, options.redaction?.keyFile)),
+    ...(sealer === undefined ? {} : { sealer }),
     secrets,
     services,
     ...(effects === undefined ? {} : { effects }),

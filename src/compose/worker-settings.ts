@@ -39,6 +39,8 @@ export type WorkerOptions = StoreOptions & {
   readonly approvals?: { readonly webhook?: WebhookOptions };
   /** How far the audit of a lane may be behind before calls are refused. Absent: nothing is refused before a gateway says so. */
   readonly audit?: AuditBounds;
+  /** Public key that the arguments of privileged calls are sealed to in the audit. Absent: they are not sealed. */
+  readonly auditor?: { readonly keyFile: string };
   /** Where the secrets come from that tools may be given. */
   readonly secrets?: readonly SecretProvider[];
   /** The key of the marks in place of secrets. Absent: one beside the embedded store; on Redis, one of this process alone. */

@@ -35,6 +35,11 @@ export const auditSchema = group({
   keys: optional(filePath, 'Folder of the keys that sign the heads of the chains.', {
     otherwise: 'audit-keys in the folder of the store',
   }),
+  auditorKeyFile: optional(
+    filePath,
+    "File of the auditor's public key. Workers seal the whole arguments of privileged calls to it: see audit.md.",
+    { otherwise: 'nothing is sealed' },
+  ),
   signEveryMs: option(milliseconds(100, DAY), MINUTE, 'How often new heads are signed.'),
   maxAgeMs: optional(milliseconds(MINUTE, 100 * 365 * DAY), 'Records older than this are deleted.', {
     otherwise: 'kept for ever',

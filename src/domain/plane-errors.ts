@@ -1,3 +1,4 @@
+import { SEAL_ERRORS } from './seal-errors.ts';
 import { entry } from './error-entry.ts';
 import { GATEWAY_ERRORS } from './gateway-errors.ts';
 import { HOOK_PLANE_ERRORS } from './hook-errors.ts';
@@ -143,6 +144,7 @@ export const PLANE_ERRORS = {
     say: (d: { problem: string }) => `Nothing is signed, because statements of the audit are gone: ${d.problem}.`,
     fix: 'Find out who put an older copy back or deleted them. After a restore of your own: sallyport audit accept-rollback',
   }),
+  ...SEAL_ERRORS,
   ...SERVICE_PLANE_ERRORS,
   ...GATEWAY_ERRORS,
   CLIENT_CLOSED: entry({

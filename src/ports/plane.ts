@@ -6,6 +6,7 @@ import type { Soon } from '../domain/soon.ts';
 import type { RunnerName, ToolDeclaration } from '../domain/tool.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { ApprovalNotifier } from './approval-notifier.ts';
+import type { ArgumentSealer } from './argument-sealer.ts';
 import type { EffectSource } from './call-effects.ts';
 import type { Delivery, LaneState } from './call-store.ts';
 import type { CallEmitter, Events } from './events.ts';
@@ -65,6 +66,8 @@ export interface Plane {
   readonly effects?: EffectSource;
   /** Absent: the audit keeps digests of arguments only. */
   readonly redactor?: Redactor;
+  /** Absent: there is no auditor's key, and nothing is sealed. */
+  readonly sealer?: ArgumentSealer;
   /** Absent: there are none. Stages ask it for names only. */
   readonly secrets?: Pick<SecretSource, 'knows'>;
   /** What it serves: the pinned tools of the process it runs in, or, absent, all others. */

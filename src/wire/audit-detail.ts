@@ -63,6 +63,16 @@ export function readAuditDetail(bytes: Uint8Array): AuditDetail {
   return { facts, payload };
 }
 
+/** `detail` with one more map behind it: arguments that only the auditor can read. */
+export function withSealed(detail: Uint8Array, sealed: Uint8Array): Uint8Array {
+  return Buffer.concat([detail, encode({ sealed })]);
+}
+
+export function readSealed(bytes: Uint8Array): Uint8Array | undefined {
+  const sealed = mergeMaps(bytes)?.['sealed'];
+  return sealed instanceof Uint8Array ? sealed : undefined;
+}
+
 function mergeMaps(bytes: Uint8Array): Record<string, unknown> | undefined {
   let values: unknown[];
   try {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalId } from '../../domain/approval.ts';
 import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
+import type { ArgumentSealer } from '../../ports/argument-sealer.ts';
 import type { Delivery, RenewAnswer, RenewRequest, StartAnswer, StartRequest } from '../../ports/call-store.ts';
 import {
   partialStore,
@@ -8,14 +9,21 @@ import {
   sampleDelivered,
   sampleDelivery,
   sampleServedTool,
+  SILENT_LOG,
 } from '../../../test/support/sample-call.ts';
+import { readAuditDetail, readSealed } from '../../wire/audit-detail.ts';
+import { sha256 } from '../../wire/digest.ts';
 import { begin } from './begin.ts';
 
 async function begun(
   tool: Partial<ToolDeclaration>,
   delivery: Partial<Delivery> = {},
   answer: StartAnswer = { kind: 'started', starts: 1 },
-  { trustMs = 60_000, renewed = 'renewed' }: { trustMs?: number; renewed?: RenewAnswer } = {},
+  {
+    trustMs = 60_000,
+    renewed = 'renewed',
+    sealer,
+  }: { trustMs?: number; renewed?: RenewAnswer; sealer?: ArgumentSealer } = {},
 ) {
   const marks: StartRequest[] = [];
   const renewals: RenewRequest[] = [];
@@ -34,10 +42,14 @@ async function begun(
     delivered: sampleDelivered(sampleDelivery(delivery)),
     tool: sampleServedTool(tool),
     identity: SAMPLE_IDENTITY,
-    arguments: {},
+    canonical: '{}',
     sent: { arguments: '{}' },
   };
-  return { ending: await begin(call, { store, settings }), marks, renewals };
+  return {
+    ending: await begin(call, { store, settings, log: SILENT_LOG, ...(sealer === undefined ? {} : { sealer }) }),
+    marks,
+    renewals,
+  };
 }
 
 const ONCE = { ...DEFAULT_LIMITS, maxAttempts: 1 };
@@ -65,6 +77,21 @@ describe('begin', () => {
   it('writes the intent of a privileged tool with its mark, and of no other', async () => {
     expect((await begun({ privileged: true })).marks[0]!.intent).toBeInstanceOf(Uint8Array);
     expect((await begun({ effect: 'unsafe' })).marks[0]!.intent).toBeUndefined();
+  });
+
+  it('seals the arguments of a privileged tool, and does not run it when it cannot', async () => {
+    const seal: ArgumentSealer['seal'] = (canonical, { tool }) => Buffer.from(`${tool} ${canonical}`);
+    const sealed = await begun({ privileged: true }, {}, undefined, { sealer: { seal } });
+    expect(Buffer.from(readSealed(sealed.marks[0]!.intent!)!).toString()).toBe('notes.add {}');
+    expect(readAuditDetail(sealed.marks[0]!.intent!).facts.effectiveDigest).toBe(sha256('{}'));
+    const broken: ArgumentSealer = {
+      seal: () => {
+        throw new Error('no entropy');
+      },
+    };
+    const refused = await begun({ privileged: true }, {}, undefined, { sealer: broken });
+    expect(refused.marks).toEqual([]);
+    expect(refused.ending).toMatchObject({ outcome: { executed: 'no', error: { code: 'AUDIT_UNAVAILABLE' } } });
   });
 
   it('does not trust a mark whose answer came late: another worker may have the call by now', async () => {

@@ -3,10 +3,7 @@ import { trouble } from '../../domain/errors.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Redactor } from '../../ports/redactor.ts';
-import { withArguments } from '../../wire/audit-detail.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import { withArguments, withSealed } from '../../wire/audit-detail.ts';
 import { sha256 } from '../../wire/digest.ts';
 import { encode } from '../../wire/message-pack.ts';
 
@@ -14,12 +11,12 @@ export interface BeginningCall {
   readonly delivered: DeliveredCall & { readonly policyVersion?: number };
   readonly tool: ServedTool;
   readonly identity: Identity;
-  /** As they will run, which need not be as they were sent. */
-  readonly arguments: JsonObject;
+  /** Canonical JSON of the arguments that will run, which need not be as they were sent. */
+  readonly canonical: string;
   readonly sent: { readonly arguments: string; readonly parent?: string };
 }
 
-type Needs = Pick<Plane, 'store' | 'redactor' | 'settings'>;
+type Needs = Pick<Plane, 'store' | 'redactor' | 'settings' | 'sealer' | 'log'>;
 
 interface Begun {
   readonly kind: 'begun';
@@ -48,7 +45,8 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
   const { id, effect, privileged, limits } = call.tool.declaration;
   const maxAttempts = effect === 'unsafe' ? 1 : limits.maxAttempts;
   const owned = { callId, pool, workerId, entryId, fence, effect, maxAttempts };
-  const intent = privileged ? encodeIntent(call, needs.redactor) : undefined;
+  const intent = privileged ? intentOf(call, needs) : undefined;
+  if (intent === NOT_SEALED) return ended(trouble('AUDIT_UNAVAILABLE', { what: 'privileged tools' }));
   const askedAt = performance.now();
   const answer = await needs.store.startCall(intent === undefined ? owned : { ...owned, intent });
   switch (answer.kind) {
@@ -78,15 +76,32 @@ async function beginIfStillOurs({ delivered }: BeginningCall, needs: Needs): Pro
   return answer === 'fenced' ? { kind: 'lost' } : BEGUN;
 }
 
+const NOT_SEALED = Symbol('not sealed');
+
+/** What could not be sealed is not run: no audit, no run. */
+function intentOf(call: BeginningCall, needs: Needs): Uint8Array | typeof NOT_SEALED {
+  try {
+    return encodeIntent(call, needs);
+  } catch (error) {
+    const { callId } = call.delivered.delivery;
+    needs.log.error({ stage: 'execute', callId, error }, 'the record of a privileged start could not be made');
+    return NOT_SEALED;
+  }
+}
+
 /** What is about to run. Committed with the start mark, so that even a worker that dies at once leaves it behind. */
-function encodeIntent({ delivered, tool, arguments: effective, sent }: BeginningCall, redactor?: Redactor): Uint8Array {
-  const canonical = canonicalJson(effective);
-  const { policyVersion } = delivered;
+function encodeIntent({ delivered, tool, canonical, sent }: BeginningCall, { redactor, sealer }: Needs): Uint8Array {
+  const { policyVersion, delivery } = delivered;
+  // A seal is opened against this digest, so it is there also when nothing was changed.
+  const isDigested = sealer !== undefined || canonical !== sent.arguments;
+  const digest = isDigested ? sha256(canonical) : '';
   const facts = encode({
     toolDigest: tool.declaration.digest,
     ...(policyVersion === undefined ? {} : { policyVersion }),
     ...(sent.parent === undefined ? {} : { parent: sent.parent }),
-    ...(canonical === sent.arguments ? {} : { effectiveDigest: sha256(canonical) }),
+    ...(isDigested ? { effectiveDigest: digest } : {}),
   });
-  return redactor === undefined ? facts : withArguments(facts, redactor.arguments(canonical, tool.declaration));
+  const shown = redactor === undefined ? facts : withArguments(facts, redactor.arguments(canonical, tool.declaration));
+  if (sealer === undefined) return shown;
+  return withSealed(shown, sealer.seal(canonical, { callId: delivery.callId, tool: tool.declaration.id, digest }));
 }

@@ -21,7 +21,7 @@ const STARTED: CallEvent = Object.freeze({ kind: 'started' });
 
 type Needs = Pick<
   Plane,
-  'store' | 'settings' | 'runners' | 'nested' | 'log' | 'secrets' | 'redactor' | 'services' | 'effects'
+  'store' | 'settings' | 'runners' | 'nested' | 'log' | 'secrets' | 'redactor' | 'sealer' | 'services' | 'effects'
 >;
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
@@ -41,8 +41,8 @@ export function execute(
           setup: call.tool.setup,
         });
   if (refused !== undefined) return ended(refused);
-  const { claimed: delivered, tool, identity, arguments: args, envelope: sent } = call;
-  const beginning = begin({ delivered, tool, identity, arguments: args, sent }, needs);
+  const { claimed: delivered, tool, identity, canonical, envelope: sent } = call;
+  const beginning = begin({ delivered, tool, identity, canonical, sent }, needs);
   if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? run(call, needs) : beginning;
   return beginning.then((begun) => (begun.kind === 'begun' ? run(call, needs) : begun));
 }

@@ -6,7 +6,8 @@ import { asBytes, asList, asNumber, asText } from './answers.ts';
 
 /** Larger than any record: what is larger is not decoded. */
 export const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
-const MAX_DETAIL_BYTES = 1024 * 1024;
+/** Sealed arguments of 1 MiB, and what is written next to them. */
+const MAX_DETAIL_BYTES = 2 * 1024 * 1024;
 /** As in `shared/journal.lua`: a larger element is identified by its first part. */
 const LARGE_BYTES = 1024 * 1024;
 

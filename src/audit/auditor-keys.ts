@@ -1,0 +1,79 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { planeError } from '../domain/errors.ts';
+import type { ArgumentSealer } from '../ports/argument-sealer.ts';
+import { auditorKeyId, createSealer } from './seal-arguments.ts';
+
+const PRIVATE_FILE = 'auditor.private.pem';
+const PUBLIC_FILE = 'auditor.public.pem';
+const MAX_FILE_BYTES = 16 * 1024;
+
+export interface AuditorKeyFiles {
+  readonly id: string;
+  readonly privateFile: string;
+  readonly publicFile: string;
+}
+
+/** Makes a pair in a folder. Never writes over a file: the private half of an older pair opens what was sealed to it. */
+export function makeAuditorKeys(folder: string): AuditorKeyFiles {
+  const [privateFile, publicFile] = [join(folder, PRIVATE_FILE), join(folder, PUBLIC_FILE)];
+  for (const file of [privateFile, publicFile]) if (existsSync(file)) throw refused(file, 'it is there already');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const pair = generateKeyPairSync('x25519');
+  // `wx`: of two commands at once only one makes the pair.
+  writeFileSync(privateFile, pair.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600, flag: 'wx' });
+  try {
+    writeFileSync(publicFile, pair.publicKey.export({ format: 'pem', type: 'spki' }), { mode: 0o644, flag: 'wx' });
+  } catch (error) {
+    rmSync(privateFile);
+    throw error;
+  }
+  return { id: auditorKeyId(pair.publicKey), privateFile, publicFile };
+}
+
+/** The sealer of a worker. The file must hold the public half and nothing else: a worker that is broken into opens nothing. */
+export function readSealer(file: string): ArgumentSealer {
+  const text = readText(file);
+  if (/PRIVATE KEY/.test(text)) {
+    throw refused(file, 'it holds a private key, which belongs to the auditor alone; name the file of the public key');
+  }
+  const sealer = createSealer(parseKey(file, text, createPublicKey));
+  try {
+    // Some public keys of 32 bytes agree on no secret with any other key. Such a key is found here and not by the first call.
+    sealer.seal('{}', { callId: '', tool: '', digest: '' });
+  } catch {
+    throw refused(file, 'nothing can be sealed to it');
+  }
+  return sealer;
+}
+
+/** For whoever opens: the text of a file that only its owner can read. */
+export function parseAuditorKey(file: string, text: string): KeyObject {
+  if (!/PRIVATE KEY/.test(text)) throw refused(file, 'it holds no private key');
+  return parseKey(file, text, createPrivateKey);
+}
+
+function readText(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    if (text.length <= MAX_FILE_BYTES) return text;
+  } catch (error) {
+    throw refused(file, `it cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+  }
+  throw refused(file, 'it is too large for a key');
+}
+
+function parseKey(file: string, text: string, parse: (text: string) => KeyObject): KeyObject {
+  try {
+    const key = parse(text);
+    if (key.asymmetricKeyType === 'x25519') return key;
+  } catch {
+    // The message below says it without what stands in the file.
+  }
+  throw refused(file, 'it is no X25519 key');
+}
+
+function refused(file: string, problem: string): Error {
+  return planeError('AUDITOR_KEY_INVALID', { file, problem });
+}

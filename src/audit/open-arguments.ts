@@ -1,0 +1,53 @@
+import type { KeyObject } from 'node:crypto';
+import type { AuditRecord, ChainedRecord } from '../domain/audit-record.ts';
+import { planeError } from '../domain/errors.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import { readSealed } from '../wire/audit-detail.ts';
+import { parseRecord, payloadDigest } from '../wire/audit-record.ts';
+import { sha256 } from '../wire/digest.ts';
+import { openSeal } from './seal-arguments.ts';
+
+export interface OpenedArguments {
+  readonly record: AuditRecord;
+  /** Canonical JSON, whole. */
+  readonly arguments: string;
+}
+
+/** The arguments that a privileged call was started with, by its last start. Checked against the record, or nothing is given. */
+export async function openArguments(
+  trail: Pick<AuditTrail, 'queryTrail'>,
+  callId: string,
+  auditor: KeyObject,
+): Promise<OpenedArguments> {
+  const { records } = await trail.queryTrail({ filter: { callId, event: 'call.intended' }, limit: 1 });
+  const [chained] = records;
+  const record = chained === undefined ? undefined : parseRecord(chained.text);
+  if (chained === undefined || record === undefined) {
+    throw planeError('AUDIT_NOT_SEALED', { call: callId, why: 'no record says that a privileged tool was started' });
+  }
+  const sealed = sealedOf(chained, record);
+  const binding = { callId: record.callId, tool: record.tool, digest: record.effectiveDigest ?? '' };
+  const opened = openSeal(sealed, binding, auditor);
+  if (opened.kind === 'other-key') {
+    throw planeError('AUDIT_SEAL_KEY', { call: callId, sealedTo: opened.sealedTo, given: opened.given });
+  }
+  if (opened.kind === 'broken') throw planeError('AUDIT_SEAL_BROKEN', { call: callId, problem: opened.problem });
+  if (sha256(opened.arguments) !== record.effectiveDigest) {
+    throw planeError('AUDIT_SEAL_BROKEN', {
+      call: callId,
+      problem: 'its arguments have another digest than the record',
+    });
+  }
+  return { record, arguments: opened.arguments };
+}
+
+function sealedOf({ payload }: ChainedRecord, record: AuditRecord): Uint8Array {
+  const call = record.callId;
+  if (payload === undefined) throw planeError('AUDIT_NOT_SEALED', { call, why: 'its payload was erased' });
+  if (payloadDigest(payload.salt, payload.bytes) !== record.payloadDigest) {
+    throw planeError('AUDIT_SEAL_BROKEN', { call, problem: 'its payload is not the one that was recorded' });
+  }
+  const sealed = readSealed(payload.bytes);
+  if (sealed !== undefined) return sealed;
+  throw planeError('AUDIT_NOT_SEALED', { call, why: 'its worker had no auditor key' });
+}
