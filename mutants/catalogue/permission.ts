@@ -105,7 +105,7 @@ export const PERMISSION: readonly Mutant[] = [
     id: 'approved-call-runs-what-the-caller-sent',
     bug: 'An approved call runs with the caller’s arguments, not with those the approver put in their place.',
     file: 'src/stages/gate/resume.ts',
-    find: 'allow({ ...call, arguments: read.value }',
+    find: 'allow({ ...call, arguments: args, canonical }',
     replace: 'allow({ ...call }',
     caughtBy: [{ file: 'test/plane/gate-rules.test.ts', title: 'run these and nothing else' }],
   },

@@ -1,6 +1,7 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
+import type { CliResult } from '../cli/run-cli.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 
@@ -10,14 +11,14 @@ describe('sallyport audit open', () => {
   let plane: PlaneFolder;
   let dev: WatchedProcess;
   let callId: string;
+  let made: CliResult;
   beforeAll(async () => {
     plane = planeFolder();
-    const made = await plane.cli('audit', 'auditor-key', '--out', 'auditor');
-    expect([made.code, made.stdout]).toEqual([0, expect.stringContaining('take it off this machine')]);
+    made = await plane.cli('audit', 'auditor-key', '--out', 'auditor');
     dev = await plane.start('dev', [], { SALLYPORT_AUDIT_AUDITOR_KEY_FILE: plane.file('auditor/auditor.public.pem') });
     const policy = { permissions: { 'basic.*': { allow: ['*'] }, 'basic.privileged': { allow: ['local'] } } };
     writeFileSync(plane.file('policy.json'), JSON.stringify(policy), { mode: 0o600 });
-    expect((await plane.cli('policy', 'set', 'policy.json')).code).toBe(0);
+    await plane.cli('policy', 'set', 'policy.json');
     ({ callId } = (await plane.json('call', 'basic.privileged', '{}')) as { callId: string });
   });
   afterAll(async () => {
@@ -29,6 +30,7 @@ describe('sallyport audit open', () => {
   const OWN = 'auditor/auditor.private.pem';
 
   it('prints the whole arguments, and as JSON what they belong to', async () => {
+    expect([made.code, made.stdout]).toEqual([0, expect.stringContaining('take it off this machine')]);
     expect(await open(OWN)).toMatchObject({ code: 0, stdout: '{}\n' });
     expect(await plane.json('audit', 'open', '--key', OWN, '--call', callId)).toMatchObject({
       callId,
