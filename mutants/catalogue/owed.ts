@@ -77,7 +77,7 @@ export const OWED: readonly Mutant[] = [
     file: 'src/mcp/inbound/owed-request.ts',
     find: '      this.#isLost = true;\n      void this.owe();\n',
     replace: '      this.#isLost = true;\n',
-    caughtBy: [{ file: UNIT, title: 'owes its call at once when the response is closed before there is an answer' }],
+    caughtBy: [{ file: UNIT, title: 'owes its call at once when the response is' }],
   },
   {
     id: 'stdio-revokes-questions',
@@ -85,7 +85,7 @@ export const OWED: readonly Mutant[] = [
     file: 'src/cli/commands/mcp.ts',
     find: 'await sessions.leave(bearer.id);',
     replace: 'await sessions.close(bearer.id);',
-    caughtBy: [{ file: 'test/mcp/owed-stdio.test.ts', title: 'a question outlives the client, and its closed server' }],
+    caughtBy: [{ file: 'test/mcp/owed-stdio.test.ts', title: 'a question outlives the client, and its' }],
   },
   {
     id: 'revoked-tokens-keep-their-sessions',

@@ -20,7 +20,7 @@ export interface DevPlane {
   token(identity?: Partial<Identity>): Promise<{ readonly id: string; readonly text: string }>;
   setPolicy(policy: Partial<Policy>): Promise<void>;
   /** Ends the process and starts another one on the same store and port. */
-  restart(): Promise<void>;
+  restart(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -61,9 +61,10 @@ export async function startDevPlane(gateway: object = {}, modules = MCP_MODULES)
       await store.createToken({ token, secretDigest: made.secretDigest, lifetimeMs: 3_600_000 });
       return { id: made.id, text: made.text };
     },
-    async restart() {
+    async restart(signal = 'SIGTERM') {
       await store.close();
-      await running.child.stop();
+      if (signal === 'SIGKILL') running.child.kill(signal);
+      await (signal === 'SIGKILL' ? running.child.exited : running.child.stop());
       running = await start(new URL(url).port);
       store = await connectStore();
     },

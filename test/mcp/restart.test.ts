@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ApprovalQuestion } from '../../src/domain/approval.ts';
 import { createApprovals } from '../../src/client/approvals.ts';
 import { eventually } from '../support/process.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
+import { connectPlain, ERAS, idOf, isPending } from './owed-clients.ts';
 import { request2026, send, type Answer, type Request2026 } from './wire.ts';
 
 let plane: DevPlane;
@@ -67,4 +69,29 @@ it('a sealed state outlives the gateway that sealed it, and is still good for on
   };
   expect((await ask(again)).body.result?.['structuredContent']).toEqual({ sent: 'sealed' });
   expect((await ask(again)).body.error?.code).toBe(-32602);
+});
+
+it('a call that waits for a person is one call after kill -9 of the whole plane, for clients of both revisions', async () => {
+  await plane.setPolicy({ rules: [{ id: 'letters', verdict: 'ask', tools: ['desk.send'] }] });
+  const url = new URL(plane.url).origin;
+  const call = (text: string) => letter(text) as { name: string; arguments: Record<string, unknown> };
+  const asked = new Map<string, string>();
+  for (const era of ERAS) {
+    const client = await connectPlain(era, url, token);
+    const pending = await client.call(call(era));
+    expect(isPending(pending)).toBe(true);
+    asked.set(era, idOf(pending));
+    await client.close().catch(() => undefined);
+  }
+  await plane.restart('SIGKILL');
+  for (const era of ERAS) {
+    const client = await connectPlain(era, url, token);
+    const again = client.call(call(era));
+    await allow(asked.get(era)!);
+    const result = await again;
+    expect([idOf(result), result.structuredContent]).toEqual([asked.get(era), { sent: era }]);
+    await client.close();
+  }
+  const letters = readFileSync(`${plane.folder}/letters.txt`, 'utf8').split('\n');
+  for (const era of ERAS) expect(letters.filter((line) => line.startsWith(`${era} `))).toHaveLength(1);
 });

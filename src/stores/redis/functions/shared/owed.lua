@@ -87,5 +87,5 @@ end
 -- Kept for longer than any lease; a holder without a beat counts as silent.
 function owed.beat(lane, holder, now)
   if now - owed.beat_of(lane, holder) < owed.BEAT_EVERY_MS then return end
-  redis.call('SET', owed.beat_key(lane, holder), text(now), 'PX', '3600000')
+  redis.call('SET', owed.beat_key(lane, holder), text(now), 'PX', '60000')
 end

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createOwedCalls, type OwedCalls } from '../../src/mcp/inbound/owed-calls.ts';
+import { openEmbeddedStore, type EmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
+import type { OwedStore } from '../../src/ports/owed-store.ts';
+import { sha256 } from '../../src/wire/digest.ts';
+import { newSessionId, randomId } from '../../src/wire/ids.ts';
+import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+
+let folder: TemporaryFolder;
+let store: EmbeddedStore;
+beforeEach(async () => {
+  folder = temporaryFolder('sallyport-owed');
+  store = await openEmbeddedStore({ folder: folder.path, mode: 'own' });
+});
+afterEach(async () => {
+  await store.close();
+  folder.remove();
+});
+
+const LOG = { warn: () => undefined };
+const session = { id: newSessionId('acme', 'ida', 1) };
+const options = (more: object = {}) => ({ lifetimeMs: 60_000, signal: new AbortController().signal, ...more });
+
+async function hold(gateway: OwedCalls, digest: string, more: object = {}) {
+  const holding = await gateway.hold(session, digest, options(more));
+  if (holding.kind !== 'held') throw new Error(`Expected to hold a call, it was ${holding.kind}`);
+  return holding.held;
+}
+
+it('a gateway that stops hands over what it holds, and others need not wait for it to be dead', async () => {
+  const [one, two, digest] = [createOwedCalls(store, LOG), createOwedCalls(store, LOG), sha256(randomId())];
+  const calls = [await hold(one, digest), await hold(one, digest)];
+  await one.handOver();
+  const aborted = { signal: AbortSignal.abort() };
+  const taken = [await hold(two, digest, aborted), await hold(two, digest, aborted)];
+  expect(taken.map(({ key }) => key).toSorted()).toEqual(calls.map(({ key }) => key).toSorted());
+  await two.handOver();
+});
+
+it('a repeat at the same gateway finds the call that was let go of a moment ago', async () => {
+  const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const first = await hold(gateway, digest);
+  const released = first.owe();
+  expect((await hold(gateway, digest)).earlier).toMatchObject({ callId: first.callId });
+  await released;
+  await gateway.handOver();
+});
+
+it('a client that has gone does not wait for another gateway', async () => {
+  const [one, two, digest] = [createOwedCalls(store, LOG), createOwedCalls(store, LOG), sha256(randomId())];
+  await hold(one, digest);
+  expect(await two.hold(session, digest, options({ signal: AbortSignal.abort() }))).toEqual({ kind: 'aborted' });
+  await one.handOver();
+});
+
+it('a release that the store does not take is sent again with the next beat', async () => {
+  let isAway = true;
+  const unsteady: OwedStore = {
+    holdOwed: (request) => store.holdOwed(request),
+    beatOwed: (request) => store.beatOwed(request),
+    releaseOwed: async (request) => {
+      if (isAway) throw new Error('the store is away');
+      released();
+      return store.releaseOwed(request);
+    },
+  };
+  let released!: () => void;
+  const again = new Promise<void>((resolve) => (released = resolve));
+  const [gateway, digest] = [createOwedCalls(unsteady, LOG), sha256(randomId())];
+  const first = await hold(gateway, digest);
+  await first.owe();
+  isAway = false;
+  await again;
+  expect((await hold(createOwedCalls(store, LOG), digest)).key).toBe(first.key);
+});
