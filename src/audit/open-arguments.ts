@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { AuditRecord, ChainedRecord } from '../domain/audit-record.ts';
+import { isAboutCall, type AboutCall, type AuditRecord, type ChainedRecord } from '../domain/audit-record.ts';
 import { planeError } from '../domain/errors.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import { readSealed } from '../wire/audit-detail.ts';
@@ -22,7 +22,7 @@ export async function openArguments(
   const { records } = await trail.queryTrail({ filter: { callId, event: 'call.intended' }, limit: 1 });
   const [chained] = records;
   const record = chained === undefined ? undefined : parseRecord(chained.text);
-  if (chained === undefined || record === undefined) {
+  if (chained === undefined || record === undefined || !isAboutCall(record)) {
     throw planeError('AUDIT_NOT_SEALED', { call: callId, why: 'no record says that a privileged tool was started' });
   }
   const sealed = sealedOf(chained, record);
@@ -41,7 +41,7 @@ export async function openArguments(
   return { record, arguments: opened.arguments };
 }
 
-function sealedOf({ payload }: ChainedRecord, record: AuditRecord): Uint8Array {
+function sealedOf({ payload }: ChainedRecord, record: AboutCall<AuditRecord>): Uint8Array {
   const call = record.callId;
   if (payload === undefined) throw planeError('AUDIT_NOT_SEALED', { call, why: 'its payload was erased' });
   if (payloadDigest(payload.salt, payload.bytes) !== record.payloadDigest) {

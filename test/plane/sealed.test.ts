@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeAuditorKeys, type AuditorKeyFiles } from '../../src/audit/auditor-keys.ts';
 import { drainLanes } from '../../src/audit/drain-lanes.ts';
+import { drainStatements } from '../../src/audit/drain-statements.ts';
 import { openArguments } from '../../src/audit/open-arguments.ts';
 import { openPostgresSink } from '../../src/audit/postgres-sink.ts';
 import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
-import { eraseSubject } from '../../src/audit/sign-statement.ts';
-import { makeSigningKey } from '../../src/audit/signing-keys.ts';
+import { eraseSubject } from '../../src/audit/erase-subject.ts';
+import { openSigner } from '../../src/audit/statement-signer.ts';
 import { startWorker, type RunningWorker, type WorkerOptions } from '../../src/compose/start-worker.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
@@ -67,7 +68,8 @@ describe.each(TRAILS)('sealed arguments on %s, kept by %s', (backend, keeper) =>
         : await openPostgresSink({ url: postgres.url, schema: 'sealed' });
     const bound = { records: 1_000_000, lateMs: 1_000_000_000 };
     const settings = { drainer: 'd', leaseMs: 10_000, bounds: { privileged: bound, everything: bound } };
-    await drainLanes(settings, { store: plane.store, sink, log: SILENT_LOG }).stop();
+    const statements = drainStatements(sink, join(plane.folder, 'audit-keys'));
+    await drainLanes(settings, { store: plane.store, sink, statements, log: SILENT_LOG }).stop();
     return sink;
   }
 
@@ -110,8 +112,8 @@ describe.each(TRAILS)('sealed arguments on %s, kept by %s', (backend, keeper) =>
     const unsealed = await call({ environment: 'test' });
     await expect(openArguments(await trail(), unsealed, auditor)).rejects.toThrow(/its worker had no auditor key/);
 
-    const key = makeSigningKey(join(plane.folder, 'signing'));
-    await eraseSubject(await trail(), key, { tenant: 'default', subject: 'alice', at: await plane.store.now() });
+    const signer = openSigner(join(plane.folder, 'signing'));
+    await eraseSubject(await trail(), signer, { tenant: 'default', subject: 'alice', at: await plane.store.now() });
     await expect(openArguments(await trail(), callId, auditor)).rejects.toThrow(/its payload was erased/);
   });
 
