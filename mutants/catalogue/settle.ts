@@ -48,7 +48,7 @@ export const SETTLE: readonly Mutant[] = [
   },
   {
     id: 'audit-skips-a-number',
-    bug: 'The audit on Redis leaves a number out with every record, so that a removed one would not be missed.',
+    bug: 'A lane on Redis counts one record too many with every step, so that a removed one could not be told.',
     file: lua('shared/journal'),
     find: "'auditSequence', records))",
     replace: "'auditSequence', records + 1))",

@@ -55,7 +55,7 @@ describe.each(BACKENDS)('a drained run on %s', (backend) => {
     const keys = (await plane.redis.cli('KEYS', '*')).split('\n');
     const left = keys.filter(
       (key) =>
-        !/:(calls$|live$|forget:|session:|reply:|audit$|meta$|retained$|sessions$|runs$|recent:|pool:default(~nested)?$)|^\{sallyport\}:/.test(
+        !/:(calls$|live$|forget:|session:|reply:|journal$|drain$|meta$|retained$|sessions$|runs$|recent:|pool:default(~nested)?$)|^\{sallyport\}:/.test(
           key,
         ),
     );

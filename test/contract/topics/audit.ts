@@ -62,6 +62,9 @@ export function describeAudit(scene: Scene): void {
     await store.cancelCall(cancelRequest(cancelled));
     await store.settleCall(settleRequest(settled));
 
+    // The lane's own count is what a loss is found by.
+    const { length } = await readWholeAudit(store, session.lane);
+    expect(await store.auditState({ lane: session.lane })).toMatchObject({ sequence: length });
     const entries = await readCallAudit(store, session.lane);
     expect(entries.map((entry) => [entry.event, entry.callId])).toEqual([
       ['call.expired', expired],
