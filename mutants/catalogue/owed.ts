@@ -34,7 +34,7 @@ export const OWED: readonly Mutant[] = [
     file: 'src/stores/redis/functions/hold-owed.lua',
     find: 'if entry.holder == owed.NOBODY and entry.owed_from <= now then',
     replace: 'if entry.owed_from <= now then',
-    caughtBy: [{ file: REDIS, title: 'an open request of the same gateway is not owed' }],
+    caughtBy: [{ file: REDIS, title: 'an open request of another gateway that beats is not owed' }],
   },
   {
     id: 'embedded-open-requests-are-owed',

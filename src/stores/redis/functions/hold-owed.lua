@@ -48,7 +48,7 @@ local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fres
   owed.beat(lane, holder, now)
   local book = owed.open(lane, scope)
   owed.reap(book, now)
-  local entries = owed.entries(book, digest, now)
+  local entries = owed.entries(book, digest, now, holder, name)
   -- The same request again: its first answer was lost.
   for _, entry in ipairs(entries) do
     if entry.name == name then return { 'MADE' } end

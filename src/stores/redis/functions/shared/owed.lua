@@ -47,12 +47,15 @@ function owed.names(book, digest)
   return names
 end
 
--- The entries with this digest that have not expired, oldest first.
-function owed.entries(book, digest, now)
+--[[ The entries with this digest that have not expired, oldest first. Open requests of the holder itself are left out, but for the one
+  of this attempt: nobody may take them, and of many identical calls at once nearly all are such. ]]
+function owed.entries(book, digest, now, holder, attempt)
+  local own, again = ' ' .. holder .. ' ', ' ' .. attempt .. ' '
   local names, found = owed.names(book, digest), {}
   if #names == 0 then return found end
   for number, bytes in ipairs(redis.call('HMGET', book.entries, unpack(names))) do
-    local entry = owed.parse(names[number], bytes)
+    local is_open = bytes and string.find(bytes, own, 1, true) and not string.find(bytes, again, 1, true)
+    local entry = not (is_open and names[number] ~= attempt) and owed.parse(names[number], bytes)
     if entry and entry.expires_at > now then found[#found + 1] = entry end
   end
   return found
