@@ -28,7 +28,7 @@ export const ROWS_A1: readonly Requirement[] = [
     says: 'What is masked is revealed to each approver for themselves, in the audit, before their yes counts. Where it cannot be revealed, no yes is offered.',
     tests: [
       ...onBothStores('a masked question is allowed only by an approver who has revealed it'),
-      ...onBothStores('a reveal counts once per principal and for nobody else, also in a quorum'),
+      ...onBothStores('a reveal counts once per principal and for no other one, also in a quorum'),
       ...onBothStores('a reveal that names another binding, by the requester, or of no question, reveals nothing'),
       ...onBothStores('a question without a list of masks, as older releases wrote them, needs a reveal'),
       test('test/gateway/api-approvals.test.ts', 'only their own yes counts after it'),
@@ -40,8 +40,8 @@ export const ROWS_A1: readonly Requirement[] = [
     mutants: [
       'decision-ignores-the-reveal',
       'embedded-decision-ignores-the-reveal',
-      'reveal-counts-for-everybody',
-      'embedded-reveal-counts-for-everybody',
+      'reveal-counts-for-all-approvers',
+      'embedded-reveal-counts-for-all-approvers',
       'reveal-is-not-audited',
       'old-questions-need-no-reveal',
       'form-offers-yes-to-what-it-masks',

@@ -98,7 +98,7 @@ export interface Approval {
   readonly requestedAt: number;
   readonly expiresAt: number;
   readonly votes: readonly Vote[];
-  /** Principals who have seen what is masked. Nobody else can allow a question with masks. */
+  /** Principals who have seen what is masked. No other principal can allow a question with masks. */
   readonly revealedBy: readonly Principal[];
   readonly resolvedAt?: number;
   readonly resolution?: Resolution;

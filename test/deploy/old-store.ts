@@ -78,7 +78,7 @@ export async function finishOldStore(store: Store, facts: OldStoreFacts): Promis
   expect(await store.startCall(startRequest(deliveries[0]!))).toStrictEqual({ kind: 'may-have-run' });
   expect(await store.settleCall(settleRequest(deliveries[0]!))).toBe('settled');
 
-  // It has no list of masks, so nobody knows what an approver would see of it: a yes needs a reveal.
+  // It has no list of masks, so the store cannot know what an approver sees of it: a yes needs a reveal.
   expect(await store.decideApproval(decideRequest(asked))).toStrictEqual({ kind: 'not-revealed' });
   const { id, binding } = asked.question;
   await store.revealApproval({ id, binding, by: ALICE, audit: detail('seen') });

@@ -78,7 +78,7 @@ export function describeRevealing(scene: Scene): void {
     expect(await store.decideApproval(decideRequest(asked, 'deny'))).toEqual({ kind: 'decided', state: 'denied' });
   });
 
-  it('a reveal counts once per principal and for nobody else, also in a quorum', async () => {
+  it('a reveal counts once per principal and for no other one, also in a quorum', async () => {
     const store = await scene.open();
     const { asked, parked } = await askMasked(store, { quorum: 2 });
     // The same name as an operator is another principal.

@@ -1,5 +1,5 @@
 --[[ Record that a principal saw what a pending question masks. The audit record is part of the step, and the text is handed out after
-  it: nobody has seen a masked text of whom the audit does not know.
+  it: the audit knows every approver who has seen a masked text.
   FLAGS    allow-oom
   KEYS     meta, audit, calls
   ARGV     incarnation, lane, approval, binding, by, detail
