@@ -80,7 +80,18 @@ describe('the audit lane of the deployment', () => {
       expect(claimed.kind).toBe('claimed');
       const fence = claimed.kind === 'claimed' ? claimed.fence : 0;
       const bounds = { privileged: bound, everything: bound };
-      await store.drainAudit({ lane, drainer: 'one', fence, through: 0, position: 0, last: '', surplus: 0, foreign: 0, leaseMs: 60_000, bounds });
+      await store.drainAudit({
+        lane,
+        drainer: 'one',
+        fence,
+        through: 0,
+        position: 0,
+        last: '',
+        surplus: 0,
+        foreign: 0,
+        leaseMs: 60_000,
+        bounds,
+      });
       const paused = { expectedVersion: 0, policy: { ...CLOSED_POLICY, paused: { all: true } } };
       expect(await store.writePolicy(paused)).toMatchObject({ kind: 'written' });
       expect(await store.auditState({ lane })).toMatchObject({ sequence: 1, refuses: 'nothing' });

@@ -65,6 +65,14 @@ const NOT_NAMED = { tenant: '', subject: '', agent: '' };
 function hasPlace({ callId, tool, session, run, identity }: About): boolean {
   const who = identity === undefined ? NOT_NAMED : (JSON.parse(identity) as Record<string, unknown> | null);
   if (typeof who !== 'object' || who === null) return false;
-  const texts: unknown[] = [callId ?? '', tool ?? '', session ?? '', run ?? '', who['tenant'], who['subject'], who['agent']];
+  const texts: unknown[] = [
+    callId ?? '',
+    tool ?? '',
+    session ?? '',
+    run ?? '',
+    who['tenant'],
+    who['subject'],
+    who['agent'],
+  ];
   return texts.every((text) => typeof text === 'string' && Buffer.byteLength(text) <= MAX_TEXT_BYTES);
 }
