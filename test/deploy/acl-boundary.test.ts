@@ -49,7 +49,7 @@ const AUDIT_COMMANDS: Readonly<Record<Role, Readonly<Record<string, readonly str
   },
 };
 
-/** Of all commands of the server that name a key first: those that this role may send with this key. */
+/** All commands of the server that name a key first, as far as this role may send them with this key. */
 async function commandsOn(role: Role, key: string): Promise<string[]> {
   const described = (await sendCommand(connection, 'COMMAND', [])) as [
     string,

@@ -22,7 +22,7 @@ export async function moveOldAudit(
   }
 }
 
-/** Of a whole store. One that is not made yet, or that waits to be adopted, has nothing to move. */
+/** Moves the records of all lanes. A store that is not made yet, or that waits to be adopted, has nothing to move. */
 export async function moveOldAudits(
   commands: Connection,
   functions: ReadonlyMap<string, StoreFunction>,
