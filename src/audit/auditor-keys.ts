@@ -48,7 +48,7 @@ export function readSealer(file: string): ArgumentSealer {
   return sealer;
 }
 
-/** For whoever opens: the text of a file that only its owner can read. */
+/** The private half, for `audit open`: `text` is that of a file that only its owner can read. */
 export function parseAuditorKey(file: string, text: string): KeyObject {
   if (!/PRIVATE KEY/.test(text)) throw refused(file, 'it holds no private key');
   return parseKey(file, text, createPrivateKey);

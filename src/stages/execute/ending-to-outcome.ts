@@ -35,7 +35,7 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
       return trouble('ARGUMENTS_TRANSFORMED', { tool, changes: [...ending.changes] });
     case 'normalised':
     case 'not-json':
-      // Answers to a question that nobody asked this run.
+      // Answers to the step `normalise`, which this run was not asked for.
       return trouble('TOOL_CRASHED', { tool, how: 'protocol: an unknown ending' }, { executed: 'unknown' });
     case 'not-run':
       return ending.outcome;
