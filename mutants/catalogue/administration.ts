@@ -32,7 +32,7 @@ export const ADMINISTRATION: readonly Mutant[] = [
   },
   {
     id: 'record-names-the-wrong-actor',
-    bug: 'Whoever changes something is written down as unknown.',
+    bug: 'The actor of every change is written down as unknown.',
     file: 'src/stores/administrative-record.ts',
     find: "by: cut(actor?.by ?? 'unknown', nameLength),",
     replace: "by: cut('unknown', nameLength),",

@@ -12,7 +12,7 @@ export function systemUser(): string {
   }
 }
 
-/** The user of the operating system who runs the command. Whoever can open the store could say anything else. */
+/** The user of the operating system who runs the command. A user who can open the store could say anything else. */
 export function cliActor(): Actor {
   return { by: `operator ${systemUser()}`, via: 'cli' };
 }

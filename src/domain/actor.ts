@@ -4,7 +4,7 @@ export type ActorSurface = (typeof ACTOR_SURFACES)[number];
 
 /**
  * Who changes something in a deployment, for its audit record. The gateway proves it with a token. The command line and the client
- * library say it of themselves: whoever holds the store's credentials could say anything.
+ * library say it of themselves: a program with the store's credentials could say anything.
  */
 export interface Actor {
   /** `operator ada`, `token ci`, `program billing`, `process host.42`, or `unknown`. */

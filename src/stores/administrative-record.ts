@@ -14,7 +14,7 @@ import { findPolicyChanges } from './policy-changes.ts';
 export interface AdministrativeRecord {
   readonly event: AdministrativeEvent;
   readonly detail: Uint8Array;
-  /** Of the session, or of the calls that a token is made for. */
+  /** Whose session it is, or whom the calls of a token are made for. */
   readonly identity?: Identity;
 }
 

@@ -50,14 +50,17 @@ describe('the audit page', () => {
     expect(await rows.nth(1).innerText()).toContain('desk.fails');
     expect(new URL(desk.page.url()).searchParams.get('outcome')).toBe('not-ok');
     await desk.page.getByRole('button', { name: 'Clear' }).click();
-    await expect.poll(() => rows.count()).toBe(4);
+    await expect.poll(() => rows.count()).toBeGreaterThan(4);
+    await desk.page.locator('select[name=event]').selectOption('login.succeeded');
+    await desk.page.getByRole('button', { name: 'Search' }).click();
+    await expect.poll(() => rows.nth(1).innerText()).toContain('by bearer of a login link');
   });
 
   it('shows the whole record, and what others wrote as text only', async () => {
     const text = await open('mallory');
     expect(text).toContain('<img src=x onerror=alert(1)>\\u{202e}js.exe');
     expect(text).toMatch(/Ended\s+failed/);
-    expect(text).toMatch(/Number in its lane\s+1/);
+    expect(text).toMatch(/Number in its lane\s+\d+/);
     expect(text).toMatch(/Chain\s+[0-9a-f]{64}/);
     expect(await desk.page.locator('main img, dialog img').count()).toBe(0);
   });
@@ -73,13 +76,13 @@ describe('the audit page', () => {
     await desk.page.getByText('not verified yet').waitFor();
     await desk.page.getByRole('button', { name: 'Verify now' }).click();
     await desk.page.locator('.verification-state').getByText('whole').waitFor();
-    expect(await desk.page.locator('.verification-state').innerText()).toMatch(/3 records, verified/);
+    expect(await desk.page.locator('.verification-state').innerText()).toMatch(/\d+ records, verified/);
   });
 
   it('turns pages by keys, the newest first', async () => {
     for (let index = 0; index < 52; index += 1)
       await api.call('desk.lookup', { text: `${index}` }, { subject: 'many' });
-    await desk.open('/console/audit?subject=many');
+    await desk.open('/console/audit?subject=many&event=call.settled');
     const rows = desk.page.getByRole('region', { name: 'Records' }).getByRole('row');
     await expect.poll(() => rows.count()).toBe(51);
     await desk.press('n');

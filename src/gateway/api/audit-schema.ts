@@ -50,7 +50,7 @@ export const auditRecordSchema = z
     code: z.string().optional(),
     durationMs: z.number().optional(),
     gateMs: z.number().optional(),
-    /** Of an administrative record: where the change came in, and the id of the token that proved who it was. */
+    /** In an administrative record: where the change came in, and the id of the token that proved who it was. */
     via: z.string().optional(),
     bearer: z.string().optional(),
     changed: z.array(z.string()).readonly().optional(),

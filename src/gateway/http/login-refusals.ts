@@ -11,7 +11,7 @@ export interface LoginRefusals {
 
 /** One every six seconds, twenty at once: an attacker who guesses from many addresses must not fill the audit. */
 const RATE = { perSecond: 1 / 6, burst: 20 };
-const NOBODY_KNOWN: Actor = { by: 'unknown', via: 'console' };
+const UNKNOWN_CALLER: Actor = { by: 'unknown', via: 'console' };
 
 /** The records of refused logins, bounded for each gateway. A record says how many refusals before it have none. */
 export function createLoginRefusals(
@@ -31,7 +31,7 @@ export function createLoginRefusals(
       const what = kind === 'code' ? 'a login link' : 'a token';
       const detail = `${what} that is not valid, from ${address}${before === 0 ? '' : `; ${before} more before it`}`;
       try {
-        await store.recordLogin({ outcome: 'refused', attempt: randomId(), actor: NOBODY_KNOWN, detail });
+        await store.recordLogin({ outcome: 'refused', attempt: randomId(), actor: UNKNOWN_CALLER, detail });
       } catch (error) {
         omitted += before + 1;
         log.warn({ error }, 'a refused login could not be written to the audit');

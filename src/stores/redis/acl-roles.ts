@@ -296,7 +296,7 @@ function rulesOf(name: string, role: Role): string[] {
   }
   if (facts.tokens === true) {
     rules.push(selector([...TOKEN_FAMILIES.map((family) => `~${record(family)}`), ...allow(TOKEN_COMMANDS)]));
-    // Whoever changes policy and tokens writes the records of it.
+    // A role that changes policy and tokens writes the records of it.
     rules.push(selector([`~${record('meta')}`, ...allow(DEPLOYMENT_COUNTS)]));
   }
   rules.push(...(EXTRA[role]?.map((build) => selector(build(lane, record, name))) ?? []));
