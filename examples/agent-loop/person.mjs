@@ -8,8 +8,11 @@ const RITA = { kind: 'subject', name: 'default/rita' };
 export async function answerQuestions(client, { signal, say }) {
   while (!signal.aborted) {
     for (const { question } of await client.approvals.list(RITA, { state: 'pending' })) {
-      const shown = renderQuestion(question);
-      say('person', `is asked: ${shown.tool} ${JSON.stringify(JSON.parse(shown.arguments.text))}`);
+      // What is masked may be allowed only by a person who has revealed it; the audit keeps that she did.
+      const hidden = renderQuestion(question).masked > 0;
+      if (hidden) await client.approvals.reveal(RITA, question.id, { binding: question.binding });
+      const shown = renderQuestion(question, { revealed: hidden });
+      say('person', `is asked: ${shown.tool} ${shown.arguments.text.replaceAll(/\n */g, ' ')}`);
       say('person', `because:  ${shown.reasons.join(' ')}`);
       say('person', 'allows it, once');
       // Only an answer that names the binding counts: it is of exactly these arguments, and no others.

@@ -21,7 +21,7 @@ export interface AgentSessions {
   endRun(bearerId: string, runName: string): Promise<void>;
   /**
    * The only client of this bearer has gone. Its session is revoked, unless calls of it are under way: one that waits for a person is
-   * still owed to whoever comes back. Such a session ends when it was idle for long enough.
+   * still owed to a client that comes back. Such a session ends when it was idle for long enough.
    */
   leave(bearerId: string): Promise<void>;
   /** Revokes what this bearer has here; for tokens that were revoked. */

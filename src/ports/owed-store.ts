@@ -7,7 +7,7 @@ import type { CallId } from '../domain/ids.ts';
  * An entry is made before its call is accepted and names the id, and so the key, that the call will have. Whoever takes the entry calls
  * with that key: the plane replays, attaches, or runs the call for the first time. So no crash can make two effects of one entry.
  *
- * An entry is held while its request is open at a living gateway, and is then nobody else's. A holder that is killed cannot say so: a
+ * An entry is held while its request is open at a living gateway, and no other request can take it. A holder that is killed cannot say so: a
  * request that finds an entry of another holder waits until that holder has beaten since (it lives), or has not for a whole lease.
  * Entries lie in the lane of their subject; time is the store's; each method is one atomic step and may be repeated.
  */
@@ -21,9 +21,9 @@ export interface OwedStore {
 }
 
 export interface HoldOwedRequest {
-  /** Of the call that is made if none is owed. Names the attempt too: the same request again gets the same answer. */
+  /** The id of the call that is made if none is owed. It names the attempt too: the same request again gets the same answer. */
   readonly callId: CallId;
-  /** Of agent, tool and arguments. The store holds no argument. */
+  /** Digest over agent, tool and arguments. The store holds no argument. */
   readonly digest: string;
   /** The gateway process; another one after each start. */
   readonly holder: string;
@@ -35,7 +35,7 @@ export interface HoldOwedRequest {
   readonly waitingSince?: number;
   /** Takes nothing: the client wants another call. */
   readonly fresh?: boolean;
-  /** Takes the entry of this call, whoever holds it: its client came back with its id. Makes none. */
+  /** Takes the entry of this call, also from another holder: its client came back with its id. Makes none. */
   readonly of?: CallId;
 }
 

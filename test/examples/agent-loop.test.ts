@@ -35,7 +35,7 @@ describe.each(['ai-sdk', 'openai-agents'])('the agent loop of %s', (sdk) => {
     expect(stdout).toBe(shown);
     // What it shows, in words that do not depend on the page.
     const at = (text: string): number => lines.findIndex((line) => line.includes(text));
-    expect(at('person  is asked: shop.order {"item":"lamp-2","quantity":3}')).toBe(at('agent   shop.order') + 1);
+    expect(at('person  is asked: shop.order { "item": "lamp-2", "quantity": 3 }')).toBe(at('agent   shop.order') + 1);
     expect(at('tool    {"order":"A-1"')).toBeGreaterThan(at('person  allows it, once'));
     expect(lines.filter((line) => line.startsWith('person  is asked'))).toHaveLength(1);
     expect(lines[at('agent   shop.refund') + 1]).toContain('denied: Rule "refunds"');

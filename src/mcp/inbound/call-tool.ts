@@ -63,7 +63,7 @@ export async function callTool(
     });
     return await answer(request, pursued);
   } catch (error) {
-    // A refusal in the words of the protocol is an answer. With anything else nobody knows what became of the call.
+    // A refusal in the words of the protocol is an answer. After any other error it is unknown what became of the call.
     if (error instanceof ProtocolError) owed.answer();
     else await owed.owe();
     throw error;
@@ -143,7 +143,7 @@ function call(
   });
 }
 
-/** A call of somebody else has no entry that this client could hold; the answer itself says that it is unknown. */
+/** A call of another subject has no entry that this client could hold; the answer itself says that it is unknown. */
 async function holdNamed(request: ToolRequest, callId: string): Promise<void> {
   const { home, session, signal, owed } = request;
   const [own, named] = [parseScopedId(session.id), parseScopedId(callId)];

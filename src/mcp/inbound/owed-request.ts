@@ -80,7 +80,7 @@ export class OwedRequest {
   }
 }
 
-/** Ended without a start, because somebody called it off: there is nothing that a repeat could be given. */
+/** Ended without a start, because the client called it off: there is nothing that a repeat could be given. */
 export function wasCalledOff(answer: CallAnswer): boolean {
   return answer.kind === 'settled' && isCalledOff(answer.outcome);
 }

@@ -12,9 +12,9 @@ export const META = Object.freeze({
   outcome: 'sallyport/outcome',
   state: 'sallyport/state',
   messages: 'sallyport/messages',
-  /** Of a result: the earlier call that it belongs to. */
+  /** In a result: the earlier call that it belongs to. */
   earlier: 'sallyport/earlier',
-  /** Of a request: make another call, also where an earlier one is owed. */
+  /** In a request: make another call, also where an earlier one is owed. */
   new: 'sallyport/new',
 });
 

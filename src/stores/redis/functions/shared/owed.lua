@@ -48,7 +48,7 @@ function owed.names(book, digest)
 end
 
 --[[ The entries with this digest that have not expired, oldest first. Open requests of the holder itself are left out, but for the one
-  of this attempt: nobody may take them, and of many identical calls at once nearly all are such. ]]
+  of this attempt: no repeat may take them, and of many identical calls at once nearly all are such. ]]
 function owed.entries(book, digest, now, holder, attempt)
   local own, again = ' ' .. holder .. ' ', ' ' .. attempt .. ' '
   local names, found = owed.names(book, digest), {}
