@@ -1,29 +1,33 @@
 --[[ Collects what settling a batch has to write, and writes it with as few commands as can be: one for the calls, one per reply
   stream, one for the audit, one XACK and XDEL per pool. The caller has checked its right before. ]]
-local INLINE_OUTCOME = 16384
 local REPLY_LEASE_MS = 60000
+local new_settlement, add_audit, write_audit, ending_facts, afterwards, settle_record, write_settlement
+
+-- Lua takes 200 local names in the whole library: those that only this file uses end with this block.
+do
+local INLINE_OUTCOME = 16384
 local BUCKETS = 144
 local MOST_FIELDS = 1000
 
-local function new_settlement(lane, now, retention)
+function new_settlement(lane, now, retention)
   local forget_at, bucket_ms = now + tonumber(retention), math.max(1, math.floor(tonumber(retention) / BUCKETS))
   return { lane = lane, now_text = text(now), forget_at = forget_at, bucket = text(math.ceil(forget_at / bucket_ms) * bucket_ms),
     prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, replies = {}, audit = {}, notes = {}, settled = {}, ids = {}, gone = {}, later = {}, freed = 0, retained = 0 }
 end
 
 -- An audit record is two fields: call id and the call's record as it stands then, event and the detail of whoever settled.
-local function add_audit(audit, event, call_id, bytes, detail)
+function add_audit(audit, event, call_id, bytes, detail)
   local at = #audit
   audit[at + 1], audit[at + 2], audit[at + 3], audit[at + 4] = call_id, bytes, event, detail
 end
 
 -- Call this before any other write: a record must be there before what it tells of.
-local function write_audit(meta_key, audit_key, now_text, audit)
+function write_audit(meta_key, audit_key, now_text, audit)
   journal.append(meta_key, journal.key(audit_key), tonumber(now_text), audit)
 end
 
 -- How it ended, behind the detail of whoever ended it: which of several outcomes it became is known here only.
-local ending_facts = remember(function(outcome)
+ending_facts = remember(function(outcome)
   local decoded = cmsgpack.unpack(outcome)
   return cmsgpack.pack({ outcome = decoded.kind, executed = decoded.executed, code = decoded.error and decoded.error.code })
 end)
@@ -62,7 +66,7 @@ local function prefix_of(settlement, fence, released)
 end
 
 -- A write that has to wait until the audit has its records.
-local function afterwards(settlement, write)
+function afterwards(settlement, write)
   settlement.later[#settlement.later + 1] = write
 end
 
@@ -98,7 +102,7 @@ local function keep_first_generation(settlement, call_id)
 end
 
 -- `bytes` are the record's own. Without an attempt nobody has run the call, and `record` is a whole one.
-local function settle_record(settlement, call_id, record, bytes, outcome, event, detail, fence, released, attempt)
+function settle_record(settlement, call_id, record, bytes, outcome, event, detail, fence, released, attempt)
   if not attempt then
     attempt, detail = REFUSED, detail .. ending_facts(outcome)
     note_refusal(settlement.notes, call_id, record)
@@ -141,7 +145,7 @@ local function note_retained(settlement, meta_key)
   redis.call('HINCRBY', meta_key, 'liveBytes', text(0 - settlement.freed))
 end
 
-local function write_settlement(settlement, meta_key, live_key, audit_key)
+function write_settlement(settlement, meta_key, live_key, audit_key)
   local lane = settlement.lane
   if #settlement.settled == 0 then return end
   write_audit(meta_key, audit_key, settlement.now_text, settlement.audit)
@@ -158,4 +162,5 @@ local function write_settlement(settlement, meta_key, live_key, audit_key)
   note_retained(settlement, meta_key)
   if #settlement.gone > 0 then redis.call('DEL', unpack(settlement.gone)) end
   leave_windows(lane, settlement.left)
+end
 end
