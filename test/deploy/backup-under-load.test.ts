@@ -106,7 +106,10 @@ describe.each([
       const restored = await openStore(target);
       const audit = await auditOf(restored);
       expect(audit).toHaveLength(manifest.lanes[0]!.auditSequence);
-      for (const callId of audit) expect(await restored.readCall(callId as never)).toMatchObject({ state: 'settled' });
+      // The records of sessions are about no call.
+      for (const callId of audit.filter((id) => id !== undefined)) {
+        expect(await restored.readCall(callId as never)).toMatchObject({ state: 'settled' });
+      }
       const live = await restored.listCalls({ limit: 10_000 });
       expect(live).toHaveLength(manifest.lanes[0]!.liveCalls);
       expect(live.filter(({ callId }) => audit.includes(callId))).toStrictEqual([]);
