@@ -51,7 +51,7 @@ export function showApproval(terminal: Terminal, { approval, shown, edited }: Sh
   if (shown.answers !== undefined) showArguments(terminal, 'Answers the caller brings along', shown.answers);
   if (edited !== undefined) showArguments(terminal, 'Allowed instead', edited);
   if (state === 'pending' && shown.masked > 0) terminal.print(howToReveal(question.id));
-  terminal.print(`Digest: ${shown.binding}`, 'bold');
+  terminal.print(`Binding: ${shown.binding}`, 'bold');
 }
 
 function fact(name: string, value: string): [{ text: string; style: 'dim' }, string] {

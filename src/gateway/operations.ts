@@ -70,7 +70,7 @@ export interface RenderedApproval {
 export interface RenderedArguments {
   readonly text: string;
   readonly bytes: number;
-  readonly digest: string;
+  readonly digest?: string;
   readonly redacted: number;
 }
 

@@ -40,7 +40,7 @@ function plainBytes(member: unknown): unknown {
  * attack: `rm -rf ~ ` with the rest of the path in letters nobody sees.
  */
 const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
+  /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\ufffc\u{16fe4}\u{1d159}]/gu;
 
 /** Text in which everything can be seen; line breaks stay if they are wanted. */
 export function escapeHidden(text: string, keepLines = false): string {

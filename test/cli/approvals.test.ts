@@ -78,7 +78,7 @@ describe('sallyport approvals', () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`Will run with (${Buffer.byteLength(args)} bytes):`);
     expect(stdout).toContain('  "command": "rm -rf ~\\u00a0\\u202e/",\n  "n": 1\n');
-    expect(stdout).toContain(`Digest: ${question.binding}`);
+    expect(stdout).toContain(`Binding: ${question.binding}`);
     expect(stdout).toContain('rule shell: it deletes');
     expect(stdout).toContain('only for you');
     expect(stdout).not.toMatch(/[\u202e\u00a0]/);

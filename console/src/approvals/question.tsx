@@ -93,10 +93,15 @@ function Arguments({ shown, label = 'Arguments', onExpand, isExpanded }: Argumen
         isExpanded={isExpanded}
       />
       <p class="hint">
-        {showBytes(shown.bytes)}, digest{' '}
-        <span class="mono">
-          <Inert text={shown.digest} />
-        </span>
+        {showBytes(shown.bytes)}
+        {shown.digest === undefined ? null : (
+          <>
+            , digest{' '}
+            <span class="mono">
+              <Inert text={shown.digest} />
+            </span>
+          </>
+        )}
         {shown.redacted ? '. Some of it is masked; each mark tells how long the text is.' : ''}
         {shown.changedBy === undefined || shown.changedBy.length === 0 ? null : (
           <>

@@ -43,7 +43,8 @@ export interface RenderedArguments {
   readonly text: string;
   /** Of the canonical form, which is what runs. */
   readonly bytes: number;
-  readonly digest: string;
+  /** SHA-256 of the canonical form. Absent while something is masked: a short secret could be found by trying digests. */
+  readonly digest?: string;
   /** How many marks stand in the text. */
   readonly redacted: number;
 }
@@ -98,7 +99,7 @@ export function renderArguments(
   return {
     text,
     bytes: Buffer.byteLength(canonicalArguments),
-    digest: argumentsDigest(canonicalArguments),
+    ...(writer.redacted > 0 ? {} : { digest: argumentsDigest(canonicalArguments) }),
     redacted: writer.redacted,
   };
 }

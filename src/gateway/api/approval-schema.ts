@@ -16,7 +16,8 @@ export const shownArgumentsSchema = z
     /** JSON, a line per value; what is masked is shown as a mark with its length, what cannot be seen is spelled out. */
     shown: z.string(),
     bytes: z.int(),
-    digest: z.string(),
+    /** Absent while something is masked: a short secret could be found by trying digests. */
+    digest: z.string().optional(),
     redacted: z.boolean(),
     /** Hooks that made them of the caller's. */
     changedBy: z.array(z.string()).optional(),

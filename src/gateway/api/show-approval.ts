@@ -112,5 +112,5 @@ function showApproval(
 }
 
 function showArguments({ text, bytes, digest, redacted }: RenderedArguments): ShownArguments {
-  return { shown: text, bytes, digest, redacted: redacted > 0 };
+  return { shown: text, bytes, ...(digest === undefined ? {} : { digest }), redacted: redacted > 0 };
 }

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { Approval, ApprovalDecision, ApprovalQuestion } from '../../domain/approval.ts';
 import { isJsonObject } from '../../domain/json.ts';
-import { masksOf, renderQuestion } from '../../gate/approvals/render-question.ts';
+import { masksOf, renderQuestion, type RenderedArguments } from '../../gate/approvals/render-question.ts';
 
 const WAIT = 'wait';
 const TITLES: Readonly<Record<ApprovalDecision | typeof WAIT, string>> = {
@@ -25,9 +25,9 @@ export function approvalForm({ question }: Approval, mayDecide: boolean): Elicit
     ...(shown.description === '' ? [] : [shown.description]),
     ...shown.reasons.map((reason) => `- ${reason}`),
     `Tool: ${shown.tool} (${shown.severity})`,
-    `Arguments (${args.bytes} bytes, SHA-256 ${args.digest}):`,
+    `Arguments (${sizeOf(args)}):`,
     args.text,
-    ...(answers === undefined ? [] : [`Answers (${answers.bytes} bytes, SHA-256 ${answers.digest}):`, answers.text]),
+    ...(answers === undefined ? [] : [`Answers (${sizeOf(answers)}):`, answers.text]),
     ...(mayDecide && masked > 0 ? [howToReveal(question.id)] : []),
   ];
   return {
@@ -35,6 +35,10 @@ export function approvalForm({ question }: Approval, mayDecide: boolean): Elicit
     message: lines.join('\n'),
     requestedSchema: mayDecide ? decisionSchema(question) : NOTHING,
   };
+}
+
+function sizeOf({ bytes, digest }: RenderedArguments): string {
+  return digest === undefined ? `${bytes} bytes` : `${bytes} bytes, SHA-256 ${digest}`;
 }
 
 function howToReveal(id: string): string {
