@@ -29,7 +29,7 @@ export async function inspectAudit(store: Store, hasSink: boolean, keys: string)
   return [{ name: 'audit', state: 'ok', found: `${written} records, ${waiting} of them on their way to the sink` }];
 }
 
-const acceptCommand = (lane: number): string => `sallyport audit accept-gap --lane ${lane} --reason TEXT --yes`;
+const acceptCommand = (lane: number): string => `sallyport audit accept-gap --lane=${lane} --reason TEXT --yes`;
 
 const DAY_MS = 24 * 3_600_000;
 

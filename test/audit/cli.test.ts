@@ -214,7 +214,7 @@ describe('sallyport gateway', () => {
     const journal = '{sallyport:0}:journal';
     expect((await plane.call('basic.echo', { text: 'lost' })).code).toBe(0);
     await redis.cli('DEL', journal);
-    await redis.cli('RPUSH', journal, 'by hand');
+    await redis.cli('RPUSH', journal, 'by', 'hand');
     expect(await plane.cli('audit', 'verify')).toMatchObject({ code: 0 });
     const gateway = await startGateway();
     const isStopped = async () => (await auditCheck()).some((check) => JSON.stringify(check).includes('accept-gap'));
@@ -222,16 +222,16 @@ describe('sallyport gateway', () => {
     const lost = await plane.cli('audit', 'verify');
     expect(lost).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/^Record 4 of lane 0 .* 1 record that the lane has counted/),
+      stdout: expect.stringMatching(/^Record 6 of lane 0 .* 2 records that the lane has counted/),
     });
     const accept = (...args: string[]) =>
       plane.cli('audit', 'accept-gap', '--lane', '0', '--reason', 'ticket 8', ...args);
-    expect(await accept()).toMatchObject({ code: 2, stderr: expect.stringContaining('Records 4 to 4 of lane 0') });
+    expect(await accept()).toMatchObject({ code: 2, stderr: expect.stringContaining('Records 6 to 7 of lane 0') });
     expect((await plane.cli('audit', 'accept-gap', '--lane', '9', '--reason', 'x', '--yes')).code).toBe(2);
     expect((await plane.cli('audit', 'accept-gap', '--lane', '0', '--reason', ' ', '--yes')).code).toBe(2);
     expect(await accept('--yes', '--as', 'operator:ann')).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Records 4 to 4 of lane 0 are given up'),
+      stdout: expect.stringContaining('Records 6 to 7 of lane 0 are given up'),
     });
     await eventually(async () => !(await isStopped()), { timeoutMs: 30_000, what: 'a drain that goes on' });
     expect(await accept('--yes')).toMatchObject({
@@ -242,9 +242,11 @@ describe('sallyport gateway', () => {
     expect((await gateway.stop(10_000)).code).toBe(0);
     const { code, stdout } = await plane.cli('audit', 'verify');
     expect(code).toBe(0);
-    expect(stdout).toContain('4 records in 1 lanes');
-    expect(stdout).toMatch(/lane 0: records 4 to 4 were lost; operator:ann went on without them on \S+: ticket 8/);
-    expect(stdout).toMatch(/lane 0, behind record 3: a role has appended 1 entries that are no records \(7 bytes\)/);
+    expect(stdout).toContain('8 records in 2 lanes');
+    expect(stdout).toMatch(
+      /lane 0: records 6 to 7 were lost; operator:ann \(account \S+\) went on without them on \S+: ticket 8/,
+    );
+    expect(stdout).toMatch(/lane 0, behind record 5: a role has appended 2 entries that are no records \(6 bytes\)/);
     await worker.stop(10_000);
   });
 

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { Command, Option } from 'commander';
 import { acceptGap } from '../../audit/accept-gap.ts';
 import { planeError } from '../../domain/errors.ts';
@@ -41,7 +42,9 @@ export function auditAcceptGapCommand(): Command {
               throw usage(which, 'Restore them from a backup of Redis if you can. If they are lost: --yes');
             }
             const { kind, name } = readApprover(options);
-            const accepted = await acceptGap(trail, signerOf(open), lane, state, { reason, by: `${kind}:${name}` });
+            const { username } = userInfo();
+            const by = name === username ? `${kind}:${name}` : `${kind}:${name} (account ${username})`;
+            const accepted = await acceptGap(trail, signerOf(open), lane, state, { reason, by });
             if (terminal.json) terminal.printJson(accepted);
             else {
               terminal.print(`Records ${gap.from} to ${gap.to} of lane ${lane} are given up`);

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { readExpected, type ExpectedTrail } from '../../audit/expected-trail.ts';
 import type { AuditProblem } from '../../audit/verify-trail.ts';
 import { verifyAudit } from '../../compose/verify-audit.ts';
-import type { ForeignStatement, GapStatement } from '../../domain/audit-record.ts';
+import { nameLane, type ForeignStatement, type GapStatement } from '../../domain/audit-record.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -39,9 +39,12 @@ export function auditVerifyCommand(): Command {
               );
               for (const gap of gaps) terminal.print(describeGap(gap), 'yellow');
               for (const found of foreign) terminal.print(describeForeign(found), 'yellow');
+              for (const { lane, first } of lanes.filter((each) => each.first > 1)) {
+                terminal.note(`${nameLane(lane)} begins with record ${first}: retention has deleted those before it`);
+              }
               const loose = lanes.filter(({ signed, last: end }) => signed < end);
               for (const { lane, signed, last: end } of loose) {
-                terminal.note(`lane ${lane}: records ${signed + 1} to ${end} are newer than the last signed head`);
+                terminal.note(`${nameLane(lane)}: records ${signed + 1} to ${end} are newer than the last signed head`);
               }
             }
             if (!terminal.json) for (const notice of notices) terminal.warn(notice);
@@ -72,14 +75,14 @@ function describe({ lane, sequence, store, what }: AuditProblem): string {
 }
 
 function describeGap({ lane, from, to, by, reason, at }: GapStatement): string {
-  return `lane ${lane}: records ${from} to ${to} were lost; ${by} went on without them on ${dateOf(at)}: ${reason}`;
+  return `${nameLane(lane)}: records ${from} to ${to} were lost; ${by} went on without them on ${dateOf(at)}: ${reason}`;
 }
 
 function describeForeign({ lane, after, through, elements, bytes, uncounted, at }: ForeignStatement): string {
   const strange = elements === 0 ? [] : [`${elements} entries that are no records (${bytes} bytes)`];
   const extra = uncounted === 0 ? [] : [`${uncounted} records that the lane had not counted`];
   const where = through > after ? `among records ${after + 1} to ${through}` : `behind record ${after}`;
-  return `lane ${lane}, ${where}: a role has appended ${[...strange, ...extra].join(' and ')}; found on ${dateOf(at)}`;
+  return `${nameLane(lane)}, ${where}: a role has appended ${[...strange, ...extra].join(' and ')}; found on ${dateOf(at)}`;
 }
 
 const dateOf = (at: number): string => new Date(at).toISOString();

@@ -22,8 +22,8 @@ redis.call('HSET', drain, 'drained', text(drained), 'removed', text(math.max(pos
   'drainedAt', text(now), 'until', text(now + lease_ms), 'drainer', lease_ms > 0 and drainer or '')
 if foreign > facts.foreign or surplus > facts.surplus then redis.call('HSET', drain, 'foreign', text(foreign), 'foreignAt', text(now)) end
 redis.call('HDEL', drain, 'alarm', 'gap')
-if not journal.counted(redis.call('HGET', meta, 'auditSequence')) then
-  redis.call('HSET', meta, 'auditSequence', text(math.max(0, drained - surplus) + redis.call('LLEN', audit)))
-end
+local count, length = redis.call('HGET', meta, 'auditSequence'), redis.call('LLEN', audit)
+local believed = text(journal.believed(count, { drained = drained, surplus = surplus }, length))
+if count ~= believed then redis.call('HSET', meta, 'auditSequence', believed) end
 write_audit_bounds(meta, drained - surplus, now, ARGV[10], ARGV[11], ARGV[12], ARGV[13])
 return 'DRAINED'

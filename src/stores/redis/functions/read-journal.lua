@@ -21,6 +21,6 @@ for index = first, math.min(length, first + limit) - 1 do
     elements[#elements + 1] = element
   end
 end
-local counted = journal.counted(redis.call('HGET', meta, 'auditSequence')) or journal.recount(facts, length)
+local counted = journal.believed(redis.call('HGET', meta, 'auditSequence'), facts, length)
 return { 'PAGE', text(counted), text(facts.drained), text(facts.removed), text(facts.surplus), text(facts.foreign), text(length),
   text(facts.removed + first), elements }

@@ -4,7 +4,7 @@
   The `drain` hash belongs to the roles that drain. `removed` counts the elements that left the journal, `drained` is the last record
   that left it for the sink, `surplus` is how many records more than the lane's count were found, `foreign` how many elements were no
   records. One table, because a library has room for few local names. ]]
-local journal = { MAX_COUNT = 9007199254740991, LARGE = 1048576, PUSHED_AT_ONCE = 1000 }
+local journal = { MAX_COUNT = 1125899906842624, MAX_LOSS = 1000000000, LARGE = 1048576, PUSHED_AT_ONCE = 1000 }
 
 -- A process of an earlier release names the stream that stood here before.
 function journal.key(audit_key)
@@ -53,6 +53,14 @@ end
 -- What the count has to be if nothing is lost.
 function journal.recount(facts, length)
   return math.max(0, facts.drained - facts.surplus) + length
+end
+
+--[[ The lane's own count, or what it has to be where it cannot be true: it is no number, or it says that more records were lost than any
+  lane ever held. The attack: a role sets the count close to the largest number, an operator accepts the gap, and the records behind
+  it have no number left. ]]
+function journal.believed(value, facts, length)
+  local count, expected = journal.counted(value), journal.recount(facts, length)
+  return count and count <= expected + journal.MAX_LOSS and count or expected
 end
 
 -- Counts records. A count that was written by hand must not stop a settle: it is made again from what was drained and what waits.
