@@ -11,8 +11,10 @@ export async function review(client: Client, mayRun: (text: string) => boolean):
       const { kind } = await client.approvals.reveal(approver, id, { binding });
       if (kind === 'revealed') shown = renderQuestion(question, { revealed: true });
     }
-    console.log(shown.title, shown.tool, shown.arguments.text);
-    const decision = mayRun(shown.arguments.text) ? 'allow-once' : 'deny';
+    // Answers that the caller's person gave to the tool run too: look at both.
+    const text = [shown.arguments.text, shown.answers?.text ?? ''].join('\n');
+    console.log(shown.title, shown.tool, text);
+    const decision = mayRun(text) ? 'allow-once' : 'deny';
     const answer = await client.approvals.decide(approver, id, { decision, binding });
     if (answer.kind !== 'decided') console.log('not decided by us:', answer.kind);
   }
