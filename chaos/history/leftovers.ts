@@ -5,7 +5,7 @@ import type { History } from './history.ts';
 const LANE = '{sallyport:0}:';
 /** What a drained deployment keeps: outcomes and audit, sessions, and what says when they are forgotten. */
 const KEPT =
-  /:(calls|live|audit|meta|retained|sessions|runs|forget:.*|session:.*|reply:.*|recent:.*|approval:.*|approvals:.*|pool:default(~nested)?)$|^\{sallyport\}:/;
+  /:(calls|live|journal|drain|meta|retained|sessions|runs|forget:.*|session:.*|reply:.*|recent:.*|approval:.*|approvals:.*|pool:default(~nested)?)$|^\{sallyport\}:/;
 
 /** Looks, after everybody has left, where nothing may be left. */
 export async function findLeftovers(store: Store, redis: RedisServer | undefined): Promise<History['leftovers']> {
