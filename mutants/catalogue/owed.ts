@@ -91,7 +91,7 @@ export const OWED: readonly Mutant[] = [
     id: 'revoked-tokens-keep-their-sessions',
     bug: 'Sessions that gateways opened for a token live on when it is revoked, with the questions that wait in them.',
     file: 'src/stores/redis/token-store.ts',
-    find: 'await Promise.all(opened.map((session) => sessions.revokeSession(session as SessionId)));',
+    find: 'await Promise.all(opened.map((session) => sessions.revokeSession({ ...request, session: session as SessionId })));',
     replace: 'await Promise.all(opened);',
     caughtBy: [
       { file: REDIS, title: 'a revoked token takes along the sessions that were noted for it, and no others' },
