@@ -1,6 +1,7 @@
 import { test, type Requirement } from './requirement.ts';
 
 const PLANE = 'test/plane/normalise.test.ts';
+const RESOURCES = 'test/plane/resources.test.ts';
 
 /** What is judged, shown and recorded is what runs. */
 export const ROWS_BYTES: readonly Requirement[] = [
@@ -62,5 +63,16 @@ export const ROWS_BYTES: readonly Requirement[] = [
       test('test/audit/sealed-cli.test.ts', 'says clearly why not'),
     ],
     mutants: ['seals-fit-every-record', 'the-sent-arguments-are-sealed'],
+  },
+  {
+    id: 'Y5',
+    says: 'The URI of a resource has one spelling for rules, questions, records and the code that reads it; no encoding leads out of its template.',
+    tests: [
+      test(RESOURCES, 'are judged by the URI that is read, however it was encoded'),
+      test(RESOURCES, 'are not read by a URI that leads out of its place'),
+      test(RESOURCES, 'are asked about with the URI that is read'),
+      test('src/domain/uri-template.test.ts', 'says different things with different canonical URIs'),
+    ],
+    mutants: ['rules-judge-encoded-uris', 'uris-lead-out-of-their-place'],
   },
 ];

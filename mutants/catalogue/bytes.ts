@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const PLANE_TEST = 'test/plane/normalise.test.ts';
+const RESOURCES_TEST = 'test/plane/resources.test.ts';
 const RUN_TOOL = 'src/runners/run-tool.ts';
 
 /** Bugs against the rows of requirements/rows-bytes.ts: the rules judge the bytes that run. */
@@ -52,6 +53,22 @@ export const BYTES: readonly Mutant[] = [
     find: 'const isSeen = canonical === allowed;',
     replace: 'const isSeen = canonical.length > 0;',
     caughtBy: [{ file: PLANE_TEST, title: 'asked about again when that changed them' }],
+  },
+  {
+    id: 'rules-judge-encoded-uris',
+    bug: 'The URI of a resource is judged as it was sent, and read decoded.',
+    file: 'src/catalog/read-uri-argument.ts',
+    find: "found.kind !== 'read' || found.uri === filled['uri'] ? filled",
+    replace: "found.kind !== 'read' || found.uri.length > 0 ? filled",
+    caughtBy: [{ file: RESOURCES_TEST, title: 'are judged by the URI that is read, however it was encoded' }],
+  },
+  {
+    id: 'uris-lead-out-of-their-place',
+    bug: 'An encoded slash, a NUL or a dot segment reaches the code of a resource.',
+    file: 'src/domain/uri-template.ts',
+    find: "if (problem !== undefined) return { kind: 'refused', problem };",
+    replace: '',
+    caughtBy: [{ file: RESOURCES_TEST, title: 'are not read by a URI that leads out of its place' }],
   },
   {
     id: 'explain-judges-other-bytes',

@@ -52,8 +52,8 @@ function resourceTool(definition: ResourceDefinition): ToolDefinition {
 function locate(definition: ResourceDefinition, asked: string | undefined): Located | undefined {
   if (definition.uri !== undefined) return { uri: definition.uri, params: {} };
   const parsed = parseUriTemplate(definition.uriTemplate);
-  const params = parsed.kind === 'template' ? parsed.template.match(asked ?? '') : undefined;
-  return params === undefined ? undefined : { uri: asked!, params };
+  const read = parsed.kind === 'template' ? parsed.template.read(asked ?? '') : undefined;
+  return read?.kind === 'read' ? { uri: read.uri, params: read.values } : undefined;
 }
 
 interface Located {

@@ -7,6 +7,7 @@ import { compileDefaults, type FillDefaults } from './fill-defaults.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import { passSourcesOn } from './module-sources.ts';
 import { nearNames } from '../domain/near-names.ts';
+import { readUriArgument } from './read-uri-argument.ts';
 import { createValidatorCache, type ValidatorCache } from './validate-arguments.ts';
 
 /** The tools of one load. Immutable: a reload makes another index, running calls keep the tools of theirs. */
@@ -43,6 +44,10 @@ function serve(module: LoadedModule, declaration: ToolDeclaration, validators: V
   const { id, digest, inputSchema, outputSchema } = declaration;
   const inputKey = `${digest} input`;
   const outputKey = `${digest} output`;
+  const input = readUriArgument(declaration, {
+    validate: (value) => validators.validatorOf(inputKey, inputSchema)(value),
+    fill: lazyDefaults(inputSchema),
+  });
   return Object.freeze({
     declaration,
     runner: module.runner,
@@ -51,8 +56,8 @@ function serve(module: LoadedModule, declaration: ToolDeclaration, validators: V
     ...(module.needs === undefined ? {} : { needs: module.needs }),
     ...(module.builtIn === undefined ? {} : { builtIn: module.builtIn }),
     denialPatterns: module.denialPatterns[id] ?? [],
-    validateInput: (value: unknown) => validators.validatorOf(inputKey, inputSchema)(value),
-    fillDefaults: lazyDefaults(inputSchema),
+    validateInput: input.validate,
+    fillDefaults: input.fill,
     ...(outputSchema === undefined
       ? {}
       : { validateOutput: (value: unknown) => validators.validatorOf(outputKey, outputSchema)(value) }),

@@ -5,7 +5,7 @@ import type { CallId, ToolId } from '../domain/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { PromptArgument, PromptSurface, ResourceSurface, Surface } from '../domain/surface.ts';
-import { isUri, parseUriTemplate } from '../domain/uri-template.ts';
+import { isUri, normaliseUri, parseUriTemplate, type ReadUri } from '../domain/uri-template.ts';
 import type { CallAnswer, CallOptions } from './call-answer.ts';
 import type { Caller } from './known-sessions.ts';
 import type { SessionToolkit } from './session-toolkits.ts';
@@ -119,8 +119,12 @@ export function createSurfaces({ toolkit, call }: Needs): Surfaces {
     async readResource(session, uri, options = {}) {
       const found = isUri(uri) ? findResource(await listOf(session, 'resource'), uri) : undefined;
       if (found === undefined) return { kind: 'refused', outcome: unknownResource(uri) };
-      const isTemplate = 'uriTemplate' in found.tool.surface;
-      const answer = await call(session, found.tool.id, isTemplate ? { uri } : {}, options);
+      const { tool, read } = found;
+      if (read?.kind === 'refused') {
+        const problems = [`uri: ${read.problem}`];
+        return { kind: 'refused', outcome: trouble('ARGUMENTS_INVALID', { tool: tool.id, problems }) };
+      }
+      const answer = await call(session, tool.id, read === undefined ? {} : { uri: read.uri }, options);
       if (answer.kind !== 'settled' || answer.outcome.kind !== 'ok') return answer;
       const contents = answer.outcome.content.filter((block) => block.kind === 'resource');
       return { kind: 'read', callId: answer.callId, contents };
@@ -149,17 +153,23 @@ type Found<Kind extends Surface['kind'] = Surface['kind']> = PublishedTool & {
   readonly tool: { readonly surface: Extract<Surface, { readonly kind: Kind }> };
 };
 
-/** A resource of that very URI comes before templates; of these the first in the order of the ids. */
-function findResource(resources: readonly Found<'resource'>[], uri: string): Found<'resource'> | undefined {
-  return (
-    resources.find(({ tool: { surface } }) => 'uri' in surface && surface.uri === uri) ??
-    resources.find(({ tool: { surface } }) => 'uriTemplate' in surface && describes(surface.uriTemplate, uri))
-  );
+interface FoundResource {
+  readonly tool: Found<'resource'>['tool'];
+  /** Absent for a resource with a URI of its own. */
+  readonly read?: Exclude<ReadUri, { readonly kind: 'other' }>;
 }
 
-function describes(uriTemplate: string, uri: string): boolean {
-  const parsed = parseUriTemplate(uriTemplate);
-  return parsed.kind === 'template' && parsed.template.match(uri) !== undefined;
+/** A resource of that very URI comes before templates; of these the first in the order of the ids. */
+function findResource(resources: readonly Found<'resource'>[], uri: string): FoundResource | undefined {
+  const asked = normaliseUri(uri);
+  const own = resources.find(({ tool: { surface } }) => 'uri' in surface && normaliseUri(surface.uri) === asked);
+  if (own !== undefined) return { tool: own.tool };
+  for (const { tool } of resources) {
+    const parsed = 'uriTemplate' in tool.surface ? parseUriTemplate(tool.surface.uriTemplate) : undefined;
+    const read = parsed?.kind === 'template' ? parsed.template.read(uri) : undefined;
+    if (read !== undefined && read.kind !== 'other') return { tool, read };
+  }
+  return undefined;
 }
 
 function addressOf(surface: ResourceSurface): string {

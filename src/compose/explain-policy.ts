@@ -1,4 +1,5 @@
 import { compileDefaults } from '../catalog/fill-defaults.ts';
+import { readUriArgument } from '../catalog/read-uri-argument.ts';
 import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { placeOfRule } from '../config/place-of-rule.ts';
 import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
@@ -7,6 +8,7 @@ import { explainCall, type Asked, type CheckAnswer, type Explanation } from '../
 import { nearNames } from '../domain/near-names.ts';
 import type { PolicyChange } from '../domain/nearest-change.ts';
 import type { PolicyRecord } from '../domain/policy.ts';
+import type { ToolDeclaration } from '../domain/tool.ts';
 import { foreseeRules } from '../gate/rules/foresee-rules.ts';
 import type { Store } from '../ports/store.ts';
 import { shellWord } from './shell-word.ts';
@@ -50,14 +52,19 @@ export function createExplainer(
 ): (asked: Asked) => Explanation {
   const validators = createValidatorCache();
   const tools = indexTools(catalog);
+  const readingOf = (tool: ToolDeclaration): ReturnType<typeof readUriArgument> =>
+    readUriArgument(tool, {
+      validate: (value) => validators.validatorOf(tool.digest, tool.inputSchema)(value),
+      fill: (value) => compileDefaults(tool.inputSchema)?.(value) ?? value,
+    });
   return (asked) =>
     explainCall(asked, {
       catalog,
       record,
       tools,
       onlyVerdict,
-      validate: ({ digest, inputSchema }, value) => validators.validatorOf(digest, inputSchema)(value),
-      fill: ({ inputSchema }, value) => compileDefaults(inputSchema)?.(value) ?? value,
+      validate: (tool, value) => readingOf(tool).validate(value),
+      fill: (tool, value) => readingOf(tool).fill(value),
       near: nearNames,
       askRules: foreseeRules,
     });

@@ -8,6 +8,11 @@ function templateOf(text: string): UriTemplate {
   return parsed.template;
 }
 
+function valuesOf(text: string, uri: string): Readonly<Record<string, string>> | undefined {
+  const read = templateOf(text).read(uri);
+  return read.kind === 'read' ? read.values : undefined;
+}
+
 describe('a URI template', () => {
   it.each([
     ['book://{title}/{page}', 'book://a/1', { title: 'a', page: '1' }],
@@ -21,7 +26,53 @@ describe('a URI template', () => {
     ['x:{a}--{b}', 'x:-----', { a: '-', b: '--' }],
     ['x:{a}.json', 'x:b.json.json', { a: 'b.json' }],
   ])('%s finds what stands for its variables in %s', (text, uri, values) => {
-    expect(templateOf(text).match(uri)).toStrictEqual(values);
+    expect(valuesOf(text, uri)).toStrictEqual(values);
+  });
+
+  it.each([
+    ['hb://pages/{page}', 'hb://pages/%70rod', 'hb://pages/prod'],
+    ['hb://%70ages/{page}', 'hb://p%61ges/%c3%a9%21', 'hb://pages/%C3%A9%21'],
+    ['hb://f/{+path}', 'hb://f/a%2fb%3Fc%20%25%32%46', 'hb://f/a/b?c%20%252F'],
+    ['x:{name}-{rest}', 'x:a%2Db-c', 'x:a-b-c'],
+  ])('%s has one spelling for what %s says: %s', (text, uri, canonical) => {
+    expect(templateOf(text).read(uri)).toMatchObject({ kind: 'read', uri: canonical });
+    expect(templateOf(text).read(canonical)).toStrictEqual(templateOf(text).read(uri));
+  });
+
+  it.each([
+    ['hb://pages/{page}', 'hb://pages/..%2f..%2fetc', 'its {page} has a slash'],
+    ['hb://pages/{page}', 'hb://pages/a%00', 'its {page} has a control character'],
+    ['hb://pages/{page}', 'hb://pages/a%5Cb', 'its {page} has a backslash'],
+    ['hb://pages/{page}', 'hb://pages/%2e%2E', 'its {page} has a "." or ".." segment'],
+    ['notes:{name}', 'notes:.', 'its {name} has a "." or ".." segment'],
+    ['hb://f/{+path}', 'hb://f/public/%2e%2e/secret', 'its {path} has a "." or ".." segment'],
+    ['hb://f/{+path}', 'hb://f/public%2F..', 'its {path} has a "." or ".." segment'],
+    ['hb://f/.{name}', 'hb://f/.%2E', 'its {name} has a "." or ".." segment'],
+    ['hb://f/.{name}x', 'hb://f/.a%2Fx', 'its {name} has a slash'],
+  ])('%s refuses %s: %s', (text, uri, problem) => {
+    expect(templateOf(text).read(uri)).toStrictEqual({ kind: 'refused', problem });
+  });
+
+  it('says different things with different canonical URIs', () => {
+    const template = templateOf('x://{a}/{+path}');
+    const text = fc.string({ minLength: 1, maxLength: 6, unit: fc.constantFrom(...Array.from('aA%/2F?#.~!é-')) });
+    const encode = (value: string): string =>
+      Array.from(value)
+        .map(
+          (one) =>
+            `%${Buffer.from(one)
+              .toString('hex')
+              .replaceAll(/(..)(?=.)/g, '$1%')}`,
+        )
+        .join('');
+    fc.assert(
+      fc.property(text, text, (a, path) => {
+        const read = template.read(`x://${encode(a)}/${encode(path)}`);
+        fc.pre(read.kind === 'read');
+        expect(read).toMatchObject({ values: { a, path } });
+        expect(template.read(read.uri)).toStrictEqual(read);
+      }),
+    );
   });
 
   it.each([
@@ -37,7 +88,7 @@ describe('a URI template', () => {
     ['file:///{+path}', 'file:///é'],
     ['x:{a}b', 'x:b'],
   ])('%s does not describe %s', (text, uri) => {
-    expect(templateOf(text).match(uri)).toBeUndefined();
+    expect(templateOf(text).read(uri)).toStrictEqual({ kind: 'other' });
   });
 
   it.each([
@@ -52,6 +103,7 @@ describe('a URI template', () => {
     ['x:{?a}', '"{?a}" is not {name}, {+name} or {#name}'],
     ['x:{a*}', '"{a*}" is not {name}, {+name} or {#name}'],
     ['x:{__proto__}', '"{__proto__}" is not {name}, {+name} or {#name}'],
+    ['x:a/../{a}', 'it has a "." or ".." segment'],
     ['x: {a}', 'it has characters that no URI has'],
     [`x:${'{a}/'.repeat(300)}`, `it has 1202 characters; the limit is ${URI_LIMITS.templateLength}`],
     [`x:${Array.from({ length: 21 }, (_, at) => `{v${at}}`).join('/')}`, 'it has more than 20 variables'],
@@ -65,7 +117,8 @@ describe('a URI template', () => {
     fc.assert(
       fc.property(value, value, fc.stringMatching(/^[a-z0-9/?=-]{1,12}$/), (a, b, path) => {
         const uri = `x://${a}/${path}/${b}`;
-        expect(templateOf('x://{a}/{+path}/{b}').match(uri)).toStrictEqual({ a, path, b });
+        fc.pre(![a, b].some((one) => one === '.' || one === '..'));
+        expect(valuesOf('x://{a}/{+path}/{b}', uri)).toStrictEqual({ a, path, b });
       }),
     );
   });
@@ -74,12 +127,12 @@ describe('a URI template', () => {
   it('is done at once with what is made to keep it busy', () => {
     const long = 'a'.repeat(100_000);
     expect(parseUriTemplate(`x:${'{'.repeat(100_000)}`).kind).toBe('problem');
-    expect(templateOf('x:{a}a{b}a{c}b').match(`x:${long}`)).toBeUndefined();
+    expect(valuesOf('x:{a}a{b}a{c}b', `x:${long}`)).toBeUndefined();
     const most = `x:${'a'.repeat(URI_LIMITS.uriLength - 2)}`;
     expect(isUri(most)).toBe(true);
     expect(isUri(`${most}a`)).toBe(false);
     const hard = templateOf(`x:${Array.from({ length: 19 }, (_, at) => `{v${at}}aaaaaaaaab`).join('')}{z}`);
-    expect(hard.match(most)).toBeUndefined();
-    expect(templateOf('x:{a}%41{b}').match(`x:${'%41'.repeat(2700)}`)).toStrictEqual({ a: 'A', b: 'A'.repeat(2698) });
+    expect(hard.read(most).kind).toBe('other');
+    expect(valuesOf('x:{a}%41{b}', `x:${'%41'.repeat(2700)}`)).toStrictEqual({ a: 'A', b: 'A'.repeat(2698) });
   });
 });

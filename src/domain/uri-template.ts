@@ -7,9 +7,15 @@ export interface UriTemplate {
   readonly text: string;
   /** In the order in which they stand. */
   readonly variables: readonly string[];
-  /** The values of its variables, decoded; undefined for a URI that it does not describe. */
-  match(uri: string): Readonly<Record<string, string>> | undefined;
+  read(uri: string): ReadUri;
 }
+
+export type ReadUri =
+  /** `uri` is the canonical spelling: the only one of these values. Rules, approvers and records see it. `values` are decoded. */
+  | { readonly kind: 'read'; readonly uri: string; readonly values: Readonly<Record<string, string>> }
+  /** The template describes the URI, but a variable holds something that leads out of its place. */
+  | { readonly kind: 'refused'; readonly problem: string }
+  | { readonly kind: 'other' };
 
 export type ParsedTemplate =
   | { readonly kind: 'template'; readonly template: UriTemplate }
@@ -34,10 +40,22 @@ const NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,63}:/;
 const URI_TEXT = /^(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;
 const NARROW = /^(?:[\w.~-]|%[0-9A-Fa-f]{2})+$/;
+const UNRESERVED = /[\w.~-]/;
+const NOT_UNRESERVED = /[^\w.~-]/gu;
+const NOT_RESERVED_EITHER = /[^\w.~:/?#[\]@!$&'()*+,;=-]/gu;
+const ENDS_SEGMENT = /[/?#]/;
 
 /** Whether a text can be the URI of a resource: absolute, ASCII, of bounded length. */
 export function isUri(uri: unknown): uri is string {
   return typeof uri === 'string' && uri.length <= URI_LIMITS.uriLength && SCHEME.test(uri) && URI_TEXT.test(uri);
+}
+
+/** RFC 3986, section 6.2.2: unreserved characters are not encoded, and hexadecimal digits are in upper case. */
+export function normaliseUri(uri: string): string {
+  return uri.replaceAll(/%[0-9A-Fa-f]{2}/g, (triplet) => {
+    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
+    return UNRESERVED.test(character) ? character : triplet.toUpperCase();
+  });
 }
 
 export function parseUriTemplate(text: unknown): ParsedTemplate {
@@ -49,11 +67,70 @@ export function parseUriTemplate(text: unknown): ParsedTemplate {
   const literals = [...read.parts.map(({ before }) => before), read.after];
   if (!SCHEME.test(literals[0]!)) return problem('it does not begin with a scheme such as "notes:"');
   if (!literals.every((literal) => URI_TEXT.test(literal))) return problem('it has characters that no URI has');
+  if (hasDotSegment(normaliseUri(literals.join('v')))) return problem('it has a "." or ".." segment');
   const variables = read.parts.map(({ name }) => name);
+  const parts = normaliseParts(read);
   return {
     kind: 'template',
-    template: { text, variables, match: (uri) => (isUri(uri) ? match(read, uri) : undefined) },
+    template: { text, variables, read: (uri) => (isUri(uri) ? readUri(parts, normaliseUri(uri)) : OTHER) },
   };
+}
+
+const OTHER: ReadUri = Object.freeze({ kind: 'other' });
+
+function normaliseParts({ parts, after, wide }: Parts): Parts {
+  return {
+    parts: parts.map(({ name, before }) => ({ name, before: normaliseUri(before) })),
+    after: normaliseUri(after),
+    wide,
+  };
+}
+
+/**
+ * The attack: a rule denies `pages/prod`, and `pages/%70rod` or `pages/x/..%2Fprod` passes it, although the tool reads the same page.
+ * So every set of values has one spelling, and values that a tool could take for another place have none.
+ */
+function readUri(template: Parts, uri: string): ReadUri {
+  const values = match(template, uri);
+  if (values === undefined) return OTHER;
+  const canonical = writeUri(template, values);
+  const problem = template.parts
+    .map(({ name }, place) => findUnsafe(name, values[name]!, place === template.wide))
+    .find((found) => found !== undefined);
+  if (problem !== undefined) return { kind: 'refused', problem };
+  if (hasDotSegment(canonical)) return { kind: 'refused', problem: 'it has a "." or ".." segment' };
+  const again = match(template, canonical);
+  const isSame = template.parts.every(({ name }) => again?.[name] === values[name]);
+  return isSame
+    ? { kind: 'read', uri: canonical, values }
+    : { kind: 'refused', problem: 'its variables can be read in two ways' };
+}
+
+function writeUri({ parts, after, wide }: Parts, values: Readonly<Record<string, string>>): string {
+  const written = parts.map(({ name, before }, place) => {
+    const encoded = place === wide ? NOT_RESERVED_EITHER : NOT_UNRESERVED;
+    return before + values[name]!.replaceAll(encoded, encodeCharacter);
+  });
+  return written.join('') + after;
+}
+
+/** Encodes any character: `encodeURIComponent` leaves some reserved ones as they are. */
+function encodeCharacter(character: string): string {
+  return [...new TextEncoder().encode(character)]
+    .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+    .join('');
+}
+
+function findUnsafe(name: string, value: string, isWide: boolean): string | undefined {
+  if (Array.from(value).some((character) => character < ' ' || character === '\u007F'))
+    return `its {${name}} has a control character`;
+  if (value.includes('\\')) return `its {${name}} has a backslash`;
+  if (!isWide && value.includes('/')) return `its {${name}} has a slash`;
+  return hasDotSegment(value) ? `its {${name}} has a "." or ".." segment` : undefined;
+}
+
+function hasDotSegment(text: string): boolean {
+  return text.split(ENDS_SEGMENT).some((segment) => segment === '.' || segment === '..');
 }
 
 function readParts(text: string): Parts | string {

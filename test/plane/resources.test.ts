@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../src/domain/policy.ts';
+import type { Rule } from '../../src/domain/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
+import { decide, park, policyWith } from './support/gate-plane.ts';
 import { BACKENDS, OPEN_POLICY, outcomeOf, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 
 const FILE = fileURLToPath(new URL('../fixtures/surfaces-plane/library.mjs', import.meta.url));
@@ -147,6 +149,50 @@ describe.each(BACKENDS)('resources and prompts on %s', (backend) => {
         { kind: 'resource', uri: 'book://main/cover' },
       ]);
       expect(content[1]).not.toHaveProperty('mediaType');
+    });
+
+    /** Every way to read: what finds the resource by its URI, and a plain call of its entry. */
+    async function readBoth(name: string, uri: string) {
+      const found = await plane.client.readResource(session, uri);
+      const called = await plane.client.call(session, `${id}.resource--${name}`, { uri });
+      return [
+        found.kind === 'read' ? found : await outcomeOf(plane, session, found),
+        await outcomeOf(plane, session, called),
+      ];
+    }
+
+    it('are judged by the URI that is read, however it was encoded', async () => {
+      const rules: Rule[] = [
+        { id: 'no-prod', verdict: 'deny', tools: ['*'], arguments: [{ at: '/uri', equals: 'book://prod/1' }] },
+        { id: 'no-vault', verdict: 'deny', tools: ['*'], arguments: [{ at: '/uri', glob: 'shelf:///vault/**' }] },
+      ];
+      await plane.setPolicy({ ...policyOf([{ module: id, tools: 'all' }]), rules });
+      const denied = { kind: 'denied', executed: 'no', error: { code: 'RULE_DENIED' } };
+      session = await plane.openSession();
+      for (const uri of ['book://prod/1', 'book://%70rod/1', 'book://%70%72%6f%64/%31'])
+        expect(await readBoth('page', uri)).toMatchObject([denied, denied]);
+      for (const uri of ['shelf:///vault/a', 'shelf:///%76ault/a', 'shelf:///vault%2fa', 'shelf:///vault%2F%61'])
+        expect(await readBoth('file', uri)).toMatchObject([denied, denied]);
+    });
+
+    it('are not read by a URI that leads out of its place', async () => {
+      const outside = { kind: 'invalid', executed: 'no', error: { code: 'ARGUMENTS_INVALID' } };
+      for (const uri of ['book://..%2f..%2fetc/1', 'book://a%00/1', 'book://%2E%2e/1', 'book://../1', 'book://a%5Cb/1'])
+        expect(await readBoth('page', uri)).toMatchObject([outside, outside]);
+      for (const path of ['public/%2e%2e/secret/a', 'public/../secret/a', 'a/.', '%2e%2e%2fa', 'a%00', 'a%5c..%5cb'])
+        expect(await readBoth('file', `shelf:///${path}`)).toMatchObject([outside, outside]);
+    });
+
+    it('are asked about with the URI that is read', async () => {
+      await plane.setPolicy(policyWith([{ id: 'ask', verdict: 'ask', tools: [`${id}.resource--page`] }]));
+      session = await plane.openSession();
+      const parked = await park(plane, session, `${id}.resource--page`, { uri: 'book://%70r%6fd%20%c3%a9/1' });
+      expect(parked.approval.question.arguments).toBe('{"uri":"book://prod%20%C3%A9/1"}');
+      await decide(plane, parked.approval, 'allow-once');
+      expect((await parked.outcome).content).toMatchObject([
+        { uri: 'book://prod%20%C3%A9/1', text: 'prod é 1 main alice' },
+        { uri: 'book://prod%20%C3%A9/1/notes' },
+      ]);
     });
 
     it('that an agent did not select or may not use are neither listed nor run', async () => {
