@@ -13,10 +13,11 @@ export const ROWS_BYTES: readonly Requirement[] = [
       test(PLANE, 'with normalises hands them the normalised value'),
       test(PLANE, 'defaults of the published schema are filled in before them'),
       test(PLANE, 'what is stripped, coerced or no JSON any more is invalid'),
+      test(PLANE, 'and a tool gets them, not the'),
       test('test/plane/pinned.test.ts', 'that normalises is judged by what its schema makes of the arguments'),
       test('src/gate/wrap/gate-rules.test.ts', 'judge what the schema of the tool makes of a rewrite'),
     ],
-    mutants: ['transforms-run-unjudged', 'rules-do-not-see-defaults'],
+    mutants: ['transforms-run-unjudged', 'rules-do-not-see-defaults', 'tools-get-live-objects'],
   },
   {
     id: 'Y2',

@@ -55,6 +55,14 @@ export const BYTES: readonly Mutant[] = [
     caughtBy: [{ file: PLANE_TEST, title: 'asked about again when that changed them' }],
   },
   {
+    id: 'tools-get-live-objects',
+    bug: 'A tool gets the object that its schema returned, which can change after it was compared.',
+    file: RUN_TOOL,
+    find: '!isStandardSchema(input) ? parsed : copyJson(judged);',
+    replace: '!isStandardSchema(input) ? parsed : (parsed ?? copyJson(judged));',
+    caughtBy: [{ file: PLANE_TEST, title: 'and a tool gets them, not the' }],
+  },
+  {
     id: 'rules-judge-encoded-uris',
     bug: 'The URI of a resource is judged as it was sent, and read decoded.',
     file: 'src/catalog/read-uri-argument.ts',

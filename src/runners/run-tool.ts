@@ -1,5 +1,5 @@
 import type { ModuleDefinition, ToolDefinition } from '../authoring/define-module.ts';
-import { parseWith, type Parsed } from '../authoring/standard-schema.ts';
+import { isStandardSchema, parseWith, type Parsed } from '../authoring/standard-schema.ts';
 import { findSurfaceTool } from '../authoring/surface-tools.ts';
 import { readToolFailure } from '../authoring/tool-failure.ts';
 import { classifyThrown } from '../domain/classify-thrown.ts';
@@ -136,11 +136,19 @@ function enter(
   host.throwIfAborted();
   const context = new CallContext(facts, setup, host);
   try {
-    const returned: unknown = definition.run(args.value, context);
+    const returned: unknown = definition.run(judgedOf(definition, args.value, facts), context);
     return isThenable(returned) ? endLater(returned, context, facts) : endOfReturned(returned, context, facts);
   } catch (thrown) {
     return endOfThrown(thrown, context, facts);
   }
+}
+
+/**
+ * The JSON that was judged. The object that a schema returned may still change after the comparison: it may have accessors, be a Proxy,
+ * or be held by the schema's code. A plain JSON Schema has no code, so its value is a copy of ours already.
+ */
+function judgedOf({ input }: ToolDefinition, parsed: unknown, { step, arguments: judged }: RunFacts): unknown {
+  return step === 'parsed' || !isStandardSchema(input) ? parsed : copyJson(judged);
 }
 
 async function endLater(returned: PromiseLike<unknown>, context: CallContext, facts: RunFacts): Promise<RunEnding> {

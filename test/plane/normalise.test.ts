@@ -116,6 +116,12 @@ describe.each(BACKENDS)('the rules judge the bytes that run on %s', (backend) =>
       }
     });
 
+    it.each(['live-getter', 'live-object'])('and a tool gets them, not the %s of its schema', async (tool) => {
+      const outcome = await call(`${runner}.${tool}`, { environment: 'test' });
+      expect(outcome).toMatchObject({ kind: 'ok' });
+      expect(ran(outcome.callId)).toMatchObject({ environment: 'test' });
+    });
+
     it('and what a hook rewrote is normalised again before them', async () => {
       expect(await call(`${runner}.zod-normal`, { environment: 'Rewrite-prod' })).toMatchObject(DENIED);
       const allowed = await call(`${runner}.zod-normal`, { environment: 'Rewrite-test' });
