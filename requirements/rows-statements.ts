@@ -1,6 +1,7 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
 const STATEMENTS = 'test/audit/statements.test.ts';
+const INDEX = 'test/audit/index-columns.test.ts';
 
 /** Signed statements are numbered and chained. */
 export const ROWS_STATEMENTS: readonly Requirement[] = [
@@ -36,5 +37,23 @@ export const ROWS_STATEMENTS: readonly Requirement[] = [
       test('test/audit/set-back.test.ts', 'a backup that was restored and adopted is named by verify'),
     ],
     mutants: ['statements-are-not-chained'],
+  },
+  {
+    id: 'T3',
+    says: 'The columns that records are found by show no record as one of another call and bring none in: verify compares them with the chained text, queries leave out what does not answer, and open prints nothing.',
+    tests: [
+      test(INDEX, 'are compared with the record by verify, which names it'),
+      test(INDEX, 'cannot move the last record past an erasure or a cut'),
+      test(INDEX, 'cannot bring in a record that stands before the chain'),
+      test(INDEX, 'make no query show the records of another call or time: it leaves them out and says so'),
+      test(INDEX, 'never make open print the arguments of another call'),
+      test(INDEX, 'never make open take another start for the last one'),
+    ],
+    mutants: [
+      'verify-ignores-the-index',
+      'query-believes-the-index',
+      'open-believes-the-index',
+      'verify-skips-what-stands-before-the-chain',
+    ],
   },
 ];

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const STATEMENTS_TEST = 'test/audit/statements.test.ts';
+const INDEX_TEST = 'test/audit/index-columns.test.ts';
 
 /** Bugs against the chain of signed statements: the trail cannot be shortened or set back. */
 export const STATEMENTS: readonly Mutant[] = [
@@ -59,6 +60,38 @@ export const STATEMENTS: readonly Mutant[] = [
     find: 'if (last !== after) return false;',
     replace: 'if (last < after) return false;',
     caughtBy: [{ file: STATEMENTS_TEST, title: 'of several signers at once are one chain' }],
+  },
+  {
+    id: 'verify-ignores-the-index',
+    bug: 'Verify does not compare the columns that a record is found by with the record.',
+    file: 'src/audit/verify-trail.ts',
+    find: 'if (chained.wrongColumn !== undefined) return',
+    replace: "if (chained.wrongColumn === 'none') return",
+    caughtBy: [{ file: INDEX_TEST, title: 'are compared with the record by verify, which names it' }],
+  },
+  {
+    id: 'query-believes-the-index',
+    bug: 'A query shows a record that its columns give, whatever call its own text is about.',
+    file: 'src/wire/record-index.ts',
+    find: 'return wrongColumn === undefined || matchesFilter(record, filter);',
+    replace: 'return wrongColumn === undefined || record.version === 1 || matchesFilter(record, filter);',
+    caughtBy: [{ file: INDEX_TEST, title: 'make no query show the records of another call or time' }],
+  },
+  {
+    id: 'open-believes-the-index',
+    bug: 'Open takes the start that the index calls the last one, although that index was changed.',
+    file: 'src/audit/open-arguments.ts',
+    find: 'if (strays.length > 0 || records.some(({ wrongColumn }) => wrongColumn !== undefined)) {',
+    replace: 'if (strays.length > 0) {',
+    caughtBy: [{ file: INDEX_TEST, title: 'never make open take another start for the last one' }],
+  },
+  {
+    id: 'verify-skips-what-stands-before-the-chain',
+    bug: 'Verify does not look at rows with a number below 1.',
+    file: 'src/audit/verify-trail.ts',
+    find: 'Number.MIN_SAFE_INTEGER',
+    replace: '0',
+    caughtBy: [{ file: INDEX_TEST, title: 'cannot bring in a record that stands before the chain' }],
   },
   {
     id: 'store-mark-goes-back',

@@ -13,13 +13,21 @@ export interface OpenedArguments {
   readonly arguments: string;
 }
 
+/** No call is started so often. */
+const MAX_STARTS = 1000;
+
 /** The arguments that a privileged call was started with, by its last start. Checked against the record, or nothing is given. */
 export async function openArguments(
   trail: Pick<AuditTrail, 'queryTrail'>,
   callId: string,
   auditor: KeyObject,
 ): Promise<OpenedArguments> {
-  const { records } = await trail.queryTrail({ filter: { callId, event: 'call.intended' }, limit: 1 });
+  const filter = { callId, event: 'call.intended' };
+  const { records, strays = [] } = await trail.queryTrail({ filter, limit: MAX_STARTS });
+  // Which start was the last one, and whose it is, was asked of columns that the chain does not cover.
+  if (strays.length > 0 || records.some(({ wrongColumn }) => wrongColumn !== undefined)) {
+    throw planeError('AUDIT_SEAL_BROKEN', { call: callId, problem: 'the index of the trail was changed' });
+  }
   const [chained] = records;
   const record = chained === undefined ? undefined : parseRecord(chained.text);
   if (chained === undefined || record === undefined || !isAboutCall(record)) {

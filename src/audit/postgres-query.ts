@@ -1,24 +1,43 @@
 import type { Pool } from 'pg';
 import type { AuditFilter, ChainedRecord } from '../domain/audit-record.ts';
+import { findWrongColumn, isFoundRightly } from '../wire/record-index.ts';
 import type { QueryTrailRequest, TrailPage, TrailPlace } from '../ports/audit-store.ts';
 
 export interface RecordRow {
   readonly record: string;
+  /** Numbers of 64 bits come as text. */
+  readonly sequence: string;
+  readonly at: string;
+  readonly call_id: string;
+  readonly tenant: string;
+  readonly subject: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly event: string;
+  readonly outcome: string | null;
   readonly chain: Buffer;
   readonly salt: Buffer | null;
   readonly bytes: Buffer | null;
 }
 
-export const RECORD_COLUMNS = 'record, audit_record.chain, salt, audit_payload.bytes';
+export const RECORD_COLUMNS = `record, sequence, at, call_id, tenant, subject, agent, tool, event, outcome,
+  audit_record.chain, salt, audit_payload.bytes`;
 export const RECORD_TABLES = 'audit_record LEFT JOIN audit_payload USING (lane_id, sequence)';
 const KEY = '(at, lane_id, audit_record.sequence)';
 const NEWEST_FIRST = 'ORDER BY at DESC, lane_id DESC, audit_record.sequence DESC';
 
-export function toChained({ record, chain, salt, bytes }: RecordRow): ChainedRecord {
-  return { text: record, chain, ...(salt === null || bytes === null ? {} : { payload: { salt, bytes } }) };
+export function toChained({ record, chain, salt, bytes, ...row }: RecordRow): ChainedRecord {
+  const { sequence, at, call_id: callId, tenant, subject, agent, tool, event, outcome } = row;
+  const index = { sequence, at, callId, tenant, subject, agent, tool, event, outcome };
+  const wrongColumn = findWrongColumn(record, index);
+  return {
+    text: record,
+    chain,
+    ...(salt === null || bytes === null ? {} : { payload: { salt, bytes } }),
+    ...(wrongColumn === undefined ? {} : { wrongColumn }),
+  };
 }
 
-/** Numbers of 64 bits come as text. */
 interface Place {
   readonly at: string;
   readonly lane_id: number;
@@ -32,12 +51,18 @@ export async function queryTrail(pool: Pool, { filter, limit, before, scan }: Qu
   if (last !== undefined) range.add(`${KEY} >=`, last.at, last.lane_id, last.sequence);
   addFields(range, filter);
   const { rows } = await pool.query<RecordRow & Place>(
-    `SELECT ${RECORD_COLUMNS}, at, lane_id, sequence FROM ${RECORD_TABLES} ${range.where} ${NEWEST_FIRST}
+    `SELECT ${RECORD_COLUMNS}, lane_id FROM ${RECORD_TABLES} ${range.where} ${NEWEST_FIRST}
      LIMIT $${range.values.length + 1}`,
     [...range.values, limit],
   );
   const end = rows.length < limit ? last : rows.at(-1);
-  return { records: rows.map(toChained), ...(end === undefined ? {} : { next: await toPlace(pool, end) }) };
+  const found = rows.map((row) => ({ row, chained: toChained(row) }));
+  const strays = found.filter(({ chained }) => !isFoundRightly(chained, filter));
+  return {
+    records: found.filter((each) => !strays.includes(each)).map(({ chained }) => chained),
+    ...(end === undefined ? {} : { next: await toPlace(pool, end) }),
+    ...(strays.length === 0 ? {} : { strays: await Promise.all(strays.map(({ row }) => toPlace(pool, row))) }),
+  };
 }
 
 class Conditions {
@@ -58,6 +83,8 @@ class Conditions {
 
 function rangeOf({ from, to, callId }: AuditFilter): Conditions {
   const conditions = new Conditions();
+  // Rows that stand in no chain are none of the trail.
+  conditions.add('audit_record.sequence >', 0);
   conditions.add('at >=', from);
   conditions.add('at <', to);
   conditions.add('call_id =', callId);

@@ -3,6 +3,7 @@ import type { AuditHead, ChainedRecord, PlacedStatement } from '../domain/audit-
 import { planeError } from '../domain/errors.ts';
 import type { AuditBatch, AuditSink, CutRequest, EraseRequest, NextStatement } from '../ports/audit-store.ts';
 import { firstLink, parseRecord, sizeOfRecord } from '../wire/audit-record.ts';
+import { indexText } from '../wire/record-index.ts';
 import { inTransaction, prepareSchema } from './postgres-schema.ts';
 import { queryTrail, RECORD_COLUMNS, RECORD_TABLES, toChained, type RecordRow } from './postgres-query.ts';
 
@@ -161,13 +162,13 @@ async function insertRecords(client: PoolClient, laneId: number, records: readon
       laneId,
       parsed.map(({ sequence }) => sequence),
       parsed.map(({ at }) => at),
-      parsed.map(({ callId }) => searchable(callId ?? '')),
-      parsed.map(({ tenant }) => searchable(tenant ?? '')),
-      parsed.map(({ subject }) => searchable(subject ?? '')),
-      parsed.map(({ agent }) => searchable(agent ?? '')),
-      parsed.map(({ tool }) => searchable(tool ?? '')),
-      parsed.map(({ event }) => searchable(event)),
-      parsed.map(({ outcome }) => (outcome === undefined ? null : searchable(outcome))),
+      parsed.map(({ callId }) => indexText(callId ?? '')),
+      parsed.map(({ tenant }) => indexText(tenant ?? '')),
+      parsed.map(({ subject }) => indexText(subject ?? '')),
+      parsed.map(({ agent }) => indexText(agent ?? '')),
+      parsed.map(({ tool }) => indexText(tool ?? '')),
+      parsed.map(({ event }) => indexText(event)),
+      parsed.map(({ outcome }) => (outcome === undefined ? null : indexText(outcome))),
       records.map(({ text }) => text),
       records.map(({ chain }) => Buffer.from(chain)),
     ],
@@ -182,9 +183,6 @@ async function insertRecords(client: PoolClient, laneId: number, records: readon
     payloads.map(({ bytes }) => Buffer.from(bytes)),
   ]);
 }
-
-/** The record itself escapes it; a column cannot hold it, and no record may stop the ones behind it. */
-const searchable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
 async function readHeads(pool: Pool): Promise<AuditHead[]> {
   const { rows } = await pool.query<LaneRow>('SELECT * FROM audit_lane ORDER BY store, lane');

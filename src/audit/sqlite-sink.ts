@@ -7,6 +7,7 @@ import * as read from '../stores/sqlite-audit/read-trail.ts';
 import { AUDIT_TABLES, NUMBER_STATEMENTS } from '../stores/sqlite-audit/schema.ts';
 import * as write from '../stores/sqlite-audit/write-trail.ts';
 import { parseRecord, sizeOfRecord } from '../wire/audit-record.ts';
+import { indexText } from '../wire/record-index.ts';
 
 /** 'SLPA': a file of audit records and nothing else. */
 const APPLICATION_ID = 0x534c5041;
@@ -61,7 +62,7 @@ function commit(database: Database, { store, lane, fence, previous, records }: A
     sequence = own;
     ({ chain } = record);
     bytes += sizeOfRecord(record);
-    write.insertRecord(database, head.id, { ...record, sequence, at, callId });
+    write.insertRecord(database, head.id, { ...record, sequence, at, callId: indexText(callId) });
   }
   write.moveHead(database, head.id, { sequence, chain, bytes });
   database.run('UPDATE auditLane SET fence = ? WHERE id = ?', fence, head.id);

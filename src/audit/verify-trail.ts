@@ -151,7 +151,8 @@ async function verifyLane(
     const page = await trail.readTrail({
       store,
       lane,
-      fromSequence: sequence < first ? 0 : sequence + 1,
+      // What stands before the first record was brought in; see `findProblem`.
+      fromSequence: sequence < first ? Number.MIN_SAFE_INTEGER : sequence + 1,
       limit: AT_ONCE,
     });
     for (const chained of page) {
@@ -201,6 +202,7 @@ function findProblem(chained: ChainedRecord, expected: Expected, statements: Sta
   if (hex(nextLink(expected.chain, chained.text)) !== hex(chained.chain)) {
     return 'it was changed, or its link to the record before it was';
   }
+  if (chained.wrongColumn !== undefined) return `its index says another ${chained.wrongColumn} than the record`;
   const { payload } = chained;
   if (payload === undefined)
     return isErased(record, statements.erasures) ? undefined : 'its payload is gone, and no erasure says so';

@@ -157,6 +157,8 @@ export interface ChainedRecord {
   readonly chain: Uint8Array;
   /** Absent: erased. */
   readonly payload?: { readonly salt: Uint8Array; readonly bytes: Uint8Array };
+  /** As a trail was read: a column that the record is found by says something else than its text (`call`, `time`). */
+  readonly wrongColumn?: string;
 }
 
 /** How long a lane's chain is, and what it ends with. */

@@ -235,6 +235,8 @@ export interface TrailPage {
   readonly records: readonly ChainedRecord[];
   /** Of the last record that was looked at. Absent: there is nothing behind it. */
   readonly next?: TrailPlace;
+  /** Records that were found by their columns and whose own text does not answer the query. They are left out; absent: none. */
+  readonly strays?: readonly TrailPlace[];
 }
 
 export interface EraseRequest {

@@ -8,7 +8,7 @@ import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import { storeFile } from '../../src/stores/embedded/ownership.ts';
 import { chainEntry } from '../../src/wire/audit-record.ts';
 import { encode } from '../../src/wire/message-pack.ts';
-import { claimMany, openSession, acceptMany, settleRequest } from '../contract/fixtures.ts';
+import { claimMany, openSession, acceptMany, holdOne, settleRequest, startRequest } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
 
@@ -18,10 +18,14 @@ export interface StagedTrail {
   readonly store: string;
   /** Adds so many records to lane 0, of subjects `ann` and `bob` in turn. */
   fill(count: number): Promise<void>;
+  /** Adds the record that a privileged call is about to run, and returns the id of the call. */
+  intend(makeDetail: DetailMaker): Promise<string>;
   /** Written in the names of SQLite; see `TO_POSTGRES`. Then the trail is opened again. */
   tamper(sql: string): Promise<AuditTrail>;
   close(): Promise<void>;
 }
+
+type DetailMaker = (call: { readonly callId: string; readonly tool: string }) => Uint8Array;
 
 const STORE = 'store-1';
 
@@ -55,12 +59,28 @@ export async function append(sink: AuditSink, count: number, fence = 1): Promise
   return sink.commit({ store: STORE, lane: 0, fence, previous: head, records });
 }
 
+async function appendIntent(sink: AuditSink, makeDetail: DetailMaker): Promise<string> {
+  const { fence: _, ...head } = await sink.openLane({ store: STORE, lane: 0 });
+  const { callId, tool } = sampleEntry(head.sequence + 1);
+  const detail = makeDetail({ callId: callId!, tool: tool! });
+  const entry = sampleEntry(head.sequence + 1, { event: 'call.intended', detail });
+  await sink.commit({
+    store: STORE,
+    lane: 0,
+    fence: 1,
+    previous: head,
+    records: [chainEntry(entry, STORE, head.chain)],
+  });
+  return callId!;
+}
+
 const TO_POSTGRES: readonly [RegExp, string][] = [
   [/auditRecord/g, 'audit_record'],
   [/auditPayload/g, 'audit_payload'],
   [/auditStatement/g, 'audit_statement'],
   [/auditLane/g, 'audit_lane'],
   [/keyId/g, 'key_id'],
+  [/callId/g, 'call_id'],
   [/CAST\(x'([0-9a-f]+)' AS BLOB\)/g, "'\\x$1'::bytea"],
 ];
 
@@ -74,6 +94,7 @@ export async function stagePostgres(server: PostgresServer): Promise<StagedTrail
     },
     store: STORE,
     fill: async (count) => void (await append(sink, count)),
+    intend: (makeDetail) => appendIntent(sink, makeDetail),
     async tamper(sql) {
       const translated = TO_POSTGRES.reduce((text, [from, to]) => text.replaceAll(from, to), sql);
       await server.query(`SET search_path = ${schema}; ${translated}`);
@@ -95,6 +116,7 @@ export async function stageSqlite(): Promise<StagedTrail> {
     },
     store: STORE,
     fill: async (count) => void (await append(sink, count)),
+    intend: (makeDetail) => appendIntent(sink, makeDetail),
     async tamper(sql) {
       await sink.close();
       change(file, sql);
@@ -130,6 +152,11 @@ export async function stageEmbedded(): Promise<StagedTrail> {
           await opened.settleCall(settleRequest(delivery, undefined, { audit }));
         }
       }
+    },
+    async intend(makeDetail) {
+      const delivery = await holdOne(opened, await openSession(opened, { subject: 'ann' }));
+      await opened.startCall(startRequest(delivery, { intent: makeDetail(delivery) }));
+      return delivery.callId;
     },
     async tamper(sql) {
       await opened.close();

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { Command } from 'commander';
-import { matchesFilter } from '../../audit/match-record.ts';
+import { matchesFilter } from '../../wire/match-record.ts';
 import { walkTrail } from '../../audit/walk-trail.ts';
 import { parseRecord } from '../../wire/audit-record.ts';
 import { addFilters, filterOf } from '../audit-filters.ts';

@@ -5,6 +5,7 @@ import { action } from '../command-context.ts';
 import { readCount } from '../read-count.ts';
 import { printRecords } from '../show-audit.ts';
 import { SingleOption } from '../single-option.ts';
+import { warnOfStrays } from '../warn-of-strays.ts';
 import { withTrail } from '../with-trail.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -18,7 +19,9 @@ export function auditQueryCommand(): Command {
       withTrail(context, async ({ trail }) => {
         const { terminal, options } = context;
         const limit = (options['limit'] as number | undefined) ?? DEFAULT_LIMIT;
-        const found = (await trail.queryTrail({ filter: filterOf(context), limit })).records.toReversed();
+        const page = await trail.queryTrail({ filter: filterOf(context), limit });
+        const found = page.records.toReversed();
+        warnOfStrays(terminal, page);
         if (terminal.json) return terminal.printJson(found.map(showRecord));
         if (found.length === 0) return terminal.note('No record is like that.');
         printRecords(terminal, found);

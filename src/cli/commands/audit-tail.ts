@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { matchesFilter } from '../../audit/match-record.ts';
+import { matchesFilter } from '../../wire/match-record.ts';
 import { showRecord } from '../../wire/show-record.ts';
 import { endOfTrail, walkTrail } from '../../audit/walk-trail.ts';
 import type { AuditTrail } from '../../ports/audit-store.ts';
@@ -10,6 +10,7 @@ import { onInterrupt } from '../on-interrupt.ts';
 import { readCount } from '../read-count.ts';
 import { jsonLine, printRecords } from '../show-audit.ts';
 import { SingleOption } from '../single-option.ts';
+import { warnOfStrays } from '../warn-of-strays.ts';
 import { withTrail } from '../with-trail.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -30,7 +31,9 @@ async function tail(context: CommandContext, trail: AuditTrail): Promise<void> {
   // Before the query: what is written in between is shown twice at worst, and never not at all.
   const places = await endOfTrail(trail);
   const limit = (options['limit'] as number | undefined) ?? DEFAULT_LIMIT;
-  const last = (await trail.queryTrail({ filter, limit })).records.toReversed();
+  const page = await trail.queryTrail({ filter, limit });
+  const last = page.records.toReversed();
+  warnOfStrays(terminal, page);
   if (terminal.json && follows) for (const each of last) terminal.printRaw(jsonLine(each, process.stdout.isTTY));
   else if (terminal.json) terminal.printJson(last.map(showRecord));
   else if (last.length > 0 || follows) printRecords(terminal, last);

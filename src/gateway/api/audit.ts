@@ -39,6 +39,12 @@ export function addAudit(api: Api, { plane }: ApiNeeds): void {
         scan: SCAN,
         ...(before === undefined ? {} : { before }),
       });
+      if (page.strays !== undefined) {
+        plane.log.warn(
+          { strays: page.strays.length, first: page.strays[0] },
+          'audit: the index of the trail was changed',
+        );
+      }
       const items = page.records.map((record) => showRecord(record) as AuditRecordView);
       if (page.next === undefined) return context.json({ items });
       const { at, store, lane, sequence } = page.next;

@@ -1,5 +1,6 @@
 import type { AuditFilter } from '../../domain/audit-record.ts';
 import type { QueryTrailRequest, TrailPage, TrailPlace } from '../../ports/audit-store.ts';
+import { isFoundRightly } from '../../wire/record-index.ts';
 import type { Database, SqlValue } from '../embedded/database.ts';
 import { COLUMNS, JOINED, toChained, type RecordRow } from './read-trail.ts';
 
@@ -28,7 +29,13 @@ export function queryTrail(database: Database, { filter, limit, before, scan }: 
     limit,
   );
   const end = rows.length < limit ? last : rows.at(-1);
-  return { records: rows.map(toChained), ...(end === undefined ? {} : { next: toPlace(database, end) }) };
+  const found = rows.map((row) => ({ row, chained: toChained(row) }));
+  const strays = found.filter(({ chained }) => !isFoundRightly(chained, filter));
+  return {
+    records: found.filter((each) => !strays.includes(each)).map(({ chained }) => chained),
+    ...(end === undefined ? {} : { next: toPlace(database, end) }),
+    ...(strays.length === 0 ? {} : { strays: strays.map(({ row }) => toPlace(database, row)) }),
+  };
 }
 
 interface Conditions {
@@ -36,8 +43,11 @@ interface Conditions {
   readonly values: SqlValue[];
 }
 
+/** Rows that stand in no chain are none of the trail: `verify` could not tell that they were made up. The plus keeps the index on `at`. */
+const IN_A_CHAIN = ['+sequence > 0', '+laneId IN (SELECT id FROM auditLane)'];
+
 function rangeOf({ from, to, callId }: AuditFilter): Conditions {
-  const conditions: string[] = [];
+  const conditions = [...IN_A_CHAIN];
   const values: SqlValue[] = [];
   const add = (condition: string, value: SqlValue | undefined): void => {
     if (value === undefined) return;

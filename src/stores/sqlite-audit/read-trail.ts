@@ -1,15 +1,20 @@
 import type { AuditHead, ChainedRecord, PlacedStatement } from '../../domain/audit-record.ts';
 import type { ReadTrailRequest } from '../../ports/audit-store.ts';
+import { findWrongColumn } from '../../wire/record-index.ts';
 import type { Database } from '../embedded/database.ts';
 
 export interface RecordRow {
   readonly record: string;
+  readonly indexedSequence: string;
+  readonly indexedAt: string;
+  readonly callId: string;
   readonly chain: Uint8Array;
   readonly salt: Uint8Array | null;
   readonly bytes: Uint8Array | null;
 }
 
-export const COLUMNS = 'record, auditRecord.chain AS chain, salt, auditPayload.bytes AS bytes';
+export const COLUMNS = `record, CAST(sequence AS TEXT) AS indexedSequence, CAST(at AS TEXT) AS indexedAt, callId,
+  auditRecord.chain AS chain, salt, auditPayload.bytes AS bytes`;
 export const JOINED = 'auditRecord LEFT JOIN auditPayload USING (laneId, sequence)';
 
 export function readHeads(database: Database): AuditHead[] {
@@ -42,6 +47,13 @@ export function lastStatement(database: Database): PlacedStatement | undefined {
   return database.get<PlacedStatement>(`${STATEMENT} ORDER BY number DESC LIMIT 1`);
 }
 
-export function toChained({ record, chain, salt, bytes }: RecordRow): ChainedRecord {
-  return { text: record, chain, ...(salt === null || bytes === null ? {} : { payload: { salt, bytes } }) };
+export function toChained({ record, chain, salt, bytes, ...row }: RecordRow): ChainedRecord {
+  const index = { sequence: row.indexedSequence, at: row.indexedAt, callId: row.callId };
+  const wrongColumn = findWrongColumn(record, index);
+  return {
+    text: record,
+    chain,
+    ...(salt === null || bytes === null ? {} : { payload: { salt, bytes } }),
+    ...(wrongColumn === undefined ? {} : { wrongColumn }),
+  };
 }

@@ -1,0 +1,12 @@
+import type { TrailPage } from '../ports/audit-store.ts';
+import { nameLane } from '../domain/audit-record.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Records that the trail's index gave for the query and whose own text says something else: the index was changed. */
+export function warnOfStrays(terminal: Terminal, { strays = [] }: TrailPage): void {
+  const [first] = strays;
+  if (first === undefined) return;
+  const which = `record ${first.sequence} of ${nameLane(first.lane)}`;
+  const more = strays.length === 1 ? '' : ` and ${strays.length - 1} more`;
+  terminal.warn(`${which}${more} left out: the index of the trail was changed. See sallyport audit verify.`);
+}
