@@ -1,6 +1,7 @@
 import { onBothStores, test, type Requirement } from './requirement.ts';
 
 const STATEMENTS = 'test/audit/statements.test.ts';
+const ERASED = 'test/audit/erased-bytes.test.ts';
 const INDEX = 'test/audit/index-columns.test.ts';
 
 /** Signed statements are numbered and chained. */
@@ -55,5 +56,14 @@ export const ROWS_STATEMENTS: readonly Requirement[] = [
       'open-believes-the-index',
       'verify-skips-what-stands-before-the-chain',
     ],
+  },
+  {
+    id: 'T4',
+    says: 'What was erased from a trail in SQLite is in none of its files any more: neither in free pages nor in the log.',
+    tests: [
+      test(ERASED, 'is in no file any more: neither in free pages nor in the log'),
+      test(ERASED, 'is not left over in pages that retention has freed before'),
+    ],
+    mutants: ['erased-payloads-stay-in-free-pages', 'erased-payloads-stay-in-the-log'],
   },
 ];

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const STATEMENTS_TEST = 'test/audit/statements.test.ts';
+const ERASED_TEST = 'test/audit/erased-bytes.test.ts';
 const INDEX_TEST = 'test/audit/index-columns.test.ts';
 
 /** Bugs against the chain of signed statements: the trail cannot be shortened or set back. */
@@ -92,6 +93,22 @@ export const STATEMENTS: readonly Mutant[] = [
     find: 'Number.MIN_SAFE_INTEGER',
     replace: '0',
     caughtBy: [{ file: INDEX_TEST, title: 'cannot bring in a record that stands before the chain' }],
+  },
+  {
+    id: 'erased-payloads-stay-in-free-pages',
+    bug: 'An erased payload is not overwritten in pages of the SQLite file that become free.',
+    file: 'src/stores/embedded/database.ts',
+    find: "this.#connection.exec('PRAGMA secure_delete = ON');",
+    replace: "this.#connection.exec('PRAGMA secure_delete = OFF');",
+    caughtBy: [{ file: ERASED_TEST, title: 'is in no file any more: neither in free pages nor in the log' }],
+  },
+  {
+    id: 'erased-payloads-stay-in-the-log',
+    bug: 'The log of the SQLite file keeps an erased payload until other records overwrite it.',
+    file: 'src/stores/sqlite-audit/write-trail.ts',
+    find: '  database.eraseFromLog();\n',
+    replace: '',
+    caughtBy: [{ file: ERASED_TEST, title: 'is in no file any more: neither in free pages nor in the log' }],
   },
   {
     id: 'store-mark-goes-back',

@@ -24,6 +24,7 @@ export async function openSqliteSink(file: string): Promise<AuditSink> {
       database.begin();
       const result = work();
       database.commit();
+      database.emptyLog();
       return result;
     } catch (error) {
       database.rollback();
@@ -41,11 +42,13 @@ export async function openSqliteSink(file: string): Promise<AuditSink> {
       transact(() => (write.insertStatement(database, statement) ? 'added' : ('stale' as const))),
     listStatements: (request) => transact(() => read.listStatements(database, request)),
     lastStatement: () => transact(() => read.lastStatement(database)),
-    erasePayloads: (request) =>
-      transact(() => {
-        const answer = write.erasePayloads(database, request);
-        return answer === 'stale' ? answer : answer.erased;
-      }),
+    async erasePayloads(request) {
+      const answer = await transact(() => write.erasePayloads(database, request));
+      if (answer === 'stale') return answer;
+      if (!database.emptyLog())
+        throw unavailable(new Error(`${file}-wal is in use and holds what was erased; erase again`));
+      return answer.erased;
+    },
     cutTrail: (request) => transact(() => (write.cutTrail(database, request) === 'stale' ? 'stale' : ('cut' as const))),
     close: async () => database.close(),
   };

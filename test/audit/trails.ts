@@ -16,6 +16,8 @@ import { startPostgres, type PostgresServer } from '../support/postgres-server.t
 export interface StagedTrail {
   readonly trail: AuditTrail;
   readonly store: string;
+  /** Of its files, if they are files. */
+  readonly folder?: string;
   /** Adds so many records to lane 0, of subjects `ann` and `bob` in turn. */
   fill(count: number): Promise<void>;
   /** Adds the record that a privileged call is about to run, and returns the id of the call. */
@@ -115,6 +117,7 @@ export async function stageSqlite(): Promise<StagedTrail> {
       return sink;
     },
     store: STORE,
+    folder: folder.path,
     fill: async (count) => void (await append(sink, count)),
     intend: (makeDetail) => appendIntent(sink, makeDetail),
     async tamper(sql) {
@@ -140,6 +143,7 @@ export async function stageEmbedded(): Promise<StagedTrail> {
       return opened;
     },
     store,
+    folder: folder.path,
     async fill(count) {
       for (const subject of ['ann', 'bob']) {
         const half = subject === 'ann' ? Math.ceil(count / 2) : Math.floor(count / 2);

@@ -12,9 +12,13 @@ export class Database {
   readonly #statements = new Map<string, StatementSyncInstance>();
   /** Rows were changed since `begin`. */
   #changed = false;
+  /** The log still holds what was erased. */
+  #logHoldsErased = false;
 
   constructor(file: string, busyTimeoutMs: number) {
     this.#connection = new DatabaseSync(file, { timeout: busyTimeoutMs });
+    // What is deleted is overwritten in pages that are written anyway.
+    this.#connection.exec('PRAGMA secure_delete = FAST');
   }
 
   run(sql: string, ...values: SqlValue[]): number {
@@ -58,6 +62,36 @@ export class Database {
 
   commit(): void {
     this.#prepare('COMMIT').run();
+  }
+
+  /** What `work` deletes is overwritten in the file, in pages that become free too. */
+  overwriting<Result>(work: () => Result): Result {
+    this.#connection.exec('PRAGMA secure_delete = ON');
+    try {
+      return work();
+    } finally {
+      this.#connection.exec('PRAGMA secure_delete = FAST');
+    }
+  }
+
+  /** What this transaction deletes must not stay in the log either: `emptyLog` follows its commit. */
+  eraseFromLog(): void {
+    this.#logHoldsErased = true;
+  }
+
+  /**
+   * After a commit: empties the log if it may hold something that was erased. False: another connection, or a copy that is being made,
+   * is in the way; the next commit tries again.
+   */
+  emptyLog(): boolean {
+    if (!this.#logHoldsErased) return true;
+    try {
+      const done = this.#prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number };
+      this.#logHoldsErased = done.busy !== 0;
+    } catch {
+      // The transaction is committed. A disk that fails here fails the next commit too.
+    }
+    return !this.#logHoldsErased;
   }
 
   /** SQLite has already rolled back by itself after some errors, a full disk among them. */

@@ -130,6 +130,7 @@ export class GroupCommit {
       lane.flush(transaction.now);
       committing = true;
       database.commit();
+      database.emptyLog();
       this.#stats.commits += 1;
       for (const { poll } of served) this.#polls.remove(poll);
       // After a fault, polls run as jobs of their own: the fault may be in one of them.

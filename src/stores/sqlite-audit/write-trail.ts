@@ -70,10 +70,13 @@ export function erasePayloads(
       AND json_extract(record, '$.tenant') = ?3 AND json_extract(record, '$.subject') = ?4)`;
     const sum = `SELECT coalesce(sum(length(bytes)), 0) AS bytes FROM auditPayload WHERE ${which}`;
     const freed = database.get<{ bytes: number }>(sum, id, sequence, tenant, subject)!.bytes;
-    erased += database.run(`DELETE FROM auditPayload WHERE ${which}`, id, sequence, tenant, subject);
+    erased += database.overwriting(() =>
+      database.run(`DELETE FROM auditPayload WHERE ${which}`, id, sequence, tenant, subject),
+    );
     database.run('UPDATE auditLane SET bytes = bytes - ? WHERE id = ?', freed, id);
     bytes.set(lane, freed);
   }
+  database.eraseFromLog();
   return { erased, bytes };
 }
 
@@ -87,8 +90,11 @@ export function cutTrail(database: Database, { cut, statement, drop }: CutReques
     id,
     cut.sequence,
   )!.bytes;
-  database.run('DELETE FROM auditPayload WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
-  database.run('DELETE FROM auditRecord WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
+  // A later erasure finds nothing here that it could overwrite.
+  database.overwriting(() => {
+    database.run('DELETE FROM auditPayload WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
+    database.run('DELETE FROM auditRecord WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
+  });
   database.run('UPDATE auditLane SET bytes = bytes - ? WHERE id = ?', freed, id);
   if (drop !== undefined) {
     database.run(
