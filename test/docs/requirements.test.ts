@@ -23,7 +23,7 @@ describe('the requirements', () => {
       ...numbered('B', 12),
       ...numbered('C', 7),
       ...numbered('D', 10).flatMap((id) => (id === 'D5' ? [id, 'D5b'] : [id])),
-      ...numbered('T', 2),
+      ...numbered('T', 4),
       ...numbered('S', 2),
       ...numbered('Y', 5),
       ...numbered('O', 3),
