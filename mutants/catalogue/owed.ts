@@ -75,8 +75,8 @@ export const OWED: readonly Mutant[] = [
     id: 'lost-connections-owe-nothing',
     bug: 'A call whose connection was lost while it ran is not owed.',
     file: 'src/mcp/inbound/owed-request.ts',
-    find: '      this.#isLost = true;\n      void this.owe();\n',
-    replace: '      this.#isLost = true;\n',
+    find: '    this.#isLost = true;\n    void this.owe();\n',
+    replace: '    this.#isLost = true;\n',
     caughtBy: [{ file: UNIT, title: 'owes its call at once when the response is' }],
   },
   {

@@ -10,7 +10,8 @@ export interface ToolCall {
 
 /** A client without forms and tasks: it can only do what the text of a result says. */
 export interface PlainClient {
-  call(call: ToolCall): Promise<CallToolResult>;
+  /** With a signal the client cancels the request, as it does when its own time is up. */
+  call(call: ToolCall, options?: { readonly signal: AbortSignal }): Promise<CallToolResult>;
   close(): Promise<void>;
 }
 
@@ -33,11 +34,14 @@ export async function connectPlain(era: Era, url: string, token: string): Promis
       },
     });
     await client.connect(transport as Parameters<typeof client.connect>[0]);
-    return { call: async (call) => (await client.callTool(call)) as CallToolResult, close: () => client.close() };
+    return {
+      call: async (call, options) => (await client.callTool(call, undefined, options)) as CallToolResult,
+      close: () => client.close(),
+    };
   }
   const client = new Client({ name: 'plain', version: '1' }, { versionNegotiation: { mode: { pin: era } } });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
-  return { call: (call) => client.callTool(call), close: () => client.close() };
+  return { call: (call, options) => client.callTool(call, options), close: () => client.close() };
 }
 
 export function idOf({ _meta }: CallToolResult): string {

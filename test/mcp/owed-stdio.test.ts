@@ -2,15 +2,18 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { existsSync, readFileSync } from 'node:fs';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApprovals } from '../../src/client/approvals.ts';
 import type { Approval, Principal } from '../../src/domain/approval.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { eventually } from '../support/process.ts';
 import { MAIN, startDevPlane, type DevPlane } from './dev-plane.ts';
-import { ERAS, idOf, isPending, type Era, type PlainClient, type ToolCall } from './owed-clients.ts';
+import { connectPlain, ERAS, idOf, isPending, type Era, type PlainClient, type ToolCall } from './owed-clients.ts';
 
 const OPERATOR: Principal = { kind: 'operator', name: 'root' };
 const MODULES = fileURLToPath(new URL('../fixtures/owed', import.meta.url));
@@ -40,12 +43,40 @@ async function startMcp(era: Era): Promise<PlainClient & { kill(): Promise<void>
   if (era === '2025-11-25') {
     const client = new OldClient({ name: 'desktop', version: '1' });
     await client.connect(transport as OldTransport);
-    return { call: async (call) => (await client.callTool(call)) as CallToolResult, close: () => client.close(), kill };
+    return {
+      call: async (call, options) => (await client.callTool(call, undefined, options)) as CallToolResult,
+      close: () => client.close(),
+      kill,
+    };
   }
   const client = new Client({ name: 'desktop', version: '1' }, { versionNegotiation: { mode: { pin: era } } });
   await client.connect(transport as StdioClientTransport);
-  return { call: (call) => client.callTool(call), close: () => client.close(), kill };
+  return { call: (call, options) => client.callTool(call, options), close: () => client.close(), kill };
 }
+
+const connectHttp = async (era: Era, agent = 'desktop'): Promise<PlainClient> =>
+  connectPlain(era, new URL(plane.url).origin, (await plane.token({ agent })).text);
+
+interface Entry {
+  readonly name: string;
+  readonly attempt: string;
+  readonly holder: string | null;
+}
+
+/** The entry of a call, in a copy that the owner of the store makes: nothing else may open its file. */
+async function entryOf(callId: string): Promise<Entry | undefined> {
+  const copy = join(plane.folder, 'entries.sqlite');
+  await (plane.store as Store & { copyTo(file: string): Promise<void> }).copyTo(copy);
+  const database = new DatabaseSync(copy);
+  const query = database.prepare('SELECT name, attempt, holder FROM owed WHERE name = ?');
+  const entry = query.get(callId.split('.')[2]!) as Entry | undefined;
+  database.close();
+  rmSync(copy);
+  return entry;
+}
+
+const untilEntry = (callId: string, is: (entry: Entry | undefined) => boolean): Promise<unknown> =>
+  eventually(async () => is(await entryOf(callId)) || undefined, { timeoutMs: 30_000, what: `an entry of ${callId}` });
 
 const file = (): string => join(plane.folder, 'letters.txt');
 const letter = (text: string): ToolCall => ({ name: 'post__send', arguments: { file: file(), text } });
@@ -53,6 +84,9 @@ function sent(text: string): string[] {
   const lines = existsSync(file()) ? readFileSync(file(), 'utf8').split('\n') : [];
   return lines.filter((line) => line.startsWith(`${text} `));
 }
+
+const untilSent = (text: string): Promise<unknown> =>
+  eventually(() => sent(text).length > 0 || undefined, { timeoutMs: 30_000, what: `letter ${text}` });
 
 const approvals = () => createApprovals(plane.store, { retentionMs: 86_400_000 });
 async function questions(text: string): Promise<Approval[]> {

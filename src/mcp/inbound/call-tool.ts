@@ -20,6 +20,7 @@ import { readWish, type CallWish } from './call-wish.ts';
 import { hearEvents } from './hear-events.ts';
 import { linkAbort } from './link-abort.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
+import type { HeldCall } from './owed-calls.ts';
 import { isCalledOff, OwedRequest, wasCalledOff } from './owed-request.ts';
 import { invalidParams } from './protocol-problem.ts';
 import { FORM_MS, pursueCall } from './pursue-call.ts';
@@ -33,7 +34,10 @@ import { inputKindsOf } from './tool-input.ts';
 const OWED_LONGER_MS = 60 * 60 * 1000;
 const OVERLOADED_RETRY_MS = 1000;
 
-/** Through the whole data path. Who closes the stream of a 2026 call, or cancels, cancels the call. */
+/**
+ * Through the whole data path. A client that closes the stream of a 2026 call, or cancels, cancels the call that this request made. A
+ * request that came back to an earlier call only stops waiting for it.
+ */
 export async function callTool(
   home: McpHome,
   peer: McpPeer,
@@ -45,7 +49,7 @@ export async function callTool(
   const args = (params.arguments ?? {}) as JsonObject;
   const session = await home.handleOf(peer, wish.run);
   const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
-  const owed = new OwedRequest(peer.sent?.(ctx.mcpReq.id));
+  const owed = new OwedRequest(peer.sent?.(ctx.mcpReq.id), signal);
   const request: ToolRequest = { home, peer, session, tool, args, wish, ctx, signal, owed };
   const owner = { bearer: peer.bearer, method: 'tools/call', params: { name: params.name, arguments: args } };
   try {
@@ -115,9 +119,32 @@ async function callOwed(
       return { kind: 'refused', outcome: trouble('OVERLOADED', facts) };
     }
     const { held } = holding;
-    const answer = await call(request, answered, hear, held.key);
-    if (held.earlier === undefined || signal.aborted || !wasCalledOff(answer)) return answer;
+    if (held.earlier === undefined) return call(request, answered, hear, held.key);
+    const answer = await attach(request, answered, hear, held);
+    if (signal.aborted || !wasCalledOff(answer)) return answer;
     await owed.drop(held);
+  }
+}
+
+/** Waits for an earlier call, which goes on when the client stops waiting: it was promised to the client that can come back again. */
+async function attach(
+  request: ToolRequest,
+  answered: Answered | undefined,
+  hear: (event: CallEvent) => void,
+  { key, callId }: HeldCall,
+): Promise<CallAnswer> {
+  const { signal } = request;
+  const left: CallAnswer = { kind: 'pending', callId };
+  if (signal.aborted) return left;
+  const leaving = new AbortController();
+  const leave = new Promise<CallAnswer>((resolve) => {
+    signal.addEventListener('abort', () => resolve(left), { once: true, signal: leaving.signal });
+  });
+  const neverCancels = new AbortController().signal;
+  try {
+    return await Promise.race([call({ ...request, signal: neverCancels }, answered, hear, key), leave]);
+  } finally {
+    leaving.abort();
   }
 }
 
@@ -162,8 +189,10 @@ async function answer(request: ToolRequest, pursued: Pursued): Promise<CallToolR
     return pursued.reply as CallToolResult;
   }
   const { outcome } = pursued;
-  if (pursued.kind === 'refused' || isCalledOff(outcome)) await owed.forget();
-  else if (signal.aborted) await owed.owe();
+  // A refusal says that this request left no trace; what an earlier request made is still owed.
+  const isOver = pursued.kind === 'refused' ? owed.earlier === undefined : isCalledOff(outcome);
+  if (isOver) await owed.forget();
+  else if (signal.aborted || pursued.kind === 'refused') await owed.owe();
   else owed.answer();
   const callId = pursued.kind === 'settled' ? { callId: pursued.callId } : {};
   return showOutcome(outcome, { anyStructured: peer.era === '2026', earlier: owed.earlier, ...callId });

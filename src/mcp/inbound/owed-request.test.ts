@@ -4,7 +4,7 @@ import type { HeldCall } from './owed-calls.ts';
 import { OwedRequest, type Sent } from './owed-request.ts';
 
 /** A request that holds one entry, and what was asked of the store about it. */
-async function holding(sent?: Promise<Sent>) {
+async function holding(sent?: Promise<Sent>, signal = new AbortController().signal) {
   const released: string[] = [];
   const held: HeldCall = {
     key: 'key',
@@ -12,7 +12,7 @@ async function holding(sent?: Promise<Sent>) {
     leave: async () => void released.push('gone'),
     owe: async ({ afterMs = 0 } = {}) => void released.push(afterMs === 0 ? 'owed' : `owed after ${afterMs}`),
   };
-  const request = new OwedRequest(sent);
+  const request = new OwedRequest(sent, signal);
   await request.keep(Promise.resolve({ kind: 'held', held }));
   return { request, released };
 }
@@ -58,6 +58,17 @@ describe('a request among the calls owed', () => {
       expect(released).toEqual(['owed']);
     },
   );
+
+  it('owes its call at once when its client cancels, and whatever comes later', async () => {
+    const { sent, end } = later();
+    const client = new AbortController();
+    const { request, released } = await holding(sent, client.signal);
+    client.abort();
+    expect(released).toEqual(['owed']);
+    request.answer();
+    await end('finished');
+    expect(released).toEqual(['owed']);
+  });
 
   it('owes a call that is held only after the connection was lost', async () => {
     const { request, released } = await holding(Promise.resolve<Sent>('closed'));

@@ -7,7 +7,8 @@ export type Sent = 'finished' | 'closed';
 
 /**
  * The entries of one request among the calls owed, from the first to the answer. A response that ends before there is an answer was
- * lost, however it ended: what the request holds is owed from that moment, while its call may go on.
+ * lost, however it ended, and so is one that its client cancels: what the request holds is owed from that moment, while its call may
+ * go on.
  */
 export class OwedRequest {
   readonly #sent: Promise<Sent> | undefined;
@@ -16,13 +17,12 @@ export class OwedRequest {
   #isAnswered = false;
   #isLost = false;
 
-  constructor(sent: Promise<Sent> | undefined) {
+  /** `signal`: the client cancels. It has no use for an answer, and may send the same request again in the same breath. */
+  constructor(sent: Promise<Sent> | undefined, signal: AbortSignal) {
     this.#sent = sent;
-    void sent?.then(() => {
-      if (this.#isAnswered) return;
-      this.#isLost = true;
-      void this.owe();
-    });
+    void sent?.then(() => this.#lose());
+    if (signal.aborted) this.#lose();
+    else signal.addEventListener('abort', () => this.#lose(), { once: true });
   }
 
   get hasEntry(): boolean {
@@ -77,6 +77,12 @@ export class OwedRequest {
   async forget(): Promise<void> {
     this.#isAnswered = true;
     await Promise.all([...this.#held].map((held) => held.leave()));
+  }
+
+  #lose(): void {
+    if (this.#isAnswered) return;
+    this.#isLost = true;
+    void this.owe();
   }
 }
 
