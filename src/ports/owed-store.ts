@@ -35,7 +35,10 @@ export interface HoldOwedRequest {
   readonly waitingSince?: number;
   /** Takes nothing: the client wants another call. */
   readonly fresh?: boolean;
-  /** Takes the entry of this call, also from another holder: its client came back with its id. Makes none. */
+  /**
+   * Takes the entry of this call, also from another holder: its client came back with its id. Makes none. An entry with another digest
+   * stays: an id is no secret, and what is owed to one agent is not paid to another one.
+   */
   readonly of?: CallId;
 }
 
@@ -44,7 +47,7 @@ export type HoldOwedAnswer =
   | { readonly kind: 'taken'; readonly callId: CallId; readonly madeAt: number; readonly expiresAt: number }
   /** Another gateway holds one, and may be dead. Ask again, with `waitingSince`. */
   | { readonly kind: 'wait'; readonly since: number }
-  /** There is no entry of the call in `of`. */
+  /** There is no entry of the call in `of` with this digest. */
   | { readonly kind: 'none' }
   /** As many requests of this subject are open as there may be. */
   | { readonly kind: 'full' };

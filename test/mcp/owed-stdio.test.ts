@@ -112,6 +112,58 @@ describe.each(ERAS)('sallyport mcp, %s', (era) => {
     expect([await questions(text), sent(text)]).toMatchObject([{ length: 1 }, { length: 1 }]);
     await client.close();
   });
+
+  it.each(['stdio', 'http'] as const)('a question outlives a repeat over %s that its client cancels', async (way) => {
+    const text = `repeat-${way}-${era}`;
+    const client = way === 'stdio' ? await startMcp(era) : await connectHttp(era);
+    const first = await client.call(letter(text));
+    const patience = new AbortController();
+    const repeat = client.call(letter(text), { signal: patience.signal });
+    repeat.catch(() => undefined);
+    await untilEntry(idOf(first), (entry) => entry?.attempt !== entry?.name && entry?.holder !== null);
+    patience.abort();
+    await untilEntry(idOf(first), (entry) => entry === undefined || entry.holder === null);
+    const [question, ...more] = await questions(text);
+    expect([question?.state, more]).toEqual(['pending', []]);
+    const { id, binding } = question!.question;
+    await approvals().decide(OPERATOR, id, { decision: 'allow-once', binding });
+    const result = await client.call(letter(text));
+    expect([idOf(result), result.structuredContent]).toEqual([idOf(first), { sent: text }]);
+    expect([await questions(text), sent(text)]).toMatchObject([{ length: 1 }, { length: 1 }]);
+    await client.close();
+  });
+
+  it('a call that its client cancels while it runs is owed at once', async () => {
+    const text = `cancelled-${era}`;
+    const go = join(plane.folder, `${text}.go`);
+    const call = { name: 'post__hold', arguments: { file: file(), text, go } };
+    const client = await startMcp(era);
+    const patience = new AbortController();
+    const first = client.call(call, { signal: patience.signal });
+    first.catch(() => undefined);
+    await untilSent(text);
+    patience.abort();
+    const repeat = client.call(call);
+    writeFileSync(go, '');
+    const again = await repeat;
+    expect(sent(text)).toEqual([`${text} ${idOf(again)}`]);
+    expect(again._meta?.['sallyport/earlier']).toMatchObject({ callId: idOf(again) });
+    await expect(first).rejects.toBeInstanceOf(Error);
+    await client.close();
+  });
+});
+
+it.each(ERAS)('a call of %s that another agent of the subject names is still owed to its own', async (era) => {
+  const text = `named-${era}`;
+  const [client, stranger] = [await connectHttp(era), await connectHttp(era, 'other')];
+  const first = await client.call(letter(text));
+  const { id, binding } = (await questions(text))[0]!.question;
+  await approvals().decide(OPERATOR, id, { decision: 'allow-once', binding });
+  const named = await stranger.call({ ...letter('x'), _meta: { 'sallyport/callId': idOf(first) } });
+  const result = await client.call(letter(text));
+  expect([idOf(named), idOf(result)]).toEqual([idOf(first), idOf(first)]);
+  expect([await questions(text), sent(text)]).toMatchObject([{ length: 1 }, { length: 1 }]);
+  await Promise.all([client.close(), stranger.close()]);
 });
 
 it('sallyport mcp revokes its session when nothing is under way', async () => {

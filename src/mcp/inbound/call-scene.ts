@@ -19,8 +19,10 @@ export interface CallScene {
   readonly owner: StateOwner;
   /** The client was told of this call before, and comes to hear how it ended. Known when `begin` has its first answer. */
   comesBack(): boolean;
-  /** The client came back to this call with what it was given for that: from now on it waits here. */
-  resumed(callId: CallId): Promise<void>;
+  /** What finds the entry of the call again that this request holds, if it holds one. */
+  owedDigest(): string | undefined;
+  /** The client came back to this call with what it was given for that, and with `owedDigest`: from now on it waits here. */
+  resumed(callId: CallId, digest: string | undefined): Promise<void>;
   /** What the client is told when the call goes on. */
   pending(at: { readonly callId: CallId; readonly approval?: ApprovalId }): Result;
   /** Makes the call; with input, once more, with what its tool asked for. */

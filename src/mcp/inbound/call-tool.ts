@@ -61,7 +61,8 @@ export async function callTool(
       signal,
       owner,
       comesBack: () => wish.callId !== undefined || owed.earlier !== undefined,
-      resumed: (callId) => holdNamed(request, callId),
+      owedDigest: () => owed.digest,
+      resumed: (callId, digest) => holdNamed(request, callId, digest),
       pending: (at) => showPending({ ...at, wayBack: wayBackOf(request), earlier: owed.earlier }),
       begin: (answered) => begin(request, answered),
     });
@@ -170,13 +171,16 @@ function call(
   });
 }
 
-/** A call of another subject has no entry that this client could hold; the answer itself says that it is unknown. */
-async function holdNamed(request: ToolRequest, callId: string): Promise<void> {
+/**
+ * A call of another subject has no entry that this client could hold; the answer itself says that it is unknown. One of another agent,
+ * tool or arguments stays owed to the client that made it.
+ */
+async function holdNamed(request: ToolRequest, callId: string, digest = digestOf(request)): Promise<void> {
   const { home, session, signal, owed } = request;
   const [own, named] = [parseScopedId(session.id), parseScopedId(callId)];
   if (named === undefined || own?.lane !== named.lane || own.scope !== named.scope) return;
   const options = { lifetimeMs: owedMs(home), of: callId as CallId, signal };
-  await owed.keep(home.owed.hold(session, digestOf(request), options), { isNamed: true });
+  await owed.keep(home.owed.hold(session, digest, options), { isNamed: true });
 }
 
 /** What the client is told, and what it is owed after that. */

@@ -16,6 +16,7 @@ export interface HeldCall {
   /** The key that the call is made with, so that it is made once. */
   readonly key: string;
   readonly callId: CallId;
+  readonly digest: string;
   /** Set when it is a call that was made before. */
   readonly earlier?: EarlierCall;
   /** Its outcome was written to a client. */
@@ -112,6 +113,7 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
     return {
       key: parseScopedId(entry.callId)!.rest,
       callId: entry.callId,
+      digest: entry.digest,
       ...(earlier === undefined ? {} : { earlier }),
       leave: () => release(entry, { to: 'gone' }),
       owe: ({ afterMs = 0, lifetimeMs = 0 } = {}) => release(entry, { to: 'owed', owedAfterMs: afterMs, lifetimeMs }),

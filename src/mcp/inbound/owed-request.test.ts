@@ -9,6 +9,7 @@ async function holding(sent?: Promise<Sent>, signal = new AbortController().sign
   const held: HeldCall = {
     key: 'key',
     callId: '0.scope.key' as CallId,
+    digest: 'digest',
     leave: async () => void released.push('gone'),
     owe: async ({ afterMs = 0 } = {}) => void released.push(afterMs === 0 ? 'owed' : `owed after ${afterMs}`),
   };

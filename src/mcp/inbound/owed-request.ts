@@ -34,6 +34,11 @@ export class OwedRequest {
     return this.#earlier;
   }
 
+  /** Of the entry that was held last. A client with a form brings it back, because a later round has another one than the request. */
+  get digest(): string | undefined {
+    return [...this.#held].at(-1)?.digest;
+  }
+
   /** `isNamed`: the client said which call it means. */
   async keep(holding: Promise<Holding>, { isNamed = false } = {}): Promise<Holding> {
     const found = await holding;

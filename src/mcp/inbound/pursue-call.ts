@@ -17,6 +17,15 @@ const APPROVAL = 'approval';
 
 type Parked = Extract<CallStanding, { kind: 'parked' }>;
 
+/** The sealed state of a client that shows a form. */
+interface HandedOver {
+  readonly callId: CallId;
+  readonly approval: ApprovalId;
+  readonly binding: string;
+  /** Absent when no entry was held, or an older release sealed it. */
+  readonly owed?: string;
+}
+
 /** Follows a call to its end, or to where the client has to do something first. With a state, it is a client that has done so. */
 export async function pursueCall(scene: CallScene): Promise<Pursued> {
   const state = await openState(scene);
@@ -74,10 +83,17 @@ async function waitMore(scene: CallScene, { callId, approval }: Parked): Promise
 }
 
 /** 2026: the client asks its person and comes back with the answer, to whichever gateway. */
-function handOver({ home, owner }: CallScene, { callId }: Parked, question: OpenQuestion): Pursued {
+function handOver(scene: CallScene, { callId }: Parked, question: OpenQuestion): Pursued {
+  const { home, owner } = scene;
   const { approval, mayDecide } = question;
+  const owed = scene.owedDigest();
   const form = approvalForm(approval, mayDecide);
-  const state = { callId, approval: approval.question.id, binding: approval.question.binding };
+  const state = {
+    callId,
+    approval: approval.question.id,
+    binding: approval.question.binding,
+    ...(owed === undefined ? {} : { owed }),
+  };
   const reply = inputRequired({
     inputRequests: { [APPROVAL]: inputRequired.elicit(form) },
     requestState: home.seals.seal(owner, state, FORM_MS),
@@ -93,8 +109,8 @@ async function resume(scene: CallScene, state: JsonObject): Promise<Pursued> {
     return follow(scene, scene.begin({ responses, ...(typeof kept === 'string' ? { state: kept } : {}) }));
   }
   // As `handOver` sealed it: nobody else can have.
-  const { callId, approval, binding } = state as unknown as { callId: CallId; approval: ApprovalId; binding: string };
-  await scene.resumed(callId);
+  const { callId, approval, binding, owed } = state as unknown as HandedOver;
+  await scene.resumed(callId, owed);
   const question = await findQuestion(scene, approval, binding);
   if (question === undefined) return follow(scene, find(scene, callId));
   const answered = await applyAnswer(scene, callId, question, scene.ctx.mcpReq.inputResponses?.[APPROVAL]);

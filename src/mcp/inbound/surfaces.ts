@@ -70,6 +70,7 @@ async function useSurfaces(
         signal,
         owner,
         comesBack: () => false,
+        owedDigest: () => undefined,
         resumed: async () => undefined,
         pending: (at) => showPending({ ...at, wayBack: 'id' }),
         begin,

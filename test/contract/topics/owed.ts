@@ -166,12 +166,23 @@ export function describeOwed(scene: Scene): void {
     const store = await scene.open();
     const [one, two, digest] = [gateway(store, 'ida'), gateway(store, 'ida'), newDigest()];
     const call = await one.make(digest);
-    const named = two.request(newDigest(), { of: `${call.callId}~2` as CallId });
+    const named = two.request(digest, { of: `${call.callId}~2` as CallId });
     expect(await store.holdOwed(named)).toEqual(takenOf(call));
     expect(await one.release(call, 'gone')).toBe('gone');
     expect(await store.holdOwed(two.request(digest, { of: two.newId() }))).toEqual({ kind: 'none' });
     const stranger = gateway(store, 'max').request(digest, { of: call.callId });
     expect(await store.holdOwed(stranger)).toEqual({ kind: 'none' });
+  });
+
+  it('a call that is named with another digest stays owed, and stays held', async () => {
+    const store = await scene.open();
+    const [one, two, digest] = [gateway(store, 'ida'), gateway(store, 'ida'), newDigest()];
+    const call = await one.make(digest);
+    const other = two.request(newDigest(), { of: call.callId });
+    expect(await store.holdOwed(other)).toEqual({ kind: 'none' });
+    expect(await one.release(call, 'owed')).toBe('released');
+    expect(await store.holdOwed(other)).toEqual({ kind: 'none' });
+    expect(await store.holdOwed(two.request(digest))).toEqual(takenOf(call));
   });
 
   it('an entry is owed from the time that its release says', async () => {

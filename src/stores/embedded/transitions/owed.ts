@@ -57,9 +57,10 @@ function entriesLike({ database, now }: Transaction, scope: string, digest: stri
 function takeNamed(transaction: Transaction, request: HoldOwedRequest, place: OwedPlace): HoldOwedAnswer {
   const { scope, name } = placeOf(request.of!, LANES);
   const row = transaction.database.get<OwedRow>(
-    'SELECT * FROM owed WHERE scope = ? AND name = ? AND expiresAt > ?',
+    'SELECT * FROM owed WHERE scope = ? AND name = ? AND digest = ? AND expiresAt > ?',
     scope,
     name,
+    request.digest,
     transaction.now,
   );
   if (row === undefined || scope !== place.scope) return { kind: 'none' };

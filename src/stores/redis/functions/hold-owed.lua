@@ -56,7 +56,7 @@ local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fres
   end
   if of ~= '' then
     local entry = owed.read(book, of)
-    if not entry or entry.expires_at <= now then return { 'NONE' } end
+    if not entry or entry.digest ~= digest or entry.expires_at <= now then return { 'NONE' } end
     return take(book, entry, holder, name)
   end
   if fresh ~= '1' then
