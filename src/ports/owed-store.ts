@@ -31,7 +31,7 @@ export interface HoldOwedRequest {
   readonly lifetimeMs: number;
   /** A holder that does not beat for so long is dead. */
   readonly leaseMs: number;
-  /** The `since` of the first `wait` that this attempt was answered with. */
+  /** The `since` of the first `wait` that this attempt was answered with, or a little later. Beats until then do not count. */
   readonly waitingSince?: number;
   /** Takes nothing: the client wants another call. */
   readonly fresh?: boolean;

@@ -46,6 +46,37 @@ it('a repeat at the same gateway finds the call that was let go of a moment ago'
   await gateway.handOver();
 });
 
+it('a repeat at the same gateway waits for the gateway to notice that the first connection is gone', async () => {
+  const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const first = await hold(gateway, digest);
+  const repeat = hold(gateway, digest);
+  await new Promise((resolve) => setImmediate(resolve));
+  await first.owe();
+  expect((await repeat).earlier).toMatchObject({ callId: first.callId });
+  await gateway.handOver();
+});
+
+it('a request whose connection is gone makes no call while its repeat is open', async () => {
+  const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const repeat = await hold(gateway, digest);
+  const lost = gateway.hold(session, digest, options({ isLost: () => true }));
+  await repeat.leave();
+  expect(await lost).toEqual({ kind: 'aborted' });
+  expect((await hold(gateway, digest, { isLost: () => true })).earlier).toBeUndefined();
+  await gateway.handOver();
+});
+
+it('of requests that wait for identical ones, one takes the call that is owed and the others are calls of their own', async () => {
+  const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const first = await hold(gateway, digest);
+  await hold(gateway, digest);
+  const repeats = [hold(gateway, digest), hold(gateway, digest), hold(gateway, digest)];
+  await first.owe();
+  const taken = (await Promise.all(repeats)).map(({ earlier }) => earlier?.callId);
+  expect(taken).toEqual([first.callId, undefined, undefined]);
+  await gateway.handOver();
+});
+
 it('a client that has gone does not wait for another gateway', async () => {
   const [one, two, digest] = [createOwedCalls(store, LOG), createOwedCalls(store, LOG), sha256(randomId())];
   await hold(one, digest);

@@ -111,7 +111,7 @@ async function callOwed(
   hear: (event: CallEvent) => void,
 ): Promise<CallAnswer> {
   const { home, session, wish, signal, owed } = request;
-  const options = { lifetimeMs: owedMs(home), fresh: wish.fresh === true, signal };
+  const options = { lifetimeMs: owedMs(home), fresh: wish.fresh === true, signal, isLost: () => owed.isLost };
   for (;;) {
     const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
     if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', {}) };

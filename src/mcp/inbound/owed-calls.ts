@@ -4,6 +4,7 @@ import type { SessionHandle } from '../../domain/session.ts';
 import type { OwedStore, ReleaseOwedRequest } from '../../ports/owed-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
+import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
 
 /** Another gateway that does not beat for a lease is dead, and what it held is owed. */
 const LEASE_MS = 3000;
@@ -38,6 +39,11 @@ export interface HoldOptions {
   readonly of?: CallId;
   /** A client that has gone needs no answer. */
   readonly signal: AbortSignal;
+  /**
+   * Whether the connection of the request is gone. Such a request makes no call while an identical one is open: that one is its repeat,
+   * which the system handed to this process first.
+   */
+  isLost?(): boolean;
 }
 
 export type Holding =
@@ -58,11 +64,14 @@ interface Entry {
   readonly attempt: CallId;
   readonly digest: string;
   readonly lane: number;
+  /** Subject and digest: where identical requests meet. */
+  readonly place: string;
 }
 
 export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedCalls {
   const holder = randomId();
   const held = new Set<Entry>();
+  const open = new OpenRequests();
   /** Releases that the store did not take; the next beat tries again. */
   const unsent = new Map<Entry, Release>();
   /** Releases under way, by digest: a repeat must not find an entry held that was let go of already. */
@@ -98,10 +107,11 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
   }
 
   function release(entry: Entry, change: Release): Promise<void> {
-    const { digest } = entry;
-    held.delete(entry);
+    const { digest, place } = entry;
+    const wasHeld = held.delete(entry);
     const sending = send(entry, change);
     releasing.set(digest, [...(releasing.get(digest) ?? []), sending]);
+    if (wasHeld) open.leave(place, change.to === 'owed' && (change.owedAfterMs ?? 0) === 0);
     return sending.finally(() => {
       const left = (releasing.get(digest) ?? []).filter((other) => other !== sending);
       if (left.length === 0) releasing.delete(digest);
@@ -121,24 +131,35 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
   }
 
   return {
-    async hold(session, digest, { signal, ...options }) {
+    async hold(session, digest, { signal, isLost, ...options }) {
       const callId = callIdFor(session.id, randomId())!;
-      const { lane } = parseScopedId(callId)!;
+      const { lane, scope } = parseScopedId(callId)!;
+      const place = `${scope} ${digest}`;
+      const mayWait = options.fresh !== true && options.of === undefined;
+      const isSecond = mayWait && (await open.notice(place, signal));
+      if (isSecond && isLost?.() === true) return { kind: 'aborted' };
       await Promise.all(releasing.get(digest) ?? []);
-      let waitingSince: number | undefined;
-      for (;;) {
-        const since = waitingSince === undefined ? {} : { waitingSince };
-        const answer = await store.holdOwed({ callId, digest, holder, leaseMs: LEASE_MS, ...options, ...since });
-        if (answer.kind === 'none' || answer.kind === 'full') return answer;
-        if (answer.kind !== 'wait') {
-          const earlier = answer.kind === 'taken' ? answer : undefined;
-          const entry = { callId: earlier?.callId ?? callId, attempt: callId, digest, lane };
-          keep(entry);
-          return { kind: 'held', held: toHeld(entry, earlier) };
+      open.enter(place);
+      let entry: Entry | undefined;
+      try {
+        let waitingSince: number | undefined;
+        for (;;) {
+          const since = waitingSince === undefined ? {} : { waitingSince };
+          const answer = await store.holdOwed({ callId, digest, holder, leaseMs: LEASE_MS, ...options, ...since });
+          if (answer.kind === 'none' || answer.kind === 'full') return answer;
+          if (answer.kind !== 'wait') {
+            const earlier = answer.kind === 'taken' ? answer : undefined;
+            entry = { callId: earlier?.callId ?? callId, attempt: callId, digest, lane, place };
+            keep(entry);
+            return { kind: 'held', held: toHeld(entry, earlier) };
+          }
+          if (signal.aborted) return { kind: 'aborted' };
+          // The other gateway too needs a moment to notice that a connection is gone: an earlier beat of it says nothing.
+          waitingSince ??= answer.since + NOTICE_GONE_MS;
+          await pause(LOOK_EVERY_MS);
         }
-        if (signal.aborted) return { kind: 'aborted' };
-        waitingSince = answer.since;
-        await pause(LOOK_EVERY_MS);
+      } finally {
+        if (entry === undefined) open.leave(place, false);
       }
     },
     async handOver() {

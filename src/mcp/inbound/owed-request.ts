@@ -29,6 +29,11 @@ export class OwedRequest {
     return this.#held.size > 0;
   }
 
+  /** Its connection ended, or its client cancelled, before there was an answer. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
   /** Set when the request was answered with a call that its client did not name. */
   get earlier(): EarlierCall | undefined {
     return this.#earlier;
