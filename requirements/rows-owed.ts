@@ -17,6 +17,14 @@ export const ROWS_OWED: readonly Requirement[] = [
         'owes its call when the connection ends before the answer was written',
       ),
       test('src/mcp/inbound/owed-request.test.ts', 'owes its call at once when the response is'),
+      test('src/mcp/inbound/owed-request.test.ts', 'owes its call at once when its client cancels'),
+      test('test/mcp/owed-stdio.test.ts', 'a call that its client cancels while it runs is owed at once'),
+      ...onBothStores('a call that is named with another digest stays owed, and stays held'),
+      test('test/mcp/owed-stdio.test.ts', 'that another agent of the subject names is still owed to its own'),
+      test(
+        'test/mcp/owed-calls.test.ts',
+        'a repeat at the same gateway waits for the gateway to notice that the first connection is gone',
+      ),
     ],
     mutants: [
       'taken-calls-stay-owed',
@@ -24,6 +32,10 @@ export const ROWS_OWED: readonly Requirement[] = [
       'a-lost-holder-releases-its-entry',
       'calls-leave-before-the-answer-is-written',
       'lost-connections-owe-nothing',
+      'cancelled-requests-stay-open',
+      'named-calls-are-anybodys',
+      'embedded-named-calls-are-anybodys',
+      'repeats-outrun-lost-connections',
     ],
   },
   {
@@ -44,12 +56,13 @@ export const ROWS_OWED: readonly Requirement[] = [
     says: 'A question outlives the MCP client that caused it, and ends with the token that it was asked with.',
     tests: [
       test('test/mcp/owed-stdio.test.ts', 'a question outlives the client, and its'),
+      test('test/mcp/owed-stdio.test.ts', 'a question outlives a repeat over'),
       ...onBothStores('a revoked token takes along the sessions that were noted for it, and no others'),
       test(
         'test/mcp/owed-fleet.test.ts',
         'a token that is revoked then takes the question of the killed gateway along',
       ),
     ],
-    mutants: ['stdio-revokes-questions', 'revoked-tokens-keep-their-sessions'],
+    mutants: ['stdio-revokes-questions', 'cancelled-repeats-cancel-the-call', 'revoked-tokens-keep-their-sessions'],
   },
 ];
