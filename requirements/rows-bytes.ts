@@ -1,6 +1,7 @@
 import { test, type Requirement } from './requirement.ts';
 
 const PLANE = 'test/plane/normalise.test.ts';
+const INPUT = 'test/plane/input.test.ts';
 const RESOURCES = 'test/plane/resources.test.ts';
 
 /** What is judged, shown and recorded is what runs. */
@@ -75,5 +76,15 @@ export const ROWS_BYTES: readonly Requirement[] = [
       test('src/domain/uri-template.test.ts', 'says different things with different canonical URIs'),
     ],
     mutants: ['rules-judge-encoded-uris', 'uris-lead-out-of-their-place'],
+  },
+  {
+    id: 'Y6',
+    says: 'Answers to a tool reach it as an approver saw them: the state is canonical JSON, shown value by value, and no form changes an answer.',
+    tests: [
+      test(INPUT, 'is not run with a state that reads otherwise than it looks'),
+      test(INPUT, 'shows an approver the answers of earlier rounds as values'),
+      test(INPUT, 'does not get an answer that its form made into another one'),
+    ],
+    mutants: ['states-are-read-loosely', 'forms-change-answers'],
   },
 ];

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const PLANE_TEST = 'test/plane/normalise.test.ts';
+const INPUT_TEST = 'test/plane/input.test.ts';
 const RESOURCES_TEST = 'test/plane/resources.test.ts';
 const RUN_TOOL = 'src/runners/run-tool.ts';
 
@@ -77,6 +78,22 @@ export const BYTES: readonly Mutant[] = [
     find: "if (problem !== undefined) return { kind: 'refused', problem };",
     replace: '',
     caughtBy: [{ file: RESOURCES_TEST, title: 'are not read by a URI that leads out of its place' }],
+  },
+  {
+    id: 'states-are-read-loosely',
+    bug: 'A state with a name twice or an escaped letter is taken: it reads otherwise than it looks.',
+    file: 'src/wire/read-input.ts',
+    find: ' || canonicalJson(parsed.value) !== text) return undefined;',
+    replace: ') return undefined;',
+    caughtBy: [{ file: INPUT_TEST, title: 'is not run with a state that reads otherwise than it looks' }],
+  },
+  {
+    id: 'forms-change-answers',
+    bug: 'A tool gets what the schema of its form made of an answer, not what an approver saw.',
+    file: 'src/runners/check-response.ts',
+    find: "return changes.length > 0 ? { kind: 'changed', changes } : answer({ action, content: asked });",
+    replace: "return changes.length > 99 ? { kind: 'changed', changes } : answer({ action, content: parsed.value });",
+    caughtBy: [{ file: INPUT_TEST, title: 'does not get an answer that its form made into another one' }],
   },
   {
     id: 'explain-judges-other-bytes',

@@ -21,6 +21,14 @@ export const INPUT_ERRORS = {
       `${d.tool} needs something that this caller cannot give: ${d.kinds.join(', ')}.`,
     fix: 'Call it from a client that can be asked for it.',
   }),
+  ANSWERS_TRANSFORMED: entry({
+    stage: 'execute',
+    kind: 'invalid',
+    retry: 'never',
+    say: (d: { tool: string; changes: string[] }) =>
+      `${d.tool} did not get these answers: the schema of its form makes something else of them than what was shown (${d.changes.join('; ')}). Send them in the form that the schema makes of them.`,
+    fix: 'Take the transform out of the schema of the form, and change the answer in `run`. See docs/tools.md.',
+  }),
   INPUT_STALE: entry({
     stage: 'call',
     kind: 'invalid',

@@ -141,6 +141,8 @@ export type RunEnding =
   | { readonly kind: 'invalid-arguments'; readonly problems: readonly string[] }
   /** Its schema made something else of the arguments than what the rules judged. Its code was not entered. */
   | { readonly kind: 'changed-arguments'; readonly changes: readonly string[] }
+  /** The schema of a form made something else of an answer than what was shown. The tool's code ran up to its question. */
+  | { readonly kind: 'changed-answers'; readonly changes: readonly string[] }
   /** The answer to the step `normalise`: what the schema made of the arguments, as JSON text. */
   | { readonly kind: 'normalised'; readonly arguments: string }
   /** The other answer to the step `normalise`: the schema made something of the arguments that is no JSON object. */

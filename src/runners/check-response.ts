@@ -2,9 +2,13 @@ import { parseWith } from '../authoring/standard-schema.ts';
 import type { InputRequest } from '../domain/input.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import { findFormProblems } from './check-form.ts';
+import { copyJson } from './copy-json.ts';
+import { findChanges } from './find-changes.ts';
 
 export type CheckedResponse =
   | { readonly kind: 'answer'; readonly answer: unknown }
+  /** The form's schema makes something else of the answer than what an approver saw. */
+  | { readonly kind: 'changed'; readonly changes: readonly string[] }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
 const MOST_ROOTS = 1000;
@@ -37,9 +41,22 @@ function checkForm(published: JsonObject, schema: unknown, { action, content }: 
   if (content === undefined || !isJsonObject(content)) return problems('its content is not an object');
   const found = findFormProblems(published, content);
   if (found.length > 0) return problems(...found);
-  const parsed = parseWith(schema, content);
+  const asked = askedOf(published, content);
+  const parsed = parseWith(schema, copyJson(asked));
   if (parsed instanceof Promise) throw new TypeError('ctx.requestInput: the schema of a form must not be asynchronous');
-  return parsed.kind === 'parsed' ? answer({ action, content: parsed.value }) : problems(...parsed.problems);
+  if (parsed.kind === 'issues') return problems(...parsed.problems);
+  const changes = findChanges(asked, parsed.value);
+  return changes.length > 0 ? { kind: 'changed', changes } : answer({ action, content: asked });
+}
+
+/** What the form asked for, with its published defaults. Other members never reach the tool. */
+function askedOf({ properties }: JsonObject, content: JsonObject): JsonObject {
+  const asked: JsonObject = {};
+  for (const [name, about] of Object.entries(isJsonObject(properties) ? properties : {})) {
+    if (Object.hasOwn(content, name)) asked[name] = content[name]!;
+    else if (isJsonObject(about) && about['default'] !== undefined) asked[name] = copyJson(about['default']);
+  }
+  return asked;
 }
 
 function checkSample({ role, content, model, stopReason }: JsonObject): CheckedResponse {

@@ -21,6 +21,17 @@ export class InputRequired extends Error {
   }
 }
 
+/** Thrown through the tool's code to end its run: a form's schema changes an answer, so the tool would get what was not shown. */
+export class AnswersTransformed extends Error {
+  override readonly name = 'AnswersTransformed';
+  readonly changes: readonly string[];
+
+  constructor(changes: readonly string[]) {
+    super('The schema of a form changes its answer. Let this error pass.');
+    this.changes = changes;
+  }
+}
+
 interface InputFacts {
   readonly input?: GivenInput;
 }
@@ -75,6 +86,8 @@ export class CallInput {
       const response = Object.hasOwn(this.#responses, name) ? this.#responses[name]! : undefined;
       const schema = (asked[name] as { readonly schema?: unknown }).schema;
       const checked = response === undefined ? undefined : checkResponse(request, schema, copyJson(response));
+      if (checked?.kind === 'changed')
+        throw new AnswersTransformed(checked.changes.map((change) => `${name}.${change}`));
       if (checked?.kind === 'answer') {
         answers[name] = checked.answer;
         this.#used.set(name, response!);

@@ -12,7 +12,7 @@ import { findChanges } from './find-changes.ts';
 import { CallContext, type RunFacts, type RunHost } from './open-context.ts';
 import { endingOfInput } from './plain-input.ts';
 import { endingOfReturned } from './plain-result.ts';
-import { InputRequired } from './request-input.ts';
+import { AnswersTransformed, InputRequired } from './request-input.ts';
 
 const NO_CHANGES: readonly string[] = Object.freeze([]);
 
@@ -167,6 +167,7 @@ function endOfThrown(thrown: unknown, context: CallContext, { maxResultBytes }: 
   const writeBacks = CallContext.close(context);
   if (thrown instanceof InputRequired)
     return endingOfInput(thrown.required, thrown.unavailable, writeBacks, maxResultBytes);
+  if (thrown instanceof AnswersTransformed) return { kind: 'changed-answers', changes: thrown.changes };
   const failure = readToolFailure(thrown);
   if (failure === undefined) return { kind: 'threw', ...describeThrown(thrown) };
   const fault = classifyThrown(thrown);

@@ -27,6 +27,7 @@ export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): 
       return withinLimit({ ...taint.scrub(ending), writeBacks: scrubWriteBacks(ending.writeBacks, taint) }, maxBytes);
     case 'invalid-arguments':
       return { ...ending, problems: ending.problems.map(cut) };
+    case 'changed-answers':
     case 'changed-arguments':
       return { ...ending, changes: ending.changes.map(cut) };
     case 'not-json':

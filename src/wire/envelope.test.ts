@@ -24,7 +24,7 @@ describe('decodeEnvelope', () => {
       traceState: 'a=1',
       parent: 'p',
       untrusted: { name: 'Ann' },
-      input: '{"responses":{"a":{}},"state":"s"}',
+      input: `{"responses":{"a":{}},"state":"${'0'.repeat(32)}.{\\"answers\\":{}}"}`,
       inputKinds: ['elicit', 'roots'],
     } as unknown as Envelope;
     expect(decodeEnvelope(encodeEnvelope(full))).toEqual({ kind: 'envelope', envelope: full });
@@ -82,6 +82,7 @@ describe('decodeEnvelope', () => {
     ['input with more in it', { input: '{"approved":true}' }, 'its input is no responses and state'],
     ['input with a duplicate key', { input: '{"state":"a","state":"b"}' }, 'its input is no responses and state'],
     ['responses in a list', { input: '{"responses":[]}' }, 'its input is no responses and state'],
+    ['a state that no outcome gave', { input: '{"state":"s"}' }, 'its input is no responses and state'],
     ['a state that is no text', { input: '{"state":{}}' }, 'its input is no responses and state'],
     ['a list for the tool', { tool: ['a.b'] }, 'field "tool" must be a string'],
     ['bytes for the key', { key: Buffer.from('k') }, 'field "key" must be a string'],

@@ -25,7 +25,7 @@ describe('the requirements', () => {
       ...numbered('D', 10).flatMap((id) => (id === 'D5' ? [id, 'D5b'] : [id])),
       ...numbered('T', 4),
       ...numbered('S', 2),
-      ...numbered('Y', 5),
+      ...numbered('Y', 6),
       ...numbered('O', 3),
       ...numbered('J', 4),
       ...numbered('ADM', 3),

@@ -55,14 +55,18 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
             message: 'For whom?',
             schema: {
               type: 'object',
-              properties: { name: { type: 'string', minLength: 2 }, phone: { type: 'string' } },
+              properties: {
+                name: { type: 'string', minLength: 2 },
+                phone: { type: 'string' },
+                table: { type: 'string', default: 'any' },
+              },
               required: ['name'],
             },
           },
         },
       });
       const done = await call('book', { guests: 4 }, { input: { responses: { who: ANN } } });
-      expect(done.outcome).toMatchObject({ kind: 'ok', content: [{ text: 'Booked for 4: Ann +49' }] });
+      expect(done.outcome).toMatchObject({ kind: 'ok', content: [{ text: 'Booked for 4: Ann 49' }] });
       expect(done.input).toBeUndefined();
     });
 
@@ -104,8 +108,54 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
       // For other arguments, or changed on the way, it counts as if it had not come, and so does what came with it.
       const elsewhere = await call('rounds', { about: 'y' }, { input: { responses: last, state: state! } });
       expect(Object.keys(elsewhere.input!.requests)).toStrictEqual(['first']);
-      const forged = await call('rounds', {}, { input: { responses: last, state: `x${state!}` } });
-      expect(Object.keys(forged.input!.requests)).toStrictEqual(['first']);
+    });
+
+    it('is not run with a state that reads otherwise than it looks', async () => {
+      const responses = { first: { action: 'accept', content: { a: 'one' } } };
+      const { state } = (await call('rounds', {}, { input: { responses } })).input!;
+      const [mark, kept] = [state!.slice(0, 33), state!.slice(33)];
+      for (const forged of [
+        `x${state!}`,
+        `${mark}no JSON`,
+        `${mark}[]`,
+        mark + kept.replace('"one"', '"o\\u006ee"'),
+        mark + kept.replace('"a":"one"', '"a":"two","a":"one"'),
+        mark + kept.replace('{', '{ '),
+        mark + kept.replace('{', '{"aside":1,'),
+      ])
+        expect(await plane.client.call(session, `${id}.rounds`, {}, { input: { state: forged } })).toMatchObject({
+          kind: 'refused',
+          outcome: { kind: 'invalid', executed: 'no', error: { code: 'ENVELOPE_INVALID' } },
+        });
+    });
+
+    it('shows an approver the answers of earlier rounds as values', async () => {
+      const responses = { first: { action: 'accept', content: { a: 'one' } } };
+      const { state } = (await call('rounds', {}, { input: { responses } })).input!;
+      await plane.setPolicy(policyWith([{ id: 'rounds', verdict: 'ask', tools: [`${id}.rounds`] }]));
+      try {
+        const last = { second: { action: 'accept', content: { b: 2 } } };
+        const parked = await park(plane, session, `${id}.rounds`, {}, { input: { responses: last, state: state! } });
+        expect(JSON.parse(parked.approval.question.answers!)).toStrictEqual({
+          responses: last,
+          state: { answers: responses, state: { seen: 'one' } },
+        });
+        await decide(plane, parked.approval, 'allow-once');
+        expect((await parked.outcome).structured).toMatchObject({ first: { a: 'one' }, second: { b: 2 } });
+      } finally {
+        await plane.setPolicy(OPEN_POLICY);
+      }
+    });
+
+    it('does not get an answer that its form made into another one', async () => {
+      const answered = (to: string) =>
+        call('deploy', {}, { input: { responses: { where: { action: 'accept', content: { to } } } } });
+      expect((await answered(' prod')).outcome).toMatchObject({
+        kind: 'invalid',
+        executed: 'yes',
+        error: { code: 'ANSWERS_TRANSFORMED', facts: { changes: ['where.to: changed'] } },
+      });
+      expect((await answered('PROD')).outcome).toMatchObject({ content: [{ text: 'Deployed to PROD' }] });
     });
 
     it('gets the state from the call that asked, if it is of this session and tool', async () => {
@@ -205,7 +255,7 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
       const asked = await call('asks', { tool: `${id}.book` });
       expect(asked.input?.requests).toMatchObject({ who: { kind: 'elicit', message: 'For whom?' } });
       const { outcome } = await call('asks', { tool: `${id}.book` }, { input: { responses: { who: ANN } } });
-      expect(outcome.content).toMatchObject([{ text: 'Booked for 2: Ann +49' }]);
+      expect(outcome.content).toMatchObject([{ text: 'Booked for 2: Ann 49' }]);
     });
 
     it('is asked about with all answers in sight, and only credentials in them masked', async () => {

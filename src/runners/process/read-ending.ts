@@ -25,8 +25,9 @@ export function readEnding(received: unknown, maxBytes: number): RunEnding | und
       return endingOfReceivedInput(fields, maxBytes);
     case 'invalid-arguments':
       return { kind: 'invalid-arguments', problems: textsOf(fields['problems']) };
+    case 'changed-answers':
     case 'changed-arguments':
-      return { kind: 'changed-arguments', changes: textsOf(fields['changes']) };
+      return { kind: fields['kind'], changes: textsOf(fields['changes']) };
     case 'normalised':
       return typeof fields['arguments'] === 'string'
         ? { kind: 'normalised', arguments: fields['arguments'] }

@@ -4,6 +4,7 @@ import { isInputKind, type GivenInput, type InputKind } from '../../domain/input
 import { isJsonObject } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { checkArguments } from '../../wire/check-arguments.ts';
+import { readInputState } from '../../wire/read-input.ts';
 
 export interface WrittenInput {
   readonly kind: 'written';
@@ -20,6 +21,8 @@ export function writeInput(input: GivenInput): WrittenInput | { readonly kind: '
     return invalid('input.kinds has something that is no kind of input');
   if (responses !== undefined && !isJsonObject(responses)) return invalid('input.responses is not an object');
   if (state !== undefined && typeof state !== 'string') return invalid('input.state is not a text');
+  if (state !== undefined && readInputState(state) === undefined)
+    return invalid('input.state is not a state that an outcome gave');
   const named = kinds === undefined ? {} : { kinds: [...kinds] };
   if (responses === undefined && state === undefined) return { kind: 'written', ...named };
   const checked = checkArguments({ responses, state });

@@ -33,6 +33,8 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
       return trouble('ARGUMENTS_INVALID', { tool, problems: [...ending.problems] });
     case 'changed-arguments':
       return trouble('ARGUMENTS_TRANSFORMED', { tool, changes: [...ending.changes] });
+    case 'changed-answers':
+      return trouble('ANSWERS_TRANSFORMED', { tool, changes: [...ending.changes] }, { executed: 'yes' });
     case 'normalised':
     case 'not-json':
       // Answers to the step `normalise`, which this run was not asked for.

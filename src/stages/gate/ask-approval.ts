@@ -17,6 +17,7 @@ import { findQuestionMasks, type MaskedTool } from '../../redact/question-masks.
 import { shortSignature } from '../../wire/history.ts';
 import { newApprovalId } from '../../wire/ids.ts';
 import { encode } from '../../wire/message-pack.ts';
+import { showInput } from '../../wire/read-input.ts';
 import type { GatedCall } from './gated-call.ts';
 import { refuse } from './refuse.ts';
 
@@ -117,7 +118,8 @@ function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedB
   const { timeoutMs: _timeoutMs, ...asked } = merged;
   const parts = { tool, toolDigest, arguments: canonical, session: delivery.session, askers: merged.askers };
   // A tool may take from its caller's answers what others take from their arguments, so approvers see both.
-  const { input: answers } = call.envelope;
+  const { input } = call.envelope;
+  const answers = input === undefined ? undefined : showInput(input);
   const masks = [
     ...maskedIn('arguments', canonical, call.tool.declaration),
     ...(answers === undefined ? [] : maskedIn('answers', answers, { ...call.tool.declaration, inputSchema: {} })),
