@@ -50,11 +50,13 @@ function checkForm(published: JsonObject, schema: unknown, { action, content }: 
 }
 
 /** What the form asked for, with its published defaults. Other members never reach the tool. */
-function askedOf({ properties }: JsonObject, content: JsonObject): JsonObject {
+function askedOf({ properties = {} }: JsonObject, content: JsonObject): JsonObject {
+  const fields = isJsonObject(properties) ? properties : {};
   const asked: JsonObject = {};
-  for (const [name, about] of Object.entries(isJsonObject(properties) ? properties : {})) {
-    if (Object.hasOwn(content, name)) asked[name] = content[name]!;
-    else if (isJsonObject(about) && about['default'] !== undefined) asked[name] = copyJson(about['default']);
+  for (const [name, value] of Object.entries(content)) if (Object.hasOwn(fields, name)) asked[name] = value;
+  for (const [name, field] of Object.entries(fields)) {
+    const value = isJsonObject(field) ? field['default'] : undefined;
+    if (value !== undefined && !Object.hasOwn(asked, name)) asked[name] = copyJson(value);
   }
   return asked;
 }

@@ -43,7 +43,7 @@ export interface HoldOptions {
    * Whether the connection of the request is gone. Such a request makes no call while an identical one is open: that one is its repeat,
    * which the system handed to this process first.
    */
-  isLost?(): boolean;
+  readonly isLost?: () => boolean;
 }
 
 export type Holding =
