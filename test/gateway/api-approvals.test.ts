@@ -159,10 +159,9 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     expect(question.arguments.shown).not.toContain('hunter2');
     expect(question.arguments.shown).toMatch(/"password": \[secret [0-9a-f]{8}, 14 characters\]/);
     expect(question.arguments.shown).toContain('\\u202e');
-    expect(question.arguments).toMatchObject({
-      redacted: true,
-      digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-    });
+    expect(question.arguments).toMatchObject({ redacted: true });
+    // A short secret could be found by trying digests.
+    expect(question.arguments).not.toHaveProperty('digest');
     await decide(question.id, { decision: 'deny', binding: question.binding });
   });
 
