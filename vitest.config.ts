@@ -13,6 +13,7 @@ const alias = [
 /** Small files which take a minute or more, the longest first. Vitest begins with the large ones; these would be a tail of two minutes. */
 const LONG = [
   'journeys/approvals',
+  'chaos/layers',
   'plane/pinned',
   'plane/crash-points',
   'contract/embedded',
