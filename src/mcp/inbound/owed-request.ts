@@ -39,7 +39,7 @@ export class OwedRequest {
     return this.#earlier;
   }
 
-  /** Of the entry that was held last. A client with a form brings it back, because a later round has another one than the request. */
+  /** The digest of the entry that was held last. A client with a form brings it back, because a later round has a digest of its own. */
   get digest(): string | undefined {
     return [...this.#held].at(-1)?.digest;
   }
