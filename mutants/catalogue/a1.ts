@@ -100,4 +100,12 @@ export const SHOWN_IS_RUN: readonly Mutant[] = [
     replace: "masksOf(question).length >= 0 ? question.decisions : ['deny', WAIT]",
     caughtBy: [{ file: 'test/mcp/approvals.test.ts', title: 'offers no yes while something is masked' }],
   },
+  {
+    id: 'digest-stands-next-to-a-mask',
+    bug: 'The digest of arguments is shown while a part of them is masked, so that a short secret can be found by trying.',
+    file: 'src/gate/approvals/render-question.ts',
+    find: '...(writer.redacted > 0 ? {} : { digest: argumentsDigest(canonicalArguments) }),',
+    replace: 'digest: argumentsDigest(canonicalArguments),',
+    caughtBy: [{ file: 'src/gate/approvals/render-question.test.ts', title: 'marks what is masked, with its length and nothing of its value' }],
+  },
 ];

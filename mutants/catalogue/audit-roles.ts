@@ -106,4 +106,12 @@ export const AUDIT_ROLES: readonly Mutant[] = [
     replace: 'if false then',
     caughtBy: [{ file: 'test/deploy/upgrade.test.ts', title: 'loses no record that waited in the stream' }],
   },
+  {
+    id: 'absurd-count-is-believed',
+    bug: 'A count that a role has set close to the largest number is taken for the number of records.',
+    file: lua('shared/journal'),
+    find: 'return count and count <= expected + journal.MAX_LOSS and count or expected',
+    replace: 'return count or expected',
+    caughtBy: [{ file: INSIDERS, title: 'counts again when its count was made nonsense' }],
+  },
 ];

@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const STATEMENTS_TEST = 'test/audit/statements.test.ts';
 const ERASED_TEST = 'test/audit/erased-bytes.test.ts';
+const RETENTION_TEST = 'test/audit/retention.test.ts';
 const INDEX_TEST = 'test/audit/index-columns.test.ts';
 
 /** Bugs against the chain of signed statements: the trail cannot be shortened or set back. */
@@ -65,7 +66,7 @@ export const STATEMENTS: readonly Mutant[] = [
   {
     id: 'verify-ignores-the-index',
     bug: 'Verify does not compare the columns that a record is found by with the record.',
-    file: 'src/audit/verify-trail.ts',
+    file: 'src/audit/walk-lane.ts',
     find: 'if (chained.wrongColumn !== undefined) return',
     replace: "if (chained.wrongColumn === 'none') return",
     caughtBy: [{ file: INDEX_TEST, title: 'are compared with the record by verify, which names it' }],
@@ -89,7 +90,7 @@ export const STATEMENTS: readonly Mutant[] = [
   {
     id: 'verify-skips-what-stands-before-the-chain',
     bug: 'Verify does not look at rows with a number below 1.',
-    file: 'src/audit/verify-trail.ts',
+    file: 'src/audit/walk-lane.ts',
     find: 'Number.MIN_SAFE_INTEGER',
     replace: '0',
     caughtBy: [{ file: INDEX_TEST, title: 'cannot bring in a record that stands before the chain' }],
@@ -117,5 +118,29 @@ export const STATEMENTS: readonly Mutant[] = [
     find: "if known and known >= tonumber(number) then return 'OLDER' end",
     replace: "if known and known == tonumber(number) then return 'OLDER' end",
     caughtBy: [{ file: 'test/contract/redis.test.ts', title: 'the mark of the last signed statement moves forward' }],
+  },
+  {
+    id: 'retention-deletes-without-looking',
+    bug: 'Retention deletes records without comparing them with what was signed.',
+    file: 'src/audit/walk-lane.ts',
+    find: '(signed.has(sequence) && signed.get(sequence) !== hex(chained.chain)',
+    replace: '(signed.has(-1)',
+    caughtBy: [{ file: RETENTION_TEST, title: 'deletes no record of a chain that was made anew without the key' }],
+  },
+  {
+    id: 'retention-deletes-what-is-not-signed',
+    bug: 'Retention deletes records that no signed head vouches for.',
+    file: 'src/audit/retain-trail.ts',
+    find: 'if (signed.has(sequence)) vouched = cut;',
+    replace: 'vouched = cut;',
+    caughtBy: [{ file: RETENTION_TEST, title: 'deletes nothing that no signed head vouches for' }],
+  },
+  {
+    id: 'retention-believes-the-size-in-the-sink',
+    bug: 'Retention deletes as many bytes as the sink says are too much, which its writers can change.',
+    file: 'src/audit/retain-trail.ts',
+    find: 'head.bytes > share ? await measure(trail, head, statements) : 0',
+    replace: 'head.bytes',
+    caughtBy: [{ file: RETENTION_TEST, title: 'measures a lane, and does not believe' }],
   },
 ];

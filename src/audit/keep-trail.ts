@@ -3,6 +3,7 @@ import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import { retainTrail, type Retention } from './retain-trail.ts';
 import { signHeads } from './sign-heads.ts';
+import type { TrustedKeys } from './signing-keys.ts';
 import type { StatementSigner } from './statement-signer.ts';
 
 export interface TrailCare {
@@ -24,6 +25,7 @@ export interface CareSettings {
 export function keepTrail(
   trail: AuditTrail,
   signer: StatementSigner,
+  readKeys: () => TrustedKeys,
   now: () => Promise<number>,
   { signEveryMs, retention }: CareSettings,
   log: Log,
@@ -46,13 +48,13 @@ export function keepTrail(
       }
       if (retains && isDue(retainedAt)) {
         retainedAt = performance.now();
-        for (const { store, lane, sequence } of await retainTrail(trail, signer, retention, at)) {
+        for (const { store, lane, sequence } of await retainTrail(trail, signer, readKeys(), retention, at)) {
           log.info({ store, lane, sequence }, 'audit: records up to here were deleted');
         }
       }
       problem = undefined;
     } catch (error) {
-      if (problem !== errorText(error)) log.error({ error }, 'audit: heads not signed');
+      if (problem !== errorText(error)) log.error({ error }, 'audit: heads not signed, or records not deleted');
       problem = errorText(error);
     }
   }

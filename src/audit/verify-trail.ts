@@ -1,14 +1,12 @@
 import type {
   AuditHead,
-  AuditRecord,
-  ChainedRecord,
   ForeignStatement,
   GapStatement,
   SignedHead,
   StatementMark,
 } from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
-import { firstLink, nextLink, parseRecord, payloadDigest } from '../wire/audit-record.ts';
+import { firstLink } from '../wire/audit-record.ts';
 import { crossGaps, distinct, findLost } from './accepted-gaps.ts';
 import { readStatements, type Statements } from './read-statements.ts';
 import type { TrustedKeys } from './signing-keys.ts';
@@ -16,6 +14,7 @@ import type { KeptMark } from './statement-marks.ts';
 import type { ExpectedTrail } from './expected-trail.ts';
 import { describeStatements, findUnsigned } from './find-unsigned.ts';
 import { verifyStatements } from './verify-statements.ts';
+import { hex, walkLane } from './walk-lane.ts';
 
 export interface Verification {
   readonly records: number;
@@ -70,8 +69,6 @@ export interface TrailChecks {
   /** How long records, and a new key, may be without a signed statement; `now` in store time. */
   readonly unsigned?: { readonly now: number; readonly maxMs: number; readonly keyAgeMs?: number };
 }
-
-const AT_ONCE = 500;
 
 /** Recomputes every chain from its beginning, and holds it against the heads, the signatures and what the store knows. */
 export async function verifyTrail(
@@ -133,49 +130,30 @@ async function verifyLane(
 ): Promise<LaneResult> {
   const { store, lane } = head;
   const isHere = (other: { store: string; lane: number }): boolean => other.store === store && other.lane === lane;
-  const cut = statements.cuts.findLast(isHere);
-  const signed = new Map(statements.heads.filter(isHere).map((each) => [each.sequence, each] as const));
   const expected = new Map(exported.filter(isHere).map((each) => [each.sequence, each.chain] as const));
-  const longest = Math.max(0, ...signed.keys());
-  let unsignedSince: number | undefined;
+  // There may be hundreds of thousands: too many to be arguments of one call.
+  const longest = statements.heads.filter(isHere).reduce((most, each) => Math.max(most, each.sequence), 0);
   const gaps = statements.gaps.filter(isHere);
+  const cut = statements.cuts.findLast(isHere);
   const first = (cut?.sequence ?? 0) + 1;
-  let chain: Uint8Array = cut === undefined ? firstLink(store, lane) : Buffer.from(cut.chain, 'hex');
+  let chain = cut?.chain ?? hex(firstLink(store, lane));
   let sequence = first - 1;
   let checked = 0;
-  const fail = (at: number, what: string): LaneResult => ({
-    checked,
-    problem: { sequence: at, what },
-  });
-  for (;;) {
-    const page = await trail.readTrail({
-      store,
-      lane,
-      // What stands before the first record was brought in; see `findProblem`.
-      fromSequence: sequence < first ? Number.MIN_SAFE_INTEGER : sequence + 1,
-      limit: AT_ONCE,
-    });
-    for (const chained of page) {
-      sequence = crossGaps(sequence, parseRecord(chained.text)?.sequence ?? 0, gaps);
-      const problem = findProblem(chained, { store, lane, sequence: sequence + 1, chain }, statements);
-      if (problem !== undefined) return fail(sequence + 1, problem);
-      ({ chain } = chained);
-      sequence += 1;
-      checked += 1;
-      const vouched = signed.get(sequence);
-      if (vouched !== undefined && vouched.chain !== hex(chain)) {
-        return fail(sequence, 'it is not the record that was there when the head was signed');
-      }
-      if ((expected.get(sequence) ?? hex(chain)) !== hex(chain)) {
-        return fail(sequence, 'it is not the record that the exported file knows');
-      }
-      if (sequence > longest) unsignedSince ??= parseRecord(chained.text)?.at;
+  let unsignedSince: number | undefined;
+  const fail = (at: number, what: string): LaneResult => ({ checked, problem: { sequence: at, what } });
+  for await (const step of walkLane(trail, head, statements)) {
+    if (step.kind === 'problem') return fail(step.sequence, step.what);
+    ({ sequence } = step);
+    chain = hex(step.chained.chain);
+    checked += 1;
+    if ((expected.get(sequence) ?? chain) !== chain) {
+      return fail(sequence, 'it is not the record that the exported file knows');
     }
-    if (page.length < AT_ONCE) break;
+    if (sequence > longest) unsignedSince ??= step.record.at;
   }
   const told = Math.max(0, ...known.filter(isHere).map((each) => each.sequence));
   if (longest > sequence) return fail(sequence + 1, `it is missing; a signed head says that there are ${longest}`);
-  if (head.sequence !== sequence || hex(head.chain) !== hex(chain)) {
+  if (head.sequence !== sequence || hex(head.chain) !== chain) {
     return fail(sequence + 1, `it is missing, or the head is wrong: that says ${head.sequence}`);
   }
   const exportedLast = Math.max(0, ...expected.keys());
@@ -184,43 +162,6 @@ async function verifyLane(
     return fail(sequence + 1, `it is missing; the store has handed over ${told}`);
   }
   const loose = unsignedSince === undefined ? {} : { unsignedSince };
-  const verified = { store, lane, first, last: sequence, chain: hex(chain), signed: longest, ...loose };
+  const verified = { store, lane, first, last: sequence, chain, signed: longest, ...loose };
   return { checked, verified };
-}
-
-type Expected = Pick<AuditRecord, 'store' | 'lane' | 'sequence'> & { readonly chain: Uint8Array };
-
-function findProblem(chained: ChainedRecord, expected: Expected, statements: Statements): string | undefined {
-  const record = parseRecord(chained.text);
-  if (record === undefined) return 'it cannot be read';
-  if (record.sequence !== expected.sequence) {
-    return record.sequence > expected.sequence
-      ? `it is missing; record ${record.sequence} stands in its place`
-      : `record ${record.sequence} stands in its place`;
-  }
-  if (record.store !== expected.store || record.lane !== expected.lane) return 'it belongs to another lane';
-  if (hex(nextLink(expected.chain, chained.text)) !== hex(chained.chain)) {
-    return 'it was changed, or its link to the record before it was';
-  }
-  if (chained.wrongColumn !== undefined) return `its index says another ${chained.wrongColumn} than the record`;
-  const { payload } = chained;
-  if (payload === undefined)
-    return isErased(record, statements.erasures) ? undefined : 'its payload is gone, and no erasure says so';
-  return payloadDigest(payload.salt, payload.bytes) === record.payloadDigest ? undefined : 'its payload was changed';
-}
-
-function isErased(record: AuditRecord, erasures: Statements['erasures']): boolean {
-  return erasures.some(
-    ({ tenant, subject, heads }) =>
-      tenant === record.tenant &&
-      subject === record.subject &&
-      heads.some(
-        (head: SignedHead) =>
-          head.store === record.store && head.lane === record.lane && head.sequence >= record.sequence,
-      ),
-  );
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
 }

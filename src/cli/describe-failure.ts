@@ -52,6 +52,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   AUDIT_NO_GAP: EXIT.notOk,
   AUDIT_KEYS_UNSAFE: EXIT.auth,
   AUDIT_WENT_BACK: EXIT.notOk,
+  AUDIT_NOT_IN_ORDER: EXIT.notOk,
   AUDITOR_KEY_INVALID: EXIT.config,
   AUDIT_NOT_SEALED: EXIT.notOk,
   AUDIT_SEAL_KEY: EXIT.auth,

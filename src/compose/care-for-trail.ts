@@ -1,5 +1,5 @@
 import { keepTrail, type TrailCare } from '../audit/keep-trail.ts';
-import { openSigningKey } from '../audit/signing-keys.ts';
+import { openSigningKey, readTrustedKeys } from '../audit/signing-keys.ts';
 import { openSigner } from '../audit/statement-signer.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
@@ -17,6 +17,7 @@ export function careForTrail(trail: AuditTrail, store: Store, options: AuditOpti
   return keepTrail(
     trail,
     openSigner(options.keys, { store }),
+    () => readTrustedKeys(options.keys),
     () => store.now(),
     { signEveryMs: options.signEveryMs, retention: options.retention },
     log,

@@ -144,6 +144,12 @@ export const PLANE_ERRORS = {
     say: (d: { problem: string }) => `Nothing is signed, because statements of the audit are gone: ${d.problem}.`,
     fix: 'Find out who put an older copy back or deleted them. After a restore of your own: sallyport audit accept-rollback',
   }),
+  AUDIT_NOT_IN_ORDER: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `No audit record is deleted, because the trail is not in order: ${d.problem}.`,
+    fix: 'Look at it before it is gone: sallyport audit verify. Export what is there, then find out who changed the sink.',
+  }),
   ...SEAL_ERRORS,
   ...SERVICE_PLANE_ERRORS,
   ...GATEWAY_ERRORS,

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openArguments } from '../../src/audit/open-arguments.ts';
 import { createSealer } from '../../src/audit/seal-arguments.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
@@ -9,22 +9,9 @@ import { chainEntry, parseRecord } from '../../src/wire/audit-record.ts';
 import { withSealed } from '../../src/wire/audit-detail.ts';
 import { sha256 } from '../../src/wire/digest.ts';
 import { encode } from '../../src/wire/message-pack.ts';
-import type { PostgresServer } from '../support/postgres-server.ts';
-import { failOnLeaks } from '../support/reaper.ts';
-import { sampleEntry, stageEmbedded, stagePostgres, stageSqlite, startPostgres, type StagedTrail } from './trails.ts';
+import { sampleEntry, stageTrails, type StagedTrail } from './trails.ts';
 
-let server: PostgresServer;
-beforeAll(async () => void (server = await startPostgres()));
-afterAll(async () => {
-  await server.stop();
-  failOnLeaks();
-});
-
-const STAGES: Record<string, () => Promise<StagedTrail>> = {
-  postgres: () => stagePostgres(server),
-  sqlite: stageSqlite,
-  embedded: stageEmbedded,
-};
+const STAGES = stageTrails();
 /** Columns that a trail finds its records by, and what an attacker could write there. */
 const CHANGES = [
   ['time', 'at', '5'],

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readExpected } from '../../src/audit/expected-trail.ts';
 import { cutLane } from '../../src/audit/retain-trail.ts';
 import { signHeads } from '../../src/audit/sign-heads.ts';
@@ -11,23 +11,10 @@ import { openSigner, type StatementSigner } from '../../src/audit/statement-sign
 import { verifyTrail, type TrailChecks } from '../../src/audit/verify-trail.ts';
 import type { NumberedText } from '../../src/domain/audit-record.ts';
 import { toSignedHead } from '../../src/wire/audit-record.ts';
-import type { PostgresServer } from '../support/postgres-server.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
-import { failOnLeaks } from '../support/reaper.ts';
-import { stageEmbedded, stagePostgres, stageSqlite, startPostgres, type StagedTrail } from './trails.ts';
+import { stageTrails, type StagedTrail } from './trails.ts';
 
-let server: PostgresServer;
-beforeAll(async () => void (server = await startPostgres()));
-afterAll(async () => {
-  await server.stop();
-  failOnLeaks();
-});
-
-const STAGES: Record<string, () => Promise<StagedTrail>> = {
-  postgres: () => stagePostgres(server),
-  sqlite: stageSqlite,
-  embedded: stageEmbedded,
-};
+const STAGES = stageTrails();
 
 /** What a release without numbers has signed, at the places that the new tables give it. */
 function oldStatements(keys: string, heads: readonly unknown[], count: number): string {

@@ -1,32 +1,19 @@
 import { existsSync, chmodSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeSigningKey, openSigningKey, readTrustedKeys } from '../../src/audit/signing-keys.ts';
 import { eraseSubject } from '../../src/audit/erase-subject.ts';
 import { signHeads } from '../../src/audit/sign-heads.ts';
 import { openSigner, type StatementSigner } from '../../src/audit/statement-signer.ts';
-import { cutLane, retainTrail } from '../../src/audit/retain-trail.ts';
+import { cutLane } from '../../src/audit/retain-trail.ts';
 import { showRecord } from '../../src/wire/show-record.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import type { AuditSink, AuditTrail, TrailPage, TrailPlace } from '../../src/ports/audit-store.ts';
 import { parseRecord, toSignedHead } from '../../src/wire/audit-record.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
-import type { PostgresServer } from '../support/postgres-server.ts';
-import { failOnLeaks } from '../support/reaper.ts';
-import { append, stageEmbedded, stagePostgres, stageSqlite, startPostgres, type StagedTrail } from './trails.ts';
+import { append, stageTrails, type StagedTrail } from './trails.ts';
 
-let server: PostgresServer;
-beforeAll(async () => void (server = await startPostgres()));
-afterAll(async () => {
-  await server.stop();
-  failOnLeaks();
-});
-
-const STAGES: Record<string, () => Promise<StagedTrail>> = {
-  postgres: () => stagePostgres(server),
-  sqlite: stageSqlite,
-  embedded: stageEmbedded,
-};
+const STAGES = stageTrails();
 
 describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
   let staged: StagedTrail;
@@ -114,25 +101,6 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     const { sequence } = parseRecord(bob.text)!;
     const problem = await problemAfter(`DELETE FROM auditPayload WHERE sequence = ${sequence}`);
     expect(problem).toMatchObject({ sequence, what: 'its payload is gone, and no erasure says so' });
-  });
-
-  it('is cut by age and by size with a signature, and begins where it says', async () => {
-    const heads = await staged.trail.auditHeads();
-    const { at } = parseRecord(
-      (await staged.trail.readTrail({ store: staged.store, lane: 0, fromSequence: 4, limit: 1 }))[0]!.text,
-    )!;
-    await signHeads(staged.trail, signer, 1);
-    const cuts = await retainTrail(staged.trail, signer, { maxAgeMs: 1 }, at + 1);
-    const after = await verify();
-    expect(after.problem).toBeUndefined();
-    expect(after.lanes[0]!.first).toBe((cuts[0]?.sequence ?? 0) + 1);
-    await retainTrail(staged.trail, signer, { maxBytes: Math.floor(heads[0]!.bytes / 2) }, at);
-    const small = await verify();
-    expect(small.problem).toBeUndefined();
-    expect(small.lanes[0]!.last).toBe(10);
-    expect(small.records).toBeLessThan(7);
-    expect((await staged.trail.auditHeads())[0]!.bytes).toBeLessThanOrEqual(heads[0]!.bytes / 2);
-    expect(await retainTrail(staged.trail, signer, {}, at)).toEqual([]);
   });
 
   it('forgets statements with the records they are about, and says as much about the others as before', async () => {

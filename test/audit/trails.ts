@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
 import { openPostgresSink } from '../../src/audit/postgres-sink.ts';
 import type { AuditEvent } from '../../src/domain/audit-record.ts';
@@ -10,7 +11,19 @@ import { chainEntry } from '../../src/wire/audit-record.ts';
 import { encode } from '../../src/wire/message-pack.ts';
 import { claimMany, openSession, acceptMany, holdOne, settleRequest, startRequest } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../support/process.ts';
+import { failOnLeaks } from '../support/reaper.ts';
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
+
+/** Every kind of trail. Starts the PostgreSQL server that one of them needs, for the tests of the file that asks. */
+export function stageTrails(): Readonly<Record<string, () => Promise<StagedTrail>>> {
+  let server: PostgresServer;
+  beforeAll(async () => void (server = await startPostgres()));
+  afterAll(async () => {
+    await server.stop();
+    failOnLeaks();
+  });
+  return { postgres: () => stagePostgres(server), sqlite: stageSqlite, embedded: stageEmbedded };
+}
 
 /** A trail with records in it, and a hand that can change what is stored behind its back. */
 export interface StagedTrail {

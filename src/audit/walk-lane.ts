@@ -1,0 +1,93 @@
+import type { AuditHead, AuditRecord, ChainedRecord, SignedHead } from '../domain/audit-record.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+import { firstLink, nextLink, parseRecord, payloadDigest } from '../wire/audit-record.ts';
+import { crossGaps } from './accepted-gaps.ts';
+import type { Statements } from './read-statements.ts';
+
+const AT_ONCE = 500;
+
+/** A record that follows from the one before it, or the first thing that is wrong. */
+export type LaneStep =
+  | { readonly kind: 'record'; readonly sequence: number; readonly record: AuditRecord; readonly chained: ChainedRecord }
+  | { readonly kind: 'problem'; readonly sequence: number; readonly what: string };
+
+/** A lane's records from the last signed cut on, each held against its chain, its payload and the signed heads. Ends at a problem. */
+export async function* walkLane(
+  trail: AuditTrail,
+  { store, lane }: Pick<AuditHead, 'store' | 'lane'>,
+  statements: Statements,
+): AsyncGenerator<LaneStep, void> {
+  const isHere = (other: { store: string; lane: number }): boolean => other.store === store && other.lane === lane;
+  const cut = statements.cuts.findLast(isHere);
+  const signed = new Map(statements.heads.filter(isHere).map((each) => [each.sequence, each.chain] as const));
+  const gaps = statements.gaps.filter(isHere);
+  const first = (cut?.sequence ?? 0) + 1;
+  let chain: Uint8Array = cut === undefined ? firstLink(store, lane) : Buffer.from(cut.chain, 'hex');
+  let sequence = first - 1;
+  for (;;) {
+    const page = await trail.readTrail({
+      store,
+      lane,
+      // What stands before the first record was brought in; see `findProblem`.
+      fromSequence: sequence < first ? Number.MIN_SAFE_INTEGER : sequence + 1,
+      limit: AT_ONCE,
+    });
+    for (const chained of page) {
+      const record = parseRecord(chained.text);
+      sequence = crossGaps(sequence, record?.sequence ?? 0, gaps) + 1;
+      const problem =
+        findProblem(chained, record, { store, lane, sequence, chain }, statements) ??
+        (signed.has(sequence) && signed.get(sequence) !== hex(chained.chain)
+          ? 'it is not the record that was there when the head was signed'
+          : undefined);
+      if (problem !== undefined) {
+        yield { kind: 'problem', sequence, what: problem };
+        return;
+      }
+      ({ chain } = chained);
+      yield { kind: 'record', sequence, record: record!, chained };
+    }
+    if (page.length < AT_ONCE) return;
+  }
+}
+
+type Expected = Pick<AuditRecord, 'store' | 'lane' | 'sequence'> & { readonly chain: Uint8Array };
+
+function findProblem(
+  chained: ChainedRecord,
+  record: AuditRecord | undefined,
+  expected: Expected,
+  statements: Statements,
+): string | undefined {
+  if (record === undefined) return 'it cannot be read';
+  if (record.sequence !== expected.sequence) {
+    return record.sequence > expected.sequence
+      ? `it is missing; record ${record.sequence} stands in its place`
+      : `record ${record.sequence} stands in its place`;
+  }
+  if (record.store !== expected.store || record.lane !== expected.lane) return 'it belongs to another lane';
+  if (hex(nextLink(expected.chain, chained.text)) !== hex(chained.chain)) {
+    return 'it was changed, or its link to the record before it was';
+  }
+  if (chained.wrongColumn !== undefined) return `its index says another ${chained.wrongColumn} than the record`;
+  const { payload } = chained;
+  if (payload === undefined)
+    return isErased(record, statements.erasures) ? undefined : 'its payload is gone, and no erasure says so';
+  return payloadDigest(payload.salt, payload.bytes) === record.payloadDigest ? undefined : 'its payload was changed';
+}
+
+function isErased(record: AuditRecord, erasures: Statements['erasures']): boolean {
+  return erasures.some(
+    ({ tenant, subject, heads }) =>
+      tenant === record.tenant &&
+      subject === record.subject &&
+      heads.some(
+        (head: SignedHead) =>
+          head.store === record.store && head.lane === record.lane && head.sequence >= record.sequence,
+      ),
+  );
+}
+
+export function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { retainTrail, type Retention } from '../../src/audit/retain-trail.ts';
+import { signHeads } from '../../src/audit/sign-heads.ts';
+import { readTrustedKeys } from '../../src/audit/signing-keys.ts';
+import { openSigner, type StatementSigner } from '../../src/audit/statement-signer.ts';
+import { verifyTrail } from '../../src/audit/verify-trail.ts';
+import type { AuditHead, SignedHead } from '../../src/domain/audit-record.ts';
+import { firstLink, nextLink, parseRecord } from '../../src/wire/audit-record.ts';
+import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+import { stageTrails, type StagedTrail } from './trails.ts';
+
+const STAGES = stageTrails();
+const FAR_FUTURE = Number.MAX_SAFE_INTEGER;
+
+describe.each(Object.keys(STAGES))('retention of the trail of %s', (name) => {
+  let staged: StagedTrail;
+  let folder: TemporaryFolder;
+  let keys: string;
+  let signer: StatementSigner;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    keys = join(folder.path, 'keys');
+    signer = openSigner(keys);
+    staged = await STAGES[name]!();
+    await staged.fill(10);
+    await signHeads(staged.trail, signer, 1);
+  });
+  afterEach(async () => {
+    await staged.close();
+    folder.remove();
+  });
+
+  const retain = (retention: Retention, now: number): Promise<SignedHead[]> =>
+    retainTrail(staged.trail, signer, readTrustedKeys(keys), retention, now);
+  const verify = () => verifyTrail(staged.trail, readTrustedKeys(keys));
+  const headOfLane = async (): Promise<AuditHead> => (await staged.trail.auditHeads())[0]!;
+  const records = () => staged.trail.readTrail({ store: staged.store, lane: 0, fromSequence: 1, limit: 100 });
+  const timeOf = async (sequence: number): Promise<number> => parseRecord((await records())[sequence - 1]!.text)!.at;
+
+  it('cuts by age and by size with a signature, and the trail begins where that says', async () => {
+    const { bytes } = await headOfLane();
+    const at = await timeOf(4);
+    const cuts = await retain({ maxAgeMs: 1 }, at + 1);
+    const after = await verify();
+    expect(after.problem).toBeUndefined();
+    expect(after.lanes[0]!.first).toBe((cuts[0]?.sequence ?? 0) + 1);
+    await retain({ maxBytes: Math.floor(bytes / 2) }, at);
+    const small = await verify();
+    expect(small.problem).toBeUndefined();
+    expect(small.lanes[0]!.last).toBe(10);
+    expect(small.records).toBeLessThan(6);
+    expect((await headOfLane()).bytes).toBeLessThanOrEqual(bytes / 2);
+    expect(await retain({}, at)).toEqual([]);
+  });
+
+  it('deletes nothing that no signed head vouches for', async () => {
+    await staged.fill(2);
+    await retain({ maxAgeMs: 1 }, FAR_FUTURE);
+    expect((await records()).map(({ text }) => parseRecord(text)!.sequence)).toEqual([11, 12]);
+    expect((await verify()).problem).toBeUndefined();
+  });
+
+  it('deletes no record whose time was changed', async () => {
+    const first = (await records())[0]!;
+    const old = first.text.replace(/"at":\d+/, '"at":1');
+    await staged.tamper(`UPDATE auditRecord SET record = '${old}', at = 1 WHERE sequence = 1`);
+    await expect(retain({ maxAgeMs: 1 }, 3)).rejects.toMatchObject({ code: 'AUDIT_NOT_IN_ORDER' });
+    expect(await records()).toHaveLength(10);
+    expect((await verify()).problem).toMatchObject({ sequence: 1 });
+  });
+
+  it('deletes no record of a chain that was made anew without the key', async () => {
+    const old = (await records()).map(({ text }) => text.replace(/"at":\d+/, '"at":1'));
+    let chain: Uint8Array = firstLink(staged.store, 0);
+    const changes = old.map((text, index) => {
+      chain = nextLink(chain, text);
+      const link = `CAST(x'${Buffer.from(chain).toString('hex')}' AS BLOB)`;
+      return `UPDATE auditRecord SET record = '${text}', at = 1, chain = ${link} WHERE sequence = ${index + 1};`;
+    });
+    const head = `UPDATE auditLane SET chain = CAST(x'${Buffer.from(chain).toString('hex')}' AS BLOB)`;
+    await staged.tamper(`${changes.join(' ')} ${head}`);
+    await expect(retain({ maxAgeMs: 1 }, 3)).rejects.toThrow('when the head was signed');
+    expect(await records()).toHaveLength(10);
+  });
+
+  it('measures a lane, and does not believe the size that the sink says', async () => {
+    const { bytes } = await headOfLane();
+    await staged.tamper('UPDATE auditLane SET bytes = 1000000000');
+    expect(await retain({ maxBytes: bytes }, 0)).toEqual([]);
+    expect(await records()).toHaveLength(10);
+  });
+});
