@@ -106,6 +106,11 @@ export const SHOWN_IS_RUN: readonly Mutant[] = [
     file: 'src/gate/approvals/render-question.ts',
     find: '...(writer.redacted > 0 ? {} : { digest: argumentsDigest(canonicalArguments) }),',
     replace: 'digest: argumentsDigest(canonicalArguments),',
-    caughtBy: [{ file: 'src/gate/approvals/render-question.test.ts', title: 'marks what is masked, with its length and nothing of its value' }],
+    caughtBy: [
+      {
+        file: 'src/gate/approvals/render-question.test.ts',
+        title: 'marks what is masked, with its length and nothing of its value',
+      },
+    ],
   },
 ];

@@ -124,7 +124,8 @@ async function measure(trail: AuditTrail, head: AuditHead, statements: Statement
   return bytes;
 }
 
-const isOf = (signed: SignedHead, { store, lane }: AuditHead): boolean => signed.store === store && signed.lane === lane;
+const isOf = (signed: SignedHead, { store, lane }: AuditHead): boolean =>
+  signed.store === store && signed.lane === lane;
 
 function outOfOrder({ lane }: AuditHead, { sequence, what }: { readonly sequence: number; readonly what: string }) {
   return planeError('AUDIT_NOT_IN_ORDER', { problem: `record ${sequence} of lane ${lane}: ${what}` });

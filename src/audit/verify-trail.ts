@@ -1,10 +1,4 @@
-import type {
-  AuditHead,
-  ForeignStatement,
-  GapStatement,
-  SignedHead,
-  StatementMark,
-} from '../domain/audit-record.ts';
+import type { AuditHead, ForeignStatement, GapStatement, SignedHead, StatementMark } from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import { firstLink } from '../wire/audit-record.ts';
 import { crossGaps, distinct, findLost } from './accepted-gaps.ts';

@@ -8,7 +8,12 @@ const AT_ONCE = 500;
 
 /** A record that follows from the one before it, or the first thing that is wrong. */
 export type LaneStep =
-  | { readonly kind: 'record'; readonly sequence: number; readonly record: AuditRecord; readonly chained: ChainedRecord }
+  | {
+      readonly kind: 'record';
+      readonly sequence: number;
+      readonly record: AuditRecord;
+      readonly chained: ChainedRecord;
+    }
   | { readonly kind: 'problem'; readonly sequence: number; readonly what: string };
 
 /** A lane's records from the last signed cut on, each held against its chain, its payload and the signed heads. Ends at a problem. */
