@@ -1,10 +1,10 @@
 import type { ForeignStatement, GapStatement } from '../domain/audit-record.ts';
+import { isInLane } from './same-lane.ts';
 
 interface Place {
   readonly store: string;
   readonly lane: number;
 }
-const isAt = (place: Place) => (each: Place) => each.store === place.store && each.lane === place.lane;
 
 /**
  * The last number before `found` that accepted gaps lead to, from `sequence` on. A gap counts for exactly its range: where it ends
@@ -26,7 +26,7 @@ export function findLost(
 ): (Place & { readonly sequence: number; readonly what: string }) | undefined {
   for (const place of known) {
     // Accepted, and the lane was not drained since.
-    const coming = gaps.filter(isAt(place)).filter(({ from }) => from > place.sequence);
+    const coming = gaps.filter(isInLane(place)).filter(({ from }) => from > place.sequence);
     const accepted = coming.reduce((sum, { from, to }) => sum + to - from + 1, 0);
     const missing = (place.missing ?? 0) - accepted;
     if (missing <= 0) continue;

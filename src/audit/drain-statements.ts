@@ -1,8 +1,11 @@
 import type { AuditStatement, GapStatement } from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
+import { isInLane } from './same-lane.ts';
 import { checkStatement } from './sign-statement.ts';
 import { readTrustedKeys } from './signing-keys.ts';
+import { parseNumbered } from './statement-links.ts';
 import { openSigner, type SignerOptions } from './statement-signer.ts';
+import { walkStatements } from './walk-statements.ts';
 
 /** What a drain says about a lane, and what an operator has told it. */
 export interface DrainStatements {
@@ -11,28 +14,27 @@ export interface DrainStatements {
   gaps(place: { readonly store: string; readonly lane: number }): Promise<readonly GapStatement[]>;
 }
 
-const AT_ONCE = 500;
-
 /** The keys are read each time, so that one that was rotated is used without a restart. */
 export function drainStatements(trail: AuditTrail, keyFolder: string, options: SignerOptions = {}): DrainStatements {
   const signer = openSigner(keyFolder, options);
+  const known = new Map<number, GapStatement>();
+  let readUpTo: number | undefined;
   return {
     async add(statement) {
       await signer.sign(trail, () => statement);
     },
-    async gaps({ store, lane }) {
-      const trusted = readTrustedKeys(keyFolder);
-      const gaps: GapStatement[] = [];
-      for (let after: number | undefined; ;) {
-        const page = await trail.listStatements({ ...(after === undefined ? {} : { after }), limit: AT_ONCE });
-        for (const signed of page) {
-          const checked = checkStatement(signed, trusted);
-          if (checked.kind === 'bad' || checked.statement.kind !== 'gap') continue;
-          if (checked.statement.store === store && checked.statement.lane === lane) gaps.push(checked.statement);
+    /** Asked for in every round of a lane that has stopped, so it reads only statements that are new, and checks only gaps. */
+    async gaps(place) {
+      for await (const signed of walkStatements(trail, readUpTo)) {
+        if (parseNumbered(signed.text)?.kind === 'gap') {
+          const checked = checkStatement(signed, readTrustedKeys(keyFolder));
+          // A key may be added to the folder later: statements behind this one are read again until it is trusted.
+          if (checked.kind === 'bad') break;
+          known.set(signed.number, checked.statement as GapStatement);
         }
-        if (page.length < AT_ONCE) return gaps;
-        after = page.at(-1)!.number;
+        readUpTo = signed.number;
       }
+      return [...known.values()].filter(isInLane(place));
     },
   };
 }

@@ -1,16 +1,7 @@
-import type {
-  AuditHead,
-  AuditStatement,
-  DroppedStatements,
-  PlacedStatement,
-  SignedHead,
-  StatementMark,
-} from '../domain/audit-record.ts';
-import type { AuditTrail } from '../ports/audit-store.ts';
-import { parseRecord } from '../wire/audit-record.ts';
-import { markOf, statementHash } from './statement-links.ts';
+import type { AuditStatement, DroppedStatements, SignedHead, StatementMark } from '../domain/audit-record.ts';
+import type { ReadLink, Statements } from './read-statements.ts';
+import { linkAfter } from './statement-links.ts';
 
-const AT_ONCE = 500;
 /** A cut names every statement that it keeps. */
 const MAX_KEPT = 1000;
 
@@ -18,76 +9,55 @@ const MAX_KEPT = 1000;
  * Which statements go together with the records that a cut deletes; nothing when none can. Without this, statements would outlive what
  * they vouch for, one for each time heads are signed. Goes from the oldest to the first one that vouches for a record that stays, and
  * always leaves the last heads: they tell that a lane was there. Other statements on the way are kept and named.
+ *
+ * @param statements verified: what is dropped can never be looked at again
  */
-export async function planDrop(trail: AuditTrail, cut: SignedHead): Promise<DroppedStatements | undefined> {
-  const isGone = await readCuts(trail, cut);
-  // All heads of statements without a number are older than those of statement 1. While that one stays, none of them has to be read.
-  const [first] = await trail.listStatements({ after: 0, limit: 1 });
-  if (first === undefined || (first.number === 1 && vouches(first, isGone))) return undefined;
-  const needed: StatementMark[] = [];
-  let seen = 0;
-  let last: PlacedStatement | undefined;
+export function planDrop({ links, cuts }: Statements, cut: SignedHead): DroppedStatements | undefined {
+  const isGone = whatIsGone([...cuts, cut]);
+  const kept: StatementMark[] = [];
   let plan: DroppedStatements | undefined;
-  for (let after: number | undefined; ; after = last?.number) {
-    const page = await trail.listStatements({ ...(after === undefined ? {} : { after }), limit: AT_ONCE });
-    for (const statement of page) {
-      if (hasHeads(statement)) {
-        const isLess = last !== undefined && last.number > 0 && seen > needed.length;
-        if (isLess) plan = dropThrough(last!, needed);
-        if (vouches(statement, isGone)) return plan;
-      }
-      if (isNeeded(statement, isGone)) needed.push({ number: statement.number, hash: statementHash(statement) });
-      if (needed.length > MAX_KEPT) return plan;
-      seen += 1;
-      last = statement;
+  for (const [index, link] of links.entries()) {
+    if (hasHeads(link.statement)) {
+      const isAnyDropped = index > kept.length;
+      if (isAnyDropped) plan = dropThrough(links[index - 1]!, kept) ?? plan;
+      if (vouches(link.statement, isGone)) return plan;
     }
-    if (page.length < AT_ONCE) return plan;
+    if (isNeeded(link.statement, isGone)) kept.push({ number: link.number, hash: link.hash });
+    if (kept.length > MAX_KEPT) return plan;
   }
+  return plan;
 }
 
-function dropThrough(last: PlacedStatement, needed: readonly StatementMark[]): DroppedStatements | undefined {
-  const mark = markOf(last);
-  return mark && { through: mark.number, hash: mark.hash, kept: [...needed] };
+/** Nothing for a statement without a number: how far the chain goes with it is said by statement 1 only. */
+function dropThrough({ number, previous, hash }: ReadLink, kept: readonly StatementMark[]) {
+  if (number <= 0 || previous === undefined) return undefined;
+  return { through: number, hash: linkAfter(previous, hash), kept: [...kept] };
 }
 
-type IsGone = (head: SignedHead, from?: number) => boolean;
+type IsGone = (head: SignedHead, more?: number) => boolean;
 
-/** Whether a lane's record with this sequence is deleted, or will be by this cut. */
-async function readCuts(trail: AuditTrail, cut: SignedHead): Promise<IsGone> {
-  const cuts = new Map<string, number>();
-  for (const head of await trail.auditHeads()) cuts.set(laneOf(head), await readCut(trail, head));
-  cuts.set(laneOf(cut), cut.sequence);
-  return (head, more = 0) => head.sequence + more <= (cuts.get(laneOf(head)) ?? 0);
-}
-
-async function readCut(trail: AuditTrail, { store, lane, sequence }: AuditHead): Promise<number> {
-  const [first] = await trail.readTrail({ store, lane, fromSequence: 0, limit: 1 });
-  if (first === undefined) return sequence;
-  // What cannot be read vouches for nothing that may go.
-  return (parseRecord(first.text)?.sequence ?? 1) - 1;
+/** Whether a lane's record with this sequence is deleted, or will be by the last of these cuts. */
+function whatIsGone(cuts: readonly SignedHead[]): IsGone {
+  const through = new Map(cuts.map((each) => [laneOf(each), each.sequence]));
+  return (head, more = 0) => head.sequence + more <= (through.get(laneOf(head)) ?? 0);
 }
 
 const laneOf = ({ store, lane }: Pick<SignedHead, 'store' | 'lane'>): string => `${lane} ${store}`;
 
-const readText = ({ text }: PlacedStatement): AuditStatement => JSON.parse(text) as AuditStatement;
-
-function hasHeads(statement: PlacedStatement): boolean {
-  const { kind } = readText(statement);
-  return kind === 'heads' || kind === 'chain-start';
-}
+const hasHeads = ({ kind }: AuditStatement): boolean => kind === 'heads' || kind === 'chain-start';
 
 /** It is about heads, and one of them is of a record that stays. */
-function vouches(statement: PlacedStatement, isGone: IsGone): boolean {
-  const text = readText(statement);
-  return (text.kind === 'heads' || text.kind === 'chain-start') && !text.heads.every((head) => isGone(head));
+function vouches(statement: AuditStatement, isGone: IsGone): boolean {
+  return (
+    (statement.kind === 'heads' || statement.kind === 'chain-start') && !statement.heads.every((head) => isGone(head))
+  );
 }
 
 /** Everything but heads is kept until it says nothing any more: an erasure of deleted records, a cut with a later one behind it. */
-function isNeeded(statement: PlacedStatement, isGone: IsGone): boolean {
-  const text = readText(statement);
-  if (text.kind === 'heads' || text.kind === 'chain-start') return false;
-  if (text.kind === 'erasure') return !text.heads.every((head) => isGone(head));
-  if (text.kind === 'gap') return !isGone({ ...text, sequence: text.to, chain: '' });
-  if (text.kind === 'foreign') return !isGone({ ...text, sequence: text.through, chain: '' });
-  return text.kind === 'cut' ? !isGone(text.cut, 1) : true;
+function isNeeded(statement: AuditStatement, isGone: IsGone): boolean {
+  if (statement.kind === 'heads' || statement.kind === 'chain-start') return false;
+  if (statement.kind === 'erasure') return !statement.heads.every((head) => isGone(head));
+  if (statement.kind === 'gap') return !isGone({ ...statement, sequence: statement.to, chain: '' });
+  if (statement.kind === 'foreign') return !isGone({ ...statement, sequence: statement.through, chain: '' });
+  return statement.kind === 'cut' ? !isGone(statement.cut, 1) : true;
 }

@@ -1,6 +1,8 @@
 import { errorText } from '../domain/error-text.ts';
+import type { SignedHead } from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
 import { retainTrail, type Retention } from './retain-trail.ts';
 import { signHeads } from './sign-heads.ts';
 import type { TrustedKeys } from './signing-keys.ts';
@@ -31,7 +33,7 @@ export function keepTrail(
   log: Log,
 ): TrailCare {
   const retains = retention.maxAgeMs !== undefined || retention.maxBytes !== undefined;
-  let last: string | undefined;
+  let lastSigned: readonly SignedHead[] = [];
   let signedAt = Number.NEGATIVE_INFINITY;
   let retainedAt = Number.NEGATIVE_INFINITY;
   let problem: string | undefined;
@@ -42,13 +44,13 @@ export function keepTrail(
     try {
       const at = await now();
       if (isDue(signedAt)) {
-        const signed = await signHeads(trail, signer, at, last);
-        if (signed !== last) signedAt = performance.now();
-        last = signed;
+        const signed = await signHeads(trail, signer, at, lastSigned);
+        if (canonicalJson(signed) !== canonicalJson(lastSigned)) signedAt = performance.now();
+        lastSigned = signed;
       }
       if (retains && isDue(retainedAt)) {
         retainedAt = performance.now();
-        for (const { store, lane, sequence } of await retainTrail(trail, signer, readKeys(), retention, at)) {
+        for (const { store, lane, sequence } of await retainTrail(trail, signer, readKeys, retention, at)) {
           log.info({ store, lane, sequence }, 'audit: records up to here were deleted');
         }
       }

@@ -5,6 +5,7 @@ import { planeError } from '../domain/errors.ts';
 import type { AuditSource, AuditTrail } from '../ports/audit-store.ts';
 import { randomId } from '../wire/ids.ts';
 import { markOf, parseNumbered } from './statement-links.ts';
+import { walkStatements } from './walk-statements.ts';
 
 const MARK_FILE = 'last-statement.json';
 const HASH = /^[0-9a-f]{64}$/;
@@ -120,18 +121,12 @@ export function describeOther({ number, keeper }: KeptMark): string {
   return `statement ${number} is not the one that ${keeper} knows: an older copy was put back and signed on`;
 }
 
-const AT_ONCE = 500;
-
 async function isGivenUp(trail: AuditTrail, mark: StatementMark): Promise<boolean> {
-  for (let after = mark.number; ;) {
-    const page = await trail.listStatements({ after, limit: AT_ONCE });
-    for (const { text } of page) {
-      const statement = parseNumbered(text);
-      if (statement?.kind === 'rollback' && statement.givenUp.some((each) => isSame(each, mark))) return true;
-    }
-    if (page.length < AT_ONCE) return false;
-    after = page.at(-1)!.number;
+  for await (const { text } of walkStatements(trail, mark.number)) {
+    const statement = parseNumbered(text);
+    if (statement?.kind === 'rollback' && statement.givenUp.some((each) => isSame(each, mark))) return true;
   }
+  return false;
 }
 
 export const isSame = (one: StatementMark, other: StatementMark): boolean =>

@@ -5,6 +5,7 @@ import { readSignedHeads, signText } from './sign-statement.ts';
 import { openSigningKey, type SigningKey } from './signing-keys.ts';
 import { FIRST_STATEMENT_LINK, markOf, nextStatementLink } from './statement-links.ts';
 import { findLostMark, findLostMarks, readMarks, writeMarkFile, type MarkStore } from './statement-marks.ts';
+import { walkStatements } from './walk-statements.ts';
 
 export type ChainStart = Extract<NumberedText, { kind: 'chain-start' }>;
 export type Rollback = Extract<NumberedText, { kind: 'rollback' }>;
@@ -119,8 +120,6 @@ async function untilAdded<Result>(attempt: () => Promise<Result | 'stale' | unde
   throw planeError('AUDIT_SINK_UNAVAILABLE', { problem: 'other processes add statements at the same time' });
 }
 
-const AT_ONCE = 500;
-
 /** Where the chain of statements ends. Without a numbered statement the chain over those of an older release, which are counted. */
 async function readEnd(trail: AuditTrail): Promise<StatementMark & { readonly older: number }> {
   const last = await trail.lastStatement();
@@ -131,14 +130,10 @@ async function readEnd(trail: AuditTrail): Promise<StatementMark & { readonly ol
     throw planeError('AUDIT_WENT_BACK', { problem });
   }
   let [hash, older] = [FIRST_STATEMENT_LINK, 0];
-  for (let after: number | undefined; ;) {
-    const page = await trail.listStatements({ ...(after === undefined ? {} : { after }), limit: AT_ONCE });
-    for (const statement of page) {
-      if (statement.number > 0) break;
-      hash = nextStatementLink(hash, statement);
-      older += 1;
-    }
-    if (page.length < AT_ONCE) return { number: 0, hash, older };
-    after = page.at(-1)!.number;
+  for await (const statement of walkStatements(trail)) {
+    if (statement.number > 0) break;
+    hash = nextStatementLink(hash, statement);
+    older += 1;
   }
+  return { number: 0, hash, older };
 }

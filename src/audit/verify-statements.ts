@@ -59,7 +59,8 @@ function findBeginning({ links, dropped }: Statements) {
 }
 
 function findBreak(link: ReadLink, before: number, hash: string): string | undefined {
-  const { number, signedNumber, previous, kind, after } = link;
+  const { number, signedNumber, previous, statement, after } = link;
+  const { kind } = statement;
   if (signedNumber === undefined) return `signed statement ${number} has no number: it is from before the chain`;
   if (signedNumber !== number) return `signed statement ${signedNumber} stands in the place of ${number}`;
   const isNext = number === before + 1;

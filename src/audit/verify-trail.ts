@@ -7,6 +7,8 @@ import type { TrustedKeys } from './signing-keys.ts';
 import type { KeptMark } from './statement-marks.ts';
 import type { ExpectedTrail } from './expected-trail.ts';
 import { describeStatements, findUnsigned } from './find-unsigned.ts';
+import { isInLane } from './same-lane.ts';
+import { untilUnchanged } from './until-unchanged.ts';
 import { verifyStatements } from './verify-statements.ts';
 import { hex, walkLane } from './walk-lane.ts';
 
@@ -65,11 +67,24 @@ export interface TrailChecks {
 }
 
 /** Recomputes every chain from its beginning, and holds it against the heads, the signatures and what the store knows. */
-export async function verifyTrail(
+export function verifyTrail(
   trail: AuditTrail,
   keys: TrustedKeys,
   known: readonly KnownLength[] = [],
-  { marks = [], expected, unsigned }: TrailChecks = {},
+  checks: TrailChecks = {},
+): Promise<Verification> {
+  return untilUnchanged(
+    trail,
+    () => verifyOnce(trail, keys, known, checks),
+    ({ problem }) => problem !== undefined,
+  );
+}
+
+async function verifyOnce(
+  trail: AuditTrail,
+  keys: TrustedKeys,
+  known: readonly KnownLength[],
+  { marks = [], expected, unsigned }: TrailChecks,
 ): Promise<Verification> {
   const read = await readStatements(trail, keys);
   const none = { records: 0, lanes: [], notices: [], gaps: [], foreign: [] };
@@ -123,7 +138,7 @@ async function verifyLane(
   exported: readonly SignedHead[],
 ): Promise<LaneResult> {
   const { store, lane } = head;
-  const isHere = (other: { store: string; lane: number }): boolean => other.store === store && other.lane === lane;
+  const isHere = isInLane(head);
   const expected = new Map(exported.filter(isHere).map((each) => [each.sequence, each.chain] as const));
   // There may be hundreds of thousands: too many to be arguments of one call.
   const longest = statements.heads.filter(isHere).reduce((most, each) => Math.max(most, each.sequence), 0);

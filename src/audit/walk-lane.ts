@@ -3,6 +3,7 @@ import type { AuditTrail } from '../ports/audit-store.ts';
 import { firstLink, nextLink, parseRecord, payloadDigest } from '../wire/audit-record.ts';
 import { crossGaps } from './accepted-gaps.ts';
 import type { Statements } from './read-statements.ts';
+import { isInLane } from './same-lane.ts';
 
 const AT_ONCE = 500;
 
@@ -22,9 +23,9 @@ export async function* walkLane(
   { store, lane }: Pick<AuditHead, 'store' | 'lane'>,
   statements: Statements,
 ): AsyncGenerator<LaneStep, void> {
-  const isHere = (other: { store: string; lane: number }): boolean => other.store === store && other.lane === lane;
+  const isHere = isInLane({ store, lane });
   const cut = statements.cuts.findLast(isHere);
-  const signed = new Map(statements.heads.filter(isHere).map((each) => [each.sequence, each.chain] as const));
+  const signed = chainsOf(statements.heads.filter(isHere));
   const gaps = statements.gaps.filter(isHere);
   const first = (cut?.sequence ?? 0) + 1;
   let chain: Uint8Array = cut === undefined ? firstLink(store, lane) : Buffer.from(cut.chain, 'hex');
@@ -42,9 +43,7 @@ export async function* walkLane(
       sequence = crossGaps(sequence, record?.sequence ?? 0, gaps) + 1;
       const problem =
         findProblem(chained, record, { store, lane, sequence, chain }, statements) ??
-        (signed.has(sequence) && signed.get(sequence) !== hex(chained.chain)
-          ? 'it is not the record that was there when the head was signed'
-          : undefined);
+        describeSigned(signed.get(sequence), hex(chained.chain));
       if (problem !== undefined) {
         yield { kind: 'problem', sequence, what: problem };
         return;
@@ -54,6 +53,24 @@ export async function* walkLane(
     }
     if (page.length < AT_ONCE) return;
   }
+}
+
+/** All chains that were signed for a sequence. More than one: records were changed between two signatures. */
+function chainsOf(heads: readonly SignedHead[]): ReadonlyMap<number, ReadonlySet<string>> {
+  const chains = new Map<number, Set<string>>();
+  for (const { sequence, chain } of heads) {
+    const known = chains.get(sequence);
+    if (known === undefined) chains.set(sequence, new Set([chain]));
+    else known.add(chain);
+  }
+  return chains;
+}
+
+function describeSigned(chains: ReadonlySet<string> | undefined, chain: string): string | undefined {
+  if (chains === undefined) return undefined;
+  if (chains.size > 1)
+    return 'two signed heads say different things about it: it, or one before it, was changed between them';
+  return chains.has(chain) ? undefined : 'it is not the record that was there when the head was signed';
 }
 
 type Expected = Pick<AuditRecord, 'store' | 'lane' | 'sequence'> & { readonly chain: Uint8Array };

@@ -52,7 +52,9 @@ describe.each([
     const staged = await stage();
     for (const detail of DETAILS) await staged.intend(() => detail);
     const [head] = await staged.trail.auditHeads();
-    expect(await cutLane(staged.trail, signer, { cut: toSignedHead(head!), why: 'age', at: 1 })).toBe(true);
+    const cut = toSignedHead(head!);
+    const readKeys = () => readTrustedKeys(join(keys.path, 'keys'));
+    expect(await cutLane(staged.trail, signer, readKeys, 1, async () => ({ head: cut, why: 'age' }))).toEqual(cut);
     await eraseSubject(staged.trail, signer, { tenant: 'acme', subject: 'ann', at: 5 });
     expect(holdsMarker(staged.folder!)).toEqual([]);
     await staged.close();

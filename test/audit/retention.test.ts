@@ -1,17 +1,29 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { retainTrail, type Retention } from '../../src/audit/retain-trail.ts';
+import { cutLane, retainTrail, type Retention } from '../../src/audit/retain-trail.ts';
 import { signHeads } from '../../src/audit/sign-heads.ts';
 import { readTrustedKeys } from '../../src/audit/signing-keys.ts';
 import { openSigner, type StatementSigner } from '../../src/audit/statement-signer.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import type { AuditHead, SignedHead } from '../../src/domain/audit-record.ts';
-import { firstLink, nextLink, parseRecord } from '../../src/wire/audit-record.ts';
+import type { AuditTrail } from '../../src/ports/audit-store.ts';
+import { firstLink, nextLink, parseRecord, toSignedHead } from '../../src/wire/audit-record.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { stageTrails, type StagedTrail } from './trails.ts';
 
 const STAGES = stageTrails();
 const FAR_FUTURE = Number.MAX_SAFE_INTEGER;
+
+/** The trail with some of its methods replaced. */
+function changed(trail: AuditTrail, methods: Partial<AuditTrail>): AuditTrail {
+  return new Proxy(trail, {
+    get: (target, name) => {
+      if (name in methods) return methods[name as keyof AuditTrail];
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
 
 describe.each(Object.keys(STAGES))('retention of the trail of %s', (name) => {
   let staged: StagedTrail;
@@ -32,10 +44,21 @@ describe.each(Object.keys(STAGES))('retention of the trail of %s', (name) => {
   });
 
   const retain = (retention: Retention, now: number): Promise<SignedHead[]> =>
-    retainTrail(staged.trail, signer, readTrustedKeys(keys), retention, now);
+    retainTrail(staged.trail, signer, () => readTrustedKeys(keys), retention, now);
   const verify = () => verifyTrail(staged.trail, readTrustedKeys(keys));
   const headOfLane = async (): Promise<AuditHead> => (await staged.trail.auditHeads())[0]!;
   const records = () => staged.trail.readTrail({ store: staged.store, lane: 0, fromSequence: 1, limit: 100 });
+  const cutFirst = async (sequence: number): Promise<void> => {
+    const [record] = await staged.trail.readTrail({ store: staged.store, lane: 0, fromSequence: sequence, limit: 1 });
+    const cut = toSignedHead({ ...(await headOfLane()), sequence, chain: record!.chain });
+    await cutLane(
+      staged.trail,
+      signer,
+      () => readTrustedKeys(keys),
+      1,
+      async () => ({ head: cut, why: 'age' }),
+    );
+  };
   const timeOf = async (sequence: number): Promise<number> => parseRecord((await records())[sequence - 1]!.text)!.at;
 
   it('cuts by age and by size with a signature, and the trail begins where that says', async () => {
@@ -76,7 +99,8 @@ describe.each(Object.keys(STAGES))('retention of the trail of %s', (name) => {
     expect((await verify()).problem).toMatchObject({ sequence: 1 });
   });
 
-  it('deletes no record of a chain that was made anew without the key', async () => {
+  /** What a writer of the sink can do without the key: other records, with links and a head that fit. */
+  const makeChainAnew = async (): Promise<void> => {
     let chain = firstLink(staged.store, 0);
     const changes = (await records()).map((record, index) => {
       const { text, sql } = changeTime(record.text);
@@ -84,8 +108,58 @@ describe.each(Object.keys(STAGES))('retention of the trail of %s', (name) => {
       return `UPDATE auditRecord SET ${sql}, chain = ${blob(chain)} WHERE sequence = ${index + 1};`;
     });
     await staged.tamper(`${changes.join(' ')} UPDATE auditLane SET chain = ${blob(chain)}`);
+  };
+
+  it('deletes no record of a chain that was made anew without the key', async () => {
+    await makeChainAnew();
     await expect(retain({ maxAgeMs: 1 }, 3)).rejects.toThrow('when the head was signed');
     expect(await records()).toHaveLength(10);
+  });
+
+  it('deletes no record of a chain that was made anew and signed by a process that did not look', async () => {
+    await makeChainAnew();
+    await signHeads(staged.trail, signer, 2);
+    expect((await verify()).problem).toMatchObject({ sequence: 10, what: expect.stringContaining('two signed heads') });
+    await expect(retain({ maxAgeMs: 1 }, 3)).rejects.toThrow('two signed heads');
+    expect(await records()).toHaveLength(10);
+  });
+
+  it('is not helped by a signature: what differs from the heads that this process signed last is not signed', async () => {
+    const last = await signHeads(staged.trail, signer, 2);
+    await makeChainAnew();
+    await expect(signHeads(staged.trail, signer, 3, last)).rejects.toMatchObject({ code: 'AUDIT_WENT_BACK' });
+  });
+
+  it('deletes nothing while statements are missing, which would make the loss look whole', async () => {
+    for (const round of [2, 3]) {
+      await staged.fill(2);
+      await signHeads(staged.trail, signer, round);
+    }
+    await staged.tamper('DELETE FROM auditStatement WHERE number = 2');
+    await expect(retain({ maxAgeMs: 1 }, FAR_FUTURE)).rejects.toThrow('signed statement 2 is missing');
+    expect((await verify()).problem?.what).toContain('signed statement 2 is missing');
+  });
+
+  it('and verify look again when another process has cut meanwhile', async () => {
+    await staged.fill(2);
+    await signHeads(staged.trail, signer, 2);
+    const lookers: ((trail: AuditTrail) => Promise<unknown>)[] = [
+      async (trail) => expect((await verifyTrail(trail, readTrustedKeys(keys))).problem).toBeUndefined(),
+      (trail) => retainTrail(trail, signer, () => readTrustedKeys(keys), { maxAgeMs: 1 }, FAR_FUTURE),
+    ];
+    for (const [index, look] of lookers.entries()) {
+      let isFirst = true;
+      const readTrail: AuditTrail['readTrail'] = async (request) => {
+        if (isFirst && request.limit > 100) {
+          isFirst = false;
+          await cutFirst(index + 1);
+        }
+        return staged.trail.readTrail(request);
+      };
+      await look(changed(staged.trail, { readTrail }));
+      expect(isFirst).toBe(false);
+    }
+    expect((await verify()).problem).toBeUndefined();
   });
 
   it('measures a lane, and does not believe the size that the sink says', async () => {

@@ -114,7 +114,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
       const where = { store: staged.store, lane: 0, fromSequence: sequence - 1, limit: 1 };
       const { chain } = (await staged.trail.readTrail(where))[0]!;
       const cut = toSignedHead({ ...head!, sequence: sequence - 1, chain });
-      expect(await cutLane(staged.trail, signer, { cut, why: 'age', at: 1 })).toBe(true);
+      expect(await cutLane(staged.trail, signer, keys, 1, async () => ({ head: cut, why: 'age' }))).toEqual(cut);
     };
     for (let round = 1; round <= 5; round += 1) {
       await signed(round);
@@ -138,7 +138,9 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     const [head] = await staged.trail.auditHeads();
     const cut = { ...toSignedHead(head!), sequence: 3 };
     const stranger = openSigningKey(join(folder.path, 'other')).key;
-    await cutLane(staged.trail, openSigner(join(folder.path, 'other')), { cut, why: 'age', at: 1 });
+    const others = join(folder.path, 'other');
+    const choose = async () => ({ head: cut, why: 'age' }) as const;
+    await cutLane(staged.trail, openSigner(others), () => readTrustedKeys(others), 1, choose);
     expect((await verify()).problem?.what).toContain(`key ${stranger.id}, which is not among the trusted ones`);
     expect(await problemAfter('DELETE FROM auditStatement')).toMatchObject({ sequence: 1 });
   });
@@ -152,7 +154,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
   it('is signed by one key after the other, and all of them count', async () => {
     const key = openSigningKey(join(folder.path, 'keys')).key;
     const before = await signHeads(staged.trail, signer, 1);
-    expect(await signHeads(staged.trail, signer, 2, before)).toBe(before);
+    expect(await signHeads(staged.trail, signer, 2, before)).toEqual(before);
     await staged.fill(2);
     const next = makeSigningKey(join(folder.path, 'keys'));
     expect(next.id).not.toBe(key.id);

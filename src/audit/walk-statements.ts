@@ -1,0 +1,15 @@
+import type { PlacedStatement } from '../domain/audit-record.ts';
+import type { AuditTrail } from '../ports/audit-store.ts';
+
+const AT_ONCE = 500;
+
+/** All statements behind a number, in their order. Without a number those of releases that gave them none come first. */
+export async function* walkStatements(trail: AuditTrail, after?: number): AsyncGenerator<PlacedStatement, void> {
+  let last = after;
+  for (;;) {
+    const page = await trail.listStatements({ ...(last === undefined ? {} : { after: last }), limit: AT_ONCE });
+    yield* page;
+    if (page.length < AT_ONCE) return;
+    last = page.at(-1)!.number;
+  }
+}
