@@ -114,4 +114,12 @@ export const AUDIT_ROLES: readonly Mutant[] = [
     replace: 'return count or expected',
     caughtBy: [{ file: INSIDERS, title: 'counts again when its count was made nonsense' }],
   },
+  {
+    id: 'nested-identity-stops-the-drain',
+    bug: 'An identity that is nested deeper than a record can be is taken for one, and the drain stops at it.',
+    file: 'src/stores/redis/journal-codec.ts',
+    find: 'return [...named, channel, space, platform, ...delegators].every(hasRoom);',
+    replace: 'return named.every(hasRoom);',
+    caughtBy: [{ file: INSIDERS, title: 'takes what no record can be made of for garbage' }],
+  },
 ];

@@ -42,6 +42,8 @@ export interface LaneDrain {
 }
 
 const AT_ONCE = 500;
+/** Of records in one commit: the largest page that a sink is handed is this and one page of the journal. */
+const BYTES_AT_ONCE = 8 * 1024 * 1024;
 /** What is no record is read on past, so that a flood of it makes one statement and not thousands. */
 const MAX_ELEMENTS_AT_ONCE = 50_000;
 const WARN_EVERY_MS = 60_000;
@@ -107,12 +109,18 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
   /** A page of records, and with them all that is no record. */
   async function readAhead(): Promise<JournalPage> {
     let page = await store.readJournal({ lane, position: 0, limit: AT_ONCE });
-    let records = page.elements.filter(({ entry }) => entry !== undefined).length;
-    while (page.elements.length < page.length && page.elements.length < MAX_ELEMENTS_AT_ONCE && records < AT_ONCE) {
+    const countOf = ({ elements }: JournalPage): number => elements.filter(({ entry }) => entry !== undefined).length;
+    const bytesOf = ({ elements }: JournalPage): number =>
+      elements.reduce((sum, { entry, bytes: size }) => sum + (entry === undefined ? 0 : size), 0);
+    let [records, bytes] = [countOf(page), bytesOf(page)];
+    const hasRoom = (): boolean =>
+      records < AT_ONCE && bytes < BYTES_AT_ONCE && page.elements.length < MAX_ELEMENTS_AT_ONCE;
+    while (page.elements.length < page.length && hasRoom()) {
       const position = page.removed + page.elements.length;
       const next = await store.readJournal({ lane, position, limit: AT_ONCE });
       if (next.elements.length === 0) break;
-      records += next.elements.filter(({ entry }) => entry !== undefined).length;
+      records += countOf(next);
+      bytes += bytesOf(next);
       page = { ...next, position: page.position, elements: [...page.elements, ...next.elements] };
     }
     return page;
@@ -140,9 +148,12 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     if (repeated.length === 0) return undefined;
     const fromSequence = repeated[0]!.sequence;
     const sunk = await sink.readTrail({ store: id, lane, fromSequence, limit: repeated.length });
-    const bad = repeated.find((entry, index) => {
-      const record = parseRecord(sunk[index]?.text ?? '');
-      if (record === undefined) return true;
+    const records = new Map(sunk.map(({ text }) => [parseRecord(text)?.sequence, parseRecord(text)]));
+    const first = Math.min(...[...records.keys()].map((sequence) => sequence ?? fromSequence));
+    const bad = repeated.find((entry) => {
+      const record = records.get(entry.sequence);
+      // Retention has deleted the records before the first one of the sink.
+      if (record === undefined) return entry.sequence >= first;
       return record.callId !== entry.callId || record.event !== entry.event || record.at !== entry.at;
     });
     return bad && `record ${bad.sequence} of the lane is not the one in the sink: the store holds older data`;

@@ -33,7 +33,13 @@ function toRow(record: ShownRecord): Cell[] {
   const { at, event, outcome, tool = '', agent = '', subject = '', callId = '' } = record;
   const ended: Cell =
     outcome === undefined ? '' : outcome === 'ok' ? { text: 'ok', style: 'green' } : { text: outcome, style: 'yellow' };
-  return [new Date(at).toISOString(), event, ended, tool, agent, subject, callId, whyOf(record)];
+  return [timeOf(at), event, ended, tool, agent, subject, callId, whyOf(record)];
+}
+
+/** A record that a writer of the sink has changed may have any time, or none. */
+function timeOf(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? `time ${at}` : date.toISOString();
 }
 
 function whyOf(record: ShownRecord): string {

@@ -81,9 +81,11 @@ function mergeMaps(bytes: Uint8Array): Record<string, unknown> | undefined {
     return undefined;
   }
   const maps = values.filter((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
-  return maps.length === 1
-    ? (maps[0] as Record<string, unknown>)
-    : (Object.assign({}, ...maps) as Record<string, unknown>);
+  if (maps.length === 1) return maps[0] as Record<string, unknown>;
+  // One by one: a detail that was made up may hold more maps than a call can have arguments.
+  const merged: Record<string, unknown> = {};
+  for (const map of maps) Object.assign(merged, map);
+  return merged;
 }
 
 function hasShape(value: unknown, shape: Shape): boolean {

@@ -10,6 +10,7 @@ import { showRecord } from '../../src/wire/show-record.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import type { AuditSink, AuditTrail, TrailPage, TrailPlace } from '../../src/ports/audit-store.ts';
 import { parseRecord, toSignedHead } from '../../src/wire/audit-record.ts';
+import { encode } from '../../src/wire/message-pack.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import { append, stageTrails, type StagedTrail } from './trails.ts';
 
@@ -132,6 +133,13 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     expect(await kept()).toEqual(['heads', 'cut']);
     expect(await verify()).toMatchObject({ lanes: [{ first: 31, last: 32, signed: 32 }] });
     expect((await verify()).problem).toBeUndefined();
+  });
+
+  it('finds records by who did it, next to one whose text PostgreSQL does not take for JSON', async () => {
+    await staged.intend(() => encode({ by: 'x' }));
+    await staged.intend(() => encode({ by: 'operator "by":"x" \0' }));
+    const { records } = await staged.trail.queryTrail({ filter: { by: 'x' }, limit: 10 });
+    expect(records.map(({ text }) => parseRecord(text)!.by)).toEqual(['x']);
   });
 
   it('does not believe a cut of somebody without the key', async () => {

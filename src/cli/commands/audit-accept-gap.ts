@@ -1,7 +1,7 @@
-import { userInfo } from 'node:os';
 import { Command, Option } from 'commander';
 import { acceptGap } from '../../audit/accept-gap.ts';
 import { planeError } from '../../domain/errors.ts';
+import { systemUser } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { asOption, readApprover } from '../read-approver.ts';
@@ -42,7 +42,7 @@ export function auditAcceptGapCommand(): Command {
               throw usage(which, 'Restore them from a backup of Redis if you can. If they are lost: --yes');
             }
             const { kind, name } = readApprover(options);
-            const { username } = userInfo();
+            const username = systemUser();
             const by = name === username ? `${kind}:${name}` : `${kind}:${name} (account ${username})`;
             const accepted = await acceptGap(trail, signerOf(open), lane, state, { reason, by });
             if (terminal.json) terminal.printJson(accepted);

@@ -1,6 +1,6 @@
-import { userInfo } from 'node:os';
 import { Command, Option } from 'commander';
 import { findLostMarks, readMarks } from '../../audit/statement-marks.ts';
+import { systemUser } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { SingleOption } from '../single-option.ts';
@@ -31,7 +31,7 @@ export function auditAcceptRollbackCommand(): Command {
             }
             if (options['yes'] !== true) throw usage(`${lost[0]!.problem}.`, 'If that is your own restore: --yes');
             const at = store === undefined ? Date.now() : await store.now();
-            const { username: by } = userInfo();
+            const by = systemUser();
             const rollback = await signerOf(open).acceptRollback(trail, { at, reason, by });
             if (rollback === undefined) return;
             const { number, after, givenUp } = rollback;

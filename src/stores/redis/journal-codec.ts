@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AUDIT_EVENTS, type AuditEvent } from '../../domain/audit-record.ts';
 import type { JournalElement, JournalEntry } from '../../ports/audit-store.ts';
+import { indexText } from '../../wire/record-index.ts';
 import { readAbout, type About } from './about-codec.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
 
@@ -46,7 +47,7 @@ function decodeElement(lane: number, bytes: Buffer): JournalEntry | undefined {
     const [time, counted] = [bytes.readDoubleLE(2), bytes.readDoubleLE(10)];
     const [callId, event, record] = [next(4).toString('utf8'), next(1).toString('latin1'), next(4)];
     const detail = bytes.subarray(at);
-    if (!isCount(counted) || !isCount(time) || !EVENTS.has(event) || detail.length > MAX_DETAIL_BYTES) return undefined;
+    if (!isCount(counted) || !isTime(time) || !EVENTS.has(event) || detail.length > MAX_DETAIL_BYTES) return undefined;
     const about = readAbout(event as AuditEvent, callId, record);
     if (!hasPlace(about)) return undefined;
     return { lane, counted, at: time, event: event as AuditEvent, ...about, detail };
@@ -57,22 +58,25 @@ function decodeElement(lane: number, bytes: Buffer): JournalEntry | undefined {
 }
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+/** What a `Date` can be made of. */
+const isTime = (value: number): boolean => isCount(value) && value <= 8.64e15;
 
 /** An administrative record that is about no subject. */
-const NOT_NAMED = { tenant: '', subject: '', agent: '' };
+const NOT_NAMED: Record<string, unknown> = { tenant: '', subject: '', agent: '' };
 
-/** The sink keeps these in columns with an index, and one record that it cannot keep would hold up all those behind it. */
+/**
+ * The sink keeps these in columns with an index, and one record that it cannot keep would hold up all those behind it. So would an
+ * identity whose parts are nested so deeply that no record can be made of it: all parts are texts, or a list of them.
+ */
 function hasPlace({ callId, tool, session, run, identity }: About): boolean {
   const who = identity === undefined ? NOT_NAMED : (JSON.parse(identity) as Record<string, unknown> | null);
   if (typeof who !== 'object' || who === null) return false;
-  const texts: unknown[] = [
-    callId ?? '',
-    tool ?? '',
-    session ?? '',
-    run ?? '',
-    who['tenant'],
-    who['subject'],
-    who['agent'],
-  ];
-  return texts.every((text) => typeof text === 'string' && Buffer.byteLength(text) <= MAX_TEXT_BYTES);
+  const { tenant, subject, agent, channel = '', space = '', platform = '', delegators = [] } = who;
+  if (!Array.isArray(delegators)) return false;
+  const named = [callId ?? '', tool ?? '', session ?? '', run ?? '', tenant, subject, agent];
+  return [...named, channel, space, platform, ...delegators].every(hasRoom);
+}
+
+function hasRoom(text: unknown): boolean {
+  return typeof text === 'string' && Buffer.byteLength(indexText(text)) <= MAX_TEXT_BYTES;
 }
