@@ -37,8 +37,15 @@ export function showAgo(at: number, now: number): string {
 
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
+/** A time that no date can be made of is a number: a changed audit record must not take its page down. */
+const isDate = (at: number): boolean => !Number.isNaN(new Date(at).getTime());
+
 export function showTime(at: number): string {
-  return FULL.format(at);
+  return isDate(at) ? FULL.format(at) : `time ${at}`;
+}
+
+export function isoTime(at: number): string {
+  return isDate(at) ? new Date(at).toISOString() : String(at);
 }
 
 export function showBytes(bytes: number): string {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { now } from '../clock.ts';
-import { showAgo, showCountdown, showTime } from '../show-time.ts';
+import { isoTime, showAgo, showCountdown, showTime } from '../show-time.ts';
 
 /** Counts down, a second at a time. Screen readers hear it when they read it, not every second. */
 export function TimeLeft({ until }: { readonly until: number }): VNode {
@@ -16,7 +16,7 @@ export function TimeLeft({ until }: { readonly until: number }): VNode {
 /** When it was: how long ago, and the exact time on demand. */
 export function Ago({ at }: { readonly at: number }): VNode {
   return (
-    <time dateTime={new Date(at).toISOString()} title={showTime(at)}>
+    <time dateTime={isoTime(at)} title={showTime(at)}>
       {showAgo(at, now.value)}
     </time>
   );

@@ -3,7 +3,7 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Inert } from '../../components/inert.tsx';
 import { layOutJson } from '../../lay-out-json.ts';
-import { showTime } from '../../show-time.ts';
+import { isoTime, showTime } from '../../show-time.ts';
 import { groupFacts, type Fact, type ShownRecord } from './record-facts.ts';
 
 export function RecordDetail({
@@ -16,8 +16,8 @@ export function RecordDetail({
   return (
     <Dialog title={<Inert text={record.event} />} onClose={onClose} wide>
       <p class="hint">
-        <time dateTime={new Date(record.at).toISOString()}>{showTime(record.at)}</time>
-        {`, ${new Date(record.at).toISOString()}`}
+        <time dateTime={isoTime(record.at)}>{showTime(record.at)}</time>
+        {`, ${isoTime(record.at)}`}
       </p>
       <Payload record={record} />
       {groupFacts(record).map(({ title, facts }) => (
