@@ -47,4 +47,16 @@ export const ROWS_A1: readonly Requirement[] = [
       'form-offers-yes-to-what-it-masks',
     ],
   },
+  {
+    id: 'S3',
+    says: 'A question is about as large as its call: the list of what it masks is bounded, whatever the arguments are.',
+    tests: [
+      test('src/redact/question-masks.test.ts', 'is all of it, as one mask, where the list of masks would be large'),
+      test(
+        'test/plane/gate-approvals.test.ts',
+        'are no larger than their call, however long the keys above masked values are',
+      ),
+    ],
+    mutants: ['masks-outgrow-their-call'],
+  },
 ];

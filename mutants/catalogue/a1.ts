@@ -113,4 +113,15 @@ export const SHOWN_IS_RUN: readonly Mutant[] = [
       },
     ],
   },
+  {
+    id: 'masks-outgrow-their-call',
+    bug: 'Each masked value keeps its whole pointer, however long the keys in it are, so a small call makes a huge question.',
+    file: MASKER,
+    find: 'this.isFull = this.#size > MAX_MASKS_SIZE;',
+    replace: 'this.isFull = this.#size < 0;',
+    caughtBy: [
+      { file: MASKER_TEST, title: 'is all of it, as one mask, where the list of masks would be large' },
+      { file: 'test/plane/gate-approvals.test.ts', title: 'are no larger than their call' },
+    ],
+  },
 ];

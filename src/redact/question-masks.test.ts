@@ -72,6 +72,18 @@ describe('what a question masks', () => {
     );
   });
 
+  it.each<[string, JsonObject]>([
+    ['a key of 500 kB', { [`${'a'.repeat(500_000)}_password`]: Array<number>(800).fill(1) }],
+    ['90,000 numbers below one name', { password: Array<number>(90_000).fill(1) }],
+    ['20,000 credentials in one text', { text: '--token x '.repeat(20_000) }],
+  ])('is all of it, as one mask, where the list of masks would be large: %s', (_, value) => {
+    const masks = findQuestionMasks(canonicalJson(value), TOOL);
+    const size = masks.reduce((sum, { pointer, spans = [] }) => sum + pointer.length + 8 * spans.length, 0);
+    expect(size).toBeLessThan(100_000);
+    expect(masks).toHaveLength(1);
+    expect(shown(value)).toMatch(/^\[secret, \d+ characters\]$/);
+  });
+
   it('is each line of a key file that is nothing but key, and no other line of it', () => {
     const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj';
     const text = shown({ file: `-----BEGIN PRIVATE KEY-----\n${line}\nrm -rf ~ ${line}\n-----END PRIVATE KEY-----` });

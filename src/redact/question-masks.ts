@@ -1,5 +1,6 @@
 import type { QuestionMask } from '../domain/approval.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import { escapeStep } from '../domain/json-pointer.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import { findAssignments, isHarmless } from './find-assignments.ts';
 import { findCredentials, findPrivateKeys, type Span } from './find-credentials.ts';
@@ -23,8 +24,17 @@ export function findQuestionMasks(canonical: string, { inputSchema, privileged }
   if (schema === undefined && (privileged || !mayHoldSecret(canonical))) return [];
   const finder = new MaskFinder(privileged);
   finder.look(JSON.parse(canonical) as JsonValue, { schema, isNamed: false, pointer: '' });
-  return finder.found;
+  return finder.isFull ? [{ pointer: '' }] : finder.found;
 }
+
+/**
+ * A list of masks that is larger than this is not kept: one mask hides everything instead. The attack: below one key of 500 kB each
+ * number is masked, and each mask repeats that key in its pointer, so that a call of half a megabyte makes a question of hundreds.
+ */
+const MAX_MASKS_SIZE = 64 * 1024;
+/** About what one mask, and one span of it, take as JSON. */
+const MASK_SIZE = 48;
+const SPAN_SIZE = 16;
 
 /** No blank, quote, backslash, control or non-ASCII character, and nothing that a shell acts on. */
 const CREDENTIAL = /^[A-Za-z0-9._~+/=:@%-]+$/;
@@ -40,6 +50,9 @@ interface Spot {
 
 class MaskFinder {
   readonly found: Place[] = [];
+  /** The masks would be too large together; the rest is not looked at. */
+  isFull = false;
+  #size = 0;
   readonly #onlySchema: boolean;
 
   constructor(onlySchema: boolean) {
@@ -47,6 +60,7 @@ class MaskFinder {
   }
 
   look(value: JsonValue, spot: Spot): void {
+    if (this.isFull) return;
     if (spot.schema?.isSecret === true) this.#whole(value, spot.pointer);
     else if (Array.isArray(value)) this.#list(value, spot);
     else if (isJsonObject(value)) this.#object(value, spot);
@@ -59,7 +73,13 @@ class MaskFinder {
   #whole(value: JsonValue, pointer: string): void {
     if (value === null || typeof value === 'boolean') return;
     if (typeof value === 'string' ? isHarmless(value) : isEmpty(value)) return;
-    this.found.push({ pointer });
+    this.#add({ pointer });
+  }
+
+  #add(mask: Place): void {
+    this.#size += MASK_SIZE + mask.pointer.length + SPAN_SIZE * (mask.spans?.length ?? 0);
+    this.isFull = this.#size > MAX_MASKS_SIZE;
+    if (!this.isFull) this.found.push(mask);
   }
 
   #text(text: string, { isNamed, pointer }: Spot): void {
@@ -68,7 +88,7 @@ class MaskFinder {
   }
 
   #spans(spans: readonly Span[], pointer: string): void {
-    if (spans.length > 0) this.found.push({ pointer, spans });
+    if (spans.length > 0) this.#add({ pointer, spans });
   }
 
   #object(object: JsonObject, { schema, isNamed, pointer }: Spot): void {
@@ -77,7 +97,7 @@ class MaskFinder {
       this.look(object[key]!, {
         schema: schema?.member(key),
         isNamed: isNamed || isSecretKey(key) || (isNamedValue && key === 'value'),
-        pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+        pointer: `${pointer}/${escapeStep(key)}`,
       });
     }
   }

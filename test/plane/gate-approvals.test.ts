@@ -342,6 +342,18 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
     });
   });
 
+  it('are no larger than their call, however long the keys above masked values are', async () => {
+    const secrets = { [`${'a'.repeat(50_000)}_password`]: Array<number>(400).fill(1) };
+    const { approval, outcome } = await park(plane, session, 'desk.send', letter(plane, randomId(), secrets));
+    const { question } = approval;
+    expect(JSON.stringify(question).length).toBeLessThan(2 * question.arguments.length);
+    expect(question.masks).toEqual([{ of: 'arguments', pointer: '' }]);
+    const refused = { decision: 'allow-once', binding: question.binding } as const;
+    expect(await plane.client.approvals.decide(OPERATOR, question.id, refused)).toEqual({ kind: 'not-revealed' });
+    await decide(plane, approval, 'deny');
+    expect(await outcome).toMatchObject({ error: { code: 'APPROVAL_DENIED' } });
+  });
+
   it('asked for by a hook stay with whom it named, when a rule has changed and asks again', async () => {
     await startAnotherWorker({ hooks: [{ file: GATE_HOOKS }] });
     const parked = await send(`ask ${randomId()}`);

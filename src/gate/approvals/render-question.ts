@@ -1,5 +1,6 @@
 import type { ApprovalQuestion, QuestionMask } from '../../domain/approval.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { stepsOf } from '../../domain/json-pointer.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { escapeHidden, toVisibleJsonString } from '../../wire/escape-text.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
@@ -89,13 +90,13 @@ export function renderQuestion(question: ApprovalQuestion, options: RenderOption
 
 export function renderArguments(
   canonicalArguments: string,
-  masks: readonly Omit<QuestionMask, 'of'>[] = [],
+  masks: readonly Mask[] = [],
   nameSecret?: RenderOptions['nameSecret'],
 ): RenderedArguments {
   const parsed = parseStrictJson(canonicalArguments);
-  const writer = new ValueWriter(masks, nameSecret);
+  const writer = new ValueWriter(nameSecret);
   // Never from us; shown all the same, because it is what would run.
-  const text = parsed.ok ? writer.write(parsed.value, '', '') : escapeHidden(canonicalArguments);
+  const text = parsed.ok ? writer.write(parsed.value, treeOf(masks), '') : escapeHidden(canonicalArguments);
   return {
     text,
     bytes: Buffer.byteLength(canonicalArguments),
@@ -104,58 +105,79 @@ export function renderArguments(
   };
 }
 
+type Mask = Omit<QuestionMask, 'of'>;
 type Spans = NonNullable<QuestionMask['spans']>;
+
+/** Masks by the steps of their pointers. A value below which nothing is masked has no node. */
+interface MaskNode {
+  mask?: Spans | 'whole';
+  readonly below: Map<string, MaskNode>;
+}
+
+/** As a tree: a pointer written for each value would repeat the keys above it, and keys have no limit of their own. */
+function treeOf(masks: readonly Mask[]): MaskNode | undefined {
+  if (masks.length === 0) return undefined;
+  const root: MaskNode = { below: new Map() };
+  for (const { pointer, spans } of masks) {
+    let node = root;
+    for (const step of stepsOf(pointer)) {
+      const next: MaskNode = node.below.get(step) ?? { below: new Map() };
+      node.below.set(step, next);
+      node = next;
+    }
+    node.mask = spans ?? 'whole';
+  }
+  return root;
+}
 
 /** Writes values in canonical order: keys by their UTF-16 units, numbers as RFC 8785 has them. */
 class ValueWriter {
   redacted = 0;
-  readonly #masks: ReadonlyMap<string, Spans | 'whole'>;
   readonly #nameSecret: RenderOptions['nameSecret'];
 
-  constructor(masks: readonly Omit<QuestionMask, 'of'>[], nameSecret: RenderOptions['nameSecret']) {
-    this.#masks = new Map(masks.map(({ pointer, spans }) => [pointer, spans ?? 'whole']));
+  constructor(nameSecret: RenderOptions['nameSecret']) {
     this.#nameSecret = nameSecret;
   }
 
-  write(value: JsonValue, pointer: string, indent: string): string {
-    const masked = this.#masks.get(pointer);
+  write(value: JsonValue, node: MaskNode | undefined, indent: string): string {
+    const mask = node?.mask;
     // Without quotes: no text of the arguments can pass for a masked value.
-    if (masked === 'whole') return this.#mark(typeof value === 'string' ? value : canonicalJson(value));
-    if (Array.isArray(value)) return this.#list(value, pointer, indent);
-    if (isJsonObject(value)) return this.#object(value, pointer, indent);
+    if (mask === 'whole') return this.mark(typeof value === 'string' ? value : canonicalJson(value));
+    if (Array.isArray(value)) return this.#list(value, node, indent);
+    if (isJsonObject(value)) return this.#object(value, node, indent);
     if (typeof value !== 'string') return canonicalJson(value);
-    return masked === undefined ? quote(value) : this.#text(value, masked);
+    return mask === undefined ? quote(value) : this.#text(value, mask);
   }
 
   #text(text: string, spans: Spans): string {
     let shown = '';
     let from = 0;
     for (const [start, end] of spans) {
-      shown += quote(text.slice(from, start)).slice(1, -1) + this.#mark(text.slice(start, end));
+      shown += quote(text.slice(from, start)).slice(1, -1) + this.mark(text.slice(start, end));
       from = end;
     }
     return `"${shown}${quote(text.slice(from)).slice(1)}`;
   }
 
-  #mark(secret: string): string {
+  mark(secret: string): string {
     this.redacted += 1;
     const name = this.#nameSecret === undefined ? '' : ` ${this.#nameSecret(secret)}`;
     const length = Array.from(secret).length;
     return `[secret${name}, ${length} ${length === 1 ? 'character' : 'characters'}]`;
   }
 
-  #list(values: readonly JsonValue[], pointer: string, indent: string): string {
+  #list(values: readonly JsonValue[], node: MaskNode | undefined, indent: string): string {
     const inner = `${indent}  `;
-    const lines = values.map((value, index) => inner + this.write(value, `${pointer}/${index}`, inner));
+    const lines = values.map((value, index) => inner + this.write(value, node?.below.get(String(index)), inner));
     return lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n${indent}]`;
   }
 
-  #object(object: JsonObject, pointer: string, indent: string): string {
+  #object(object: JsonObject, node: MaskNode | undefined, indent: string): string {
     const inner = `${indent}  `;
     const lines = Object.keys(object)
       .sort()
       .map((key) => {
-        const value = this.write(object[key]!, `${pointer}/${escapePointer(key)}`, inner);
+        const value = this.write(object[key]!, node?.below.get(key), inner);
         return `${inner}${quote(key)}: ${value}`;
       });
     return lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n${indent}}`;
@@ -165,9 +187,4 @@ class ValueWriter {
 /** A JSON string that means the same. A text that looks like a mark is spelled out, so that only marks look like marks. */
 function quote(text: string): string {
   return toVisibleJsonString(text).replaceAll(/\[(?=secret\b)/gi, '\\u005b');
-}
-
-/** RFC 6901. */
-function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { escapeStep } from '../../domain/json-pointer.ts';
 
 /** RFC 7396: members that are objects are merged, `null` takes a member away, everything else takes its place. Makes a new object. */
 export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
@@ -24,7 +25,7 @@ function compare(before: JsonObject, after: JsonObject, at: string, found: strin
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (found.length >= MOST_POINTERS) return;
     const [old, now] = [before[name], after[name]];
-    const pointer = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const pointer = `${at}/${escapeStep(name)}`;
     if (isJsonObject(old) && isJsonObject(now)) compare(old, now, pointer, found);
     else if (JSON.stringify(old) !== JSON.stringify(now)) found.push(pointer.slice(0, 200));
   }
