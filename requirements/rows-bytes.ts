@@ -27,6 +27,7 @@ export const ROWS_BYTES: readonly Requirement[] = [
       test(PLANE, 'arguments are parsed once, also over a question'),
       test(PLANE, 'what a hook rewrote is normalised again before them'),
       test(PLANE, 'edited arguments are normalised, judged, and asked about again when that changed them'),
+      test(PLANE, 'asked about again when a default was filled in, also if no rule asks about them'),
       test(PLANE, 'the key of a call stands for what the caller sent'),
     ],
     mutants: [
@@ -34,6 +35,8 @@ export const ROWS_BYTES: readonly Requirement[] = [
       'a-question-is-parsed-again',
       'rewrites-are-not-normalised',
       'edits-run-unseen',
+      'edits-that-no-rule-asks-about-run-unseen',
+      'a-question-asked-again-forgets-its-approvers',
     ],
   },
   {

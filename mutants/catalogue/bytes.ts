@@ -56,6 +56,22 @@ export const BYTES: readonly Mutant[] = [
     caughtBy: [{ file: PLANE_TEST, title: 'asked about again when that changed them' }],
   },
   {
+    id: 'edits-that-no-rule-asks-about-run-unseen',
+    bug: 'What the schema made of edited arguments runs unseen when no rule asks about the result.',
+    file: 'src/stages/gate/resume.ts',
+    find: 'if (!isSeen || !asks.every',
+    replace: 'if ((!isSeen && asks.length > 0) || !asks.every',
+    caughtBy: [{ file: PLANE_TEST, title: 'when a default was filled in, also if no rule asks about them' }],
+  },
+  {
+    id: 'a-question-asked-again-forgets-its-approvers',
+    bug: 'Edited arguments are asked about again without the approvers, the severity and the decisions of the question before.',
+    file: 'src/gate/approvals/merge-asks.ts',
+    find: 'if (first === undefined) return saidBefore(before);',
+    replace: 'if (first === undefined) return { ...saidBefore(before), approvers: [[...defaults.approvers]] };',
+    caughtBy: [{ file: PLANE_TEST, title: 'when a default was filled in, also if no rule asks about them' }],
+  },
+  {
     id: 'tools-get-live-objects',
     bug: 'A tool gets the object that its schema returned, which can change after it was compared.',
     file: RUN_TOOL,

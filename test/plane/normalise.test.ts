@@ -16,7 +16,14 @@ const MODULES = fileURLToPath(new URL('../fixtures/normalise-plane/modules', imp
 const RULES: readonly Rule[] = [
   { id: 'no-prod', verdict: 'deny', tools: ['*'], arguments: [{ at: '/environment', equals: 'prod' }] },
   { id: 'no-north', verdict: 'deny', tools: ['*'], arguments: [{ at: '/where/region', equals: 'north' }] },
-  { id: 'ask-stage', verdict: 'ask', tools: ['*'], arguments: [{ at: '/environment', equals: 'stage' }] },
+  {
+    id: 'ask-stage',
+    verdict: 'ask',
+    tools: ['*'],
+    arguments: [{ at: '/environment', equals: 'stage' }],
+    reason: 'It is the stage.',
+    ask: { approvers: ['rita'], severity: 'critical', decisions: ['allow-once', 'deny'], timeoutMs: 300_000 },
+  },
   { id: 'ask-marked', verdict: 'ask', tools: ['*'], arguments: [{ at: '/text', prefix: 'ask' }] },
 ];
 
@@ -161,5 +168,22 @@ describe.each(BACKENDS)('the rules judge the bytes that run on %s', (backend) =>
     await decide(plane, again, 'allow-once');
     expect((await other.outcome).kind).toBe('ok');
     expect(ran(other.callId)).toMatchObject({ environment: 'stage' });
+  });
+
+  it('and edited arguments are asked about again when a default was filled in, also if no rule asks about them', async () => {
+    const parked = await park(plane, session, 'inline.defaults', withFile({ environment: 'stage' }));
+    const edited = withFile({ environment: 'test', where: { kind: 'rack' } });
+    await decide(plane, parked.approval, 'allow-once', { arguments: edited });
+    const { question } = parked.approval;
+    const again = await Promise.race([untilAsked(plane, parked.callId, [question.id]), parked.outcome]);
+    if (!('question' in again)) throw new Error(`nobody was asked, and it ended ${again.kind}`);
+    const { id: _id, binding: _binding, arguments: _arguments, ...same } = question;
+    expect(again.question).toMatchObject(same);
+    expect(again.expiresAt - again.requestedAt).toBe(300_000);
+    const filled = { ...edited, where: { kind: 'rack', slot: 1 } };
+    expect(JSON.parse(again.question.arguments)).toEqual(filled);
+    await decide(plane, again, 'allow-once');
+    expect((await parked.outcome).kind).toBe('ok');
+    expect(ran(parked.callId)).toMatchObject({ where: { kind: 'rack', slot: 1 } });
   });
 });

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { APPROVAL_DECISIONS, SEVERITIES, type ApprovalDecision, type Asker } from '../../domain/approval.ts';
+import {
+  APPROVAL_DECISIONS,
+  SEVERITIES,
+  type Approval,
+  type ApprovalDecision,
+  type Asker,
+} from '../../domain/approval.ts';
 import type { Ask } from '../../domain/hook.ts';
 import { cutText } from './cut-text.ts';
-import { mergeAsks } from './merge-asks.ts';
+import { mergeAgain, mergeAsks } from './merge-asks.ts';
 
 const rule = (id: string, more: Partial<Ask> = {}, asker: Partial<Asker> = {}): Ask => ({
   asker: { kind: 'rule', id, digest: `digest of ${id}`, grantable: true, ...asker },
@@ -137,5 +143,35 @@ describe('cutText', () => {
       expect(cut.length).toBeLessThanOrEqual(length);
       expect(cut).toBe(Buffer.from(cut).toString());
     }
+  });
+});
+
+describe('mergeAgain', () => {
+  const { timeoutMs, ...question } = merge(
+    rule('a', { severity: 'critical', approvers: ['rita'], reason: 'it is prod', detail: 'a', timeoutMs: 5000 }),
+    rule('b', { decisions: ['allow-once'], approvers: ['ann'], quorum: 2 }, { kind: 'hook' }),
+  );
+  const approval = { question, requestedAt: 1000, expiresAt: 1000 + timeoutMs } as unknown as Approval;
+  const [a, b] = question.askers as [Asker, Asker];
+
+  it('asks the same question, with the same time, when nothing else asks', () => {
+    expect(mergeAgain([], { approval, askers: [a, b] }, DEFAULTS)).toEqual({ ...question, timeoutMs });
+  });
+
+  it('is only what asks now when nothing from before asks again', () => {
+    expect(mergeAgain([rule('c')], { approval, askers: [] }, DEFAULTS)).toEqual(merge(rule('c')));
+  });
+
+  it('is as strict as both questions, and leaves out reasons of those that do not ask again', () => {
+    expect(mergeAgain([rule('c', { approvers: ['bob'] })], { approval, askers: [b] }, DEFAULTS)).toMatchObject({
+      askers: [rule('c').asker, b],
+      reasons: ['rule c asks', 'hook b asks'],
+      severity: 'critical',
+      detail: 'a',
+      decisions: ['allow-once', 'deny'],
+      approvers: [['rita'], ['ann'], ['bob']],
+      quorum: 2,
+      timeoutMs: 5000,
+    });
   });
 });

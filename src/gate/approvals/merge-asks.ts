@@ -2,8 +2,10 @@ import {
   APPROVAL_DECISIONS,
   APPROVAL_LIMITS,
   SEVERITIES,
+  type Approval,
   type ApprovalDecision,
   type ApprovalQuestion,
+  type Asker,
   type Severity,
 } from '../../domain/approval.ts';
 import type { Ask } from '../../domain/hook.ts';
@@ -50,6 +52,58 @@ export function mergeAsks(asks: readonly [Ask, ...Ask[]], defaults: AskDefaults)
   };
 }
 
+/** A question that was answered with yes, and those of its askers that ask again. */
+export interface AskedBefore {
+  readonly approval: Approval;
+  readonly askers: readonly Asker[];
+}
+
+/**
+ * A question about a call that was allowed already. What was said in the question before holds on for those that ask again: a principal
+ * who could not answer it cannot answer this one either. `asks` may be empty if `askers` is not.
+ */
+export function mergeAgain(asks: readonly Ask[], before: AskedBefore, defaults: AskDefaults): MergedAsk {
+  const [first, ...rest] = asks;
+  if (first === undefined) return saidBefore(before);
+  const asked = mergeAsks([first, ...rest], defaults);
+  if (before.askers.length === 0) return asked;
+  const said = saidBefore(before);
+  const lists = [...said.approvers, ...asked.approvers];
+  const details = [...new Set([asked.detail, said.detail].filter((detail) => detail !== undefined))];
+  return {
+    ...asked,
+    askers: [...asked.askers, ...said.askers],
+    reasons: [...asked.reasons, ...said.reasons],
+    severity: strictest([asked.severity, said.severity]),
+    ...(details.length === 0 ? {} : { detail: cutText(details.join('\n\n'), APPROVAL_LIMITS.detailLength) }),
+    decisions: asked.decisions.filter((decision) => said.decisions.includes(decision)),
+    approvers: distinct(lists),
+    quorum: Math.max(asked.quorum, said.quorum),
+    timeoutMs: Math.min(asked.timeoutMs, said.timeoutMs),
+  };
+}
+
+function saidBefore({ approval: { question, requestedAt, expiresAt }, askers }: AskedBefore): MergedAsk {
+  const { title, description, reasons, severity, detail, decisions, approvers, quorum } = question;
+  const isAgain = (reason: string): boolean => askers.some((asker) => reason.startsWith(nameOf(asker)));
+  return {
+    askers,
+    title,
+    description,
+    reasons: reasons.filter(isAgain),
+    severity,
+    ...(detail === undefined ? {} : { detail }),
+    decisions,
+    approvers,
+    quorum,
+    timeoutMs: expiresAt - requestedAt,
+  };
+}
+
+function nameOf({ kind, id }: Pick<Asker, 'kind' | 'id'>): string {
+  return `${kind} ${id}`;
+}
+
 function rank(severity: Severity = 'warning'): number {
   return SEVERITIES.indexOf(severity);
 }
@@ -60,7 +114,7 @@ function strictest(severities: readonly Severity[]): Severity {
 
 function reasonOf({ asker, reason, description }: Ask): string {
   const text = reason ?? description;
-  const who = `${asker.kind} ${asker.id}`;
+  const who = nameOf(asker);
   return cutText(text === undefined ? `${who} asks` : `${who}: ${text}`, APPROVAL_LIMITS.reasonLength);
 }
 
@@ -75,10 +129,14 @@ function mergeDecisions(asks: readonly Ask[]): ApprovalDecision[] {
 }
 
 /** A list per asker, the deployment's for those that name nobody; the same list twice says nothing new. */
-function mergeApprovers(asks: readonly Ask[], defaults: AskDefaults): string[][] {
-  const lists = asks.map(({ approvers = [] }) => [...new Set(approvers.length === 0 ? defaults.approvers : approvers)]);
-  const byText = new Map(lists.map((list) => [JSON.stringify(list.toSorted()), list]));
-  return [...byText.values()];
+function mergeApprovers(asks: readonly Ask[], defaults: AskDefaults): Merged['approvers'] {
+  return distinct(
+    asks.map(({ approvers = [] }) => [...new Set(approvers.length === 0 ? defaults.approvers : approvers)]),
+  );
+}
+
+function distinct(lists: Merged['approvers']): Merged['approvers'] {
+  return [...new Map(lists.map((list) => [JSON.stringify(list.toSorted()), list])).values()];
 }
 
 /** Only of those that say something about it. */

@@ -1,13 +1,12 @@
-import { SEVERITIES, type ApprovalQuestion, type QuestionMask } from '../../domain/approval.ts';
+import type { ApprovalQuestion, Asker, QuestionMask } from '../../domain/approval.ts';
 import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
-import type { Ask } from '../../domain/hook.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
 import { deniedAtOnce } from '../../gate/approvals/denied-at-once.ts';
 import { endingOutcome, type ApprovalEnding, type EndingFacts } from '../../gate/approvals/endings.ts';
-import { mergeAsks, type MergedAsk } from '../../gate/approvals/merge-asks.ts';
+import type { AskDefaults, MergedAsk } from '../../gate/approvals/merge-asks.ts';
 import { masksOf } from '../../gate/approvals/render-question.ts';
 import { onlyOperatorsDecide } from '../../gate/approvals/only-operators.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
@@ -29,26 +28,28 @@ interface AskedArguments {
   readonly changedBy: readonly ArgumentChange[];
 }
 
-/** Parks the call with a question to a person, unless the answer is known to be no. `before`: what was asked about it already. */
+/** What a question says where none of its askers says it. */
+export function askDefaults({ claimed: { policy }, tool }: GatedCall): AskDefaults {
+  return { title: `Call ${tool.declaration.id}`, approvers: policy.approvers ?? [] };
+}
+
+/** Parks the call with a question to a person, unless the answer is known to be no. */
 export async function askApproval(
   call: GatedCall,
-  asks: readonly [Ask, ...Ask[]],
+  merged: MergedAsk,
   args: AskedArguments,
   history: RunHistory,
   needs: Needs,
-  before?: ApprovalQuestion,
 ): Promise<Ending> {
   const { delivery, policy, events } = call.claimed;
   const known = deniedAtOnce(policy, call.identity, history, shortSignature(delivery.bodyDigest));
-  if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known }, namesOf(asks));
-  const asked = mergeAsks(asks, { title: `Call ${call.tool.declaration.id}`, approvers: policy.approvers ?? [] });
-  const merged = before === undefined ? asked : keepWhatHooksSaid(asked, before);
+  if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known }, namesOf(merged.askers));
   if (merged.decisions.every((decision) => decision === 'deny')) return nobodyCanAllow(call, merged, needs);
   const question = writeQuestion(call, merged, args);
   const { id, severity } = question;
   const { timeoutMs } = merged;
   const answer = await register(call, question, timeoutMs, needs);
-  if (answer === undefined) return endedBy(call, 'storage-error', {}, namesOf(asks));
+  if (answer === undefined) return endedBy(call, 'storage-error', {}, namesOf(merged.askers));
   if (answer.kind !== 'asked') return notAsked(answer);
   events?.emit('approval.requested', { approvalId: id, severity, timeoutMs });
   events?.emit('call.parked', { approvalId: id, timeoutMs });
@@ -60,7 +61,7 @@ export async function askApproval(
 /** Each asker offers a yes that another one does not: whoever is asked could only deny. */
 function nobodyCanAllow(call: GatedCall, { askers }: MergedAsk, { log }: Needs): Ending {
   const facts = { callId: call.claimed.delivery.callId, tool: call.tool.declaration.id };
-  const asked = askers.map(({ kind, id }) => `${kind} ${id}`);
+  const asked = namesOf(askers);
   log.warn({ stage: 'gate', ...facts, askers: asked }, 'nobody is asked: those who ask offer no yes in common');
   return endedBy(call, 'no-route', {}, asked);
 }
@@ -78,8 +79,8 @@ function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number
   log.warn({ ...facts, list: 'sallyport approvals list' }, 'a person is asked, and only operators can decide');
 }
 
-function namesOf(asks: readonly Ask[]): string[] {
-  return asks.map(({ asker: { kind, id } }) => `${kind} ${id}`);
+function namesOf(askers: readonly Asker[]): string[] {
+  return askers.map(({ kind, id }) => `${kind} ${id}`);
 }
 
 /** `askers`: what wanted a person to be asked, where no stored question says so. */
@@ -92,24 +93,6 @@ export function endedBy(
   const outcome = endingOutcome(ending, { tool: call.tool.declaration.id, ...facts });
   // Only a yes has none, and after a yes nobody comes here.
   return refuse(outcome ?? trouble('APPROVAL_MALFORMED', {}), call.claimed.events, 'approval', undefined, askers);
-}
-
-/**
- * Hooks are not run again, and what they said stands only in the question before, together with what rules said then. So all of it
- * holds on: nobody who was not good enough for a hook can answer, or edit the arguments, because a rule has changed.
- */
-function keepWhatHooksSaid(asked: MergedAsk, before: ApprovalQuestion): MergedAsk {
-  if (!before.askers.some(({ kind }) => kind === 'hook')) return asked;
-  const lists = new Map([...before.approvers, ...asked.approvers].map((list) => [list.toSorted().join('\n'), list]));
-  const rank = SEVERITIES.indexOf(before.severity);
-  return {
-    ...asked,
-    approvers: [...lists.values()],
-    severity: rank > SEVERITIES.indexOf(asked.severity) ? before.severity : asked.severity,
-    quorum: Math.max(asked.quorum, before.quorum),
-    decisions: asked.decisions.filter((decision) => before.decisions.includes(decision)),
-    ...(before.detail === undefined ? {} : { detail: before.detail }),
-  };
 }
 
 function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedBy }: AskedArguments): ApprovalQuestion {
@@ -166,7 +149,7 @@ async function register(
         approvals !== undefined ||
         events?.wants('approval.resolved') === true ||
         (hooks?.listens('approval_resolved', tool.declaration) ?? false),
-      audit: encode({ binding: question.binding, askers: question.askers.map(({ kind, id }) => `${kind} ${id}`) }),
+      audit: encode({ binding: question.binding, askers: namesOf(question.askers) }),
     });
   } catch (error) {
     log.error({ stage: 'gate', callId, error }, 'the question could not be stored');

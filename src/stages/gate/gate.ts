@@ -4,6 +4,7 @@ import { trouble } from '../../domain/errors.ts';
 import type { Ask } from '../../domain/hook.ts';
 import type { RuleDecision } from '../../domain/rule-decision.ts';
 import type { Soon } from '../../domain/soon.ts';
+import { mergeAsks } from '../../gate/approvals/merge-asks.ts';
 import type { LoopVerdict } from '../../gate/loop/loop-verdict.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
 import { readRewritten } from '../../gate/judged-arguments.ts';
@@ -11,7 +12,7 @@ import { whenHere } from '../../gate/when-here.ts';
 import type { HooksVerdict } from '../../ports/gate-hooks.ts';
 import type { Plane } from '../../ports/plane.ts';
 import { bodyDigest } from '../../wire/digest.ts';
-import { askApproval } from './ask-approval.ts';
+import { askApproval, askDefaults } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall, type GateFacts } from './gated-call.ts';
 import { blockedByLoop, historyOf, judgeLoop } from './judge-loop.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
@@ -145,7 +146,8 @@ async function askOrGrant(
   history: RunHistory,
   needs: Needs,
 ): Promise<NonNullable<Awaited<ReturnType<typeof useGrant>>>> {
-  return (await useGrant(call, asks, passed.canonical, needs)) ?? askApproval(call, asks, passed, history, needs);
+  const granted = await useGrant(call, asks, passed.canonical, needs);
+  return granted ?? askApproval(call, mergeAsks(asks, askDefaults(call)), passed, history, needs);
 }
 
 /** Undefined for the usual call: nothing was changed, warned of or allowed by name. */

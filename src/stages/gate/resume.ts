@@ -3,12 +3,13 @@ import type { Ending } from '../../domain/ending.ts';
 import type { Ask } from '../../domain/hook.ts';
 import type { Soon } from '../../domain/soon.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
+import { mergeAgain } from '../../gate/approvals/merge-asks.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
 import { judgedArguments, type JudgedArguments } from '../../gate/judged-arguments.ts';
 import type { Plane } from '../../ports/plane.ts';
 import { NO_HISTORY } from '../../wire/history.ts';
 import { readArguments } from '../../wire/read-arguments.ts';
-import { askApproval, endedBy } from './ask-approval.ts';
+import { askApproval, askDefaults, endedBy } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall } from './gated-call.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 
@@ -35,14 +36,12 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
   const { canonical, arguments: args } = judged;
   const decision = judgeRules(call, args);
   if (decision.verdict === 'deny') return deniedByRule(call, decision);
-  // One that was not answered asks, and all others with it: the next yes is compared with all of them. So do all of them when the
-  // tool's schema made something else of edited arguments: the person has not seen that.
   const asks = asksOf(decision);
   const isSeen = canonical === allowed;
-  const [first, ...rest] =
-    isSeen && asks.every(({ asker }) => wasAsked(approval, asker)) ? [] : asksAgain(asks, approval);
-  if (first !== undefined) {
-    return askApproval(call, [first, ...rest], { canonical, changedBy }, NO_HISTORY, needs, approval.question);
+  if (!isSeen || !asks.every(({ asker }) => wasAsked(approval, asker))) {
+    const before = { approval, askers: askersAgain(approval, asks, isSeen) };
+    const merged = mergeAgain(asks, before, askDefaults(call));
+    return askApproval(call, merged, { canonical, changedBy }, NO_HISTORY, needs);
   }
   const effective = canonical === call.envelope.arguments ? {} : { effective: canonical, changedBy };
   return allow({ ...call, arguments: args, canonical }, { ...effective, approval: approval.question.id });
@@ -60,10 +59,6 @@ function readAllowed(
   const isParsed = editedArguments === undefined && call.tool.declaration.normalises === true;
   if (isParsed) return { kind: 'judged', arguments: read.value, canonical: allowed };
   return judgedArguments(call, read.value, allowed, needs);
-}
-
-function asksAgain(asks: readonly Ask[], approval: Approval): Ask[] {
-  return [...asks, ...hookAsks(approval)];
 }
 
 /** Where a callback was asked for, whoever claims it tells. */
@@ -93,7 +88,13 @@ function wasAsked({ question }: Approval, { kind, id, digest }: Asker): boolean 
   return question.askers.some((asker) => asker.kind === kind && asker.id === id && asker.digest === digest);
 }
 
-/** Hooks are not run again, so whoever of them asked before still asks. */
-function hookAsks({ question }: Approval): Ask[] {
-  return question.askers.filter(({ kind }) => kind === 'hook').map((asker) => ({ asker }));
+/**
+ * Who asked before and asks again, beside the rules that ask now. Hooks are not run again, so each of them still asks. The rules ask
+ * again when the schema of the tool made something else of edited arguments: the approver has not seen that, also if no rule asks about
+ * it now.
+ */
+function askersAgain({ question }: Approval, asks: readonly Ask[], isSeen: boolean): Asker[] {
+  return question.askers.filter(
+    ({ kind, id }) => (kind === 'hook' || !isSeen) && !asks.some(({ asker }) => asker.kind === kind && asker.id === id),
+  );
 }
