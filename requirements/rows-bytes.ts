@@ -1,4 +1,4 @@
-import { test, type Requirement } from './requirement.ts';
+import { onBothStores, test, type Requirement } from './requirement.ts';
 
 const PLANE = 'test/plane/normalise.test.ts';
 const INPUT = 'test/plane/input.test.ts';
@@ -89,5 +89,22 @@ export const ROWS_BYTES: readonly Requirement[] = [
       test(INPUT, 'does not get an answer that its form made into another one'),
     ],
     mutants: ['states-are-read-loosely', 'forms-change-answers'],
+  },
+  {
+    id: 'Y7',
+    says: 'A schema that takes three workers with it is given up, and only lost workers count: not questions, edits, drains or hand-backs.',
+    tests: [
+      ...onBothStores(
+        'reclaim counts each lost worker once, and no worker that gave the call back, handed it on or parked it',
+      ),
+      test(PLANE, 'a call that was edited three times is not taken for one whose schema ends workers'),
+      test('src/stages/identify/identify.test.ts', 'gives up on a schema that took three workers with it'),
+    ],
+    mutants: [
+      'questions-count-as-lost-workers',
+      'embedded-questions-count-as-lost-workers',
+      'a-drain-forgets-lost-workers',
+      'embedded-drain-forgets-lost-workers',
+    ],
   },
 ];

@@ -1,8 +1,10 @@
 import type { Mutant } from '../mutant.ts';
+import { EMBEDDED, lua, REDIS, transition } from './places.ts';
 
 const PLANE_TEST = 'test/plane/normalise.test.ts';
 const INPUT_TEST = 'test/plane/input.test.ts';
 const RESOURCES_TEST = 'test/plane/resources.test.ts';
+const COUNTS_LOST = 'reclaim counts each lost worker once';
 const RUN_TOOL = 'src/runners/run-tool.ts';
 
 /** Bugs against the rows of requirements/rows-bytes.ts: the rules judge the bytes that run. */
@@ -70,6 +72,44 @@ export const BYTES: readonly Mutant[] = [
     find: 'if (first === undefined) return saidBefore(before);',
     replace: 'if (first === undefined) return { ...saidBefore(before), approvers: [[...defaults.approvers]] };',
     caughtBy: [{ file: PLANE_TEST, title: 'when a default was filled in, also if no rule asks about them' }],
+  },
+  {
+    id: 'questions-count-as-lost-workers',
+    bug: 'On Redis each question about a call, and each drain, counts as a worker that was lost with it.',
+    file: 'src/stores/redis/call-codec.ts',
+    find: "lostDeliveries: Number(more.before?.[4] ?? '0') + deliveries - 1,",
+    replace: 'lostDeliveries: fence - 1,',
+    caughtBy: [
+      { file: REDIS, title: COUNTS_LOST },
+      { file: PLANE_TEST, title: 'edited three times' },
+    ],
+  },
+  {
+    id: 'embedded-questions-count-as-lost-workers',
+    bug: 'In the embedded store each question about a call, and each drain, counts as a worker that was lost with it.',
+    file: transition('deliver-call'),
+    find: 'lostDeliveries: row.deliveries - 1,',
+    replace: 'lostDeliveries: fence - 1,',
+    caughtBy: [
+      { file: EMBEDDED, title: COUNTS_LOST },
+      { file: PLANE_TEST, title: 'edited three times' },
+    ],
+  },
+  {
+    id: 'a-drain-forgets-lost-workers',
+    bug: 'On Redis a call that was given back in good order forgets the workers that were lost with it before.',
+    file: lua('shared/queue'),
+    find: 'if lost > 0 then',
+    replace: 'if lost > 1000 then',
+    caughtBy: [{ file: REDIS, title: COUNTS_LOST }],
+  },
+  {
+    id: 'embedded-drain-forgets-lost-workers',
+    bug: 'In the embedded store a call that was given back in good order forgets the workers that were lost with it before.',
+    file: transition('call-row'),
+    find: 'base = base + 1, deliveries = deliveries - 1,',
+    replace: 'base = base + deliveries, deliveries = 0,',
+    caughtBy: [{ file: EMBEDDED, title: COUNTS_LOST }],
   },
   {
     id: 'tools-get-live-objects',

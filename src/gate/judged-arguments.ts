@@ -73,9 +73,8 @@ const MAX_LOST_DELIVERIES = 3;
 function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): Soon<JudgedArguments | Ending> {
   const { claimed, identity, tool } = call;
   const { delivery, signal, now } = claimed;
-  const lost = delivery.recovered === undefined ? 0 : delivery.fence - 1 - delivery.handedBack;
-  if (lost >= MAX_LOST_DELIVERIES) {
-    return ended(trouble('TOOL_POISONOUS', { tool: tool.declaration.id, starts: lost }));
+  if (delivery.lostDeliveries >= MAX_LOST_DELIVERIES) {
+    return ended(trouble('TOOL_POISONOUS', { tool: tool.declaration.id, starts: delivery.lostDeliveries }));
   }
   const timeoutMs = Math.max(1, Math.round(Math.min(tool.declaration.limits.timeoutMs, delivery.deadline - now)));
   const runner = tool.builtIn ?? needs.runners[tool.runner];

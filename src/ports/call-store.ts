@@ -185,6 +185,8 @@ export interface Delivery extends OwnedCall {
   readonly recovered?: RecoveredCall;
   /** How many workers that do not serve it have handed it back. With `fence - 1` of them nobody has begun it. */
   readonly handedBack: number;
+  /** How many workers were lost while they held it. A worker that drained, handed it back or parked it was not. */
+  readonly lostDeliveries: number;
   /** A waiter asked for events when the call was accepted. */
   readonly eventsWanted: boolean;
   /** It was parked, and this approval allowed it. */

@@ -170,6 +170,29 @@ describe.each(BACKENDS)('the rules judge the bytes that run on %s', (backend) =>
     expect(ran(other.callId)).toMatchObject({ environment: 'stage' });
   });
 
+  it('and a call that was edited three times is not taken for one whose schema ends workers', async () => {
+    const { callId, approval, outcome } = await park(
+      plane,
+      session,
+      'inline.zod-normal',
+      withFile({ environment: 'stage' }),
+    );
+    const asked = [approval.question.id];
+    await decide(plane, approval, 'allow-once', { arguments: withFile({ environment: 'Stage' }) });
+    for (const environment of ['sTage', 'stAge', undefined]) {
+      const again = await Promise.race([untilAsked(plane, callId, asked), outcome]);
+      if (!('question' in again)) throw new Error(`it ended with ${again.error?.code}`);
+      asked.push(again.question.id);
+      await decide(
+        plane,
+        again,
+        'allow-once',
+        environment === undefined ? {} : { arguments: withFile({ environment }) },
+      );
+    }
+    expect(await outcome).toMatchObject({ kind: 'ok' });
+  });
+
   it('and edited arguments are asked about again when a default was filled in, also if no rule asks about them', async () => {
     const parked = await park(plane, session, 'inline.defaults', withFile({ environment: 'stage' }));
     const edited = withFile({ environment: 'test', where: { kind: 'rack' } });

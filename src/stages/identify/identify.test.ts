@@ -297,9 +297,8 @@ describe('identify of a tool that normalises', () => {
   it('gives up on a schema that took three workers with it', async () => {
     const recovered = { starts: 0, wasRunning: false, cancelRequested: false };
     const fine: RunEnding = { kind: 'normalised', arguments: '{}' };
-    expect(await answerTo(fine, { fence: 3, recovered })).toMatchObject({ kind: 'identified' });
-    expect(codeOf(await answerTo(fine, { fence: 4, recovered }))).toBe('TOOL_POISONOUS');
-    expect(await answerTo(fine, { fence: 4, handedBack: 3, recovered })).toMatchObject({ kind: 'identified' });
+    expect(await answerTo(fine, { fence: 9, recovered, lostDeliveries: 2 })).toMatchObject({ kind: 'identified' });
+    expect(codeOf(await answerTo(fine, { fence: 9, recovered, lostDeliveries: 3 }))).toBe('TOOL_POISONOUS');
   });
 
   it('does not parse again what a person has allowed', async () => {

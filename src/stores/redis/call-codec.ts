@@ -108,6 +108,7 @@ export function decodeEntry(
       runState: runStateOf(stated),
       watched: stated[RUN_FACTS_AT] === WATCHED,
       handedBack: Number(more.flags.slice(1)),
+      lostDeliveries: Number(more.before?.[4] ?? '0') + deliveries - 1,
       eventsWanted: facts.events,
       ...(known === undefined ? undefined : { recovered: known }),
       ...(more.history === undefined ? undefined : { history: more.history }),

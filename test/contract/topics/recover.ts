@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Delivery } from '../../../src/ports/call-store.ts';
 import { newWorkerId } from '../../../src/wire/ids.ts';
 import {
   acceptMany,
@@ -37,10 +38,41 @@ export function describeRecover(scene: Scene): void {
     expect(taken.fence).toBeGreaterThan(lost.fence);
     expect(taken.workerId).not.toBe(lost.workerId);
     expect(taken.recovered).toEqual({ starts: 0, wasRunning: false, cancelRequested: false });
-    const { fence: _fence, workerId: _worker, recovered: _recovered, envelope, entryId: _entry, ...same } = taken;
+    const { fence: _fence, workerId: _worker, recovered: _recovered, envelope, entryId: _entry, ...rest } = taken;
+    const { lostDeliveries: _lost, ...same } = rest;
     expect(lost).toMatchObject(same);
     expect(envelope).toEqual(sameBytes(lost.envelope));
     expect((await reclaimOne(store, taken)).fence).toBeGreaterThan(taken.fence);
+  });
+
+  it('reclaim counts each lost worker once, and no worker that gave the call back, handed it on or parked it', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const lane = { lane: session.lane };
+    const giveBack = async (delivery: Delivery, handedBack: boolean) => {
+      expect(await store.abandonCall({ ...ownedBy(delivery), handedBack })).toBe('abandoned');
+      return claimOne(store, lane);
+    };
+    const parkAndAllow = async (delivery: Delivery) => {
+      await allow(store, await askAbout(store, delivery));
+      return claimOne(store, lane);
+    };
+    let delivery = await holdOne(store, session);
+    const counts = [delivery.lostDeliveries];
+    for (const step of [
+      giveBack,
+      parkAndAllow,
+      reclaimOne.bind(undefined, store),
+      giveBack,
+      parkAndAllow,
+      parkAndAllow,
+    ]) {
+      delivery = await step(delivery, false);
+      counts.push(delivery.lostDeliveries);
+    }
+    delivery = await giveBack(await reclaimOne(store, await reclaimOne(store, delivery)), true);
+    expect([...counts, delivery.lostDeliveries]).toEqual([0, 0, 0, 1, 1, 1, 1, 3]);
+    expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
   });
 
   it('reap clears no silent worker away while it holds a call, which is taken over as any other', async () => {

@@ -1,6 +1,6 @@
 import type { AbandonRequest } from '../../../ports/call-store.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
-import { changeCall, findCall, isOwned } from './call-row.ts';
+import { changeCall, findCall, isOwned, RETURN_DELIVERY } from './call-row.ts';
 
 /**
  * The call keeps its place, so it is the next to be claimed. A start by this very lease does not count: it was given back in
@@ -16,7 +16,7 @@ export function abandonCall(transaction: Transaction, request: AbandonRequest): 
   changeCall(
     transaction,
     call,
-    `abandonedFence = ?, base = base + deliveries, deliveries = 0, owner = NULL, handedBack = handedBack + ?,
+    `abandonedFence = ?, ${RETURN_DELIVERY}, handedBack = handedBack + ?,
        starts = starts - ?, state = iif(?, 'queued', state)`,
     request.fence,
     request.handedBack ? 1 : 0,

@@ -4,7 +4,7 @@ import type { CallRow, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
 import { findApproval } from './approval-row.ts';
-import { changeCall, findOwnedCall } from './call-row.ts';
+import { changeCall, findOwnedCall, RETURN_DELIVERY } from './call-row.ts';
 import { leaveSlot } from './queue.ts';
 import { findSession, sessionEnding } from './session-row.ts';
 
@@ -63,8 +63,7 @@ function parkCall(transaction: Transaction, call: CallRow, session: SessionRow, 
   changeCall(
     transaction,
     call,
-    `state = 'parked', approval = ?, deadline = ?, bytes = bytes + ?, base = base + deliveries, deliveries = 0, entryId = NULL,
-       owner = NULL, holdsSlot = ?`,
+    `state = 'parked', approval = ?, deadline = ?, bytes = bytes + ?, ${RETURN_DELIVERY}, entryId = NULL, holdsSlot = ?`,
     id,
     parkedUntil(asked, session),
     asked.bytes,

@@ -50,6 +50,9 @@ export function changeCall(
   database.run(`UPDATE call SET ${change} WHERE seq = ?`, ...values, call.seq);
 }
 
+/** SQL that ends a delivery in good order. The fence stays; the deliveries that are left were lost with their workers. */
+export const RETURN_DELIVERY = 'base = base + 1, deliveries = deliveries - 1, owner = NULL';
+
 export function fenceOf(call: { readonly base: number; readonly deliveries: number }): number {
   return call.base + call.deliveries;
 }

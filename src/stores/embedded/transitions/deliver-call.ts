@@ -65,6 +65,7 @@ function deliverCall(transaction: Transaction, row: CallRow, body: BodyRow, work
     watched: true,
     ...(fence > 1 ? { recovered: recoveredFrom(row) } : {}),
     handedBack: row.handedBack,
+    lostDeliveries: row.deliveries - 1,
     eventsWanted: decodeWaiters(row.waiters).some((waiter) => waiter.events),
     ...(body.resumedWith === null ? {} : { resumedWith: readResume(body.resumedWith, fence) }),
   };

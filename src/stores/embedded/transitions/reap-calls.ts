@@ -37,7 +37,7 @@ export function reapCalls(transaction: Transaction, request: ReapRequest): ReapA
 function mayRun(transaction: Transaction, call: CallRow): boolean {
   if (call.state === 'running' || call.starts > 0) return true;
   if (call.state === 'parked') return false;
-  return call.owner !== null || (call.base !== call.handedBack && !isUntouched(transaction, call));
+  return call.owner !== null || (fenceOf(call) !== call.handedBack && !isUntouched(transaction, call));
 }
 
 /** Allowed, and nobody has taken it up since. */

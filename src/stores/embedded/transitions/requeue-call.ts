@@ -2,7 +2,7 @@ import type { ResumedWith } from '../../../domain/approval.ts';
 import type { ApprovalRow, CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { resumeWith } from './call-bytes.ts';
-import { changeCall } from './call-row.ts';
+import { changeCall, fenceOf } from './call-row.ts';
 import { enterQueue, hasRoom } from './queue.ts';
 import { expiryOf, findSession } from './session-row.ts';
 
@@ -25,7 +25,7 @@ export function requeueCall(transaction: Transaction, call: CallRow, approval: A
     session === undefined ? call.sessionExpiresAt : expiryOf(session, now),
   );
   const mayHaveRun = approval.mayHaveRun === 1 || call.starts > 0;
-  const stored: StoredResume = { approval: approval.id, untouchedFence: mayHaveRun ? null : call.base + 2 };
+  const stored: StoredResume = { approval: approval.id, untouchedFence: mayHaveRun ? null : fenceOf(call) + 2 };
   resumeWith(database, call.seq, Buffer.from(JSON.stringify(stored)));
   if (call.slot === null || call.holdsSlot === 1) {
     enterQueue(transaction, call);

@@ -19,7 +19,7 @@ local function add_entry(lane, call_id, record, envelope, state, history)
     -- Somebody's before: the next owner is told what is known about it.
     fields[#fields + 1] = 's'
     fields[#fields + 1] = table.concat({ base, extra(record, 'starts') or '0', extra(record, 'effect') or '',
-      extra(record, 'cancel') or '0' }, ',')
+      extra(record, 'cancel') or '0', extra(record, 'lost') or '0' }, ',')
   end
   local resumed = extra(record, 'resumed')
   if resumed then
@@ -115,8 +115,11 @@ local function read_envelope(lane, call_id, record)
   return entry and entry[2][4]
 end
 
--- Takes a call off its stream and raises the base to `fence`: no fence given out so far is valid any more.
+-- Takes a call off its stream and raises the base to `fence`: no fence given out so far is valid any more. The deliveries of this entry
+-- before the last one were lost with their workers; the next entry counts from 1, so the record remembers them.
 local function drop_entry(lane, record, fence)
+  local lost = tonumber(fence) - (tonumber(extra(record, 'base')) or 0) - 1
+  if lost > 0 then set_extra(record, 'lost', text(lost + (tonumber(extra(record, 'lost')) or 0))) end
   local stream = stream_key(lane, pool_of(record))
   redis.call('XACK', stream, GROUP, record[ENTRY])
   redis.call('XDEL', stream, record[ENTRY])
