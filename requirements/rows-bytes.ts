@@ -17,8 +17,15 @@ export const ROWS_BYTES: readonly Requirement[] = [
       test(PLANE, 'and a tool gets them, not the'),
       test('test/plane/pinned.test.ts', 'that normalises is judged by what its schema makes of the arguments'),
       test('src/gate/wrap/gate-rules.test.ts', 'judge what the schema of the tool makes of a rewrite'),
+      test('src/gate/wrap/gate-rules.test.ts', 'are not passed by a default of what %s was sent'),
     ],
-    mutants: ['transforms-run-unjudged', 'rules-do-not-see-defaults', 'tools-get-live-objects'],
+    mutants: [
+      'transforms-run-unjudged',
+      'rules-do-not-see-defaults',
+      'tools-get-live-objects',
+      'input-defaults-in-output-values',
+      'input-defaults-behind-a-parser',
+    ],
   },
   {
     id: 'Y2',

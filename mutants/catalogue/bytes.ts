@@ -112,6 +112,32 @@ export const BYTES: readonly Mutant[] = [
     caughtBy: [{ file: EMBEDDED, title: COUNTS_LOST }],
   },
   {
+    id: 'input-defaults-in-output-values',
+    bug: 'The library gate fills the defaults of what was sent into what a schema made of it, and a rule passes on such a default.',
+    file: 'src/compose/read-tool-schema.ts',
+    find: "return isOurs || isSameShape(sent, deriveJsonSchema(schema, 'output')) ? sent : undefined;",
+    replace: "return isOurs || isSameShape(sent, deriveJsonSchema(schema, 'input')) ? sent : undefined;",
+    caughtBy: [
+      {
+        file: 'src/gate/wrap/gate-rules.test.ts',
+        title: 'are not passed by a default of what a schema of zod was sent',
+      },
+    ],
+  },
+  {
+    id: 'input-defaults-behind-a-parser',
+    bug: 'The library gate fills in defaults although the tool has code that reads its arguments.',
+    file: 'src/compose/read-tool-schema.ts',
+    find: 'hasOwnParser(tool) ? undefined',
+    replace: 'hasOwnParser({}) ? undefined',
+    caughtBy: [
+      {
+        file: 'src/gate/wrap/gate-rules.test.ts',
+        title: 'are not passed by a default of what a helper of Anthropic was sent',
+      },
+    ],
+  },
+  {
     id: 'tools-get-live-objects',
     bug: 'A tool gets the object that its schema returned, which can change after it was compared.',
     file: RUN_TOOL,

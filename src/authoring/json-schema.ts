@@ -5,11 +5,11 @@ import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
 const TARGET = 'draft-2020-12';
 
 /**
- * The JSON Schema of what is handed in: arguments before defaults apply, or the value a tool returns.
+ * The JSON Schema of what is handed in: arguments before defaults apply, or the value a tool returns. As `output`, of what comes out.
  * Throws with the library's own words when the schema cannot be said in JSON Schema.
  */
-export function deriveJsonSchema(schema: unknown): JsonObject {
-  const derived = isStandardSchema(schema) ? convert(schema) : schema;
+export function deriveJsonSchema(schema: unknown, io: 'input' | 'output' = 'input'): JsonObject {
+  const derived = isStandardSchema(schema) ? convert(schema, io) : schema;
   if (!isJsonObject(derived)) throw new TypeError('it is neither a Standard Schema nor a JSON Schema object');
   // Through text: what is published must be exactly what JSON can say, and nobody may change it afterwards.
   const plain = JSON.parse(JSON.stringify(derived)) as JsonObject;
@@ -17,11 +17,11 @@ export function deriveJsonSchema(schema: unknown): JsonObject {
   return plain;
 }
 
-function convert(schema: StandardSchema): unknown {
+function convert(schema: StandardSchema, io: 'input' | 'output'): unknown {
   const { jsonSchema, vendor } = schema['~standard'];
-  if (jsonSchema !== undefined) return jsonSchema.input({ target: TARGET });
+  if (jsonSchema !== undefined) return jsonSchema[io]({ target: TARGET });
   if (vendor === 'zod' && '_zod' in schema) {
-    return toJSONSchema(schema as unknown as Parameters<typeof toJSONSchema>[0], { target: TARGET, io: 'input' });
+    return toJSONSchema(schema as unknown as Parameters<typeof toJSONSchema>[0], { target: TARGET, io });
   }
   throw new TypeError(`the library "${vendor}" gives no JSON Schema; wrap one with jsonSchema()`);
 }

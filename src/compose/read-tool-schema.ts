@@ -4,6 +4,7 @@ import { compileDefaults, type FillDefaults } from '../catalog/fill-defaults.ts'
 import { compileSchema } from '../catalog/validate-arguments.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';
+import { canonicalJson } from '../wire/canonical-json.ts';
 
 /** Where tool objects keep the schema of their input: the AI SDK, this package, Anthropic, OpenAI's responses and chat. */
 function schemaOf(tool: object): unknown {
@@ -26,7 +27,10 @@ export function parserOf(tool: object): ParseInput {
   };
 }
 
-/** What JSON Schema can say of the tool's defaults; nothing where its schema cannot be said in JSON. */
+/**
+ * What JSON Schema can say of the tool's defaults. Nothing where code may make something else of the arguments before the tool is entered:
+ * a default of what was sent, put into what came out, could open a rule (`dryRun: true` beside `mode: 'apply'`).
+ */
 export function defaultsOf(tool: object): FillDefaults {
   let fill: FillDefaults | undefined;
   return (value) => {
@@ -39,13 +43,46 @@ const UNFILLED: FillDefaults = (value) => value;
 
 function compileDefaultsSafely(tool: object): FillDefaults {
   try {
-    const schema = schemaOf(tool);
-    if (schema === undefined || (typeof schema === 'function' && !isStandardSchema(schema))) return UNFILLED;
-    const { jsonSchema } = schema as { jsonSchema?: unknown };
-    return compileDefaults(deriveJsonSchema(isJsonObject(jsonSchema) ? jsonSchema : schema)) ?? UNFILLED;
+    const schema = hasOwnParser(tool) ? undefined : enteredAs(schemaOf(tool));
+    return (schema === undefined ? undefined : compileDefaults(schema)) ?? UNFILLED;
   } catch {
     return UNFILLED;
   }
+}
+
+/** Anthropic's and OpenAI's helpers for zod keep the code that reads the arguments beside the tool. */
+function hasOwnParser(tool: object): boolean {
+  const { parse, $parseRaw, function: inner } = tool as Record<string, unknown>;
+  const ofFunction = isJsonObject(inner) ? inner['parse'] : undefined;
+  return [parse, $parseRaw, ofFunction].some((parser) => typeof parser === 'function' && parser !== JSON.parse);
+}
+
+/** The JSON Schema of what the tool is entered with; undefined where that may be another one than that of what was sent. */
+function enteredAs(schema: unknown): JsonObject | undefined {
+  if (isStandardSchema(schema)) {
+    const sent = deriveJsonSchema(schema);
+    const isOurs = schema['~standard'].vendor === 'sallyport';
+    return isOurs || isSameShape(sent, deriveJsonSchema(schema, 'output')) ? sent : undefined;
+  }
+  if (!isJsonObject(schema)) return undefined;
+  const { validate, jsonSchema } = schema as { validate?: unknown; jsonSchema?: unknown };
+  if (typeof validate === 'function') return undefined;
+  return deriveJsonSchema(isJsonObject(jsonSchema) ? jsonSchema : schema);
+}
+
+/** A default makes a member required in what comes out, and members that are not known are stripped: neither changes the others. */
+function isSameShape(sent: JsonObject, entered: JsonObject): boolean {
+  return shapeOf(sent) === shapeOf(entered);
+}
+
+function shapeOf(schema: JsonObject): string {
+  return canonicalJson(
+    JSON.parse(JSON.stringify(schema), (key, value: unknown) => {
+      const isStrictness =
+        (key === 'required' && Array.isArray(value)) || (key === 'additionalProperties' && value === false);
+      return isStrictness ? undefined : value;
+    }),
+  );
 }
 
 function compileSafely(tool: object): ParseInput {

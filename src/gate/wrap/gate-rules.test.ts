@@ -1,3 +1,4 @@
+import { jsonSchema, zodSchema, type JSONSchema7 } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { approving, asking, before, plugin, refusalOf, wrapEcho } from '../../../test/support/gate-tools.ts';
 import { z } from 'zod';
@@ -96,6 +97,42 @@ describe('rules of a gate', () => {
     expect(await refusalOf(tool.execute('{}'))).toMatchObject({ code: 'RULE_DENIED' });
     expect(await tool.execute({ to: 'test' })).toStrictEqual({ to: 'test', size: 1 });
     expect(await tool.execute('{"to":"test"}')).toBe('{"size":1,"to":"test"}');
+  });
+
+  describe('that allow only dryRun: true', () => {
+    const rules = [{ id: 'dry', verdict: 'allow' as const, arguments: [{ at: '/dryRun', equals: true }] }];
+    const gate = createGate({ policy: { rules, unmatched: 'deny' } });
+    const plan = z.object({ dryRun: z.boolean().default(true) });
+    const input = plan.transform(({ dryRun }) => ({ mode: dryRun ? 'plan' : 'apply' }));
+    const sent = z.toJSONSchema(plan, { io: 'input' });
+    const enter = async (given?: unknown): Promise<unknown> => given;
+
+    // Each of them is entered with what its schema made of { dryRun: false }.
+    it.each<[string, object]>([
+      ['a schema of zod', { inputSchema: input, execute: enter }],
+      [
+        'a schema that another one follows',
+        { inputSchema: input.pipe(z.object({ mode: z.string() })), execute: enter },
+      ],
+      ['a schema of the AI SDK', { inputSchema: zodSchema(input), execute: enter }],
+      ['a helper of Anthropic', { input_schema: sent, parse: (text: unknown) => input.parse(text), run: enter }],
+      ['a helper of OpenAI', { function: { parameters: sent }, $parseRaw: JSON.stringify, $callback: enter }],
+      ['a function of OpenAI', { function: { parameters: sent, parse: input.parse.bind(input), function: enter } }],
+    ])('are not passed by a default of what %s was sent', async (_, tool) => {
+      const wrapped = gate.wrapTool(tool, { id: 'box.deploy' }) as Record<string, typeof enter>;
+      const inner = wrapped['function'] as unknown as { function?: typeof enter } | undefined;
+      const run = wrapped['execute'] ?? wrapped['run'] ?? wrapped['$callback'] ?? inner!.function!;
+      expect(await refusalOf(run({ mode: 'apply' }))).toMatchObject({ code: 'RULE_DENIED' });
+    });
+
+    it.each<[string, object]>([
+      ['a schema that changes nothing else', { inputSchema: plan, execute: enter }],
+      ['a schema without code', { inputSchema: jsonSchema(sent as JSONSchema7), execute: enter }],
+    ])('see the default of %s', async (_, tool) => {
+      const { execute } = gate.wrapTool(tool, { id: 'box.deploy' }) as { execute: typeof enter };
+      expect(await execute({})).toStrictEqual({ dryRun: true });
+      expect(await refusalOf(execute({ dryRun: false }))).toMatchObject({ code: 'RULE_DENIED' });
+    });
   });
 
   it('and hooks that ask make one question together', async () => {
