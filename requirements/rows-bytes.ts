@@ -33,6 +33,7 @@ export const ROWS_BYTES: readonly Requirement[] = [
     tests: [
       test(PLANE, 'arguments are parsed once, also over a question'),
       test(PLANE, 'what a hook rewrote is normalised again before them'),
+      test('src/stages/gate/gate.test.ts', 'ends as every call that is %s'),
       test(PLANE, 'edited arguments are normalised, judged, and asked about again when that changed them'),
       test(PLANE, 'asked about again when a default was filled in, also if no rule asks about them'),
       test(PLANE, 'the key of a call stands for what the caller sent'),
@@ -41,6 +42,7 @@ export const ROWS_BYTES: readonly Requirement[] = [
       'normalised-arguments-are-parsed-again',
       'a-question-is-parsed-again',
       'rewrites-are-not-normalised',
+      'a-cancel-is-blamed-on-the-hook',
       'edits-run-unseen',
       'edits-that-no-rule-asks-about-run-unseen',
       'a-question-asked-again-forgets-its-approvers',

@@ -49,7 +49,7 @@ export function judgedArguments(
     : written(call, filled);
 }
 
-/** The same for a hook that rewrote them: whatever ends the call is a problem of the rewrite. */
+/** The same for a hook that rewrote them: what ends the call is a problem of the rewrite, unless the call was stopped meanwhile. */
 export function readRewritten(
   call: UnjudgedCall,
   given: JsonObject,
@@ -58,11 +58,12 @@ export function readRewritten(
 ): Soon<RewrittenArguments> {
   return whenHere(judgedArguments(call, given, canonical, needs), (judged) => {
     if (judged.kind === 'judged') return judged;
-    const { error } = judged.kind === 'ended' ? judged.outcome : {};
+    if (judged.kind !== 'ended' || call.claimed.signal.aborted) return { kind: 'aborted' };
+    const { error } = judged.outcome;
     const problems = error?.code === 'ARGUMENTS_INVALID' ? error.facts?.['problems'] : undefined;
     return {
       kind: 'wrong',
-      problems: Array.isArray(problems) ? (problems as string[]) : [error?.message ?? 'stopped'],
+      problems: Array.isArray(problems) ? (problems as string[]) : [error?.message ?? 'it ended without an error'],
     };
   });
 }
@@ -154,7 +155,11 @@ function written({ tool }: UnjudgedCall, value: JsonObject): JudgedArguments | E
   return ended(trouble('ARGUMENTS_NOT_JSON', { tool: tool.declaration.id, problem }));
 }
 
-async function stopped({ claimed: { delivery, signal } }: UnjudgedCall, { store }: Needs): Promise<Ending> {
+/** How a call ends that was stopped before its tool was entered. A second time, it gives the call back only once. */
+export async function stopped(
+  { claimed: { delivery, signal } }: Pick<UnjudgedCall, 'claimed'>,
+  { store }: Pick<Needs, 'store'>,
+): Promise<Ending> {
   if (signal.reason === 'lost') return { kind: 'lost' };
   if (signal.reason !== 'draining') return ended(trouble('CALL_CANCELLED', {}));
   const answer = await store.abandonCall({ ...delivery, handedBack: false });

@@ -22,10 +22,11 @@ export interface GateHooks {
   idle(timeoutMs: number): Promise<boolean>;
 }
 
-/** What a hook rewrote as the rules and the tool will see it, or what is wrong with it. */
+/** What a hook rewrote as the rules and the tool will see it, or what is wrong with it. `aborted`: the call was stopped meanwhile. */
 export type RewrittenArguments =
   | { readonly kind: 'judged'; readonly arguments: JsonObject; readonly canonical: string }
-  | { readonly kind: 'wrong'; readonly problems: readonly string[] };
+  | { readonly kind: 'wrong'; readonly problems: readonly string[] }
+  | { readonly kind: 'aborted' };
 
 /** Reads rewritten arguments, given as a value and as canonical JSON, like those of a caller. */
 export type ReadRewritten = (value: JsonObject, canonical: string) => Soon<RewrittenArguments>;

@@ -3,7 +3,7 @@ import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { Ask, HookFailure } from '../../domain/hook.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Soon } from '../../domain/soon.ts';
-import type { HookedCall, HooksVerdict, ReadRewritten } from '../../ports/gate-hooks.ts';
+import type { HookedCall, HooksVerdict, ReadRewritten, RewrittenArguments } from '../../ports/gate-hooks.ts';
 import { checkArguments } from '../../wire/check-arguments.ts';
 import { sha256 } from '../../wire/digest.ts';
 import { orElse, whenHere } from '../when-here.ts';
@@ -19,7 +19,7 @@ export interface BeforeNeeds extends HookReporting {
 
 const NO_CHANGES: readonly ArgumentChange[] = Object.freeze([]);
 const NO_ASKS: readonly Ask[] = Object.freeze([]);
-const NO_PROBLEMS: readonly string[] = Object.freeze([]);
+type Changed = Exclude<RewrittenArguments, { readonly kind: 'judged' }> | undefined;
 
 /** What the hooks asked so far have made of the call. */
 interface State {
@@ -92,10 +92,11 @@ function obey(hook: RegisteredHook, answer: unknown, state: State, { needs }: Fr
     return { kind: 'blocked', code: 'HOOK_BLOCKED', hook: hook.id, reason: read.reason };
   }
   const { rewrite, ask: wish } = read;
-  return whenHere(rewrite === undefined ? NO_PROBLEMS : change(hook, rewrite, state, needs), (problems) => {
-    if (problems.length > 0) {
+  return whenHere(rewrite === undefined ? undefined : change(hook, rewrite, state, needs), (problem) => {
+    if (problem?.kind === 'aborted') return problem;
+    if (problem !== undefined) {
       hook.meter.count('blocked');
-      return { kind: 'blocked', code: 'HOOK_ARGUMENTS_INVALID', hook: hook.id, problems };
+      return { kind: 'blocked', code: 'HOOK_ARGUMENTS_INVALID', hook: hook.id, problems: problem.problems };
     }
     if (wish !== undefined) {
       hook.meter.count('asked');
@@ -105,27 +106,30 @@ function obey(hook: RegisteredHook, answer: unknown, state: State, { needs }: Fr
   });
 }
 
-/** Validated hook by hook, so that a problem has a name and no later hook is shown wrong arguments. */
+/** Validated hook by hook, so that a problem has a name and no later hook is shown wrong arguments. Undefined: there is none. */
 function change(
   hook: RegisteredHook,
   { how, value }: { readonly how: 'params' | 'patch'; readonly value: JsonObject },
   state: State,
   { read }: BeforeNeeds,
-): Soon<readonly string[]> {
+): Soon<Changed> {
   const written = checkArguments(how === 'params' ? value : mergePatch(state.arguments, value));
-  if (!written.ok) return [written.code === 'ENVELOPE_INVALID' ? written.facts.problem : 'they are too large'];
-  if (written.canonical === state.canonical) return NO_PROBLEMS;
+  if (!written.ok) {
+    const problem = written.code === 'ENVELOPE_INVALID' ? written.facts.problem : 'they are too large';
+    return { kind: 'wrong', problems: [problem] };
+  }
+  if (written.canonical === state.canonical) return undefined;
   return whenHere(read(JSON.parse(written.canonical) as JsonObject, written.canonical), (rewritten) => {
-    if (rewritten.kind === 'wrong') return rewritten.problems;
+    if (rewritten.kind !== 'judged') return rewritten;
     const { arguments: changed, canonical } = rewritten;
     // What the tool's schema made of it may be what was there before.
-    if (canonical === state.canonical) return NO_PROBLEMS;
+    if (canonical === state.canonical) return undefined;
     hook.meter.count('changed');
     const at = findDifferences(state.arguments, changed);
     state.changedBy.push({ hook: hook.id, digest: sha256(canonical), at });
     state.arguments = changed;
     state.canonical = canonical;
-    return NO_PROBLEMS;
+    return undefined;
   });
 }
 

@@ -1,5 +1,5 @@
 import type { RunHistory } from '../../domain/attempt.ts';
-import { ended, type Ending } from '../../domain/ending.ts';
+import type { Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { Ask } from '../../domain/hook.ts';
 import type { RuleDecision } from '../../domain/rule-decision.ts';
@@ -7,7 +7,7 @@ import type { Soon } from '../../domain/soon.ts';
 import { mergeAsks } from '../../gate/approvals/merge-asks.ts';
 import type { LoopVerdict } from '../../gate/loop/loop-verdict.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
-import { readRewritten } from '../../gate/judged-arguments.ts';
+import { readRewritten, stopped } from '../../gate/judged-arguments.ts';
 import { whenHere } from '../../gate/when-here.ts';
 import type { HooksVerdict } from '../../ports/gate-hooks.ts';
 import type { Plane } from '../../ports/plane.ts';
@@ -84,7 +84,7 @@ function afterHooks<Call extends GatedCall>(
   const { events } = call.claimed;
   switch (verdict.kind) {
     case 'aborted':
-      return ended(trouble('CALL_CANCELLED', {}));
+      return stopped(call, needs);
     case 'failed':
       return refuse(trouble('HOOK_FAILED', {}), events, 'hook', verdict.hook);
     case 'blocked': {
