@@ -27,6 +27,10 @@ export const ROWS_A1: readonly Requirement[] = [
     id: 'S2',
     says: 'What is masked is revealed to each approver for themselves, in the audit, before their yes counts. Where it cannot be revealed, no yes is offered.',
     tests: [
+      test(
+        'src/gate/approvals/render-question.test.ts',
+        'masks all of what cannot be read, if anything in it is masked',
+      ),
       ...onBothStores('a masked question is allowed only by an approver who has revealed it'),
       ...onBothStores('a reveal counts once per principal and for no other one, also in a quorum'),
       ...onBothStores('a reveal that names another binding, by the requester, or of no question, reveals nothing'),
@@ -45,6 +49,7 @@ export const ROWS_A1: readonly Requirement[] = [
       'reveal-is-not-audited',
       'old-questions-need-no-reveal',
       'form-offers-yes-to-what-it-masks',
+      'what-cannot-be-read-is-shown-unmasked',
     ],
   },
   {

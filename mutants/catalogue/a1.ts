@@ -124,4 +124,17 @@ export const SHOWN_IS_RUN: readonly Mutant[] = [
       { file: 'test/plane/gate-approvals.test.ts', title: 'are no larger than their call' },
     ],
   },
+  {
+    id: 'what-cannot-be-read-is-shown-unmasked',
+    bug: 'A text that is nested too deeply to be read is shown as it is, with what is masked in it.',
+    file: 'src/gate/approvals/render-question.ts',
+    find: 'masks.length > 0',
+    replace: 'masks.length > 1000',
+    caughtBy: [
+      {
+        file: 'src/gate/approvals/render-question.test.ts',
+        title: 'masks all of what cannot be read, if anything in it is masked',
+      },
+    ],
+  },
 ];

@@ -107,6 +107,15 @@ describe('renderArguments', () => {
   it('shows what is no JSON as it is, escaped', () => {
     expect(renderArguments('{"a":\u001b').text).toBe('{"a":\\u{1b}');
   });
+
+  it('masks all of what cannot be read, if anything in it is masked, and gives no digest of it', () => {
+    const deep = `{"key":"hunter2","state":${'{"a":'.repeat(70)}1${'}'.repeat(70)}}`;
+    expect(renderArguments(deep, [{ pointer: '/key' }])).toEqual({
+      text: `[secret, ${deep.length} characters]`,
+      bytes: deep.length,
+      redacted: 1,
+    });
+  });
 });
 
 describe('renderQuestion', () => {

@@ -95,8 +95,9 @@ export function renderArguments(
 ): RenderedArguments {
   const parsed = parseStrictJson(canonicalArguments);
   const writer = new ValueWriter(nameSecret);
-  // Never from us; shown all the same, because it is what would run.
-  const text = parsed.ok ? writer.write(parsed.value, treeOf(masks), '') : escapeHidden(canonicalArguments);
+  const text = parsed.ok
+    ? writer.write(parsed.value, treeOf(masks), '')
+    : writer.writeUnread(canonicalArguments, masks);
   return {
     text,
     bytes: Buffer.byteLength(canonicalArguments),
@@ -142,24 +143,29 @@ class ValueWriter {
   write(value: JsonValue, node: MaskNode | undefined, indent: string): string {
     const mask = node?.mask;
     // Without quotes: no text of the arguments can pass for a masked value.
-    if (mask === 'whole') return this.mark(typeof value === 'string' ? value : canonicalJson(value));
+    if (mask === 'whole') return this.#mark(typeof value === 'string' ? value : canonicalJson(value));
     if (Array.isArray(value)) return this.#list(value, node, indent);
     if (isJsonObject(value)) return this.#object(value, node, indent);
     if (typeof value !== 'string') return canonicalJson(value);
     return mask === undefined ? quote(value) : this.#text(value, mask);
   }
 
+  /** Answers may be nested one level deeper than can be read. Shown all the same, because it is what would run; no pointer leads into it. */
+  writeUnread(text: string, masks: readonly Mask[]): string {
+    return masks.length > 0 ? this.#mark(text) : escapeHidden(text);
+  }
+
   #text(text: string, spans: Spans): string {
     let shown = '';
     let from = 0;
     for (const [start, end] of spans) {
-      shown += quote(text.slice(from, start)).slice(1, -1) + this.mark(text.slice(start, end));
+      shown += quote(text.slice(from, start)).slice(1, -1) + this.#mark(text.slice(start, end));
       from = end;
     }
     return `"${shown}${quote(text.slice(from)).slice(1)}`;
   }
 
-  mark(secret: string): string {
+  #mark(secret: string): string {
     this.redacted += 1;
     const name = this.#nameSecret === undefined ? '' : ` ${this.#nameSecret(secret)}`;
     const length = Array.from(secret).length;
