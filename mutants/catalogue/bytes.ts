@@ -29,8 +29,8 @@ export const BYTES: readonly Mutant[] = [
     id: 'a-question-is-parsed-again',
     bug: 'What a person allowed is normalised again before it runs.',
     file: 'src/stages/gate/resume.ts',
-    find: 'if (isParsed) return',
-    replace: 'if (isParsed && allowed.length < 0) return',
+    find: 'if (editedArguments === undefined) return',
+    replace: 'if (editedArguments === undefined && allowed.length < 0) return',
     caughtBy: [{ file: PLANE_TEST, title: 'arguments are parsed once, also over a question' }],
   },
   {
@@ -144,6 +144,16 @@ export const BYTES: readonly Mutant[] = [
     find: "if (judged.kind !== 'ended' || call.claimed.signal.aborted) return",
     replace: "if (judged.kind !== 'ended') return",
     caughtBy: [{ file: 'src/stages/gate/gate.test.ts', title: 'ends as every call that is cancelled' }],
+  },
+  {
+    id: 'branches-are-chosen-before-defaults',
+    bug: 'The branch of anyOf is chosen before the defaults beside it are filled in, and a second pass chooses another one.',
+    file: 'src/catalog/fill-defaults.ts',
+    find: 'let filled = fillOwn(schema, value);',
+    replace: 'let filled = value;',
+    caughtBy: [
+      { file: 'src/catalog/fill-defaults.test.ts', title: 'fills in the branch that fits with the defaults beside it' },
+    ],
   },
   {
     id: 'tools-get-live-objects',

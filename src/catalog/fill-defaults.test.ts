@@ -54,6 +54,39 @@ describe('compileDefaults', () => {
     expect(given).toEqual(before);
   });
 
+  it.each<[string, JsonObject, JsonObject, JsonObject]>([
+    [
+      'the branch that fits with the defaults beside it',
+      object(
+        { kind: { default: 'two' } },
+        {
+          anyOf: [
+            object({ kind: { const: 'one' }, n: { default: 1 } }),
+            object({ kind: { const: 'two' }, m: { default: 2 } }),
+          ],
+        },
+      ),
+      {},
+      { kind: 'two', m: 2 },
+    ],
+    [
+      'other members only where no pattern is for them',
+      { patternProperties: { '^x-': {} }, additionalProperties: object({ b: { default: 1 } }) },
+      { 'x-a': {}, y: {} },
+      { 'x-a': {}, y: { b: 1 } },
+    ],
+    [
+      'no other members where a pattern cannot be read',
+      { patternProperties: { '(': {} }, additionalProperties: object({ b: { default: 1 } }) },
+      { y: {} },
+      { y: {} },
+    ],
+  ])('fills in %s, and nothing more the second time', (_, schema, given, filled) => {
+    const fill = compileDefaults(schema)!;
+    expect(fill(given)).toEqual(filled);
+    expect(fill(filled)).toBe(filled);
+  });
+
   it('fills what zod fills, also in a schema that refers to itself', () => {
     interface Node {
       name: string;

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import { compileLinearPattern, isLinearPattern } from './linear-pattern.ts';
 import { resolveLocalReference } from './schema-walk.ts';
 import { compileSchema, type Validate } from './validate-arguments.ts';
 
@@ -12,8 +13,8 @@ const NO_ANCHORS: ReadonlyMap<string, JsonObject> = new Map();
 
 /**
  * Fills in the defaults of a JSON Schema: those of `properties`, also below `items`, `prefixItems`, `additionalProperties`, `allOf`
- * and `$ref`, and those of the first branch of `anyOf` or `oneOf` that the value fits. Conditions (`if`, `dependentSchemas`) and
- * patterns are not looked into. Undefined: the schema has no defaults.
+ * and `$ref`, and then those of the first branch of `anyOf` or `oneOf` that the value fits. Conditions (`if`, `dependentSchemas`)
+ * and the schemas behind patterns are not looked into. Undefined: the schema has no defaults.
  */
 export function compileDefaults(root: JsonObject): FillDefaults | undefined {
   if (!JSON.stringify(root).includes('"default"')) return undefined;
@@ -31,7 +32,8 @@ export function compileDefaults(root: JsonObject): FillDefaults | undefined {
   }
 
   function fillBy(schema: JsonObject, value: JsonValue): JsonValue {
-    let filled = value;
+    // Members first: which branch fits may hang on a default beside it, and a second pass must choose the same one.
+    let filled = fillOwn(schema, value);
     const target = referenceOf(schema);
     if (target !== undefined) filled = fill(target, filled);
     for (const part of listOf(schema['allOf'])) filled = fill(part, filled);
@@ -39,8 +41,12 @@ export function compileDefaults(root: JsonObject): FillDefaults | undefined {
       const branch = list.find((one) => isJsonObject(one) && fits(one, filled));
       if (branch !== undefined) filled = fill(branch, filled);
     }
-    if (Array.isArray(filled)) return fillItems(schema, filled);
-    return isJsonObject(filled) ? fillMembers(schema, filled) : filled;
+    return filled;
+  }
+
+  function fillOwn(schema: JsonObject, value: JsonValue): JsonValue {
+    if (Array.isArray(value)) return fillItems(schema, value);
+    return isJsonObject(value) ? fillMembers(schema, value) : value;
   }
 
   function fillMembers(schema: JsonObject, value: JsonObject): JsonObject {
@@ -58,11 +64,20 @@ export function compileDefaults(root: JsonObject): FillDefaults | undefined {
     }
     const others = schema['additionalProperties'];
     if (!isJsonObject(others)) return filled;
+    const isKnown = (name: string): boolean => Object.hasOwn(properties, name) || hasPattern(schema, name);
     for (const [name, given] of Object.entries(value)) {
-      const member = Object.hasOwn(properties, name) ? given : fill(others, given);
+      const member = isKnown(name) ? given : fill(others, given);
       if (member !== given) set(name, member);
     }
     return filled;
+  }
+
+  /** A pattern that cannot be read is taken to be for every name: too few defaults are caught, too many are not. */
+  function hasPattern({ patternProperties }: JsonObject, name: string): boolean {
+    if (!isJsonObject(patternProperties)) return false;
+    return Object.keys(patternProperties).some(
+      (source) => !isLinearPattern(source) || compileLinearPattern(source).test(name),
+    );
   }
 
   function fillItems(schema: JsonObject, value: JsonValue[]): JsonValue[] {

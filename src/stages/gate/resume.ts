@@ -47,7 +47,7 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
   return allow({ ...call, arguments: args, canonical }, { ...effective, approval: approval.question.id });
 }
 
-/** The bytes of the question were judged before it was asked: a tool that normalises is not asked to parse them again. */
+/** The bytes of the question were judged before it was asked, by this very tool. They are not parsed again, and no default is filled in again. */
 function readAllowed(
   call: GatedCall,
   { editedArguments }: Approval,
@@ -56,8 +56,7 @@ function readAllowed(
 ): Soon<JudgedArguments | Ending> {
   const read = readArguments(allowed);
   if (!read.ok) return endedBy(call, 'mismatch', { what: 'the arguments' });
-  const isParsed = editedArguments === undefined && call.tool.declaration.normalises === true;
-  if (isParsed) return { kind: 'judged', arguments: read.value, canonical: allowed };
+  if (editedArguments === undefined) return { kind: 'judged', arguments: read.value, canonical: allowed };
   return judgedArguments(call, read.value, allowed, needs);
 }
 
