@@ -31,6 +31,8 @@ export const ROWS_A1: readonly Requirement[] = [
         'src/gate/approvals/render-question.test.ts',
         'masks all of what cannot be read, if anything in it is masked',
       ),
+      test('test/plane/gate-approvals.test.ts', 'have a binding that does not give away what they mask'),
+      test('src/cli/show-approval.test.ts', 'holds nothing that a masked value could be tried against'),
       ...onBothStores('a masked question is allowed only by an approver who has revealed it'),
       ...onBothStores('a reveal counts once per principal and for no other one, also in a quorum'),
       ...onBothStores('a reveal that names another binding, by the requester, or of no question, reveals nothing'),
@@ -50,6 +52,7 @@ export const ROWS_A1: readonly Requirement[] = [
       'old-questions-need-no-reveal',
       'form-offers-yes-to-what-it-masks',
       'what-cannot-be-read-is-shown-unmasked',
+      'bindings-give-masked-values-away',
     ],
   },
   {

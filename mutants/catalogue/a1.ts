@@ -125,6 +125,16 @@ export const SHOWN_IS_RUN: readonly Mutant[] = [
     ],
   },
   {
+    id: 'bindings-give-masked-values-away',
+    bug: 'The binding of a question is made of what an approver knows and the arguments, so that a short secret can be found by trying.',
+    file: 'src/stages/gate/ask-approval.ts',
+    find: 'salt: randomId()',
+    replace: "salt: ''",
+    caughtBy: [
+      { file: 'test/plane/gate-approvals.test.ts', title: 'have a binding that does not give away what they mask' },
+    ],
+  },
+  {
     id: 'what-cannot-be-read-is-shown-unmasked',
     bug: 'A text that is nested too deeply to be read is shown as it is, with what is masked in it.',
     file: 'src/gate/approvals/render-question.ts',

@@ -4,13 +4,19 @@ import type { RenderedQuestion } from '../gate/approvals/render-question.ts';
 import { showDuration } from './duration.ts';
 import type { Terminal } from './terminal.ts';
 
-/** For a program: everything, but of the arguments only what may be shown. */
+/** For a program: everything, but of the arguments only what may be shown, and nothing to try out what is masked against. */
 export function toShownJson({ approval, shown, edited }: ShownApproval): unknown {
   const { editedArguments: _, ...rest } = approval;
+  const { salt: _salt, changedBy, ...question } = approval.question;
   const { answers } = shown;
   return {
     ...rest,
-    question: { ...approval.question, arguments: shown.arguments, ...(answers === undefined ? {} : { answers }) },
+    question: {
+      ...question,
+      ...(changedBy === undefined ? {} : { changedBy: changedBy.map(({ hook, at }) => ({ hook, at })) }),
+      arguments: shown.arguments,
+      ...(answers === undefined ? {} : { answers }),
+    },
     ...(edited === undefined ? {} : { editedArguments: edited }),
   };
 }

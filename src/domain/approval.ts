@@ -73,7 +73,9 @@ export interface ApprovalQuestion {
   readonly approvers: readonly (readonly string[])[];
   readonly requesterMayDecide: boolean;
   readonly quorum: number;
-  /** SHA-256, hex, of tool id, tool digest, arguments, session and askers. A decision must name it. */
+  /** Random, and never shown: without it, a short secret in masked arguments could be found by trying bindings. Older releases had none. */
+  readonly salt?: string;
+  /** SHA-256, hex, of tool id, tool digest, arguments, session, askers and salt. A decision must name it. */
   readonly binding: string;
 }
 

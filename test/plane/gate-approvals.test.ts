@@ -5,6 +5,7 @@ import type { Approval } from '../../src/domain/approval.ts';
 import type { Rule } from '../../src/domain/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { bindingOf } from '../../src/gate/approvals/binding.ts';
 import { randomId } from '../../src/wire/ids.ts';
 import { createModuleFolder } from '../fixtures/catalog/module-folder.ts';
 import { SILENT_LOG } from '../support/sample-call.ts';
@@ -352,6 +353,14 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
     expect(await plane.client.approvals.decide(OPERATOR, question.id, refused)).toEqual({ kind: 'not-revealed' });
     await decide(plane, approval, 'deny');
     expect(await outcome).toMatchObject({ error: { code: 'APPROVAL_DENIED' } });
+  });
+
+  it('have a binding that does not give away what they mask', async () => {
+    const { approval } = await send(randomId());
+    const { salt, tool, toolDigest, arguments: args, session: asking, askers, binding } = approval.question;
+    expect(salt).toMatch(/^[\w-]{20,}$/);
+    expect(bindingOf({ tool, toolDigest, arguments: args, session: asking, askers })).not.toBe(binding);
+    await decide(plane, approval, 'deny');
   });
 
   it('asked for by a hook stay with whom it named, when a rule has changed and asks again', async () => {

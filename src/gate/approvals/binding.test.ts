@@ -35,6 +35,12 @@ describe('bindingOf', () => {
     expect(bindingOf({ ...PARTS, ...change })).not.toBe(bindingOf(PARTS));
   });
 
+  it('cannot be found by trying arguments, without the salt of the question', () => {
+    const salted = { ...PARTS, salt: 'b2c1' };
+    expect(bindingOf(salted)).not.toBe(bindingOf(PARTS));
+    expect(bindingOf(salted)).not.toBe(bindingOf({ ...PARTS, salt: 'b2c2' }));
+  });
+
   it('does not depend on the order in which they asked', () => {
     expect(bindingOf({ ...PARTS, askers: PARTS.askers.toReversed() })).toBe(bindingOf(PARTS));
   });

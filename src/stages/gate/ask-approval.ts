@@ -14,7 +14,7 @@ import type { AskAnswer } from '../../ports/approval-store.ts';
 import type { Plane } from '../../ports/plane.ts';
 import { findQuestionMasks, type MaskedTool } from '../../redact/question-masks.ts';
 import { shortSignature } from '../../wire/history.ts';
-import { newApprovalId } from '../../wire/ids.ts';
+import { newApprovalId, randomId } from '../../wire/ids.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { showInput } from '../../wire/read-input.ts';
 import type { GatedCall } from './gated-call.ts';
@@ -99,7 +99,14 @@ function writeQuestion(call: GatedCall, merged: MergedAsk, { canonical, changedB
   const { delivery, policy } = call.claimed;
   const { id: tool, digest: toolDigest } = call.tool.declaration;
   const { timeoutMs: _timeoutMs, ...asked } = merged;
-  const parts = { tool, toolDigest, arguments: canonical, session: delivery.session, askers: merged.askers };
+  const parts = {
+    tool,
+    toolDigest,
+    arguments: canonical,
+    session: delivery.session,
+    askers: merged.askers,
+    salt: randomId(),
+  };
   // A tool may take from its caller's answers what others take from their arguments, so approvers see both.
   const { input } = call.envelope;
   const answers = input === undefined ? undefined : showInput(input);
