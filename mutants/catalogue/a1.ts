@@ -135,6 +135,19 @@ export const SHOWN_IS_RUN: readonly Mutant[] = [
     ],
   },
   {
+    id: 'audit-tells-of-reveals-that-were-none',
+    bug: 'The audit says that an approver revealed a question that masks nothing.',
+    file: 'src/client/approvals.ts',
+    find: 'if (isOpen && masksOf(question).length === 0)',
+    replace: 'if (isOpen && masksOf(question).length < 0)',
+    caughtBy: [
+      {
+        file: 'src/client/approvals.test.ts',
+        title: 'reveal writes nothing to the audit for a question that masks nothing',
+      },
+    ],
+  },
+  {
     id: 'what-cannot-be-read-is-shown-unmasked',
     bug: 'A text that is nested too deeply to be read is shown as it is, with what is masked in it.',
     file: 'src/gate/approvals/render-question.ts',

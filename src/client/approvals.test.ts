@@ -51,6 +51,19 @@ const idsOf = (found: readonly Approval[]) => found.map(({ question }) => questi
 const UNKNOWN = { code: 'APPROVAL_UNKNOWN' };
 
 describe('client approvals', () => {
+  it('reveal writes nothing to the audit for a question that masks nothing', async () => {
+    const { id, callId, binding } = await ask();
+    expect(await approvals.reveal(RITA, id, { binding })).toEqual({ kind: 'revealed' });
+    expect(await approvals.reveal(RITA, id, { binding: 'f'.repeat(64) })).toEqual({ kind: 'mismatch' });
+    const events = (await auditOf(store, callId)).map(({ event }) => event);
+    expect(events).toEqual(['approval.requested']);
+    const masked = await ask({ question: { masks: [{ of: 'arguments', pointer: '' }] } });
+    expect(await approvals.reveal(RITA, masked.id, { binding: masked.binding })).toEqual({ kind: 'revealed' });
+    expect((await auditOf(store, masked.callId)).map(({ event }) => event)).toContain('approval.revealed');
+    await approvals.decide(RITA, id, { decision: 'deny', binding });
+    expect(await approvals.reveal(RITA, id, { binding })).toEqual({ kind: 'already-decided', state: 'denied' });
+  });
+
   it('list and get show a question to operators, approvers and its requester, and to nobody else', async () => {
     const question = await ask({ question: { detail: 'for reviewers' } });
     for (const approver of [OPERATOR, RITA]) {

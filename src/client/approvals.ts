@@ -2,7 +2,6 @@ import {
   APPROVAL_DECISIONS,
   type Approval,
   type ApprovalId,
-  type ApprovalQuestion,
   type ApprovalState,
   type Principal,
 } from '../domain/approval.ts';
@@ -10,6 +9,7 @@ import { planeError } from '../domain/errors.ts';
 import { parseScopedId } from '../domain/ids.ts';
 import type { DecideAnswer, RevealAnswer } from '../ports/approval-store.ts';
 import type { Store } from '../ports/store.ts';
+import { masksOf } from '../gate/approvals/render-question.ts';
 import { standingOf } from '../gate/approvals/may-decide.ts';
 import { encode } from '../wire/message-pack.ts';
 import { toPrincipal, type Approver } from './approver.ts';
@@ -80,10 +80,10 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
   }
 
   /** Undefined for a requester: they may see their own question, and not answer it. */
-  async function findToDecide(principal: Principal, asked: string): Promise<ApprovalQuestion | undefined> {
-    const { question } = await find(principal, asked);
+  async function findToDecide(principal: Principal, asked: string): Promise<Approval | undefined> {
+    const approval = await find(principal, asked);
     const { policy } = await store.readPolicy();
-    return standingOf(question, principal, policy) === 'approver' ? question : undefined;
+    return standingOf(approval.question, principal, policy) === 'approver' ? approval : undefined;
   }
 
   async function findByPrefix(prefix: string): Promise<ApprovalId[]> {
@@ -114,9 +114,13 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
     },
     async reveal(approver, asked, { binding }) {
       const by = await toPrincipal(store, approver);
-      const question = await findToDecide(by, asked);
-      if (question === undefined) return { kind: 'not-yours' };
+      const approval = await findToDecide(by, asked);
+      if (approval === undefined) return { kind: 'not-yours' };
+      const { question, state } = approval;
       const { id } = question;
+      // Nothing is masked, so there is nothing that the audit could say was revealed.
+      const isOpen = state === 'pending' && binding === question.binding;
+      if (isOpen && masksOf(question).length === 0) return { kind: 'revealed' };
       const audit = encode({ approval: id, binding, by: `${by.kind} ${by.name}` });
       return store.revealApproval({ id, binding, by, audit });
     },
@@ -125,9 +129,9 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
       if (!APPROVAL_DECISIONS.includes(decision.decision)) {
         throw planeError('APPROVAL_INVALID', { problem: `the decision must be ${APPROVAL_DECISIONS.join(', ')}` });
       }
-      const question = await findToDecide(principal, asked);
-      if (question === undefined) return { kind: 'not-yours' };
-      return store.decideApproval(decideRequest(question, principal, decision, settings.retentionMs));
+      const approval = await findToDecide(principal, asked);
+      if (approval === undefined) return { kind: 'not-yours' };
+      return store.decideApproval(decideRequest(approval.question, principal, decision, settings.retentionMs));
     },
   };
 }

@@ -22,9 +22,6 @@ export function EditDialog({ approval, onDecide, onClose }: EditDialogProps): VN
   const isChanged = read.kind === 'valid' && (asked.kind === 'invalid' || read.normal !== asked.normal);
   return (
     <Dialog title="Edit and allow once" wide onClose={onClose}>
-      {asked.kind === 'valid' ? null : (
-        <p class="hint">Some of the arguments are not shown here, so write all of them, the hidden ones too.</p>
-      )}
       <form
         class="edit"
         onSubmit={(event) => {
