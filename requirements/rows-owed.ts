@@ -65,4 +65,18 @@ export const ROWS_OWED: readonly Requirement[] = [
     ],
     mutants: ['stdio-revokes-questions', 'cancelled-repeats-cancel-the-call', 'revoked-tokens-keep-their-sessions'],
   },
+  {
+    id: 'O4',
+    says: 'A call that an operator or its caller cancelled by name stays cancelled: no repeat makes it anew, and none makes a call behind its answer.',
+    tests: [
+      test('src/mcp/inbound/owed-request.test.ts', 'a call is called off by the request that made it'),
+      test('test/mcp/owed-cancel.test.ts', 'that an operator cancels stays cancelled: its repeat makes no other one'),
+      test(
+        'test/mcp/owed-cancel.test.ts',
+        'that an operator cancels while its repeat waits leaves no other call behind',
+      ),
+      test('test/mcp/owed-cancel.test.ts', 'a form that a requester declines on a repeat ends the call'),
+    ],
+    mutants: ['repeats-undo-cancels-of-operators', 'repeats-call-in-the-background'],
+  },
 ];

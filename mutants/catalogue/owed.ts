@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const EMBEDDED = 'test/contract/embedded.test.ts';
 const REDIS = 'test/contract/redis.test.ts';
+const CANCEL = 'test/mcp/owed-cancel.test.ts';
 const UNIT = 'src/mcp/inbound/owed-request.test.ts';
 
 /** Bugs against the calls owed to MCP clients, and against what a revoked token must end. */
@@ -110,6 +111,29 @@ export const OWED: readonly Mutant[] = [
     find: 'call({ ...request, signal: neverCancels }, answered, hear, key)',
     replace: 'call(request, answered, hear, key)',
     caughtBy: [{ file: 'test/mcp/owed-stdio.test.ts', title: 'a question outlives a repeat over' }],
+  },
+  {
+    id: 'repeats-undo-cancels-of-operators',
+    bug: 'A repeat makes a call anew that an operator has cancelled.',
+    file: 'src/mcp/inbound/owed-request.ts',
+    find: "kind === 'cancelled' && executed === 'no' && error?.facts?.['by'] === 'request'",
+    replace: "kind === 'cancelled' && executed === 'no' && error?.facts?.['by'] !== ''",
+    caughtBy: [
+      { file: UNIT, title: 'a call is called off by the request that made it, and by nothing that named it' },
+      { file: CANCEL, title: 'that an operator cancels stays cancelled: its repeat makes no other one' },
+    ],
+  },
+  {
+    id: 'repeats-call-in-the-background',
+    bug: 'A repeat whose call was cancelled makes another one behind the answer, with a question that no client waits for.',
+    file: 'src/mcp/inbound/call-tool.ts',
+    find: 'attach(request, answered, hear, held);',
+    replace: `attach(request, answered, hear, held).then(async (end) => {
+    if (end.kind !== 'settled' || end.outcome.kind !== 'cancelled') return end;
+    await owed.drop();
+    return callOwed(request, answered, hear);
+  });`,
+    caughtBy: [{ file: CANCEL, title: 'that an operator cancels while its repeat waits leaves no other call behind' }],
   },
   {
     id: 'repeats-outrun-lost-connections',

@@ -104,7 +104,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     store,
     replies,
     patience,
-    cancel: (session, callId) => void cancel(session, callId).catch(() => undefined),
+    cancel: (session, callId) => void cancel(session, callId, 'request').catch(() => undefined),
     redirects: createRedirects(store),
     tryAgain,
   };
@@ -260,10 +260,10 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     return settledAnswer(callId, decodeOutcome(record.outcome));
   }
 
-  async function cancel(session: Caller, asked: string): Promise<CancelAnswer> {
+  async function cancel(session: Caller, asked: string, by: 'caller' | 'request'): Promise<CancelAnswer> {
     const callId = ownCallId(session, asked);
     const answer = await store.cancelCall({
-      ...cancelRequest(callId, settings.retentionMs, 'caller'),
+      ...cancelRequest(callId, settings.retentionMs, by),
       session: { id: session.id, tokenDigest: knownSession(session).proof.tokenDigest },
     });
     const { id, run } = session;
@@ -282,7 +282,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     watchToolkit: (session, listener) =>
       watchToolkit(store, () => toolkit(session), { listener, signal: closing.signal }),
     result,
-    cancel,
+    cancel: (session, callId) => cancel(session, callId, 'caller'),
     redirect: async (session, asked, target = {}) =>
       home.redirects.redirect(knownSession(session), ownCallId(session, asked), target, 0),
     approvals: createApprovals(store, settings),

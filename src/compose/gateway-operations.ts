@@ -86,7 +86,7 @@ export function createOperations({ store, trail, config, log, auditKeys }: Opera
       const problems = problem === undefined ? [] : [problem];
       return { checked: records, statements, notices: [...notices], problems };
     },
-    cancelCall: (callId, { by }) => store.cancelCall(cancelRequest(callId, config.worker.retentionMs, by)),
+    cancelCall: (callId, { by }) => store.cancelCall(cancelRequest(callId, config.worker.retentionMs, 'operator', by)),
     async resolveCall(callId, resolution, { by }) {
       const answer = await store.resolveCall({ callId, resolution, audit: encode({ resolution, by }) });
       if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });

@@ -1,3 +1,4 @@
+import type { CancelFacts } from './cancelled-by.ts';
 import { entry } from './error-entry.ts';
 
 /** What every one of them tells the model: a bare "denied" is retried, or taken for an outage. */
@@ -23,7 +24,7 @@ export const APPROVAL_ERRORS = {
     stage: 'gate',
     kind: 'cancelled',
     retry: 'never',
-    say: () => `The call was cancelled while a person was asked about it. ${FINAL}`,
+    say: (_facts: CancelFacts) => `The call was cancelled while a person was asked about it. ${FINAL}`,
   }),
   APPROVAL_SESSION_ENDED: entry({
     stage: 'gate',

@@ -1,4 +1,5 @@
 import { APPROVAL_ERRORS } from './approval-errors.ts';
+import type { CancelFacts } from './cancelled-by.ts';
 import { entry } from './error-entry.ts';
 import { INPUT_ERRORS } from './input-errors.ts';
 import { GATE_ERRORS } from './gate-errors.ts';
@@ -194,7 +195,7 @@ export const CALL_ERRORS = {
     stage: 'execute',
     kind: 'cancelled',
     retry: 'never',
-    say: () => 'The call was cancelled.',
+    say: (_facts: CancelFacts) => 'The call was cancelled.',
   }),
   TOOL_CRASHED: entry({
     stage: 'execute',

@@ -9,12 +9,12 @@ import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import { call } from '../stages/call/call.ts';
+import { cancelRequest } from '../stages/call/cancel-request.ts';
 import { CallerEmitter } from '../stages/call/caller-emitter.ts';
 import { prepareCall, type CallOrder } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
 import { newCallerId } from '../wire/ids.ts';
-import { encode } from '../wire/message-pack.ts';
-import { decodeOutcome, encodeOutcome } from '../wire/outcome.ts';
+import { decodeOutcome } from '../wire/outcome.ts';
 import type { Slots } from './slots.ts';
 import type { ToolLimiter } from './tool-limiter.ts';
 
@@ -131,14 +131,7 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         if (acceptance.kind !== 'under-way') return acceptance.outcome;
         expected.accepted(acceptance.callId);
         const outcome = await untilSettled(expected.outcome, signal, () =>
-          store.cancelCall({
-            callId: acceptance.callId,
-            outcome: encodeOutcome(trouble('CALL_CANCELLED', {})),
-            outcomeIfHeld: encodeOutcome(trouble('CALL_CANCELLED', {}, { executed: 'unknown' })),
-            outcomeIfParked: encodeOutcome(trouble('APPROVAL_ABORTED', {})),
-            audit: encode({ outcome: 'cancelled', by: 'parent' }),
-            retentionMs: needs.retentionMs,
-          }),
+          store.cancelCall(cancelRequest(acceptance.callId, needs.retentionMs, 'parent')),
         );
         teller?.replied(outcome);
         return outcome;

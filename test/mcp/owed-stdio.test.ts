@@ -2,18 +2,17 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { DatabaseSync } from '@photostructure/sqlite';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApprovals } from '../../src/client/approvals.ts';
 import type { Approval, Principal } from '../../src/domain/approval.ts';
-import type { Store } from '../../src/ports/store.ts';
 import { eventually } from '../support/process.ts';
 import { MAIN, startDevPlane, type DevPlane } from './dev-plane.ts';
 import { connectPlain, ERAS, idOf, isPending, type Era, type PlainClient, type ToolCall } from './owed-clients.ts';
+import { isTaken, untilEntry } from './owed-entries.ts';
 
 const OPERATOR: Principal = { kind: 'operator', name: 'root' };
 const MODULES = fileURLToPath(new URL('../fixtures/owed', import.meta.url));
@@ -57,27 +56,6 @@ async function startMcp(era: Era): Promise<PlainClient & { kill(): Promise<void>
 const connectHttp = async (era: Era, agent = 'desktop'): Promise<PlainClient> =>
   connectPlain(era, new URL(plane.url).origin, (await plane.token({ agent })).text);
 
-interface Entry {
-  readonly name: string;
-  readonly attempt: string;
-  readonly holder: string | null;
-}
-
-/** The entry of a call, in a copy that the owner of the store makes: nothing else may open its file. */
-async function entryOf(callId: string): Promise<Entry | undefined> {
-  const copy = join(plane.folder, 'entries.sqlite');
-  await (plane.store as Store & { copyTo(file: string): Promise<void> }).copyTo(copy);
-  const database = new DatabaseSync(copy);
-  const query = database.prepare('SELECT name, attempt, holder FROM owed WHERE name = ?');
-  const entry = query.get(callId.split('.')[2]!) as Entry | undefined;
-  database.close();
-  rmSync(copy);
-  return entry;
-}
-
-const untilEntry = (callId: string, is: (entry: Entry | undefined) => boolean): Promise<unknown> =>
-  eventually(async () => is(await entryOf(callId)) || undefined, { timeoutMs: 30_000, what: `an entry of ${callId}` });
-
 const file = (): string => join(plane.folder, 'letters.txt');
 const letter = (text: string): ToolCall => ({ name: 'post__send', arguments: { file: file(), text } });
 function sent(text: string): string[] {
@@ -120,9 +98,9 @@ describe.each(ERAS)('sallyport mcp, %s', (era) => {
     const patience = new AbortController();
     const repeat = client.call(letter(text), { signal: patience.signal });
     repeat.catch(() => undefined);
-    await untilEntry(idOf(first), (entry) => entry?.attempt !== entry?.name && entry?.holder !== null);
+    await untilEntry(plane, idOf(first), isTaken);
     patience.abort();
-    await untilEntry(idOf(first), (entry) => entry === undefined || entry.holder === null);
+    await untilEntry(plane, idOf(first), (entry) => entry === undefined || entry.holder === null);
     const [question, ...more] = await questions(text);
     expect([question?.state, more]).toEqual(['pending', []]);
     const { id, binding } = question!.question;

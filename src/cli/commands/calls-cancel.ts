@@ -21,7 +21,9 @@ export function callsCancelCommand(): Command {
       action((context, id: string) =>
         withStore(context, async (store, { config }) => {
           const callId = asCallId(id);
-          const answer = await store.cancelCall(cancelRequest(callId, config.worker.retentionMs, cliActor().by));
+          const answer = await store.cancelCall(
+            cancelRequest(callId, config.worker.retentionMs, 'operator', cliActor().by),
+          );
           if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
           if (context.terminal.json) context.terminal.printJson({ callId, answer });
           else context.terminal.print(SAID[answer]);

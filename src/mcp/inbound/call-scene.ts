@@ -3,6 +3,7 @@ import type { CallAnswer } from '../../client/call-answer.ts';
 import type { ApprovalId } from '../../domain/approval.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
 import type { SessionHandle } from '../../domain/session.ts';
 import type { CallUnderWay } from './call-under-way.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
@@ -27,6 +28,8 @@ export interface CallScene {
   pending(at: { readonly callId: CallId; readonly approval?: ApprovalId }): Result;
   /** Makes the call; with input, once more, with what its tool asked for. */
   begin(input?: Answered): CallUnderWay;
+  /** Makes the call anew if `begin` found an earlier one, and this is its outcome: its own request had called it off. */
+  anew?(outcome: Outcome): Promise<CallUnderWay | undefined>;
 }
 
 /** What a tool gets to know with its next run. */

@@ -11,6 +11,7 @@ import type { CallEvent } from '../../domain/call-event.ts';
 import { trouble } from '../../domain/errors.ts';
 import { parseScopedId, type CallId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
 import type { SessionHandle } from '../../domain/session.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { sha256 } from '../../wire/digest.ts';
@@ -21,7 +22,7 @@ import { hearEvents } from './hear-events.ts';
 import { linkAbort } from './link-abort.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
 import type { HeldCall } from './owed-calls.ts';
-import { isCalledOff, OwedRequest, wasCalledOff } from './owed-request.ts';
+import { isCalledOff, OwedRequest } from './owed-request.ts';
 import { invalidParams } from './protocol-problem.ts';
 import { FORM_MS, pursueCall } from './pursue-call.ts';
 import { showOutcome } from './show-outcome.ts';
@@ -52,6 +53,7 @@ export async function callTool(
   const owed = new OwedRequest(peer.sent?.(ctx.mcpReq.id), signal);
   const request: ToolRequest = { home, peer, session, tool, args, wish, ctx, signal, owed };
   const owner = { bearer: peer.bearer, method: 'tools/call', params: { name: params.name, arguments: args } };
+  let round: Answered | undefined;
   try {
     const pursued = await pursueCall({
       home,
@@ -61,10 +63,11 @@ export async function callTool(
       signal,
       owner,
       comesBack: () => wish.callId !== undefined || owed.earlier !== undefined,
-      owedDigest: () => owed.digest,
+      owedDigest: () => owed.lastDigest,
       resumed: (callId, digest) => holdNamed(request, callId, digest),
       pending: (at) => showPending({ ...at, wayBack: wayBackOf(request), earlier: owed.earlier }),
-      begin: (answered) => begin(request, answered),
+      begin: (answered) => begin(request, (round = answered)),
+      anew: (outcome) => makeAnew(request, outcome, round),
     });
     return await answer(request, pursued);
   } catch (error) {
@@ -104,7 +107,7 @@ function begin(request: ToolRequest, answered?: Answered): CallUnderWay {
   });
 }
 
-/** Makes the call under an entry of its own, or takes one that is owed. One that was called off before it ran is made anew. */
+/** Makes the call under an entry of its own, or takes one that is owed. */
 async function callOwed(
   request: ToolRequest,
   answered: Answered | undefined,
@@ -112,19 +115,29 @@ async function callOwed(
 ): Promise<CallAnswer> {
   const { home, session, wish, signal, owed } = request;
   const options = { lifetimeMs: owedMs(home), fresh: wish.fresh === true, signal, isLost: () => owed.isLost };
-  for (;;) {
-    const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
-    if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', {}) };
-    if (holding.kind !== 'held') {
-      const facts = { what: 'open MCP calls of this subject', retryAfterMs: OVERLOADED_RETRY_MS };
-      return { kind: 'refused', outcome: trouble('OVERLOADED', facts) };
-    }
-    const { held } = holding;
-    if (held.earlier === undefined) return call(request, answered, hear, held.key);
-    const answer = await attach(request, answered, hear, held);
-    if (signal.aborted || !wasCalledOff(answer)) return answer;
-    await owed.drop(held);
+  const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
+  if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', { by: 'request' }) };
+  if (holding.kind !== 'held') {
+    const facts = { what: 'open MCP calls of this subject', retryAfterMs: OVERLOADED_RETRY_MS };
+    return { kind: 'refused', outcome: trouble('OVERLOADED', facts) };
   }
+  const { held } = holding;
+  return held.earlier === undefined ? call(request, answered, hear, held.key) : attach(request, answered, hear, held);
+}
+
+/**
+ * The call that is made in the place of an earlier one that its own request called off. Only the request itself does this, on the way to
+ * its answer: the promise of a call outlives the answer, and what it made then would be a call that no client waits for.
+ */
+async function makeAnew(
+  request: ToolRequest,
+  outcome: Outcome,
+  answered: Answered | undefined,
+): Promise<CallUnderWay | undefined> {
+  const { signal, owed } = request;
+  if (signal.aborted || owed.earlier === undefined || !isCalledOff(outcome)) return undefined;
+  await owed.drop();
+  return begin(request, answered);
 }
 
 /** Waits for an earlier call, which goes on when the client stops waiting: it was promised to the client that can come back again. */
@@ -188,13 +201,14 @@ async function answer(request: ToolRequest, pursued: Pursued): Promise<CallToolR
   const { peer, signal, owed } = request;
   if (pursued.kind === 'reply') {
     // Before the client can come back: it must find the call owed, at whichever gateway.
-    if (pursued.next === 'come-back') await owed.owe({ lifetimeMs: await owedLonger(request, pursued.approval) });
+    if (pursued.next === 'come-back')
+      await owed.owe({ lifetimeMs: await owedLonger(request, pursued.approval) });
     else owed.answer(pursued.next === 'form' ? FORM_MS : undefined);
     return pursued.reply as CallToolResult;
   }
   const { outcome } = pursued;
   // A refusal says that this request left no trace; what an earlier request made is still owed.
-  const isOver = pursued.kind === 'refused' ? owed.earlier === undefined : isCalledOff(outcome);
+  const isOver = pursued.kind === 'refused' ? owed.earlier === undefined : signal.aborted && isCalledOff(outcome);
   if (isOver) await owed.forget();
   else if (signal.aborted || pursued.kind === 'refused') await owed.owe();
   else owed.answer();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { trouble } from '../../domain/errors.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { HeldCall } from './owed-calls.ts';
-import { OwedRequest, type Sent } from './owed-request.ts';
+import { isCalledOff, OwedRequest, type Sent } from './owed-request.ts';
 
 /** A request that holds one entry, and what was asked of the store about it. */
 async function holding(sent?: Promise<Sent>, signal = new AbortController().signal) {
@@ -91,4 +92,11 @@ describe('a request among the calls owed', () => {
     await new Promise((done) => setImmediate(done));
     expect(released).toEqual(['gone']);
   });
+});
+
+it('a call is called off by the request that made it, and by nothing that named it', () => {
+  const by = ['request', 'caller', 'agent', 'parent', 'operator'] as const;
+  expect(by.filter((each) => isCalledOff(trouble('APPROVAL_ABORTED', { by: each })))).toEqual(['request']);
+  expect(isCalledOff(trouble('CALL_CANCELLED', {}))).toBe(false);
+  expect(isCalledOff(trouble('CALL_CANCELLED', { by: 'request' }, { executed: 'unknown' }))).toBe(false);
 });

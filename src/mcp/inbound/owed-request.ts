@@ -1,5 +1,4 @@
 import type { Outcome } from '../../domain/outcome.ts';
-import type { CallAnswer } from '../../client/call-answer.ts';
 import type { EarlierCall, HeldCall, Holding } from './owed-calls.ts';
 
 /** What became of the response to a request: all of it was written, or its connection ended first. */
@@ -39,8 +38,8 @@ export class OwedRequest {
     return this.#earlier;
   }
 
-  /** The digest of the entry that was held last. A client with a form brings it back, because a later round has a digest of its own. */
-  get digest(): string | undefined {
+  /** A client with a form brings it back: it finds the entry that was held last, and a later round has a digest of its own. */
+  get lastDigest(): string | undefined {
     return [...this.#held].at(-1)?.digest;
   }
 
@@ -54,10 +53,13 @@ export class OwedRequest {
     return found;
   }
 
-  /** Nothing of it ran, and nothing will: the same again is another call. */
-  async drop(held: HeldCall): Promise<void> {
-    this.#held.delete(held);
-    await held.leave();
+  /** Nothing ran of the call that was taken last, and nothing will: the same again is another call. */
+  async drop(): Promise<void> {
+    const last = [...this.#held].at(-1);
+    if (last === undefined) return;
+    this.#held.delete(last);
+    this.#earlier = undefined;
+    await last.leave();
   }
 
   /** The client is told to come back, or cannot be told anything. */
@@ -96,11 +98,10 @@ export class OwedRequest {
   }
 }
 
-/** Ended without a start, because the client called it off: there is nothing that a repeat could be given. */
-export function wasCalledOff(answer: CallAnswer): boolean {
-  return answer.kind === 'settled' && isCalledOff(answer.outcome);
-}
-
-export function isCalledOff({ kind, executed }: Outcome): boolean {
-  return kind === 'cancelled' && executed === 'no';
+/**
+ * Ended before it ran, because the request that made it was cancelled: there is nothing that a repeat could be given. What anyone
+ * cancelled by its name, an operator above all, stays cancelled.
+ */
+export function isCalledOff({ kind, executed, error }: Outcome): boolean {
+  return kind === 'cancelled' && executed === 'no' && error?.facts?.['by'] === 'request';
 }

@@ -48,6 +48,8 @@ async function follow(scene: CallScene, call: CallUnderWay): Promise<Pursued> {
 async function come(scene: CallScene, standing: CallStanding): Promise<Pursued> {
   if (standing.kind === 'parked') return askAbout(scene, standing);
   if (standing.kind === 'pending') return goesOn(scene, standing);
+  const anew = standing.kind === 'settled' ? await scene.anew?.(standing.outcome) : undefined;
+  if (anew !== undefined) return follow(scene, anew);
   const missing = scene.peer.era === '2026' ? missingCapability(standing.outcome) : undefined;
   if (missing !== undefined) throw missing;
   const wanted = standing.kind === 'settled' ? wantedInput(standing.outcome) : undefined;
