@@ -107,7 +107,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'cancelled-repeats-cancel-the-call',
     bug: 'A client that stops waiting for an earlier call cancels it, and the question about it.',
-    file: 'src/mcp/inbound/call-tool.ts',
+    file: 'src/mcp/inbound/call-once.ts',
     find: 'call({ ...request, signal: neverCancels }, answered, hear, key)',
     replace: 'call(request, answered, hear, key)',
     caughtBy: [{ file: 'test/mcp/owed-stdio.test.ts', title: 'a question outlives a repeat over' }],
@@ -126,7 +126,7 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'repeats-call-in-the-background',
     bug: 'A repeat whose call was cancelled makes another one behind the answer, with a question that no client waits for.',
-    file: 'src/mcp/inbound/call-tool.ts',
+    file: 'src/mcp/inbound/call-once.ts',
     find: 'attach(request, answered, hear, held);',
     replace: `attach(request, answered, hear, held).then(async (end) => {
     if (end.kind !== 'settled' || end.outcome.kind !== 'cancelled') return end;

@@ -20,7 +20,7 @@ export interface CallScene {
   readonly owner: StateOwner;
   /** The client was told of this call before, and comes to hear how it ended. Known when `begin` has its first answer. */
   comesBack(): boolean;
-  /** What finds the entry of the call again that this request holds, if it holds one. */
+  /** Digest of the entry that this request holds, if it holds one. A client that shows a form brings it back with its answer. */
   owedDigest(): string | undefined;
   /** The client came back to this call with what it was given for that, and with `owedDigest`: from now on it waits here. */
   resumed(callId: CallId, digest: string | undefined): Promise<void>;

@@ -1,248 +1,27 @@
-import {
-  ProtocolError,
-  type CallToolRequest,
-  type CallToolResult,
-  type InputRequiredResult,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
-import type { CallAnswer } from '../../client/call-answer.ts';
-import { APPROVAL_LIMITS, type ApprovalId } from '../../domain/approval.ts';
-import type { CallEvent } from '../../domain/call-event.ts';
-import { trouble } from '../../domain/errors.ts';
-import { parseScopedId, type CallId } from '../../domain/ids.ts';
+import type { CallToolRequest, CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { SessionHandle } from '../../domain/session.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
-import { sha256 } from '../../wire/digest.ts';
-import type { Answered, Pursued } from './call-scene.ts';
-import { CallUnderWay } from './call-under-way.ts';
-import { readWish, type CallWish } from './call-wish.ts';
-import { hearEvents } from './hear-events.ts';
-import { linkAbort } from './link-abort.ts';
+import { callOnce } from './call-once.ts';
+import { readWish } from './call-wish.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
-import type { HeldCall } from './owed-calls.ts';
-import { isCalledOff, OwedRequest } from './owed-request.ts';
 import { invalidParams } from './protocol-problem.ts';
-import { FORM_MS, pursueCall } from './pursue-call.ts';
 import { showOutcome } from './show-outcome.ts';
-import { showPending } from './show-pending.ts';
 import type { ShownTool } from './shown-tools.ts';
-import { knowsTasks } from './tasks.ts';
-import { inputKindsOf } from './tool-input.ts';
 
-/** A call stays owed for so long after the question about it has expired. */
-const OWED_LONGER_MS = 60 * 60 * 1000;
-const OVERLOADED_RETRY_MS = 1000;
-
-/**
- * Through the whole data path. A client that closes the stream of a 2026 call, or cancels, cancels the call that this request made. A
- * request that came back to an earlier call only stops waiting for it.
- */
 export async function callTool(
   home: McpHome,
   peer: McpPeer,
   { params }: CallToolRequest,
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const tool = await findTool(home, peer, params.name);
+  const { id: tool } = await findTool(home, peer, params.name);
   const wish = readWish(params._meta);
   const args = (params.arguments ?? {}) as JsonObject;
   const session = await home.handleOf(peer, wish.run);
-  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
-  const owed = new OwedRequest(peer.sent?.(ctx.mcpReq.id), signal);
-  const request: ToolRequest = { home, peer, session, tool, args, wish, ctx, signal, owed };
-  const owner = { bearer: peer.bearer, method: 'tools/call', params: { name: params.name, arguments: args } };
-  let round: Answered | undefined;
-  try {
-    const pursued = await pursueCall({
-      home,
-      peer,
-      session,
-      ctx,
-      signal,
-      owner,
-      comesBack: () => wish.callId !== undefined || owed.earlier !== undefined,
-      owedDigest: () => owed.lastDigest,
-      resumed: (callId, digest) => holdNamed(request, callId, digest),
-      pending: (at) => showPending({ ...at, wayBack: wayBackOf(request), earlier: owed.earlier }),
-      begin: (answered) => begin(request, (round = answered)),
-      anew: (outcome) => makeAnew(request, outcome, round),
-    });
-    return await answer(request, pursued);
-  } catch (error) {
-    // A refusal in the words of the protocol is an answer. After any other error it is unknown what became of the call.
-    if (error instanceof ProtocolError) owed.answer();
-    else await owed.owe();
-    throw error;
-  } finally {
-    unlink();
-  }
-}
-
-interface ToolRequest {
-  readonly home: McpHome;
-  readonly peer: McpPeer;
-  readonly session: SessionHandle;
-  readonly tool: ShownTool;
-  readonly args: JsonObject;
-  readonly wish: CallWish;
-  readonly ctx: ServerContext;
-  readonly signal: AbortSignal;
-  readonly owed: OwedRequest;
-}
-
-function begin(request: ToolRequest, answered?: Answered): CallUnderWay {
-  const { home, session, wish, signal } = request;
-  const { client, config } = home.plane;
-  const { callId } = wish;
-  if (callId !== undefined && answered === undefined) {
-    const { waitMs } = config.gateway.mcp;
-    return CallUnderWay.found(client, session, callId, { waitMs, signal }, () => holdNamed(request, callId));
-  }
-  const { key } = wish;
-  return CallUnderWay.made(client, session, (hear) => {
-    if (key === undefined) return callOwed(request, answered, hear);
-    return call(request, answered, hear, answered === undefined ? key : keyOfRound(key, answered));
-  });
-}
-
-/** Makes the call under an entry of its own, or takes one that is owed. */
-async function callOwed(
-  request: ToolRequest,
-  answered: Answered | undefined,
-  hear: (event: CallEvent) => void,
-): Promise<CallAnswer> {
-  const { home, session, wish, signal, owed } = request;
-  const options = { lifetimeMs: owedMs(home), fresh: wish.fresh === true, signal, isLost: () => owed.isLost };
-  const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
-  if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', { by: 'request' }) };
-  if (holding.kind !== 'held') {
-    const facts = { what: 'open MCP calls of this subject', retryAfterMs: OVERLOADED_RETRY_MS };
-    return { kind: 'refused', outcome: trouble('OVERLOADED', facts) };
-  }
-  const { held } = holding;
-  return held.earlier === undefined ? call(request, answered, hear, held.key) : attach(request, answered, hear, held);
-}
-
-/**
- * The call that is made in the place of an earlier one that its own request called off. Only the request itself does this, on the way to
- * its answer: the promise of a call outlives the answer, and what it made then would be a call that no client waits for.
- */
-async function makeAnew(
-  request: ToolRequest,
-  outcome: Outcome,
-  answered: Answered | undefined,
-): Promise<CallUnderWay | undefined> {
-  const { signal, owed } = request;
-  if (signal.aborted || owed.earlier === undefined || !isCalledOff(outcome)) return undefined;
-  await owed.drop();
-  return begin(request, answered);
-}
-
-/** Waits for an earlier call, which goes on when the client stops waiting: it was promised to the client that can come back again. */
-async function attach(
-  request: ToolRequest,
-  answered: Answered | undefined,
-  hear: (event: CallEvent) => void,
-  { key, callId }: HeldCall,
-): Promise<CallAnswer> {
-  const { signal } = request;
-  const left: CallAnswer = { kind: 'pending', callId };
-  if (signal.aborted) return left;
-  const leaving = new AbortController();
-  const leave = new Promise<CallAnswer>((resolve) => {
-    signal.addEventListener('abort', () => resolve(left), { once: true, signal: leaving.signal });
-  });
-  const neverCancels = new AbortController().signal;
-  try {
-    return await Promise.race([call({ ...request, signal: neverCancels }, answered, hear, key), leave]);
-  } finally {
-    leaving.abort();
-  }
-}
-
-function call(
-  { home, peer, session, tool, args, wish, ctx, signal }: ToolRequest,
-  answered: Answered | undefined,
-  hear: (event: CallEvent) => void,
-  key: string,
-): Promise<CallAnswer> {
-  const { client, config } = home.plane;
-  const { waitMs, taskAfterMs } = config.gateway.mcp;
-  const { trace, traceState } = wish;
-  return client.call(session, tool.id, args, {
-    // Who knows tasks need not sit it out.
-    waitMs: knowsTasks(peer) ? taskAfterMs : waitMs,
-    signal,
-    via: 'mcp',
-    onEvent: hearEvents(wish, ctx, hear),
-    input: { kinds: inputKindsOf(peer), ...answered },
-    key,
-    ...(trace === undefined ? {} : { trace }),
-    ...(traceState === undefined ? {} : { traceState }),
-  });
-}
-
-/**
- * A call of another subject has no entry that this client could hold; the answer itself says that it is unknown. One of another agent,
- * tool or arguments stays owed to the client that made it.
- */
-async function holdNamed(request: ToolRequest, callId: string, digest = digestOf(request)): Promise<void> {
-  const { home, session, signal, owed } = request;
-  const [own, named] = [parseScopedId(session.id), parseScopedId(callId)];
-  if (named === undefined || own?.lane !== named.lane || own.scope !== named.scope) return;
-  const options = { lifetimeMs: owedMs(home), of: callId as CallId, signal };
-  await owed.keep(home.owed.hold(session, digest, options), { isNamed: true });
-}
-
-/** What the client is told, and what it is owed after that. */
-async function answer(request: ToolRequest, pursued: Pursued): Promise<CallToolResult> {
-  const { peer, signal, owed } = request;
-  if (pursued.kind === 'reply') {
-    // Before the client can come back: it must find the call owed, at whichever gateway.
-    if (pursued.next === 'come-back')
-      await owed.owe({ lifetimeMs: await owedLonger(request, pursued.approval) });
-    else owed.answer(pursued.next === 'form' ? FORM_MS : undefined);
-    return pursued.reply as CallToolResult;
-  }
-  const { outcome } = pursued;
-  // A refusal says that this request left no trace; what an earlier request made is still owed.
-  const isOver = pursued.kind === 'refused' ? owed.earlier === undefined : signal.aborted && isCalledOff(outcome);
-  if (isOver) await owed.forget();
-  else if (signal.aborted || pursued.kind === 'refused') await owed.owe();
-  else owed.answer();
-  const callId = pursued.kind === 'settled' ? { callId: pursued.callId } : {};
-  return showOutcome(outcome, { anyStructured: peer.era === '2026', earlier: owed.earlier, ...callId });
-}
-
-/** Identity, tool and arguments; of a later round also what the tool was given. The store learns none of it. */
-function digestOf({ peer, tool, args }: ToolRequest, answered?: Answered): string {
-  const { agent = '' } = peer.bearer.identity ?? {};
-  const { responses = null, state = null } = answered ?? {};
-  return sha256(canonicalJson([agent, tool.id, args, responses, state]));
-}
-
-function wayBackOf({ owed, wish }: ToolRequest): 'arguments' | 'key' | 'id' {
-  if (owed.hasEntry) return 'arguments';
-  return wish.key === undefined ? 'id' : 'key';
-}
-
-function owedMs({ plane }: McpHome): number {
-  return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.defaultTimeoutMs + OWED_LONGER_MS;
-}
-
-/** As long as the question can be answered, and a while more. */
-async function owedLonger({ home, session }: ToolRequest, approval: ApprovalId | undefined): Promise<number> {
-  if (approval === undefined || home.plane.config.gateway.mcp.owedMs !== undefined) return owedMs(home);
-  const asked = await home.plane.client.approvals.get({ kind: 'session', session }, approval).catch(() => undefined);
-  const waitsMs = asked === undefined ? APPROVAL_LIMITS.mostTimeoutMs : asked.expiresAt - asked.requestedAt;
-  return waitsMs + OWED_LONGER_MS;
-}
-
-/** Another run is another call: the same answers to the same questions are the same one again. */
-function keyOfRound(key: string, { responses, state = '' }: Answered): string {
-  return sha256(canonicalJson([key, responses, state]));
+  const sent = { name: params.name, arguments: args };
+  const answer = await callOnce({ home, peer, session, ctx, method: 'tools/call', params: sent, tool, args, wish });
+  if (answer.kind === 'reply') return answer.reply as CallToolResult;
+  const callId = answer.kind === 'settled' ? { callId: answer.callId } : {};
+  return showOutcome(answer.outcome, { anyStructured: peer.era === '2026', earlier: answer.earlier, ...callId });
 }
 
 async function findTool(home: McpHome, peer: McpPeer, name: string): Promise<ShownTool> {

@@ -23,8 +23,8 @@ export interface McpCaller {
   readonly runName?: string;
   /** 2025: URIs of resources whose changes the session hears of. */
   readonly subscriptions?: Set<string>;
-  /** What becomes of the response to one of its requests. Undefined where that cannot be seen. */
-  sent?(requestId: JsonRpcId): Promise<Sent> | undefined;
+  /** What becomes of the response to one of its requests. Undefined where that cannot be seen. A cancelled request has no response. */
+  sent?(requestId: JsonRpcId, cancelled: AbortSignal): Promise<Sent> | undefined;
 }
 
 /** With what its client said that it can do. */

@@ -22,7 +22,7 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
   const served = serveStdio(
     ({ era }) => {
       const subscriptions = new Set<string>();
-      const sent = (requestId: JsonRpcId): Promise<Sent> => wire.sent(requestId);
+      const sent: McpCaller['sent'] = (requestId, cancelled) => wire.sent(requestId, cancelled);
       const caller: McpCaller =
         era === 'modern' ? { bearer, era: '2026', sent } : { bearer, era: '2025', subscriptions, sent };
       const server = buildServer(home, caller);
@@ -60,11 +60,15 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
 }
 
 /** Knows which answers were written. One that has not been when the client goes is lost. */
-class WatchedStdio extends StdioServerTransport {
+export class WatchedStdio extends StdioServerTransport {
   readonly #waiting = new Map<JsonRpcId, (sent: Sent) => void>();
 
-  sent(requestId: JsonRpcId): Promise<Sent> {
-    return new Promise((resolve) => this.#waiting.set(requestId, resolve));
+  sent(requestId: JsonRpcId, cancelled: AbortSignal): Promise<Sent> {
+    return new Promise((resolve) => {
+      this.#waiting.set(requestId, resolve);
+      // The SDK does not answer it.
+      cancelled.addEventListener('abort', () => this.#tell(requestId, 'closed'), { once: true });
+    });
   }
 
   override async send(message: Parameters<StdioServerTransport['send']>[0]): Promise<void> {

@@ -9,17 +9,15 @@ import type { CallAnswer } from '../../client/call-answer.ts';
 import { createSurfaces, type CompletionRequest, type Surfaces } from '../../client/surfaces.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SessionHandle } from '../../domain/session.ts';
-import type { Answered } from './call-scene.ts';
-import { CallUnderWay } from './call-under-way.ts';
+import { randomId } from '../../wire/ids.ts';
+import { callOnce } from './call-once.ts';
 import { readWish, type CallWish } from './call-wish.ts';
-import { hearEvents } from './hear-events.ts';
 import { RPC } from './json-rpc.ts';
-import { linkAbort } from './link-abort.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
-import { pursueCall } from './pursue-call.ts';
-import { showBlock, showResource } from './show-outcome.ts';
-import { showPending } from './show-pending.ts';
-import { inputKindsOf } from './tool-input.ts';
+import type { EarlierCall } from './owed-calls.ts';
+import { earlierMeta, showBlock, showResource } from './show-outcome.ts';
+
+const NOT_YET = 'It is not there yet: try again later.';
 
 /** Carries what the client has to do first past those who wait for an answer. */
 class Detour extends Error {
@@ -36,7 +34,7 @@ interface SurfaceRequest {
   readonly wish: CallWish;
 }
 
-/** Whatever is read or rendered is a call, and is pursued like that of a tool. */
+/** Whatever is read or rendered is a call, and is made once like that of a tool. */
 async function useSurfaces(
   home: McpHome,
   peer: McpPeer,
@@ -44,50 +42,37 @@ async function useSurfaces(
   { method, params, wish }: SurfaceRequest,
   use: (surfaces: Surfaces, session: SessionHandle) => Promise<Result>,
 ): Promise<Result> {
-  const { client, config } = home.plane;
-  const { waitMs } = config.gateway.mcp;
-  const own = await home.handleOf(peer, wish.run);
-  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
+  const { client } = home.plane;
+  const session = await home.handleOf(peer, wish.run);
+  let earlier: EarlierCall | undefined;
   const surfaces = createSurfaces({
-    toolkit: (session) => client.toolkit(session),
-    async call(session, tool, args) {
-      const begin = (answered?: Answered): CallUnderWay =>
-        CallUnderWay.made(client, session, (hear) =>
-          client.call(session, tool, args, {
-            waitMs,
-            signal,
-            via: 'mcp',
-            input: { kinds: inputKindsOf(peer), ...answered },
-            onEvent: hearEvents(wish, ctx, hear),
-          }),
-        );
-      const owner = { bearer: peer.bearer, method, params };
-      const pursued = await pursueCall({
-        home,
-        peer,
-        session: own,
-        ctx,
-        signal,
-        owner,
-        comesBack: () => false,
-        owedDigest: () => undefined,
-        resumed: async () => undefined,
-        pending: (at) => showPending({ ...at, wayBack: 'id' }),
-        begin,
-      });
-      if (pursued.kind === 'reply') throw new Detour(pursued.reply);
-      return pursued;
+    toolkit: (asking) => client.toolkit(asking),
+    async call(_session, tool, args) {
+      const answer = await callOnce({ home, peer, session, ctx, method, params, tool, args, wish });
+      if (answer.kind === 'reply') throw new Detour(answer.reply);
+      ({ earlier } = answer);
+      return answer;
     },
   });
   try {
-    return await use(surfaces, own);
+    const result = await use(surfaces, session);
+    return earlier === undefined ? result : { ...result, _meta: { ...result._meta, ...earlierMeta(earlier) } };
   } catch (error) {
     if (!(error instanceof Detour)) throw error;
     if (error.reply['resultType'] === 'input_required') return error.reply;
-    throw new ProtocolError(RPC.internalError, 'It is not there yet: try again later.', { ...error.reply._meta });
-  } finally {
-    unlink();
+    throw new ProtocolError(RPC.internalError, notYet(wish), { ...error.reply._meta });
   }
+}
+
+/** A request with a key is found by its key only. */
+function notYet({ key }: CallWish): string {
+  return key === undefined ? `${NOT_YET} The same request is not made a second time.` : NOT_YET;
+}
+
+/** A call of a resource or prompt cannot be asked for by its id: the answer to another call may be no resource. */
+function wishOf(meta: unknown): CallWish {
+  const { callId: _unused, ...wish } = readWish(meta);
+  return wish;
 }
 
 export function readResource(
@@ -96,7 +81,7 @@ export function readResource(
   ctx: ServerContext,
   { uri, _meta }: { readonly uri: string; readonly _meta?: unknown },
 ): Promise<Result> {
-  const request = { method: 'resources/read', params: { uri }, wish: readWish(_meta) };
+  const request = { method: 'resources/read', params: { uri }, wish: wishOf(_meta) };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.readResource(session, uri);
     if (answer.kind !== 'read') throw problemOf(answer, uri);
@@ -115,7 +100,7 @@ export function getPrompt(
   const request = {
     method: 'prompts/get',
     params: { name: params.name, arguments: args },
-    wish: readWish(params._meta),
+    wish: wishOf(params._meta),
   };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.getPrompt(session, name, args);
@@ -132,7 +117,8 @@ export function getPrompt(
 }
 
 export function complete(home: McpHome, peer: McpPeer, ctx: ServerContext, asked: CompletionRequest): Promise<Result> {
-  const request = { method: 'completion/complete', params: {}, wish: {} };
+  // With a key of its own it is not owed: what a client completes next is another text.
+  const request = { method: 'completion/complete', params: {}, wish: { key: randomId() } };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.complete(session, asked);
     if (answer.kind !== 'completed') throw problemOf(answer);
@@ -143,7 +129,7 @@ export function complete(home: McpHome, peer: McpPeer, ctx: ServerContext, asked
 
 /** What was not read has no result to stand in: the client is told as an error, with our code. */
 function problemOf(answer: CallAnswer, uri?: string): Error {
-  if (answer.kind === 'pending') return new ProtocolError(RPC.internalError, 'It is not there yet: try again later.');
+  if (answer.kind === 'pending') return new ProtocolError(RPC.internalError, NOT_YET);
   const { kind, error } = answer.outcome;
   if (uri !== undefined && error?.code === 'RESOURCE_UNKNOWN') return new ResourceNotFoundError(uri);
   const isClients = kind === 'invalid' || kind === 'unknown-tool';

@@ -1,0 +1,238 @@
+import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
+import type { CallAnswer } from '../../client/call-answer.ts';
+import { APPROVAL_LIMITS, type ApprovalId } from '../../domain/approval.ts';
+import type { CallEvent } from '../../domain/call-event.ts';
+import { trouble } from '../../domain/errors.ts';
+import { parseScopedId, type CallId } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { SessionHandle } from '../../domain/session.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import { sha256 } from '../../wire/digest.ts';
+import type { Answered, Pursued } from './call-scene.ts';
+import { CallUnderWay } from './call-under-way.ts';
+import type { CallWish } from './call-wish.ts';
+import { hearEvents } from './hear-events.ts';
+import { linkAbort } from './link-abort.ts';
+import type { McpHome, McpPeer } from './mcp-home.ts';
+import type { EarlierCall, HeldCall } from './owed-calls.ts';
+import { isCalledOff, OwedRequest } from './owed-request.ts';
+import { FORM_MS, pursueCall } from './pursue-call.ts';
+import { showPending } from './show-pending.ts';
+import { knowsTasks } from './tasks.ts';
+import { inputKindsOf } from './tool-input.ts';
+
+/** A call stays owed for so long after the question about it has expired. */
+const OWED_LONGER_MS = 60 * 60 * 1000;
+const OVERLOADED_RETRY_MS = 1000;
+/** A request of a client that comes to one call: of a tool, or of a resource or prompt, which are called like tools. */
+export interface CallRequest {
+  readonly home: McpHome;
+  readonly peer: McpPeer;
+  readonly session: SessionHandle;
+  readonly ctx: ServerContext;
+  readonly method: string;
+  /** As the client sent them: they bind the state that it carries. */
+  readonly params: JsonObject;
+  /** Id in the catalog. */
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly wish: CallWish;
+}
+
+/** `earlier`: it is the answer to a call that an earlier request made. */
+export type OnceAnswer = Pursued & { readonly earlier?: EarlierCall | undefined };
+
+/**
+ * Through the whole data path. A client that closes the stream of a 2026 call, or cancels, cancels the call that this request made. A
+ * request that came back to an earlier call only stops waiting for it.
+ */
+export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
+  const { home, peer, session, ctx, method, params, wish } = asked;
+  const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
+  const owed = new OwedRequest(peer.sent?.(ctx.mcpReq.id, signal), signal);
+  const request: OwnRequest = { ...asked, signal, owed };
+  let round: Answered | undefined;
+  try {
+    const pursued = await pursueCall({
+      home,
+      peer,
+      session,
+      ctx,
+      signal,
+      owner: { bearer: peer.bearer, method, params },
+      comesBack: () => wish.callId !== undefined || owed.earlier !== undefined,
+      owedDigest: () => owed.lastDigest,
+      resumed: (callId, digest) => holdNamed(request, callId, digest),
+      pending: (at) => showPending({ ...at, wayBack: wayBackOf(request), earlier: owed.earlier }),
+      begin: (answered) => begin(request, (round = answered)),
+      anew: (outcome) => makeAnew(request, outcome, round),
+    });
+    await settleDebt(request, pursued);
+    // A refusal is about this request, and not about the call that is still owed.
+    return pursued.kind === 'settled' ? { ...pursued, earlier: owed.earlier } : pursued;
+  } catch (error) {
+    // A refusal in the words of the protocol is an answer. After any other error it is unknown what became of the call.
+    if (error instanceof ProtocolError) owed.answer();
+    else await owed.owe();
+    throw error;
+  } finally {
+    unlink();
+  }
+}
+
+interface OwnRequest extends CallRequest {
+  readonly signal: AbortSignal;
+  readonly owed: OwedRequest;
+}
+
+function begin(request: OwnRequest, answered?: Answered): CallUnderWay {
+  const { home, session, wish, signal } = request;
+  const { client, config } = home.plane;
+  const { callId } = wish;
+  if (callId !== undefined && answered === undefined) {
+    const { waitMs } = config.gateway.mcp;
+    return CallUnderWay.found(client, session, callId, { waitMs, signal }, () => holdNamed(request, callId));
+  }
+  const { key } = wish;
+  return CallUnderWay.made(client, session, (hear) => {
+    if (key === undefined) return callOwed(request, answered, hear);
+    return call(request, answered, hear, answered === undefined ? key : keyOfRound(key, answered));
+  });
+}
+
+/** Makes the call under an entry of its own, or takes one that is owed. */
+async function callOwed(
+  request: OwnRequest,
+  answered: Answered | undefined,
+  hear: (event: CallEvent) => void,
+): Promise<CallAnswer> {
+  const { home, session, wish, signal, owed } = request;
+  const options = { lifetimeMs: owedMs(home), fresh: wish.fresh === true, signal, isLost: () => owed.isLost };
+  const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
+  if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', { by: 'request' }) };
+  if (holding.kind !== 'held') {
+    const facts = { what: 'open MCP calls of this subject', retryAfterMs: OVERLOADED_RETRY_MS };
+    return { kind: 'refused', outcome: trouble('OVERLOADED', facts) };
+  }
+  const { held } = holding;
+  return held.earlier === undefined ? call(request, answered, hear, held.key) : attach(request, answered, hear, held);
+}
+
+/**
+ * The call that is made in the place of an earlier one that its own request called off. Only the request itself does this, on the way to
+ * its answer: the promise of a call outlives the answer, and what it made then would be a call that no client waits for.
+ */
+async function makeAnew(
+  request: OwnRequest,
+  outcome: Outcome,
+  answered: Answered | undefined,
+): Promise<CallUnderWay | undefined> {
+  const { signal, owed } = request;
+  if (signal.aborted || owed.earlier === undefined || !isCalledOff(outcome)) return undefined;
+  await owed.drop();
+  return begin(request, answered);
+}
+
+/** Waits for an earlier call, which goes on when the client stops waiting: it was promised to the client that can come back again. */
+async function attach(
+  request: OwnRequest,
+  answered: Answered | undefined,
+  hear: (event: CallEvent) => void,
+  { key, callId }: HeldCall,
+): Promise<CallAnswer> {
+  const { signal } = request;
+  const left: CallAnswer = { kind: 'pending', callId };
+  if (signal.aborted) return left;
+  const leaving = new AbortController();
+  const leave = new Promise<CallAnswer>((resolve) => {
+    signal.addEventListener('abort', () => resolve(left), { once: true, signal: leaving.signal });
+  });
+  const neverCancels = new AbortController().signal;
+  try {
+    return await Promise.race([call({ ...request, signal: neverCancels }, answered, hear, key), leave]);
+  } finally {
+    leaving.abort();
+  }
+}
+
+function call(
+  { home, peer, session, tool, args, wish, ctx, signal, method }: OwnRequest,
+  answered: Answered | undefined,
+  hear: (event: CallEvent) => void,
+  key: string,
+): Promise<CallAnswer> {
+  const { client, config } = home.plane;
+  const { waitMs, taskAfterMs } = config.gateway.mcp;
+  const { trace, traceState } = wish;
+  return client.call(session, tool, args, {
+    // A client that knows tasks need not sit it out.
+    waitMs: knowsTasks(peer) && method === 'tools/call' ? taskAfterMs : waitMs,
+    signal,
+    via: 'mcp',
+    onEvent: hearEvents(wish, ctx, hear),
+    input: { kinds: inputKindsOf(peer), ...answered },
+    key,
+    ...(trace === undefined ? {} : { trace }),
+    ...(traceState === undefined ? {} : { traceState }),
+  });
+}
+
+/**
+ * A call of another subject has no entry that this client could hold; the answer itself says that it is unknown. One of another agent,
+ * tool or arguments stays owed to the client that made it.
+ */
+async function holdNamed(request: OwnRequest, callId: string, digest = digestOf(request)): Promise<void> {
+  const { home, session, signal, owed } = request;
+  const [own, named] = [parseScopedId(session.id), parseScopedId(callId)];
+  if (named === undefined || own?.lane !== named.lane || own.scope !== named.scope) return;
+  const options = { lifetimeMs: owedMs(home), of: callId as CallId, signal };
+  await owed.keep(home.owed.hold(session, digest, options), { isNamed: true });
+}
+
+/** What the client is owed after it has this. */
+async function settleDebt(request: OwnRequest, pursued: Pursued): Promise<void> {
+  const { signal, owed } = request;
+  if (pursued.kind === 'reply') {
+    // Before the client can come back: it must find the call owed, at whichever gateway.
+    if (pursued.next === 'come-back')
+      await owed.owe({ lifetimeMs: await owedAfterQuestion(request, pursued.approval) });
+    else owed.answer(pursued.next === 'form' ? FORM_MS : undefined);
+    return;
+  }
+  // A refusal says that this request left no trace; what an earlier request made is still owed.
+  const isOver =
+    pursued.kind === 'refused' ? owed.earlier === undefined : signal.aborted && isCalledOff(pursued.outcome);
+  if (isOver) await owed.forget();
+  else if (signal.aborted || pursued.kind === 'refused') await owed.owe();
+  else owed.answer();
+}
+
+/** Identity, tool and arguments; of a later round also what the tool was given. The store learns none of it. */
+function digestOf({ peer, tool, args }: OwnRequest, answered?: Answered): string {
+  const { agent = '' } = peer.bearer.identity ?? {};
+  const { responses = null, state = null } = answered ?? {};
+  return sha256(canonicalJson([agent, tool, args, responses, state]));
+}
+
+function wayBackOf({ owed, wish }: OwnRequest): 'arguments' | 'key' | 'id' {
+  if (owed.hasEntry) return 'arguments';
+  return wish.key === undefined ? 'id' : 'key';
+}
+
+function owedMs({ plane }: McpHome): number {
+  return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.defaultTimeoutMs + OWED_LONGER_MS;
+}
+
+/** As long as the question can be answered, and a while more. */
+async function owedAfterQuestion({ home, session }: OwnRequest, approval: ApprovalId | undefined): Promise<number> {
+  if (approval === undefined || home.plane.config.gateway.mcp.owedMs !== undefined) return owedMs(home);
+  const asked = await home.plane.client.approvals.get({ kind: 'session', session }, approval).catch(() => undefined);
+  const waitsMs = asked === undefined ? APPROVAL_LIMITS.mostTimeoutMs : asked.expiresAt - asked.requestedAt;
+  return waitsMs + OWED_LONGER_MS;
+}
+
+/** Another run is another call: the same answers to the same questions are the same one again. */
+function keyOfRound(key: string, { responses, state = '' }: Answered): string {
+  return sha256(canonicalJson([key, responses, state]));
+}
