@@ -26,8 +26,8 @@ export const mcpSchema = group({
   streamsPerBearer: option(wholeNumber(1, 10_000), 32, 'Streams that one token may listen on at once.'),
   owedMs: optional(
     milliseconds(MINUTE, 30 * 24 * HOUR),
-    'How long a call whose client has to come back for it, or lost its connection, is kept for the same call again.',
-    { otherwise: 'an hour longer than the question about it' },
+    'How long a call whose client has to come back for it, or lost its connection, is kept for the same call again. At most `worker.retentionMs`.',
+    { otherwise: 'an hour longer than the question about it; without a question a week and an hour' },
   ),
   plainModule: optional(
     text('a module id', NAME),

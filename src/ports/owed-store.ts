@@ -27,11 +27,14 @@ export interface HoldOwedRequest {
   readonly digest: string;
   /** The gateway process; another one after each start. */
   readonly holder: string;
-  /** How long the entry is kept. */
+  /** How long the entry is kept after its holder has died. While the holder lives, what it holds does not expire. */
   readonly lifetimeMs: number;
   /** A holder that does not beat for so long is dead. */
   readonly leaseMs: number;
-  /** The `since` of the first `wait` that this attempt was answered with, or a little later. Beats until then do not count. */
+  /**
+   * The store's time from which on another holder has to beat to count as alive: the `since` of the first `wait` that this attempt was
+   * answered with, or a little later. Absent in the first request of an attempt.
+   */
   readonly waitingSince?: number;
   /** Takes nothing: the client wants another call. */
   readonly fresh?: boolean;
@@ -44,26 +47,35 @@ export interface HoldOwedRequest {
 
 export type HoldOwedAnswer =
   | { readonly kind: 'made' }
-  | { readonly kind: 'taken'; readonly callId: CallId; readonly madeAt: number; readonly expiresAt: number }
+  | { readonly kind: 'taken'; readonly callId: CallId; readonly madeAt: number }
   /** Another gateway holds one, and may be dead. Ask again, with `waitingSince`. */
   | { readonly kind: 'wait'; readonly since: number }
   /** There is no entry of the call in `of` with this digest. */
   | { readonly kind: 'none' }
-  /** As many requests of this subject are open as there may be. */
-  | { readonly kind: 'full' };
+  /** As many requests of this subject are open as there may be, or the store is at its memory limit. Nothing is held. */
+  | { readonly kind: 'full'; readonly of: 'subject' | 'store' };
 
-export interface ReleaseOwedRequest {
+export type ReleaseOwedRequest = {
   /** The call of the entry. */
   readonly callId: CallId;
   /** The `callId` of the `holdOwed` that holds it. */
   readonly attempt: CallId;
-  /** `gone`: its outcome was written to a client. */
-  readonly to: 'gone' | 'owed';
-  /** Owed only after this time: until then its client has another way to come back. */
-  readonly owedAfterMs?: number;
-  /** Kept for at least so much longer. */
-  readonly lifetimeMs?: number;
-}
+} & (
+  | {
+      /** Its outcome was written to a client. */
+      readonly to: 'gone';
+    }
+  | {
+      readonly to: 'owed';
+      /** Owed only after this time: until then its client has another way to come back. */
+      readonly owedAfterMs?: number;
+      /** How long it is kept from when it is owed. */
+      readonly lifetimeMs: number;
+    }
+);
 
-/** Entries of one subject. Past it the one that would expire first goes, of those that are not held. */
+/** Entries of one subject. Past it the one that would expire first goes, of those that no living gateway holds. */
 export const MAX_OWED_PER_SUBJECT = 1000;
+
+/** A beat is written at most every `everyMs`. A holder without one for `silentMs` has died: what it holds may expire and make room. */
+export const OWED_BEATS = Object.freeze({ everyMs: 250, silentMs: 60_000 });

@@ -21,11 +21,11 @@ export function checkHold(request: HoldOwedRequest, lanes: number): OwedPlace {
   return place;
 }
 
-export function checkRelease({ callId, attempt, ...times }: ReleaseOwedRequest, lanes: number): OwedPlace {
-  const place = placeOf(callId, lanes);
-  const isSameSubject = placeOf(attempt, lanes).scope === place.scope;
-  const { owedAfterMs = 0, lifetimeMs = 0 } = times;
-  if (!isSameSubject || !isTime(owedAfterMs) || !isTime(lifetimeMs)) throw refused();
+export function checkRelease(request: ReleaseOwedRequest, lanes: number): OwedPlace {
+  const place = placeOf(request.callId, lanes);
+  const isSameSubject = placeOf(request.attempt, lanes).scope === place.scope;
+  const areTimes = request.to === 'gone' || (isTime(request.owedAfterMs ?? 0) && isTime(request.lifetimeMs));
+  if (!isSameSubject || !areTimes) throw refused();
   return place;
 }
 

@@ -1,14 +1,17 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApprovals } from '../../src/client/approvals.ts';
 import type { Approval, Principal } from '../../src/domain/approval.ts';
 import { eventually } from '../support/process.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
+import { untilEntry } from './owed-entries.ts';
 
 const OPERATOR: Principal = { kind: 'operator', name: 'root' };
 const MODULES = fileURLToPath(new URL('../fixtures/owed', import.meta.url));
-const WEEK_MS = 7 * 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const WEEK_MS = 7 * 24 * HOUR_MS;
 
 let plane: DevPlane;
 beforeAll(async () => {
@@ -18,6 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
+const file = (): string => join(plane.folder, 'letters.txt');
 const approvals = () => createApprovals(plane.store, { retentionMs: 86_400_000 });
 async function questionOf(tool: string): Promise<Approval> {
   return eventually(
@@ -26,12 +30,37 @@ async function questionOf(tool: string): Promise<Approval> {
   );
 }
 
-async function connect(): Promise<Client> {
-  const client = new Client({ name: 'desk', version: '1' });
+async function connect(answer?: () => Promise<never>): Promise<Client> {
+  const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
+  const client = new Client({ name: 'desk', version: '1' }, { capabilities });
+  if (answer !== undefined) client.setRequestHandler('elicitation/create', answer);
   const headers = { authorization: `Bearer ${(await plane.token()).text}` };
   await client.connect(new StreamableHTTPClientTransport(new URL(plane.url), { requestInit: { headers } }));
   return client;
 }
+
+it('a call whose client is lost while its form is open is owed an hour longer than a question that waits for a week', async () => {
+  let show!: () => void;
+  const shown = new Promise<void>((resolve) => (show = resolve));
+  const client = await connect(() => {
+    show();
+    return new Promise<never>(() => undefined);
+  });
+  const calling = client.callTool({ name: 'post__send', arguments: { file: file(), text: 'week' } });
+  calling.catch(() => undefined);
+  await shown;
+  const { callId, expiresAt } = await questionOf('post.send').then(({ question, ...rest }) => ({
+    ...question,
+    ...rest,
+  }));
+  // A gateway that is killed now could not say anything more about the call.
+  const held = await untilEntry(plane, callId, (entry) => entry !== undefined && entry.holder !== null);
+  await client.close();
+  const owed = await untilEntry(plane, callId, (entry) => entry === undefined || entry.holder === null);
+  // What is held counts from when the call was made, a moment before it was asked about.
+  expect(held === 'gone' ? 0 : held.expiresAt).toBeGreaterThanOrEqual(expiresAt + HOUR_MS / 2);
+  expect(owed === 'gone' ? 0 : owed.expiresAt).toBeGreaterThanOrEqual(expiresAt + HOUR_MS);
+});
 
 it.each([
   ['resources/read', 'post.resource--inbox', (client: Client) => client.readResource({ uri: 'post://inbox' })],

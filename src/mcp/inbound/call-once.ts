@@ -112,8 +112,9 @@ async function callOwed(
   const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
   if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', { by: 'request' }) };
   if (holding.kind !== 'held') {
-    const facts = { what: 'open MCP calls of this subject', retryAfterMs: OVERLOADED_RETRY_MS };
-    return { kind: 'refused', outcome: trouble('OVERLOADED', facts) };
+    const isStore = holding.kind === 'full' && holding.of === 'store';
+    const what = isStore ? 'memory of the store' : 'open MCP calls of this subject';
+    return { kind: 'refused', outcome: trouble('OVERLOADED', { what, retryAfterMs: OVERLOADED_RETRY_MS }) };
   }
   const { held } = holding;
   return held.earlier === undefined ? call(request, answered, hear, held.key) : attach(request, answered, hear, held);
@@ -220,16 +221,16 @@ function wayBackOf({ owed, wish }: OwnRequest): 'arguments' | 'key' | 'id' {
   return wish.key === undefined ? 'id' : 'key';
 }
 
+/** A question may be asked about the call, now or later, and wait for as long as questions can. */
 function owedMs({ plane }: McpHome): number {
-  return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.defaultTimeoutMs + OWED_LONGER_MS;
+  return plane.config.gateway.mcp.owedMs ?? APPROVAL_LIMITS.mostTimeoutMs + OWED_LONGER_MS;
 }
 
 /** As long as the question can be answered, and a while more. */
 async function owedAfterQuestion({ home, session }: OwnRequest, approval: ApprovalId | undefined): Promise<number> {
   if (approval === undefined || home.plane.config.gateway.mcp.owedMs !== undefined) return owedMs(home);
   const asked = await home.plane.client.approvals.get({ kind: 'session', session }, approval).catch(() => undefined);
-  const waitsMs = asked === undefined ? APPROVAL_LIMITS.mostTimeoutMs : asked.expiresAt - asked.requestedAt;
-  return waitsMs + OWED_LONGER_MS;
+  return asked === undefined ? owedMs(home) : asked.expiresAt - asked.requestedAt + OWED_LONGER_MS;
 }
 
 /** Another run is another call: the same answers to the same questions are the same one again. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseScopedId, type CallId } from '../../domain/ids.ts';
 import type { SessionHandle } from '../../domain/session.ts';
-import type { OwedStore, ReleaseOwedRequest } from '../../ports/owed-store.ts';
+import type { OwedStore } from '../../ports/owed-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
 import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
@@ -48,7 +48,8 @@ export interface HoldOptions {
 
 export type Holding =
   | { readonly kind: 'held'; readonly held: HeldCall }
-  | { readonly kind: 'none' | 'full' | 'aborted' };
+  | { readonly kind: 'none' | 'aborted' }
+  | { readonly kind: 'full'; readonly of: 'subject' | 'store' };
 
 /** What this gateway holds among the calls owed. See `OwedStore` for the rules. */
 export interface OwedCalls {
@@ -57,7 +58,9 @@ export interface OwedCalls {
   handOver(): Promise<void>;
 }
 
-type Release = Pick<ReleaseOwedRequest, 'to' | 'owedAfterMs' | 'lifetimeMs'>;
+type Release =
+  | { readonly to: 'gone' }
+  | { readonly to: 'owed'; readonly owedAfterMs?: number; readonly lifetimeMs: number };
 
 interface Entry {
   readonly callId: CallId;
@@ -66,6 +69,7 @@ interface Entry {
   readonly lane: number;
   /** Subject and digest: where identical requests meet. */
   readonly place: string;
+  readonly lifetimeMs: number;
 }
 
 export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedCalls {
@@ -126,7 +130,8 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
       digest: entry.digest,
       ...(earlier === undefined ? {} : { earlier }),
       leave: () => release(entry, { to: 'gone' }),
-      owe: ({ afterMs = 0, lifetimeMs = 0 } = {}) => release(entry, { to: 'owed', owedAfterMs: afterMs, lifetimeMs }),
+      owe: ({ afterMs = 0, lifetimeMs = entry.lifetimeMs } = {}) =>
+        release(entry, { to: 'owed', owedAfterMs: afterMs, lifetimeMs }),
     };
   }
 
@@ -149,7 +154,8 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
           if (answer.kind === 'none' || answer.kind === 'full') return answer;
           if (answer.kind !== 'wait') {
             const earlier = answer.kind === 'taken' ? answer : undefined;
-            entry = { callId: earlier?.callId ?? callId, attempt: callId, digest, lane, place };
+            const { lifetimeMs } = options;
+            entry = { callId: earlier?.callId ?? callId, attempt: callId, digest, lane, place, lifetimeMs };
             keep(entry);
             return { kind: 'held', held: toHeld(entry, earlier) };
           }
@@ -164,7 +170,7 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
     },
     async handOver() {
       const entries = [...held];
-      await Promise.all(entries.map((entry) => release(entry, { to: 'owed' })));
+      await Promise.all(entries.map((entry) => release(entry, { to: 'owed', lifetimeMs: entry.lifetimeMs })));
       clearInterval(beats);
       beats = undefined;
     },

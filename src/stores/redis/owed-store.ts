@@ -1,6 +1,8 @@
+import { PlaneError } from '../../domain/errors.ts';
 import type { CallId } from '../../domain/ids.ts';
 import {
   MAX_OWED_PER_SUBJECT,
+  OWED_BEATS,
   type HoldOwedAnswer,
   type HoldOwedRequest,
   type OwedStore,
@@ -11,6 +13,8 @@ import { answerOf, asList, asNumber, asText, unexpected, wordOf } from './answer
 import { batchPerLane, type Common } from './batch-per-lane.ts';
 import { common } from './change-calls.ts';
 import type { RedisContext } from './redis-context.ts';
+
+const BEATS = { beatEveryMs: OWED_BEATS.everyMs, silentMs: OWED_BEATS.silentMs };
 
 interface Placed<Request> extends Common {
   readonly request: Request;
@@ -41,7 +45,7 @@ export function createOwedStore(context: RedisContext): OwedStore {
       const { lane, holder } = request;
       await context.fcall('beat_owed', {
         keys: { meta: context.lane(lane).meta },
-        args: { ...common(context, lane), holder },
+        args: { ...common(context, lane), holder, ...BEATS },
       });
     },
   };
@@ -52,9 +56,24 @@ async function hold(
   lane: number,
   batch: readonly Placed<HoldOwedRequest>[],
 ): Promise<HoldOwedAnswer[]> {
+  try {
+    return await holdTogether(context, lane, batch);
+  } catch (error) {
+    // The server is at its memory limit or cannot write: nothing is held.
+    if (error instanceof PlaneError && error.code === 'STORE_FULL')
+      return batch.map(() => ({ kind: 'full', of: 'store' }));
+    throw error;
+  }
+}
+
+async function holdTogether(
+  context: RedisContext,
+  lane: number,
+  batch: readonly Placed<HoldOwedRequest>[],
+): Promise<HoldOwedAnswer[]> {
   const answers = await context.fcall('hold_owed', {
     keys: { meta: context.lane(lane).meta },
-    args: { ...common(context, lane), max: MAX_OWED_PER_SUBJECT },
+    args: { ...common(context, lane), max: MAX_OWED_PER_SUBJECT, ...BEATS },
     each: batch.map(({ request, place: { scope, name } }) => ({
       scope,
       name,
@@ -70,7 +89,7 @@ async function hold(
   return batch.map(({ place }, index) => toHold(answerOf(answers, index), place));
 }
 
-/** A call of another subject is one that has no entry here. */
+/** A call of another subject has no entry here. An empty name would mean "any call"; no entry is named `=`, because digests begin with it. */
 function namedIn(callId: CallId, scope: string, lanes: number): string {
   const place = placeOf(callId, lanes);
   return place.scope === scope ? place.name : '=';
@@ -86,16 +105,20 @@ function toHold(answer: unknown, { lane, scope }: OwedPlace): HoldOwedAnswer {
         kind: 'taken',
         callId: `${lane}.${scope}.${asText(fields[0])}` as CallId,
         madeAt: asNumber(fields[1]),
-        expiresAt: asNumber(fields[2]),
       };
     case 'WAIT':
       return { kind: 'wait', since: asNumber(fields[0]) };
     case 'NONE':
       return { kind: 'none' };
     case 'FULL':
-      return { kind: 'full' };
+      return { kind: 'full', of: 'subject' };
   }
   throw unexpected(answer);
+}
+
+function timesOf(request: ReleaseOwedRequest): { readonly owedAfterMs: number; readonly lifetimeMs: number } {
+  if (request.to === 'gone') return { owedAfterMs: 0, lifetimeMs: 0 };
+  return { owedAfterMs: Math.ceil(request.owedAfterMs ?? 0), lifetimeMs: Math.ceil(request.lifetimeMs) };
 }
 
 async function release(
@@ -111,8 +134,7 @@ async function release(
       name,
       attempt: placeOf(request.attempt, context.lanes).name,
       to: request.to,
-      owedAfterMs: Math.ceil(request.owedAfterMs ?? 0),
-      lifetimeMs: Math.ceil(request.lifetimeMs ?? 0),
+      ...timesOf(request),
     })),
   });
   return batch.map((_, index) => (wordOf(answerOf(answers, index)) === 'RELEASED' ? 'released' : 'gone'));

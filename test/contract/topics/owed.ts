@@ -1,15 +1,10 @@
 import { expect, it } from 'vitest';
 import type { CallId } from '../../../src/domain/ids.ts';
-import {
-  MAX_OWED_PER_SUBJECT,
-  type HoldOwedAnswer,
-  type HoldOwedRequest,
-  type ReleaseOwedRequest,
-} from '../../../src/ports/owed-store.ts';
+import { MAX_OWED_PER_SUBJECT, type HoldOwedAnswer, type HoldOwedRequest } from '../../../src/ports/owed-store.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { sha256 } from '../../../src/wire/digest.ts';
 import { callIdFor, laneOfId, newSessionId, randomId } from '../../../src/wire/ids.ts';
-import { HOUR_MS } from '../fixtures.ts';
+import { HOUR_MS, reapRequest } from '../fixtures.ts';
 import { storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
@@ -28,8 +23,16 @@ function gateway(store: Store, subject: string) {
     leaseMs: LEASE_MS,
     ...more,
   });
-  const release = (held: HoldOwedRequest, to: 'gone' | 'owed', more: Partial<ReleaseOwedRequest> = {}) =>
-    store.releaseOwed({ callId: held.callId, attempt: held.callId, to, ...more });
+  const release = (
+    { callId, ...held }: HoldOwedRequest,
+    to: 'gone' | 'owed',
+    more: { readonly owedAfterMs?: number; readonly lifetimeMs?: number } = {},
+  ) =>
+    store.releaseOwed(
+      to === 'gone'
+        ? { callId, attempt: callId, to }
+        : { callId, attempt: callId, to, lifetimeMs: held.lifetimeMs, ...more },
+    );
   return {
     newId,
     request,
@@ -49,7 +52,6 @@ const takenOf = ({ callId }: HoldOwedRequest): HoldOwedAnswer => ({
   kind: 'taken',
   callId,
   madeAt: expect.any(Number),
-  expiresAt: expect.any(Number),
 });
 const sinceOf = (answer: HoldOwedAnswer): number => {
   if (answer.kind !== 'wait') throw new Error(`Expected to wait, it was ${JSON.stringify(answer)}`);
@@ -143,7 +145,9 @@ export function describeOwed(scene: Scene): void {
     const repeat = two.request(digest);
     await store.holdOwed(repeat);
     expect(await one.release(call, 'gone')).toBe('gone');
-    expect(await store.releaseOwed({ callId: call.callId, attempt: repeat.callId, to: 'owed' })).toBe('released');
+    expect(
+      await store.releaseOwed({ callId: call.callId, attempt: repeat.callId, to: 'owed', lifetimeMs: HOUR_MS }),
+    ).toBe('released');
     expect(await store.holdOwed(one.request(digest))).toEqual(takenOf(call));
   });
 
@@ -207,6 +211,18 @@ export function describeOwed(scene: Scene): void {
     expect(await store.holdOwed(one.request(long))).toEqual(takenOf(kept));
   });
 
+  it('an entry that a living gateway holds does not expire', async () => {
+    const store = await scene.open();
+    const [one, two, digest] = [gateway(store, 'ida'), gateway(store, 'ida'), newDigest()];
+    const call = await one.make(digest, { lifetimeMs: 20 });
+    await storeTimeAfter(store, (await store.now()) + 30);
+    await one.make(newDigest());
+    await store.reapCalls(reapRequest(laneOfId(call.callId)));
+    const asked = two.request(digest, { of: call.callId });
+    expect(await store.holdOwed(asked)).toEqual(takenOf(call));
+    expect(await one.release(call, 'gone')).toBe('gone');
+  });
+
   it('the entries of a subject are bounded: one that is owed makes room, one that is held does not', async () => {
     const store = await scene.open();
     const [one, first] = [gateway(store, 'ida'), newDigest()];
@@ -215,7 +231,7 @@ export function describeOwed(scene: Scene): void {
     for (const answer of await Promise.all(others.map((request) => store.holdOwed(request))))
       expect(answer).toEqual({ kind: 'made' });
     await one.make(newDigest());
-    expect(await store.holdOwed(one.request(first))).toEqual({ kind: 'full' });
+    expect(await store.holdOwed(one.request(first))).toEqual({ kind: 'full', of: 'subject' });
     await gateway(store, 'max').make(first);
     await one.release(others[0]!, 'owed');
     await one.make(first);

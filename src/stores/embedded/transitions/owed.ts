@@ -1,6 +1,7 @@
 import type { CallId } from '../../../domain/ids.ts';
 import {
   MAX_OWED_PER_SUBJECT,
+  OWED_BEATS,
   type HoldOwedAnswer,
   type HoldOwedRequest,
   type OwedStore,
@@ -16,15 +17,13 @@ interface OwedRow {
   readonly attempt: string;
   readonly madeAt: number;
   readonly owedFrom: number;
-  readonly expiresAt: number;
 }
 
 /** The file has one lane. */
 const LANES = 1;
-/** A beat that is not older than this is fresh enough: a row is not written for every call. */
-const BEAT_EVERY_MS = 250;
-/** A holder that has been silent for so long is forgotten; it counts as dead with and without its row. */
-const SILENT_MS = 60 * 60 * 1000;
+/** Whether the holder of an entry lives. The first parameter of a statement with it is the time. */
+const LIVES = `EXISTS (SELECT 1 FROM owedHolder
+  WHERE owedHolder.holder = owed.holder AND beatAt > ?1 - ${OWED_BEATS.silentMs})`;
 
 export function holdOwed(transaction: Transaction, request: HoldOwedRequest): HoldOwedAnswer {
   const place = checkHold(request, LANES);
@@ -41,27 +40,27 @@ export function holdOwed(transaction: Transaction, request: HoldOwedRequest): Ho
     if (found === 'unsure') return { kind: 'wait', since: request.waitingSince ?? transaction.now };
     if (found !== undefined) return take(transaction, found, request, place);
   }
-  return makeRoom(transaction, place.scope) ? make(transaction, request, place) : { kind: 'full' };
+  return makeRoom(transaction, place.scope) ? make(transaction, request, place) : { kind: 'full', of: 'subject' };
 }
 
 /** Oldest first. */
 function entriesLike({ database, now }: Transaction, scope: string, digest: string): OwedRow[] {
   return database.all<OwedRow>(
-    'SELECT * FROM owed WHERE scope = ? AND digest = ? AND expiresAt > ? ORDER BY madeAt, name',
+    `SELECT * FROM owed WHERE scope = ?2 AND digest = ?3 AND (expiresAt > ?1 OR ${LIVES}) ORDER BY madeAt, name`,
+    now,
     scope,
     digest,
-    now,
   );
 }
 
 function takeNamed(transaction: Transaction, request: HoldOwedRequest, place: OwedPlace): HoldOwedAnswer {
   const { scope, name } = placeOf(request.of!, LANES);
   const row = transaction.database.get<OwedRow>(
-    'SELECT * FROM owed WHERE scope = ? AND name = ? AND digest = ? AND expiresAt > ?',
+    `SELECT * FROM owed WHERE scope = ?2 AND name = ?3 AND digest = ?4 AND (expiresAt > ?1 OR ${LIVES})`,
+    transaction.now,
     scope,
     name,
     request.digest,
-    transaction.now,
   );
   if (row === undefined || scope !== place.scope) return { kind: 'none' };
   return row.attempt === place.name ? taken(row) : take(transaction, row, request, place);
@@ -86,23 +85,24 @@ function findDead(
 }
 
 function take(
-  { database }: Transaction,
+  { database, now }: Transaction,
   row: OwedRow,
-  { holder }: HoldOwedRequest,
+  { holder, lifetimeMs }: HoldOwedRequest,
   { name: attempt }: OwedPlace,
 ): HoldOwedAnswer {
   database.run(
-    'UPDATE owed SET holder = ?, attempt = ? WHERE scope = ? AND name = ?',
+    'UPDATE owed SET holder = ?, attempt = ?, expiresAt = max(expiresAt, ?) WHERE scope = ? AND name = ?',
     holder,
     attempt,
+    now + Math.ceil(lifetimeMs),
     row.scope,
     row.name,
   );
   return taken(row);
 }
 
-function taken({ scope, name, madeAt, expiresAt }: OwedRow): HoldOwedAnswer {
-  return { kind: 'taken', callId: `0.${scope}.${name}` as CallId, madeAt, expiresAt };
+function taken({ scope, name, madeAt }: OwedRow): HoldOwedAnswer {
+  return { kind: 'taken', callId: `0.${scope}.${name}` as CallId, madeAt };
 }
 
 function make({ database, now }: Transaction, request: HoldOwedRequest, { scope, name }: OwedPlace): HoldOwedAnswer {
@@ -116,10 +116,10 @@ function makeRoom({ database, now }: Transaction, scope: string): boolean {
   const { kept } = database.get<{ kept: number }>('SELECT count(*) AS kept FROM owed WHERE scope = ?', scope)!;
   if (kept < MAX_OWED_PER_SUBJECT) return true;
   const gone = database.run(
-    `DELETE FROM owed WHERE scope = ?1 AND name = (SELECT name FROM owed WHERE scope = ?1
-       AND (holder IS NULL OR expiresAt <= ?2) ORDER BY expiresAt LIMIT 1)`,
-    scope,
+    `DELETE FROM owed WHERE scope = ?2 AND name =
+       (SELECT name FROM owed WHERE scope = ?2 AND NOT ${LIVES} ORDER BY expiresAt LIMIT 1)`,
     now,
+    scope,
   );
   return gone > 0;
 }
@@ -130,19 +130,19 @@ export function releaseOwed(
 ): Awaited<ReturnType<OwedStore['releaseOwed']>> {
   const { scope, name } = checkRelease(request, LANES);
   const attempt = placeOf(request.attempt, LANES).name;
-  const { to, owedAfterMs = 0, lifetimeMs = 0 } = request;
-  const changed =
-    to === 'gone'
-      ? database.run('DELETE FROM owed WHERE scope = ? AND name = ? AND attempt = ?', scope, name, attempt)
-      : database.run(
-          `UPDATE owed SET holder = NULL, owedFrom = ?, expiresAt = max(expiresAt, ?)
-           WHERE scope = ? AND name = ? AND attempt = ?`,
-          now + Math.ceil(owedAfterMs),
-          now + Math.ceil(lifetimeMs),
-          scope,
-          name,
-          attempt,
-        );
+  if (request.to === 'gone') {
+    const removed = database.run('DELETE FROM owed WHERE scope = ? AND name = ? AND attempt = ?', scope, name, attempt);
+    return removed > 0 ? 'released' : 'gone';
+  }
+  const owedFrom = now + Math.ceil(request.owedAfterMs ?? 0);
+  const changed = database.run(
+    'UPDATE owed SET holder = NULL, owedFrom = ?, expiresAt = ? WHERE scope = ? AND name = ? AND attempt = ?',
+    owedFrom,
+    owedFrom + Math.ceil(request.lifetimeMs),
+    scope,
+    name,
+    attempt,
+  );
   return changed > 0 ? 'released' : 'gone';
 }
 
@@ -153,16 +153,17 @@ export function beatOwed(transaction: Transaction, request: { readonly lane: num
 
 function beat({ database, now }: Transaction, holder: string): void {
   const known = database.get<{ beatAt: number }>('SELECT beatAt FROM owedHolder WHERE holder = ?', holder);
-  if (known !== undefined && now - known.beatAt < BEAT_EVERY_MS) return;
+  if (known !== undefined && now - known.beatAt < OWED_BEATS.everyMs) return;
   database.run('INSERT OR REPLACE INTO owedHolder VALUES (?, ?)', holder, now);
 }
 
 /** Up to `limit` entries, so that one reap stays short. */
 export function forgetOwed({ database, now }: Transaction, limit: number): void {
   database.run(
-    'DELETE FROM owed WHERE (scope, name) IN (SELECT scope, name FROM owed WHERE expiresAt <= ? LIMIT ?)',
+    `DELETE FROM owed WHERE (scope, name) IN
+       (SELECT scope, name FROM owed WHERE expiresAt <= ?1 AND NOT ${LIVES} LIMIT ?2)`,
     now,
     limit,
   );
-  database.run('DELETE FROM owedHolder WHERE beatAt <= ?', now - SILENT_MS);
+  database.run('DELETE FROM owedHolder WHERE beatAt <= ?', now - OWED_BEATS.silentMs);
 }

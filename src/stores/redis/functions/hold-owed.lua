@@ -1,20 +1,22 @@
 --[[ Take the oldest owed call of a digest, or make an entry for a new one. An entry of another holder is taken when that holder has
   not beaten for a lease since the request began to wait; while it is not known whether it lives, the answer is WAIT.
   KEYS     meta
-  ARGV     incarnation, lane, max
+  ARGV     incarnation, lane, max, beatEveryMs, silentMs
   EACH     scope, name, digest, holder, leaseMs, lifetimeMs, of, fresh, since
   RETURNS  MADE | TAKEN | WAIT | NONE | FULL ]]
 local meta = KEYS[1]
-local incarnation, lane, max = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local FIRST, STRIDE = 4, 9
+local incarnation, lane = ARGV[1], ARGV[2]
+local max, beat_every_ms, silent_ms = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local FIRST, STRIDE = 6, 9
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
 
-local function taken(entry) return { 'TAKEN', entry.name, text(entry.made_at), text(entry.expires_at) } end
+local function taken(entry) return { 'TAKEN', entry.name, text(entry.made_at) } end
 
-local function take(book, entry, holder, attempt)
+local function take(book, entry, holder, attempt, lifetime_ms)
   entry.holder, entry.attempt = holder, attempt
+  entry.expires_at = math.max(entry.expires_at, now + tonumber(lifetime_ms))
   owed.write(book, entry)
   return taken(entry)
 end
@@ -31,12 +33,12 @@ local function find_dead(entries, holder, lease_ms, since)
   return nil, unsure
 end
 
--- The one that expires first goes, of the first few that are not held.
+-- The one that expires first goes, of those that no living gateway holds.
 local function make_room(book)
   if redis.call('ZCARD', book.ends) < max then return true end
   for _, name in ipairs(redis.call('ZRANGE', book.ends, 0, max - 1)) do
     local entry = owed.read(book, name)
-    if not entry or entry.holder == owed.NOBODY then
+    if not entry or not owed.lives(lane, entry.holder) then
       owed.remove(book, name)
       return true
     end
@@ -45,9 +47,9 @@ local function make_room(book)
 end
 
 local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fresh, since)
-  owed.beat(lane, holder, now)
+  owed.beat(lane, holder, now, beat_every_ms, silent_ms)
   local book = owed.open(lane, scope)
-  owed.reap(book, now)
+  owed.reap(book, now, silent_ms)
   local entries = owed.entries(book, digest, now, holder, name)
   -- The same request again: its first answer was lost.
   for _, entry in ipairs(entries) do
@@ -56,15 +58,15 @@ local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fres
   end
   if of ~= '' then
     local entry = owed.read(book, of)
-    if not entry or entry.digest ~= digest or entry.expires_at <= now then return { 'NONE' } end
-    return take(book, entry, holder, name)
+    if not entry or entry.digest ~= digest or owed.is_over(book, entry, now) then return { 'NONE' } end
+    return take(book, entry, holder, name, lifetime_ms)
   end
   if fresh ~= '1' then
     for _, entry in ipairs(entries) do
-      if entry.holder == owed.NOBODY and entry.owed_from <= now then return take(book, entry, holder, name) end
+      if entry.holder == owed.NOBODY and entry.owed_from <= now then return take(book, entry, holder, name, lifetime_ms) end
     end
     local dead, unsure = find_dead(entries, holder, tonumber(lease_ms), tonumber(since))
-    if dead then return take(book, dead, holder, name) end
+    if dead then return take(book, dead, holder, name, lifetime_ms) end
     if unsure then return { 'WAIT', since ~= '' and since or text(now) } end
   end
   if not make_room(book) then return { 'FULL' } end

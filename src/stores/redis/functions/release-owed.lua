@@ -20,7 +20,7 @@ local function release(scope, name, attempt, to, owed_after_ms, lifetime_ms)
     owed.remove(book, name)
   else
     entry.holder, entry.owed_from = owed.NOBODY, now + tonumber(owed_after_ms)
-    entry.expires_at = math.max(entry.expires_at, now + tonumber(lifetime_ms))
+    entry.expires_at = entry.owed_from + tonumber(lifetime_ms)
     owed.write(book, entry)
   end
   return 'RELEASED'

@@ -1,14 +1,15 @@
 --[[ Calls owed to MCP clients. One hash per subject: a field for each entry, by the last part of its call's id, and a field
-  `=<digest>` that lists the entries with this digest, oldest first. One sorted set per subject has the entries by expiry. Both
-  expire with their last entry. One table, because a library has room for few local names. ]]
+  `=<digest>` that lists the entries with this digest, oldest first. One sorted set per subject has the entries by expiry. Redis
+  removes both with their last entry, or when that is long over. One table, because a library has room for few local names. ]]
 local owed = {}
 
 -- In the place of a holder, for an entry whose request is not open.
 owed.NOBODY = '-'
 -- Expired entries that one hold removes: more than it adds, and few enough to stay short.
 owed.REAPED_AT_ONCE = 8
--- A beat that is not older than this is fresh enough.
-owed.BEAT_EVERY_MS = 250
+--[[ The keys of a subject outlast their entries by so much: an entry that is held stays past its time, and no request is open for
+  longer than the longest question. ]]
+owed.HELD_AT_MOST_MS = 8 * 24 * 60 * 60 * 1000
 
 function owed.entries_key(lane, scope) return lane .. 'owed:' .. scope end
 function owed.ends_key(lane, scope) return lane .. 'owed:' .. scope .. ':ends' end
@@ -36,7 +37,8 @@ function owed.write(book, entry)
   redis.call('HSET', book.entries, entry.name, bytes)
   redis.call('ZADD', book.ends, text(entry.expires_at), entry.name)
   for _, key in ipairs({ book.entries, book.ends }) do
-    if redis.call('PEXPIRETIME', key) < entry.expires_at then redis.call('PEXPIREAT', key, text(entry.expires_at)) end
+    local until_ms = entry.expires_at + owed.HELD_AT_MOST_MS
+    if redis.call('PEXPIRETIME', key) < until_ms then redis.call('PEXPIREAT', key, text(until_ms)) end
   end
 end
 
@@ -56,7 +58,7 @@ function owed.entries(book, digest, now, holder, attempt)
   for number, bytes in ipairs(redis.call('HMGET', book.entries, unpack(names))) do
     local is_open = bytes and string.find(bytes, own, 1, true) and not string.find(bytes, again, 1, true)
     local entry = not (is_open and names[number] ~= attempt) and owed.parse(names[number], bytes)
-    if entry and entry.expires_at > now then found[#found + 1] = entry end
+    if entry and not owed.is_over(book, entry, now) then found[#found + 1] = entry end
   end
   return found
 end
@@ -78,17 +80,34 @@ function owed.remove(book, name)
   owed.list(book, entry.digest, kept)
 end
 
-function owed.reap(book, now)
+-- An entry that a living gateway holds is put behind those that are due next, so that it does not hide them.
+function owed.reap(book, now, silent_ms)
   local due = redis.call('ZRANGEBYSCORE', book.ends, '-inf', text(now), 'LIMIT', 0, owed.REAPED_AT_ONCE)
-  for _, name in ipairs(due) do owed.remove(book, name) end
+  for _, name in ipairs(due) do
+    local entry = owed.read(book, name)
+    if entry and owed.lives(book.lane, entry.holder) then
+      entry.expires_at = now + silent_ms
+      owed.write(book, entry)
+    else
+      owed.remove(book, name)
+    end
+  end
 end
 
+-- A holder that has been silent for too long has no beat any more.
 function owed.beat_of(lane, holder)
   return tonumber(redis.call('GET', owed.beat_key(lane, holder)) or '0')
 end
 
--- Kept for longer than any lease; a holder without a beat counts as silent.
-function owed.beat(lane, holder, now)
-  if now - owed.beat_of(lane, holder) < owed.BEAT_EVERY_MS then return end
-  redis.call('SET', owed.beat_key(lane, holder), text(now), 'PX', '60000')
+function owed.lives(lane, holder)
+  return holder ~= owed.NOBODY and owed.beat_of(lane, holder) > 0
+end
+
+function owed.is_over(book, entry, now)
+  return entry.expires_at <= now and not owed.lives(book.lane, entry.holder)
+end
+
+function owed.beat(lane, holder, now, every_ms, silent_ms)
+  if now - owed.beat_of(lane, holder) < every_ms then return end
+  redis.call('SET', owed.beat_key(lane, holder), text(now), 'PX', text(silent_ms))
 end
