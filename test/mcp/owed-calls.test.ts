@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createOwedCalls, type OwedCalls } from '../../src/mcp/inbound/owed-calls.ts';
 import { openEmbeddedStore, type EmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
-import type { OwedStore } from '../../src/ports/owed-store.ts';
+import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../src/ports/owed-store.ts';
 import { sha256 } from '../../src/wire/digest.ts';
-import { newSessionId, randomId } from '../../src/wire/ids.ts';
+import { callIdFor, newSessionId, randomId } from '../../src/wire/ids.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 
 let folder: TemporaryFolder;
@@ -82,6 +82,80 @@ it('a client that has gone does not wait for another gateway', async () => {
   await hold(one, digest);
   expect(await two.hold(session, digest, options({ signal: AbortSignal.abort() }))).toEqual({ kind: 'aborted' });
   await one.handOver();
+});
+
+it('a request that lost its connection while it waited for another gateway takes nothing', async () => {
+  const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const dead = {
+    callId: callIdFor(session.id, randomId())!,
+    digest,
+    holder: 'dead',
+    lifetimeMs: 60_000,
+    leaseMs: 3000,
+  };
+  await store.holdOwed(dead);
+  let looks = 0;
+  const lost = gateway.hold(session, digest, options({ isLost: () => (looks += 1) > 1 }));
+  expect(await lost).toEqual({ kind: 'aborted' });
+  expect(looks).toBe(2);
+});
+
+/** Carries out what it is asked for, but the answer is lost while `isAway`. */
+function losingAnswers(): OwedStore & { isAway: boolean } {
+  const lossy = {
+    isAway: false,
+    beatOwed: (request: Parameters<OwedStore['beatOwed']>[0]) => store.beatOwed(request),
+    releaseOwed: (request: ReleaseOwedRequest) => store.releaseOwed(request),
+    async holdOwed(request: HoldOwedRequest) {
+      const answer = await store.holdOwed(request);
+      if (lossy.isAway) throw new Error('the answer is lost');
+      return answer;
+    },
+  };
+  return lossy;
+}
+
+it('a call that was taken in a request whose answer was lost is owed to the next one', async () => {
+  const [lossy, digest] = [losingAnswers(), sha256(randomId())];
+  const [one, gateway] = [createOwedCalls(store, LOG), createOwedCalls(lossy, LOG)];
+  const first = await hold(one, digest);
+  await first.owe();
+  lossy.isAway = true;
+  await expect(hold(gateway, digest)).rejects.toThrow('the answer is lost');
+  await expect(hold(gateway, digest)).rejects.toThrow('the answer is lost');
+  lossy.isAway = false;
+  expect((await hold(gateway, digest)).earlier).toMatchObject({ callId: first.callId });
+  await gateway.handOver();
+});
+
+it('an entry that was made in a request whose answer was lost is removed', async () => {
+  const [lossy, digest] = [losingAnswers(), sha256(randomId())];
+  const [gateway, other] = [createOwedCalls(lossy, LOG), createOwedCalls(store, LOG)];
+  lossy.isAway = true;
+  await expect(hold(gateway, digest)).rejects.toThrow('the answer is lost');
+  lossy.isAway = false;
+  await (await hold(gateway, digest)).leave();
+  expect((await hold(other, digest, { signal: AbortSignal.abort() })).earlier).toBeUndefined();
+  await other.handOver();
+});
+
+it('a repeat at the same gateway first sends the release that the store did not take', async () => {
+  let isAway = true;
+  const unsteady: OwedStore = {
+    holdOwed: (request) => store.holdOwed(request),
+    beatOwed: (request) => store.beatOwed(request),
+    releaseOwed: async (request) => {
+      if (isAway) throw new Error('the store is away');
+      return store.releaseOwed(request);
+    },
+  };
+  const [gateway, digest] = [createOwedCalls(unsteady, LOG), sha256(randomId())];
+  const first = await hold(gateway, digest);
+  await first.owe();
+  await expect(hold(gateway, digest)).rejects.toThrow('the store is away');
+  isAway = false;
+  expect((await hold(gateway, digest)).earlier).toMatchObject({ callId: first.callId });
+  await gateway.handOver();
 });
 
 it('a release that the store does not take is sent again with the next beat', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseScopedId, type CallId } from '../../domain/ids.ts';
 import type { SessionHandle } from '../../domain/session.ts';
-import type { OwedStore } from '../../ports/owed-store.ts';
+import type { HoldOwedRequest, OwedStore } from '../../ports/owed-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
 import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
@@ -22,7 +22,7 @@ export interface HeldCall {
   readonly earlier?: EarlierCall;
   /** Its outcome was written to a client. */
   leave(): Promise<void>;
-  /** Its client has to come back for it; not before `afterMs`, if it has another way until then. */
+  /** Its client has to come back for it; not before `afterMs`, if it has another way until then. By default it is kept as long as held calls. */
   owe(options?: { readonly afterMs?: number; readonly lifetimeMs?: number }): Promise<void>;
 }
 
@@ -32,6 +32,7 @@ export interface EarlierCall {
 }
 
 export interface HoldOptions {
+  /** How long the entry is kept when its request is over, or this gateway is killed. */
   readonly lifetimeMs: number;
   /** Takes nothing: the client wants another call. */
   readonly fresh?: boolean;
@@ -40,8 +41,8 @@ export interface HoldOptions {
   /** A client that has gone needs no answer. */
   readonly signal: AbortSignal;
   /**
-   * Whether the connection of the request is gone. Such a request makes no call while an identical one is open: that one is its repeat,
-   * which the system handed to this process first.
+   * Whether the connection of the request is gone. A lost request makes no call while an identical request is open: its client may have
+   * sent it again, and the system may have handed the second connection to this process before it reported the end of the first.
    */
   readonly isLost?: () => boolean;
 }
@@ -58,7 +59,7 @@ export interface OwedCalls {
   handOver(): Promise<void>;
 }
 
-type Release =
+type Change =
   | { readonly to: 'gone' }
   | { readonly to: 'owed'; readonly owedAfterMs?: number; readonly lifetimeMs: number };
 
@@ -72,20 +73,25 @@ interface Entry {
   readonly lifetimeMs: number;
 }
 
+/** Something that the store has to do about a digest. Each beat tries it again until the store has done it. */
+interface Work {
+  readonly digest: string;
+  /** Joins the try that is under way, if there is one. */
+  attempt(): Promise<void>;
+}
+
 export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedCalls {
   const holder = randomId();
   const held = new Set<Entry>();
   const open = new OpenRequests();
-  /** Releases that the store did not take; the next beat tries again. */
-  const unsent = new Map<Entry, Release>();
-  /** Releases under way, by digest: a repeat must not find an entry held that was let go of already. */
-  const releasing = new Map<string, readonly Promise<void>[]>();
+  /** By entry, or by the request to hold one. An identical request waits for it: it must not find an entry held that was let go of already. */
+  const unfinished = new Map<object, Work>();
   let beats: NodeJS.Timeout | undefined;
 
   function beat(): void {
-    for (const [entry, change] of unsent) void send(entry, change);
+    for (const work of unfinished.values()) work.attempt().catch(warn);
     const lanes = new Set([...held].map(({ lane }) => lane));
-    if (lanes.size === 0 && unsent.size === 0) {
+    if (lanes.size === 0 && unfinished.size === 0) {
       clearInterval(beats);
       beats = undefined;
     }
@@ -93,33 +99,50 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
       store.beatOwed({ lane, holder }).catch((error: unknown) => log.warn({ error }, 'a beat could not be written'));
   }
 
-  function keep(entry: Entry): void {
-    held.add(entry);
+  function warn(error: unknown): void {
+    log.warn({ error }, 'an owed call could not be released; it is tried again');
+  }
+
+  function keepBeating(): void {
     beats ??= setInterval(beat, BEAT_MS).unref();
   }
 
-  async function send(entry: Entry, change: Release): Promise<void> {
-    const { callId, attempt } = entry;
-    try {
-      await store.releaseOwed({ callId, attempt, ...change });
-      unsent.delete(entry);
-    } catch (error) {
-      unsent.set(entry, change);
-      beats ??= setInterval(beat, BEAT_MS).unref();
-      log.warn({ error, callId }, 'an owed call could not be released; it is tried again');
-    }
+  /** Replaces what was to be done about the same entry. */
+  function add(about: object, digest: string, run: () => Promise<unknown>): Work {
+    let trying: Promise<void> | undefined;
+    const once = async (): Promise<void> => {
+      try {
+        await run();
+        if (unfinished.get(about) === work) unfinished.delete(about);
+      } finally {
+        trying = undefined;
+      }
+    };
+    const work: Work = { digest, attempt: () => (trying ??= once()) };
+    unfinished.set(about, work);
+    keepBeating();
+    return work;
   }
 
-  function release(entry: Entry, change: Release): Promise<void> {
-    const { digest, place } = entry;
+  function release(entry: Entry, change: Change): Promise<void> {
+    const { callId, attempt, digest, place } = entry;
     const wasHeld = held.delete(entry);
-    const sending = send(entry, change);
-    releasing.set(digest, [...(releasing.get(digest) ?? []), sending]);
+    const sending = add(entry, digest, () => store.releaseOwed({ callId, attempt, ...change })).attempt();
     if (wasHeld) open.leave(place, change.to === 'owed' && (change.owedAfterMs ?? 0) === 0);
-    return sending.finally(() => {
-      const left = (releasing.get(digest) ?? []).filter((other) => other !== sending);
-      if (left.length === 0) releasing.delete(digest);
-      else releasing.set(digest, left);
+    return sending.catch(warn);
+  }
+
+  /**
+   * The answer to this request was lost, and the store may have carried it out. Asked for its own id, the store tells what the request
+   * holds, and neither takes nor makes anything else.
+   */
+  function undo(request: HoldOwedRequest): void {
+    const { callId, digest, lifetimeMs } = request;
+    add(request, digest, async () => {
+      const answer = await store.holdOwed({ ...request, of: callId });
+      if (answer.kind === 'made') await store.releaseOwed({ callId, attempt: callId, to: 'gone' });
+      if (answer.kind === 'taken')
+        await store.releaseOwed({ callId: answer.callId, attempt: callId, to: 'owed', lifetimeMs });
     });
   }
 
@@ -143,26 +166,33 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
       const mayWait = options.fresh !== true && options.of === undefined;
       const isSecond = mayWait && (await open.notice(place, signal));
       if (isSecond && isLost?.() === true) return { kind: 'aborted' };
-      await Promise.all(releasing.get(digest) ?? []);
+      const same = [...unfinished.values()].filter((work) => work.digest === digest);
+      await Promise.all(same.map((work) => work.attempt()));
       open.enter(place);
       let entry: Entry | undefined;
       try {
         let waitingSince: number | undefined;
         for (;;) {
           const since = waitingSince === undefined ? {} : { waitingSince };
-          const answer = await store.holdOwed({ callId, digest, holder, leaseMs: LEASE_MS, ...options, ...since });
+          const request = { callId, digest, holder, leaseMs: LEASE_MS, ...options, ...since };
+          const answer = await store.holdOwed(request).catch((error: unknown) => {
+            undo(request);
+            throw error;
+          });
           if (answer.kind === 'none' || answer.kind === 'full') return answer;
           if (answer.kind !== 'wait') {
             const earlier = answer.kind === 'taken' ? answer : undefined;
             const { lifetimeMs } = options;
             entry = { callId: earlier?.callId ?? callId, attempt: callId, digest, lane, place, lifetimeMs };
-            keep(entry);
+            held.add(entry);
+            keepBeating();
             return { kind: 'held', held: toHeld(entry, earlier) };
           }
-          if (signal.aborted) return { kind: 'aborted' };
           // The other gateway too needs a moment to notice that a connection is gone: an earlier beat of it says nothing.
           waitingSince ??= answer.since + NOTICE_GONE_MS;
-          await pause(LOOK_EVERY_MS);
+          await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+          // The repeat of a lost request may be waiting here too. It must find the entry, and not this request as its holder.
+          if (signal.aborted || isLost?.() === true) return { kind: 'aborted' };
         }
       } finally {
         if (entry === undefined) open.leave(place, false);
