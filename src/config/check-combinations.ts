@@ -20,6 +20,10 @@ export function findImpossible(config: Config, sourceOf: (path: string) => Sourc
   if (worker.retentionMs < LEAST_RETENTION_MS) {
     problems.push(`${at('worker.retentionMs')} ${worker.retentionMs} must be ≥ 24 hours (${LEAST_RETENTION_MS})`);
   }
+  const { owedMs } = config.gateway.mcp;
+  if (owedMs !== undefined && owedMs > worker.retentionMs) {
+    problems.push(`${at('gateway.mcp.owedMs')} ${owedMs} must be ≤ worker.retentionMs (${worker.retentionMs})`);
+  }
   if (admission.liveBytes < LEAST_LIVE_BYTES) {
     problems.push(
       `${at('admission.liveBytes')} ${admission.liveBytes} must be ≥ the arguments of one call (${LEAST_LIVE_BYTES})`,

@@ -86,6 +86,7 @@ describe('loadConfig', () => {
     ['worker: { retentionMs: 60000 }', /retentionMs 60000 must be ≥ 24 hours \(86400000\)/],
     ['admission: { liveBytes: 1000 }', /liveBytes 1000 must be ≥ .* \(1048576\)/],
     ['admission: { liveCalls: 10 }', /subjectWindow 64 must be ≤ liveCalls \(10\)/],
+    ['gateway: { mcp: { owedMs: 86400001 } }', /gateway.mcp.owedMs 86400001 must be ≤ worker.retentionMs \(86400000\)/],
     ['worker: { health: { host: 0.0.0.0 } }', /health\.host 0\.0\.0\.0 can be reached from outside/],
     ['redis: { url: "redis://h" }', /redis\.url is given, but the store is embedded/],
     ['store: redis\nredis: { url: "redis://h", cluster: [{ host: a, port: 1 }] }', /exclude each other/],

@@ -19,8 +19,8 @@ export interface DevPlane {
   /** A token of an agent, made as `sallyport tokens create` makes it. */
   token(identity?: Partial<Identity>): Promise<{ readonly id: string; readonly text: string }>;
   setPolicy(policy: Partial<Policy>): Promise<void>;
-  /** Ends the process and starts another one on the same store and port. */
-  restart(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Ends the process and starts another one on the same store and port. `meanwhile`: while no process has the store open. */
+  restart(signal?: 'SIGTERM' | 'SIGKILL', meanwhile?: (file: string) => void): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -61,10 +61,11 @@ export async function startDevPlane(gateway: object = {}, modules = MCP_MODULES)
       await store.createToken({ token, secretDigest: made.secretDigest, lifetimeMs: 3_600_000 });
       return { id: made.id, text: made.text };
     },
-    async restart(signal = 'SIGTERM') {
+    async restart(signal = 'SIGTERM', meanwhile) {
       await store.close();
       if (signal === 'SIGKILL') running.child.kill(signal);
       await (signal === 'SIGKILL' ? running.child.exited : running.child.stop());
+      meanwhile?.(join(path, '.sallyport', 'store.sqlite'));
       running = await start(new URL(url).port);
       store = await connectStore();
     },

@@ -1,4 +1,6 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -6,6 +8,7 @@ import { createApprovals } from '../../src/client/approvals.ts';
 import type { Approval, Principal } from '../../src/domain/approval.ts';
 import { eventually } from '../support/process.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
+import { connectPlain, idOf } from './owed-clients.ts';
 import { untilEntry } from './owed-entries.ts';
 
 const OPERATOR: Principal = { kind: 'operator', name: 'root' };
@@ -22,6 +25,13 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 const file = (): string => join(plane.folder, 'letters.txt');
+const sent = (text: string): string[] =>
+  existsSync(file())
+    ? readFileSync(file(), 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith(`${text} `))
+    : [];
+
 const approvals = () => createApprovals(plane.store, { retentionMs: 86_400_000 });
 async function questionOf(tool: string): Promise<Approval> {
   return eventually(
@@ -80,3 +90,38 @@ it.each([
     await client.close();
   },
 );
+
+it('an entry that has outlived its call is not taken: the same call is another one, and says nothing else', async () => {
+  const go = join(plane.folder, 'forgotten.go');
+  const call = { name: 'post__hold', arguments: { file: file(), text: 'forgotten', go } };
+  const { text } = await plane.token();
+  const url = new URL(plane.url).origin;
+  const gone = await connectPlain('2025-11-25', url, text);
+  gone.call(call).catch(() => undefined);
+  const line = await eventually(() => sent('forgotten')[0], { timeoutMs: 20_000, what: 'a letter' });
+  await gone.close();
+  const callId = line.split(' ')[1]!;
+  await untilEntry(plane, callId, (entry) => entry?.holder === null);
+  writeFileSync(go, '');
+  await eventually(async () => (await plane.store.readCall(callId as never))?.outcome, {
+    timeoutMs: 20_000,
+    what: 'an outcome',
+  });
+  // A day passes: the entry grows old, and the record of the call is due to be forgotten.
+  await plane.restart('SIGTERM', (path) => {
+    const database = new DatabaseSync(path);
+    database.prepare('UPDATE owed SET madeAt = madeAt - ?').run(25 * HOUR_MS);
+    database.prepare("UPDATE call SET keepUntil = 1 WHERE state = 'settled'").run();
+    database.close();
+  });
+  await eventually(async () => (await plane.store.readCall(callId as never)) === undefined || undefined, {
+    timeoutMs: 20_000,
+    what: 'the record to go',
+  });
+  const client = await connectPlain('2025-11-25', url, text);
+  const result: CallToolResult = await client.call(call);
+  expect(result._meta?.['sallyport/earlier']).toBeUndefined();
+  expect(idOf(result)).not.toBe(callId);
+  expect(sent('forgotten')).toHaveLength(2);
+  await client.close();
+});

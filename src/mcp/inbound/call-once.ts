@@ -15,7 +15,7 @@ import type { CallWish } from './call-wish.ts';
 import { hearEvents } from './hear-events.ts';
 import { linkAbort } from './link-abort.ts';
 import type { McpHome, McpPeer } from './mcp-home.ts';
-import type { EarlierCall, HeldCall } from './owed-calls.ts';
+import type { EarlierCall, HeldCall, Holding } from './owed-calls.ts';
 import { isCalledOff, OwedRequest } from './owed-request.ts';
 import { FORM_MS, pursueCall } from './pursue-call.ts';
 import { showPending } from './show-pending.ts';
@@ -25,6 +25,12 @@ import { inputKindsOf } from './tool-input.ts';
 /** A call stays owed for so long after the question about it has expired. */
 const OWED_LONGER_MS = 60 * 60 * 1000;
 const OVERLOADED_RETRY_MS = 1000;
+/**
+ * A call that is not in the store so long after its entry was made was accepted and forgotten, or never will be. Records are kept for 24
+ * hours at least; the rest is for clocks that differ.
+ */
+const NEVER_LATER_MS = 12 * 60 * 60 * 1000;
+
 /** A request of a client that comes to one call: of a tool, or of a resource or prompt, which are called like tools. */
 export interface CallRequest {
   readonly home: McpHome;
@@ -107,9 +113,7 @@ async function callOwed(
   answered: Answered | undefined,
   hear: (event: CallEvent) => void,
 ): Promise<CallAnswer> {
-  const { home, session, wish, signal, owed } = request;
-  const options = { lifetimeMs: owedMs(home), fresh: wish.fresh === true, signal, isLost: () => owed.isLost };
-  const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
+  const holding = await hold(request, answered);
   if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', { by: 'request' }) };
   if (holding.kind !== 'held') {
     const isStore = holding.kind === 'full' && holding.of === 'store';
@@ -118,6 +122,22 @@ async function callOwed(
   }
   const { held } = holding;
   return held.earlier === undefined ? call(request, answered, hear, held.key) : attach(request, answered, hear, held);
+}
+
+/** An entry whose call was forgotten says nothing any more about what became of the call. It goes, and the call is a new one. */
+async function hold(request: OwnRequest, answered: Answered | undefined): Promise<Holding> {
+  const { home, session, wish, signal, owed } = request;
+  const options = { lifetimeMs: owedMs(home), fresh: wish.fresh === true, signal, isLost: () => owed.isLost };
+  for (;;) {
+    const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
+    const earlier = holding.kind === 'held' ? holding.held.earlier : undefined;
+    if (earlier === undefined || !(await isForgotten(home, earlier))) return holding;
+    await owed.drop();
+  }
+}
+
+async function isForgotten({ plane }: McpHome, { callId, madeAt }: EarlierCall): Promise<boolean> {
+  return Date.now() - madeAt > NEVER_LATER_MS && (await plane.store.readCall(callId)) === undefined;
 }
 
 /**
