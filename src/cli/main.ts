@@ -14,7 +14,8 @@ import { createTerminal } from './terminal.ts';
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-const isLongRunning = process.argv.includes('dev') || process.argv.includes('worker');
+/** These end in their own order. `mcp` first hands over the calls of a client that no longer reads. */
+const isLongRunning = ['dev', 'worker', 'mcp'].some((name) => process.argv.includes(name));
 
 /** Whoever reads our output may stop at any time (`| head`); that is no error. */
 for (const stream of [process.stdout, process.stderr]) {

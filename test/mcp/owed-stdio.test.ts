@@ -2,6 +2,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -129,6 +131,36 @@ describe.each(ERAS)('sallyport mcp, %s', (era) => {
     await expect(first).rejects.toBeInstanceOf(Error);
     await client.close();
   });
+});
+
+it('a call goes on, and is owed, when its client no longer reads what sallyport mcp writes', async () => {
+  const text = 'unread';
+  const go = join(plane.folder, `${text}.go`);
+  const call = { name: 'post__hold', arguments: { file: file(), text, go } };
+  const child = spawn(process.execPath, [MAIN, 'mcp', '--agent', 'desktop'], {
+    cwd: plane.folder,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.stdin.on('error', () => undefined);
+  const send = (message: object): boolean => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'deaf', version: '1' };
+  send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+  await once(child.stdout, 'data');
+  send({ method: 'notifications/initialized' });
+  send({ id: 2, method: 'tools/call', params: call });
+  await untilSent(text);
+  child.stdout.destroy();
+  send({ id: 3, method: 'ping' });
+  await exited;
+  const callId = sent(text)[0]!.split(' ')[1]!;
+  expect(await untilEntry(plane, callId, () => true)).toMatchObject({ holder: null });
+  writeFileSync(go, '');
+  const client = await startMcp('2025-11-25');
+  const again = await client.call(call);
+  expect(again.structuredContent).toEqual({ sent: text });
+  expect(sent(text)).toEqual([`${text} ${idOf(again)}`]);
+  await client.close();
 });
 
 it.each(ERAS)('a call of %s that another agent of the subject names is still owed to its own', async (era) => {

@@ -43,12 +43,14 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
     },
     { transport: wire, onerror: (error) => plane.log.debug({ error: String(error) }, 'a message was not served') },
   );
-  // Before the SDK hears of it, which would cancel what is under way: a client that goes only leaves its calls.
+  // Before the SDK hears of it, which would cancel what is under way: a client that goes only leaves its calls. A client that no longer
+  // reads has gone too, although its end of the input may be open.
   const gone = (): void => {
     home.stop();
     end();
   };
   process.stdin.prependOnceListener('end', gone).prependOnceListener('close', gone);
+  process.stdout.prependListener('error', gone);
   return {
     ended,
     async close() {
