@@ -118,6 +118,13 @@ describe('what a role can do in Redis', () => {
     expect(found).toStrictEqual(AUDIT_COMMANDS[role]);
   });
 
+  it.each(ROLES)('%s reaches the calls owed only if it serves MCP clients', async (role) => {
+    const serves = functionsOf(role).includes('hold_owed');
+    const keys = ['owed:scope', 'owed:scope:ends', 'owed:beat:holder'].map((key) => `{sallyport:0}:${key}`);
+    const found = await Promise.all(keys.map((key) => commandsOn(role, key)));
+    expect(found.map((commands) => commands.length > 0)).toStrictEqual([serves, serves, serves]);
+  });
+
   const NEVER = [
     ['FLUSHALL'],
     ['FLUSHDB'],

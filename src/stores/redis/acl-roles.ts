@@ -275,7 +275,7 @@ function rulesOf(name: string, role: Role): string[] {
   const ofLanes = functionsOf(role).filter((name) => !ADMITTING.includes(name));
   const own = facts.lanes === 'write' ? [...commandsOf(ofLanes), ...facts.commands] : facts.commands;
   const rules = [...allow([...EVERYBODY, ...own])];
-  if (facts.lanes === 'write') rules.push(...LANE_FAMILIES.map((family) => `~${lane(family)}`));
+  if (facts.lanes === 'write') rules.push(...laneFamiliesOf(role).map((family) => `~${lane(family)}`));
   // Functions are named one by one; their keys are no more than what their own commands may touch.
   rules.push(selector([`~${lane('*')}`, `~${record('*')}`, ...allowFunctions(role)]));
   for (const [family, access, commands] of AUDIT_RIGHTS[facts.audit]) {
@@ -301,6 +301,12 @@ function rulesOf(name: string, role: Role): string[] {
   }
   rules.push(...(EXTRA[role]?.map((build) => selector(build(lane, record, name))) ?? []));
   return rules;
+}
+
+/** Only roles that serve MCP clients reach what these are owed: a role that deletes an entry makes the repeat a second effect. */
+function laneFamiliesOf(role: Role): readonly string[] {
+  const owes = OWING.some((name) => functionsOf(role).includes(name));
+  return owes ? LANE_FAMILIES : LANE_FAMILIES.filter((family) => family !== 'owed:*');
 }
 
 /** Roles that change policy and tokens write the records of it; those that only inspect the audit look at its lane. */
