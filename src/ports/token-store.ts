@@ -70,3 +70,6 @@ export interface CreateTokenRequest extends Administered {
   /** Default: `token`. */
   readonly purpose?: TokenPurpose;
 }
+
+/** So long after a login the same attempt is known: a repeat after a lost answer comes at once. */
+export const LOGIN_KNOWN_MS = 60_000;

@@ -21,10 +21,9 @@ import { whenDone } from './when-done.ts';
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface McpEndpoint {
-  /** One HTTP request of a bearer whose token, Host and Origin were checked. */
   /**
-   * `sent` tells what became of the response. Without it, every response counts as written once it was returned: a call whose client
-   * had gone by then is not owed.
+   * One HTTP request of a bearer whose token, Host and Origin were checked. `sent` tells what became of the response. Without it, every
+   * response counts as written once it was returned: a call whose client had gone by then is not owed.
    */
   fetch(request: Request, bearer: McpBearer, sent?: Promise<Sent>): Promise<Response>;
   close(): Promise<void>;

@@ -7,7 +7,7 @@ export const NOTICE_GONE_MS = 100;
 
 interface Place {
   open: number;
-  /** Those that wait for an open request to end, the first one first. */
+  /** Requests that wait for an open one to end, the first one first. */
   readonly waiting: Set<() => void>;
 }
 
@@ -21,7 +21,7 @@ export class OpenRequests {
     else place.open += 1;
   }
 
-  /** `isOwed`: its call is there to be taken, by one of those that wait. */
+  /** `isOwed`: the call of this request can be taken now, so one of the waiting requests is woken. Without any open request all are. */
   leave(name: string, isOwed: boolean): void {
     const place = this.#places.get(name);
     if (place === undefined) return;

@@ -3,7 +3,7 @@ import { planeError } from '../../domain/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../domain/gateway-token.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
+import { LOGIN_KNOWN_MS, type TokenStore } from '../../ports/token-store.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { sha256 } from '../../wire/digest.ts';
 import {
@@ -103,7 +103,7 @@ export function createTokenStore(context: RedisContext, sessions: Pick<SessionSt
     async recordLogin(request) {
       await context.fcall('record_login', {
         keys: { meta, audit, once: once(sha256(request.attempt)) },
-        args: { incarnation, ...recordArguments(recordOfLogin(request)), knownMs: ATTEMPT_MS },
+        args: { incarnation, ...recordArguments(recordOfLogin(request)), knownMs: LOGIN_KNOWN_MS },
       });
     },
   };
@@ -117,9 +117,6 @@ function readFacts(text: string): Partial<NewToken> {
     return {};
   }
 }
-
-/** So long after a login the same attempt is known: a repeat after a lost answer comes at once. */
-const ATTEMPT_MS = 60_000;
 
 /** `about` has the lines of `about_session`; a token is about no session. */
 function recordArguments({ event, detail, identity }: AdministrativeRecord) {

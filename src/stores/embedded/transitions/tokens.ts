@@ -2,7 +2,7 @@ import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { planeError } from '../../../domain/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../../domain/gateway-token.ts';
 import type { SessionId } from '../../../domain/ids.ts';
-import type { CreateTokenRequest, TokenStore } from '../../../ports/token-store.ts';
+import { LOGIN_KNOWN_MS, type CreateTokenRequest, type TokenStore } from '../../../ports/token-store.ts';
 import { recordOfLogin, recordOfNewToken, recordOfRevokedToken, withFacts } from '../../administrative-record.ts';
 import { checkNewToken, checkUse, TAKEN } from '../../check-token.ts';
 import type { TokenRow } from '../rows.ts';
@@ -115,12 +115,9 @@ export function useOnce({ database, now }: Transaction, request: Request<'useOnc
   return 'first';
 }
 
-/** So long after a login the same attempt is known: a repeat after a lost answer comes at once. */
-const ATTEMPT_MS = 60_000;
-
 export function recordLogin(transaction: Transaction, request: Request<'recordLogin'>): void {
   const { attempt } = request;
-  if (useOnce(transaction, { digest: attempt, attempt: randomUUID(), lifetimeMs: ATTEMPT_MS }) === 'used') return;
+  if (useOnce(transaction, { digest: attempt, attempt: randomUUID(), lifetimeMs: LOGIN_KNOWN_MS }) === 'used') return;
   appendAdministration(transaction, recordOfLogin(request));
 }
 
