@@ -77,6 +77,62 @@ export const ROWS_OWED: readonly Requirement[] = [
       ),
       test('test/mcp/owed-cancel.test.ts', 'a form that a requester declines on a repeat ends the call'),
     ],
-    mutants: ['repeats-undo-cancels-of-operators', 'repeats-call-in-the-background'],
+    mutants: ['repeats-undo-cancels-of-operators', 'repeats-call-in-the-background', 'called-off-calls-are-final'],
+  },
+  {
+    id: 'O5',
+    says: 'An owed call is kept for an hour longer than the question about it. What a living gateway holds does not expire, what a dead one held makes room, and an entry never outlives the record of its call.',
+    tests: [
+      ...onBothStores('an entry that a living gateway holds does not expire'),
+      test('src/stores/embedded/transitions/owed.test.ts', 'goes when its gateway has been silent for a minute'),
+      test('src/stores/embedded/transitions/owed.test.ts', 'entries of a gateway that died make room'),
+      test('test/redis/owed.test.ts', 'goes when its gateway has been silent for a minute'),
+      test('test/redis/owed.test.ts', 'entries of a gateway that died make room'),
+      test('test/mcp/owed-time.test.ts', 'is owed an hour longer than a question that waits for a week'),
+      test('test/mcp/owed-time.test.ts', 'an entry that has outlived its call is not taken'),
+      test('src/config/load-config.test.ts', 'refuses together what is fine alone'),
+    ],
+    mutants: [
+      'held-calls-expire',
+      'embedded-held-calls-expire',
+      'lost-calls-expire-before-their-question',
+      'dead-gateways-fill-the-bound',
+      'embedded-dead-gateways-fill-the-bound',
+      'forgotten-calls-are-earlier-ones',
+    ],
+  },
+  {
+    id: 'O6',
+    says: 'A store that is away or full makes no second effect of an owed call: lost answers and failed releases are settled before the same request looks again.',
+    tests: [
+      test(
+        'test/mcp/owed-calls.test.ts',
+        'a call that was taken in a request whose answer was lost is owed to the next one',
+      ),
+      test('test/mcp/owed-calls.test.ts', 'an entry that was made in a request whose answer was lost is removed'),
+      test('test/mcp/owed-calls.test.ts', 'first sends the release that the store did not take'),
+      test(
+        'test/mcp/owed-calls.test.ts',
+        'a request that lost its connection while it waited for another gateway takes nothing',
+      ),
+      test('test/redis/owed.test.ts', 'a store at its memory limit holds nothing, and says that it is full'),
+      test('test/deploy/acl-boundary.test.ts', 'reaches the calls owed only if it serves MCP clients'),
+    ],
+    mutants: [
+      'lost-answers-leave-entries-held',
+      'repeats-overtake-failed-releases',
+      'lost-requests-take-calls',
+      'full-stores-fail-mcp-calls',
+      'clients-reach-the-calls-owed',
+    ],
+  },
+  {
+    id: 'O7',
+    says: 'Reading a resource and getting a prompt are calls that are made once too, and a client on standard input that no longer reads leaves its calls.',
+    tests: [
+      test('test/mcp/owed-time.test.ts', 'that waits for a person is one question'),
+      test('test/mcp/owed-stdio.test.ts', 'when its client no longer reads what sallyport mcp writes'),
+    ],
+    mutants: ['resources-are-asked-about-again', 'unread-output-cancels-calls'],
   },
 ];

@@ -3,6 +3,8 @@ import type { Mutant } from '../mutant.ts';
 const EMBEDDED = 'test/contract/embedded.test.ts';
 const REDIS = 'test/contract/redis.test.ts';
 const CANCEL = 'test/mcp/owed-cancel.test.ts';
+const TIME = 'test/mcp/owed-time.test.ts';
+const CALLS = 'test/mcp/owed-calls.test.ts';
 const UNIT = 'src/mcp/inbound/owed-request.test.ts';
 
 /** Bugs against the calls owed to MCP clients, and against what a revoked token must end. */
@@ -130,10 +132,149 @@ export const OWED: readonly Mutant[] = [
     find: 'attach(request, answered, hear, held);',
     replace: `attach(request, answered, hear, held).then(async (end) => {
     if (end.kind !== 'settled' || end.outcome.kind !== 'cancelled') return end;
-    await owed.drop();
+    await request.owed.drop();
     return callOwed(request, answered, hear);
   });`,
     caughtBy: [{ file: CANCEL, title: 'that an operator cancels while its repeat waits leaves no other call behind' }],
+  },
+  {
+    id: 'called-off-calls-are-final',
+    bug: 'A repeat is told that the call was cancelled, although only the request that made it was, and nothing ran.',
+    file: 'src/mcp/inbound/pursue-call.ts',
+    find: 'if (anew !== undefined) return follow(scene, anew);',
+    replace: '',
+    caughtBy: [{ file: CANCEL, title: 'a call that its own request called off is made anew by the repeat' }],
+  },
+  {
+    id: 'held-calls-expire',
+    bug: 'An entry that a living gateway holds expires while its request is open.',
+    file: 'src/stores/redis/functions/shared/owed.lua',
+    find: 'if entry and owed.lives(book.lane, entry.holder) then',
+    replace: 'if entry and entry.expires_at > now then',
+    caughtBy: [{ file: REDIS, title: 'an entry that a living gateway holds does not expire' }],
+  },
+  {
+    id: 'embedded-held-calls-expire',
+    bug: 'The same on the embedded store.',
+    file: 'src/stores/embedded/transitions/owed.ts',
+    find: 'expiresAt <= ?1 AND NOT ${LIVES} LIMIT ?2',
+    replace: 'expiresAt <= ?1 LIMIT ?2',
+    caughtBy: [{ file: EMBEDDED, title: 'an entry that a living gateway holds does not expire' }],
+  },
+  {
+    id: 'lost-calls-expire-before-their-question',
+    bug: 'A call whose client was lost is owed for an hour, however long the question about it waits.',
+    file: 'src/mcp/inbound/call-once.ts',
+    find: '?? APPROVAL_LIMITS.mostTimeoutMs',
+    replace: '?? APPROVAL_LIMITS.defaultTimeoutMs',
+    caughtBy: [{ file: TIME, title: 'is owed an hour longer than a question that waits for a week' }],
+  },
+  {
+    id: 'dead-gateways-fill-the-bound',
+    bug: 'Entries of gateways that died count as open requests: their subject is refused every call.',
+    file: 'src/stores/redis/functions/hold-owed.lua',
+    find: 'if not entry or not owed.lives(lane, entry.holder) then',
+    replace: 'if not entry or entry.holder == owed.NOBODY then',
+    caughtBy: [
+      {
+        file: 'test/redis/owed.test.ts',
+        title: 'entries of a gateway that died make room, and those of one that lives do not',
+      },
+    ],
+  },
+  {
+    id: 'embedded-dead-gateways-fill-the-bound',
+    bug: 'The same on the embedded store.',
+    file: 'src/stores/embedded/transitions/owed.ts',
+    find: 'AND NOT ${LIVES} ORDER BY expiresAt LIMIT 1',
+    replace: 'AND ?1 > 0 AND holder IS NULL ORDER BY expiresAt LIMIT 1',
+    caughtBy: [
+      {
+        file: 'src/stores/embedded/transitions/owed.test.ts',
+        title: 'entries of a gateway that died make room, and those of one that lives do not',
+      },
+    ],
+  },
+  {
+    id: 'forgotten-calls-are-earlier-ones',
+    bug: 'A repeat takes the entry of a call that was forgotten: it runs a second time, and the answer says that it did not.',
+    file: 'src/mcp/inbound/call-once.ts',
+    find: '(await plane.store.readCall(callId)) === undefined',
+    replace: '(await plane.store.readCall(callId)) === null',
+    caughtBy: [{ file: TIME, title: 'an entry that has outlived its call is not taken' }],
+  },
+  {
+    id: 'lost-answers-leave-entries-held',
+    bug: 'A gateway whose request to hold a call was carried out, but not answered, holds the call and does not know it.',
+    file: 'src/mcp/inbound/owed-calls.ts',
+    find: `            undo(request);
+`,
+    replace: '',
+    caughtBy: [
+      { file: CALLS, title: 'a call that was taken in a request whose answer was lost is owed to the next one' },
+      { file: CALLS, title: 'an entry that was made in a request whose answer was lost is removed' },
+    ],
+  },
+  {
+    id: 'repeats-overtake-failed-releases',
+    bug: 'A repeat does not wait for a release that the store has not taken yet, and is a second effect.',
+    file: 'src/mcp/inbound/owed-calls.ts',
+    find: 'await Promise.all(same.map((work) => work.attempt()));',
+    replace: 'void same;',
+    caughtBy: [
+      { file: CALLS, title: 'a repeat at the same gateway first sends the release that the store did not take' },
+    ],
+  },
+  {
+    id: 'lost-requests-take-calls',
+    bug: 'A request that lost its connection while it waited takes the call that its repeat waits for.',
+    file: 'src/mcp/inbound/owed-calls.ts',
+    find: 'if (signal.aborted || isLost?.() === true) return',
+    replace: 'if (signal.aborted) return',
+    caughtBy: [
+      { file: CALLS, title: 'a request that lost its connection while it waited for another gateway takes nothing' },
+    ],
+  },
+  {
+    id: 'full-stores-fail-mcp-calls',
+    bug: 'At the memory limit of Redis an MCP call is an internal error, and not overloaded.',
+    file: 'src/stores/redis/owed-store.ts',
+    find: "error.code === 'STORE_FULL'",
+    replace: "error.code === 'INTERNAL'",
+    caughtBy: [
+      { file: 'test/redis/owed.test.ts', title: 'a store at its memory limit holds nothing, and says that it is full' },
+    ],
+  },
+  {
+    id: 'unread-output-cancels-calls',
+    bug: 'A client that no longer reads the output of sallyport mcp cancels its calls.',
+    file: 'src/mcp/inbound/stdio.ts',
+    find: `  process.stdout.prependListener('error', gone);
+`,
+    replace: '',
+    caughtBy: [
+      { file: 'test/mcp/owed-stdio.test.ts', title: 'when its client no longer reads what sallyport mcp writes' },
+    ],
+  },
+  {
+    id: 'resources-are-asked-about-again',
+    bug: 'The same read of a resource is another call, and another question, each time.',
+    file: 'src/mcp/inbound/surfaces.ts',
+    find: 'params, tool, args, wish });',
+    replace: 'params, tool, args, wish: { ...wish, key: randomId() } });',
+    caughtBy: [
+      { file: TIME, title: 'that waits for a person is one question, and the same request again is given its answer' },
+    ],
+  },
+  {
+    id: 'clients-reach-the-calls-owed',
+    bug: 'The Redis user of clients and of workers may write and delete the calls owed.',
+    file: 'src/stores/redis/acl-roles.ts',
+    find: 'return owes ? LANE_FAMILIES :',
+    replace: "return owes || role !== 'monitor' ? LANE_FAMILIES :",
+    caughtBy: [
+      { file: 'test/deploy/acl-boundary.test.ts', title: 'reaches the calls owed only if it serves MCP clients' },
+    ],
   },
   {
     id: 'repeats-outrun-lost-connections',

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApprovals } from '../../src/client/approvals.ts';
 import type { Approval, Principal } from '../../src/domain/approval.ts';
+import type { CallId } from '../../src/domain/ids.ts';
+import { cancelRequest } from '../../src/stages/call/cancel-request.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
 import { connectPlain, ERAS, idOf, isPending, type Era, type PlainClient, type ToolCall } from './owed-clients.ts';
@@ -70,6 +72,17 @@ it.each(ERAS)(
     await client.close();
   },
 );
+
+it('a call that its own request called off is made anew by the repeat', async () => {
+  const text = 'called-off';
+  const client = await connect('2025-11-25');
+  const first = await client.call(letter(text));
+  await plane.store.cancelCall(cancelRequest(idOf(first) as CallId, 86_400_000, 'request'));
+  const repeat = await client.call(letter(text));
+  expect([isPending(repeat), earlierOf(repeat), idOf(repeat) === idOf(first)]).toEqual([true, undefined, false]);
+  expect((await questions(text)).map(({ state }) => state).toSorted()).toEqual(['cancelled', 'pending']);
+  await client.close();
+});
 
 it('a form that a requester declines on a repeat ends the call, and asks nothing else', async () => {
   const text = 'declined';

@@ -11,6 +11,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApprovals } from '../../src/client/approvals.ts';
 import type { Approval, Principal } from '../../src/domain/approval.ts';
+import type { CallId } from '../../src/domain/ids.ts';
 import { eventually } from '../support/process.ts';
 import { MAIN, startDevPlane, type DevPlane } from './dev-plane.ts';
 import { connectPlain, ERAS, idOf, isPending, type Era, type PlainClient, type ToolCall } from './owed-clients.ts';
@@ -155,6 +156,7 @@ it('a call goes on, and is owed, when its client no longer reads what sallyport 
   await exited;
   const callId = sent(text)[0]!.split(' ')[1]!;
   expect(await untilEntry(plane, callId, () => true)).toMatchObject({ holder: null });
+  expect(await plane.store.readCall(callId as CallId)).toMatchObject({ state: 'running', cancelRequested: false });
   writeFileSync(go, '');
   const client = await startMcp('2025-11-25');
   const again = await client.call(call);
