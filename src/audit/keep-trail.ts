@@ -36,28 +36,35 @@ export function keepTrail(
   let lastSigned: readonly SignedHead[] = [];
   let signedAt = Number.NEGATIVE_INFINITY;
   let retainedAt = Number.NEGATIVE_INFINITY;
-  let problem: string | undefined;
+  const problems = new Map<'signing' | 'retention', string>();
 
   async function round(isLast: boolean): Promise<void> {
     const isDue = (since: number): boolean => isLast || performance.now() - since >= signEveryMs;
-    if (!isDue(signedAt) && !(retains && isDue(retainedAt))) return;
-    try {
-      const at = await now();
-      if (isDue(signedAt)) {
-        const signed = await signHeads(trail, signer, at, lastSigned);
+    if (isDue(signedAt)) {
+      await noting('signing', 'audit: heads not signed', async () => {
+        const signed = await signHeads(trail, signer, await now(), lastSigned);
         if (canonicalJson(signed) !== canonicalJson(lastSigned)) signedAt = performance.now();
         lastSigned = signed;
-      }
-      if (retains && isDue(retainedAt)) {
-        retainedAt = performance.now();
-        for (const { store, lane, sequence } of await retainTrail(trail, signer, readKeys, retention, at)) {
+      });
+    }
+    if (retains && isDue(retainedAt)) {
+      retainedAt = performance.now();
+      await noting('retention', 'audit: records not deleted', async () => {
+        for (const { store, lane, sequence } of await retainTrail(trail, signer, readKeys, retention, await now())) {
           log.info({ store, lane, sequence }, 'audit: records up to here were deleted');
         }
-      }
-      problem = undefined;
+      });
+    }
+  }
+
+  /** A problem lasts until the same work has succeeded: signing says nothing about retention. */
+  async function noting(work: 'signing' | 'retention', message: string, run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+      problems.delete(work);
     } catch (error) {
-      if (problem !== errorText(error)) log.error({ error }, 'audit: heads not signed, or records not deleted');
-      problem = errorText(error);
+      if (problems.get(work) !== errorText(error)) log.error({ error }, message);
+      problems.set(work, errorText(error));
     }
   }
 
@@ -70,7 +77,7 @@ export function keepTrail(
   );
   return {
     get problem() {
-      return problem;
+      return problems.get('signing') ?? problems.get('retention');
     },
     async stop() {
       clearInterval(timer);

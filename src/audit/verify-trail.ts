@@ -56,6 +56,8 @@ export interface KnownLength {
   readonly sequence: number;
   /** Records that it has counted and that have neither been handed over nor wait. */
   readonly missing?: number;
+  /** Why its drain has stopped, if not for records that are missing. */
+  readonly alarm?: string;
 }
 
 /** What a trail is held against beside its own chains. Absent: it is not. */
@@ -115,7 +117,16 @@ async function verifyOnce(
     if (lane.problem !== undefined) return end({ store: head.store, lane: head.lane, ...lane.problem });
     lanes.push(lane.verified!);
   }
-  return end(findLost(known, statements.gaps) ?? (unsigned && findUnsigned(statements, lanes, unsigned)));
+  const lost = findLost(known, statements.gaps) ?? findStopped(known);
+  return end(lost ?? (unsigned && findUnsigned(statements, lanes, unsigned)));
+}
+
+/** What is in the trail may be in order while what belongs there does not arrive. */
+function findStopped(known: readonly KnownLength[]): AuditProblem | undefined {
+  const stopped = known.find(({ alarm }) => alarm !== undefined);
+  if (stopped === undefined) return undefined;
+  const { store, lane, sequence, alarm } = stopped;
+  return { store, lane, sequence: sequence + 1, what: `it does not arrive: the drain has stopped: ${alarm}` };
 }
 
 function missingLane(heads: readonly AuditHead[], known: readonly KnownLength[]): AuditProblem | undefined {

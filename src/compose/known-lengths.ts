@@ -8,8 +8,14 @@ export async function knownLengths(
   if (store === undefined) return [];
   const known: KnownLength[] = [];
   for (const lane of store.auditLanes) {
-    const { store: id, sequence, drained, waiting, surplus } = await store.auditState({ lane });
-    known.push({ store: id, lane, sequence: drained, missing: sequence + surplus - drained - waiting });
+    const { store: id, sequence, drained, waiting, surplus, alarm, gap } = await store.auditState({ lane });
+    known.push({
+      store: id,
+      lane,
+      sequence: drained,
+      missing: sequence + surplus - drained - waiting,
+      ...(alarm === undefined || gap !== undefined ? {} : { alarm }),
+    });
   }
   return known;
 }

@@ -4,7 +4,8 @@ import type { Executed, OutcomeKind } from './outcome.ts';
 import type { Identity } from './session.ts';
 
 /** Changes of the deployment and of its sessions: each names who made it. None of them is about a call. */
-export const ADMINISTRATIVE_EVENTS = [
+/** About the deployment itself. On Redis they are in its own lane only: roles that write to other lanes cannot make them up. */
+export const DEPLOYMENT_EVENTS = [
   'policy.changed',
   'agents.changed',
   'plane.paused',
@@ -14,10 +15,8 @@ export const ADMINISTRATIVE_EVENTS = [
   'login.offered',
   'login.succeeded',
   'login.refused',
-  'session.opened',
-  'session.revoked',
-  'run.ended',
 ] as const;
+export const ADMINISTRATIVE_EVENTS = [...DEPLOYMENT_EVENTS, 'session.opened', 'session.revoked', 'run.ended'] as const;
 export type AdministrativeEvent = (typeof ADMINISTRATIVE_EVENTS)[number];
 
 export const AUDIT_EVENTS = [
@@ -50,6 +49,8 @@ export const AUDIT_LIMITS = Object.freeze({
   commentLength: 512,
   /** Entries of `changed`; the last one then says how many more there were. */
   changes: 50,
+  /** How far ahead of now a record may be that a view shows unasked: a role can append one of any time. */
+  aheadMs: 86_400_000,
 });
 
 /**

@@ -122,10 +122,12 @@ describe.each(APPENDING)('the audit against the %s', (role) => {
       madeUp({ identity: long }),
       madeUp({ at: 2 ** 53 - 1 }),
     );
+    // About the deployment, whose lane this role cannot write.
+    await as(role, 'RPUSH', JOURNAL, madeUp({ event: 'policy.changed' }));
     const after = await settle(1);
     expect((await drainAll()).state).toEqual({ lane: 0, backlog: 0 });
     expect(await trailIds()).toEqual(after);
-    expect((await verify()).foreign).toMatchObject([{ elements: 3 }]);
+    expect((await verify()).foreign).toMatchObject([{ elements: 4 }]);
     const { records } = await sink.queryTrail({ filter: { event: 'call.settled' }, limit: 10 });
     expect(records).toHaveLength(1);
   });
@@ -337,15 +339,20 @@ async function accept(): Promise<void> {
 
 /** With the test's own user: the roles that append cannot read. */
 /** An element as a function would write it, about a session. */
-function madeUp({ identity = '{"tenant":"a","subject":"b","agent":"c"}', at = 1, detail = Buffer.alloc(0) }): Buffer {
-  const [event, record] = [Buffer.from('session.opened'), Buffer.from(`s\n\n${identity}`)];
+function madeUp({
+  event = 'session.opened',
+  identity = '{"tenant":"a","subject":"b","agent":"c"}',
+  at = 1,
+  detail = Buffer.alloc(0),
+}): Buffer {
+  const [name, record] = [Buffer.from(event), Buffer.from(`s\n\n${identity}`)];
   const head = Buffer.alloc(22);
   head.write('J1');
   head.writeDoubleLE(at, 2);
   head.writeDoubleLE(1, 10);
   const length = Buffer.alloc(4);
   length.writeUInt32LE(record.length);
-  return Buffer.concat([head, Buffer.from([event.length]), event, length, record, detail]);
+  return Buffer.concat([head, Buffer.from([name.length]), name, length, record, detail]);
 }
 
 async function copyOfFirst(): Promise<Buffer> {

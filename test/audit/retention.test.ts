@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keepTrail } from '../../src/audit/keep-trail.ts';
 import { cutLane, retainTrail, type Retention } from '../../src/audit/retain-trail.ts';
 import { signHeads } from '../../src/audit/sign-heads.ts';
 import { readTrustedKeys } from '../../src/audit/signing-keys.ts';
@@ -8,7 +9,8 @@ import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import type { AuditHead, SignedHead } from '../../src/domain/audit-record.ts';
 import type { AuditTrail } from '../../src/ports/audit-store.ts';
 import { firstLink, nextLink, parseRecord, toSignedHead } from '../../src/wire/audit-record.ts';
-import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+import { eventually, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+import { SILENT_LOG } from '../support/sample-call.ts';
 import { stageTrails, type StagedTrail } from './trails.ts';
 
 const STAGES = stageTrails();
@@ -160,6 +162,23 @@ describe.each(Object.keys(STAGES))('retention of the trail of %s', (name) => {
       expect(isFirst).toBe(false);
     }
     expect((await verify()).problem).toBeUndefined();
+  });
+
+  it('that was refused stays a problem while signing succeeds', async () => {
+    const { sql } = changeTime((await records())[0]!.text);
+    await staged.tamper(`UPDATE auditRecord SET ${sql} WHERE sequence = 1`);
+    let looks = 0;
+    const now = async (): Promise<number> => {
+      looks += 1;
+      return 3;
+    };
+    const settings = { signEveryMs: 1000, retention: { maxAgeMs: 1 } };
+    const care = keepTrail(staged.trail, signer, () => readTrustedKeys(keys), now, settings, SILENT_LOG);
+    await eventually(() => care.problem?.includes('record 1 of lane 0'));
+    const before = looks;
+    await eventually(() => looks > before + 2);
+    expect(care.problem).toContain('record 1 of lane 0');
+    await care.stop();
   });
 
   it('measures a lane, and does not believe the size that the sink says', async () => {

@@ -68,6 +68,13 @@ describe.sequential('with a user of its role', () => {
     await server.refusals();
   });
 
+  it('the administrator adopts it again while records of the audit wait', async () => {
+    expect(await as('operator').cli('pause', 'tool', 'echo.text')).toMatchObject({ code: 0 });
+    expect(await as('operator').cli('pause', '--resume')).toMatchObject({ code: 0 });
+    expect(await as('admin').cli('store', 'adopt', '--yes')).toMatchObject({ code: 0 });
+    expect(await server.refusals()).toStrictEqual([]);
+  });
+
   it('a worker starts and stays', async () => {
     worker = await as('worker').start('worker', [], { SALLYPORT_WORKER_LEASE_MS: '1500' });
     expect(await server.refusals()).toStrictEqual([]);

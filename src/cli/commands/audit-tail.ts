@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { AUDIT_LIMITS } from '../../domain/audit-record.ts';
 import { matchesFilter } from '../../wire/match-record.ts';
 import { showRecord } from '../../wire/show-record.ts';
 import { endOfTrail, walkTrail } from '../../audit/walk-trail.ts';
@@ -26,7 +27,8 @@ export function auditTailCommand(): Command {
 
 async function tail(context: CommandContext, trail: AuditTrail): Promise<void> {
   const { terminal, options } = context;
-  const filter = filterOf(context);
+  // A role can append a record of any time: those of the future would cover the last ones.
+  const filter = { to: Date.now() + AUDIT_LIMITS.aheadMs, ...filterOf(context) };
   const follows = options['follow'] === true;
   // Before the query: what is written in between is shown twice at worst, and never not at all.
   const places = await endOfTrail(trail);

@@ -1,3 +1,4 @@
+import { AUDIT_LIMITS } from '../../domain/audit-record.ts';
 import { planeError } from '../../domain/errors.ts';
 import type { TrailPlace } from '../../ports/audit-store.ts';
 import { showRecord } from '../../wire/show-record.ts';
@@ -34,7 +35,8 @@ export function addAudit(api: Api, { plane }: ApiNeeds): void {
       const { limit = PAGE_LIMITS.usual, cursor, ...filters } = query;
       const before = cursor === undefined ? undefined : toPlace(readCursor('audit', filters, cursor));
       const page = await plane.trail.queryTrail({
-        filter: defined(filters),
+        // A role can append a record of any time: those of the future would cover the newest.
+        filter: { to: Date.now() + AUDIT_LIMITS.aheadMs, ...defined(filters) },
         limit,
         scan: SCAN,
         ...(before === undefined ? {} : { before }),

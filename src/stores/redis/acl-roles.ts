@@ -226,7 +226,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
 };
 
 /** Every connection: the client library's own, and what start-up looks at. */
-const EVERYBODY = ['ping', 'info', 'time', 'cluster|slots', 'cluster|shards'];
+const EVERYBODY = ['ping', 'info', 'time', 'cluster|info', 'cluster|slots', 'cluster|shards'];
 const DEPLOYMENT_READS = ['hget', 'hmget', 'get', 'mget', 'exists', 'smembers'];
 const DEPLOYMENT_WRITES = ['hset', 'hsetnx', 'hdel', 'set', 'del', 'sadd', 'srem', 'pexpire'];
 /** For the counter of the deployment's audit lane, and for its drain. */

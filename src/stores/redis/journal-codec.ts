@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AUDIT_EVENTS, type AuditEvent } from '../../domain/audit-record.ts';
+import { AUDIT_EVENTS, DEPLOYMENT_EVENTS, DEPLOYMENT_LANE, type AuditEvent } from '../../domain/audit-record.ts';
 import type { JournalElement, JournalEntry } from '../../ports/audit-store.ts';
 import { indexText } from '../../wire/record-index.ts';
 import { readAbout, type About } from './about-codec.ts';
@@ -17,6 +17,7 @@ const MAX_TEXT_BYTES = 1200;
 
 const MARK = 'J1';
 const EVENTS: ReadonlySet<string> = new Set(AUDIT_EVENTS);
+const DEPLOYMENT: ReadonlySet<string> = new Set(DEPLOYMENT_EVENTS);
 
 /** An element as `read_journal` returns it: its bytes, or of one that is too large its length and digest. */
 export function readElement(lane: number, answer: unknown): JournalElement {
@@ -48,6 +49,7 @@ function decodeElement(lane: number, bytes: Buffer): JournalEntry | undefined {
     const [callId, event, record] = [next(4).toString('utf8'), next(1).toString('latin1'), next(4)];
     const detail = bytes.subarray(at);
     if (!isCount(counted) || !isTime(time) || !EVENTS.has(event) || detail.length > MAX_DETAIL_BYTES) return undefined;
+    if (DEPLOYMENT.has(event) !== (lane === DEPLOYMENT_LANE)) return undefined;
     const about = readAbout(event as AuditEvent, callId, record);
     if (!hasPlace(about)) return undefined;
     return { lane, counted, at: time, event: event as AuditEvent, ...about, detail };

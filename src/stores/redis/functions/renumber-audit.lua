@@ -6,10 +6,8 @@ local meta, drain, audit = KEYS[1], KEYS[2], KEYS[3]
 if not same_incarnation(meta, ARGV[1]) then return REPLACED end
 local fence, waiting = journal.facts(meta, drain).fence, 0
 -- What a role has appended by hand is no record, and gets no number.
-for first = 0, redis.call('LLEN', audit) - 1, 100 do
-  for _, element in ipairs(redis.call('LRANGE', audit, first, first + 99)) do
-    if string.sub(element, 1, 2) == 'J1' then waiting = waiting + 1 end
-  end
+for index = 0, redis.call('LLEN', audit) - 1 do
+  if string.sub(redis.call('LINDEX', audit, index), 1, 2) == 'J1' then waiting = waiting + 1 end
 end
 redis.call('DEL', drain)
 redis.call('HSET', drain, 'drained', '0', 'fence', text(fence))
