@@ -13,12 +13,12 @@ export const ROWS_BYTES: readonly Requirement[] = [
       test(PLANE, 'that trims and lowers does not carry " PROD" past them'),
       test(PLANE, 'with normalises hands them the normalised value'),
       test(PLANE, 'defaults of the published schema are filled in before them'),
-      test('src/catalog/fill-defaults.test.ts', 'fills in %s, and nothing more the second time'),
+      test('src/catalog/fill-defaults.test.ts', 'and nothing more the second time'),
       test(PLANE, 'what is stripped, coerced or no JSON any more is invalid'),
       test(PLANE, 'and a tool gets them, not the'),
       test('test/plane/pinned.test.ts', 'that normalises is judged by what its schema makes of the arguments'),
       test('src/gate/wrap/gate-rules.test.ts', 'judge what the schema of the tool makes of a rewrite'),
-      test('src/gate/wrap/gate-rules.test.ts', 'are not passed by a default of what %s was sent'),
+      test('src/gate/wrap/gate-rules.test.ts', 'are not passed by a default of what'),
     ],
     mutants: [
       'transforms-run-unjudged',
@@ -35,7 +35,7 @@ export const ROWS_BYTES: readonly Requirement[] = [
     tests: [
       test(PLANE, 'arguments are parsed once, also over a question'),
       test(PLANE, 'what a hook rewrote is normalised again before them'),
-      test('src/stages/gate/gate.test.ts', 'ends as every call that is %s'),
+      test('src/stages/gate/gate.test.ts', 'ends as every call that is'),
       test(PLANE, 'edited arguments are normalised, judged, and asked about again when that changed them'),
       test(PLANE, 'asked about again when a default was filled in, also if no rule asks about them'),
       test(PLANE, 'the key of a call stands for what the caller sent'),

@@ -120,7 +120,7 @@ export const BYTES: readonly Mutant[] = [
     caughtBy: [
       {
         file: 'src/gate/wrap/gate-rules.test.ts',
-        title: 'are not passed by a default of what a schema of zod was sent',
+        title: 'are not passed by a default of what',
       },
     ],
   },
@@ -133,7 +133,7 @@ export const BYTES: readonly Mutant[] = [
     caughtBy: [
       {
         file: 'src/gate/wrap/gate-rules.test.ts',
-        title: 'are not passed by a default of what a helper of Anthropic was sent',
+        title: 'are not passed by a default of what',
       },
     ],
   },
@@ -143,7 +143,7 @@ export const BYTES: readonly Mutant[] = [
     file: 'src/gate/judged-arguments.ts',
     find: "if (judged.kind !== 'ended' || call.claimed.signal.aborted) return",
     replace: "if (judged.kind !== 'ended') return",
-    caughtBy: [{ file: 'src/stages/gate/gate.test.ts', title: 'ends as every call that is cancelled' }],
+    caughtBy: [{ file: 'src/stages/gate/gate.test.ts', title: 'ends as every call that is' }],
   },
   {
     id: 'branches-are-chosen-before-defaults',
@@ -151,9 +151,7 @@ export const BYTES: readonly Mutant[] = [
     file: 'src/catalog/fill-defaults.ts',
     find: 'let filled = fillOwn(schema, value);',
     replace: 'let filled = value;',
-    caughtBy: [
-      { file: 'src/catalog/fill-defaults.test.ts', title: 'fills in the branch that fits with the defaults beside it' },
-    ],
+    caughtBy: [{ file: 'src/catalog/fill-defaults.test.ts', title: 'and nothing more the second time' }],
   },
   {
     id: 'tools-get-live-objects',

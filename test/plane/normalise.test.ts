@@ -200,7 +200,7 @@ describe.each(BACKENDS)('the rules judge the bytes that run on %s', (backend) =>
     const { question } = parked.approval;
     const again = await Promise.race([untilAsked(plane, parked.callId, [question.id]), parked.outcome]);
     if (!('question' in again)) throw new Error(`nobody was asked, and it ended ${again.kind}`);
-    const { id: _id, binding: _binding, arguments: _arguments, ...same } = question;
+    const { id: _id, binding: _binding, salt: _salt, arguments: _arguments, ...same } = question;
     expect(again.question).toMatchObject(same);
     expect(again.expiresAt - again.requestedAt).toBe(300_000);
     const filled = { ...edited, where: { kind: 'rack', slot: 1 } };
