@@ -13,6 +13,7 @@ const LICENSES = 'third-party-licenses.txt';
 /** The command, and what is started as a thread, a process or a loader hook by its address. `exports/` comes on top. */
 const STARTED = [
   'cli/main',
+  'authoring/own-package-hooks',
   'catalog/describe-child',
   'compose/supervisor-thread',
   'runners/process/loaded-code-hooks',

@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import type { ModuleDefinition } from './define-module.ts';
+import { offerOwnPackage } from './own-package.ts';
 
 /** One generation of a file is one URL, hence one evaluation per process; a reload makes a new one. */
 export function moduleUrl(source: { readonly file: string; readonly generation: string }): string {
@@ -33,6 +34,7 @@ export function importModule(source: {
 }
 
 async function importOnce(source: { readonly file: string; readonly generation: string }): Promise<ModuleDefinition> {
+  offerOwnPackage(source.file);
   const { default: exported } = (await import(moduleUrl(source))) as { default?: unknown };
   if (typeof exported !== 'object' || exported === null) throw new TypeError('the module file has no default export');
   return exported as ModuleDefinition;

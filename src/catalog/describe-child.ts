@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import type { ModuleDefinition } from '../authoring/define-module.ts';
 import { describeModule } from '../authoring/describe-module.ts';
 import { moduleUrl } from '../authoring/import-module.ts';
+import { offerOwnPackage } from '../authoring/own-package.ts';
 import { parseWith } from '../authoring/standard-schema.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { entriesOf } from '../domain/module.ts';
@@ -32,6 +33,7 @@ async function describe(request: DescribeRequest): Promise<DescribeAnswer> {
   const { ticket } = request;
   let id: string | undefined;
   try {
+    offerOwnPackage(request.file);
     const { default: exported } = (await import(moduleUrl(request))) as { default?: ModuleDefinition };
     id = typeof exported?.id === 'string' ? exported.id.slice(0, 200) : undefined;
     const description = describeModule(exported, request.id === undefined ? {} : { id: request.id });

@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { offerOwnPackage } from '../authoring/own-package.ts';
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -45,6 +46,7 @@ async function loadOne(name: string, { module }: ServiceEntry): Promise<ServiceD
   }
   if (shipped !== undefined) return 'a service of this name is shipped; give yours another one';
   try {
+    offerOwnPackage(module);
     const { default: exported } = (await import(pathToFileURL(module).href)) as { default?: unknown };
     return checkDefinition(exported);
   } catch (error) {

@@ -25,6 +25,8 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** What is piped into standard input. */
   readonly input?: string | Uint8Array;
+  /** The program's file in another installation. */
+  readonly main?: string;
 }
 
 export interface CliResult {
@@ -43,9 +45,9 @@ function cleanEnvironment(more: CliOptions['env'] = {}): NodeJS.ProcessEnv {
 }
 
 /** Runs one command to its end. */
-export function runCli(args: readonly string[], { cwd, env, input }: CliOptions): Promise<CliResult> {
+export function runCli(args: readonly string[], { cwd, env, input, main = MAIN }: CliOptions): Promise<CliResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [main, ...args], {
       cwd,
       env: cleanEnvironment(env),
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -67,9 +69,12 @@ export function runCli(args: readonly string[], { cwd, env, input }: CliOptions)
 }
 
 /** Starts a command that goes on: `dev`, `worker`, a long wait. */
-export function startCli(args: readonly string[], { cwd, env }: Omit<CliOptions, 'input'>): Promise<WatchedProcess> {
+export function startCli(
+  args: readonly string[],
+  { cwd, env, main = MAIN }: Omit<CliOptions, 'input'>,
+): Promise<WatchedProcess> {
   const inherited = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
-  return startProgram(process.execPath, [MAIN, ...args], { cwd, env: { ...inherited, ...cleanEnvironment(env) } });
+  return startProgram(process.execPath, [main, ...args], { cwd, env: { ...inherited, ...cleanEnvironment(env) } });
 }
 
 export function jsonOf(result: CliResult): Record<string, unknown> {

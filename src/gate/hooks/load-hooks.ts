@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { offerOwnPackage } from '../../authoring/own-package.ts';
 import { planeError } from '../../domain/errors.ts';
 import { checkPlugin, type CheckedHooks, type PluginSettings } from './check-plugin.ts';
 import { commandHookId, isUsableId, registerCommand, type CommandHookSource } from './command-hook.ts';
@@ -53,6 +54,7 @@ function findDuplicates(hooks: readonly RegisteredHook[]): string[] {
 async function loadFile(source: FileHookSource, catalog: HookCatalog | undefined): Promise<CheckedHooks> {
   const { file, ...settings } = source;
   try {
+    offerOwnPackage(file);
     const { default: exported } = await withinTime(import(pathToFileURL(file).href) as Promise<{ default?: unknown }>);
     return checkPlugin(exported, file, settings, catalog);
   } catch (error) {

@@ -1,0 +1,120 @@
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli, startCli } from '../cli/run-cli.ts';
+import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
+import { failOnLeaks } from '../support/reaper.ts';
+import type { WatchedProcess } from '../support/watched-process.ts';
+
+const TOP = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What no process loads: left out only to be fast. */
+const UNUSED = /\/dist\/(?:bench|chaos|test|examples|console)$|\.(?:d\.ts|map)$/;
+
+/**
+ * The file system of the container, below an empty folder: what the last stage of the Containerfile copies, to where it says. Packages are
+ * linked and not copied, they are the same ones; everything of ours is a copy, so that nothing resolves by being inside this repository.
+ */
+function layOut(root: string): string {
+  const file = readFileSync(join(TOP, 'deploy/container/Containerfile'), 'utf8');
+  const stage = file.slice(file.lastIndexOf('\nFROM '));
+  const workdir = /^WORKDIR (\S+)$/m.exec(stage)![1]!;
+  for (const [, source, target] of stage.matchAll(/^COPY --from=build \/build\/(\S+) (\S+)$/gm)) {
+    const place = join(root, workdir, target!);
+    mkdirSync(dirname(place), { recursive: true });
+    if (source === 'node_modules') symlinkSync(join(TOP, source), place);
+    else cpSync(join(TOP, source!), place, { recursive: true, filter: (path) => !UNUSED.test(path) });
+  }
+  const [, main] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(stage)![1]!) as string[];
+  return join(root, main!);
+}
+
+const TOOL = `tool({ description: 'Says hello.', effect: 'read', input: jsonSchema({ type: 'object' }), run: () => ({ text: word }) })`;
+const moduleOf = (id: string, head: string, foot = 'export default'): string =>
+  `${head}\n${foot} defineModule({ id: '${id}', version: '1.0.0', description: 'Says hello.', tools: { hello: ${TOOL} } });\n`;
+
+const FILES: Readonly<Record<string, string>> = {
+  'plain.mjs': moduleOf(
+    'plain',
+    `import { defineModule, jsonSchema, tool } from 'sallyport/tool'; const word = 'plain';`,
+  ),
+  'nested/index.js': moduleOf(
+    'nested',
+    `export * from './_parts.mjs'; import { defineModule, jsonSchema, tool, word } from './_parts.mjs';`,
+  ),
+  'nested/_parts.mjs': `export { defineModule, jsonSchema, tool } from 'sallyport/tool'; export const word = 'nested';\n`,
+  'required.js': moduleOf(
+    'required',
+    `const { defineModule, jsonSchema, tool } = require('sallyport/tool'); const word = 'required';`,
+    'module.exports =',
+  ),
+  'modules.json': JSON.stringify({
+    modules: ['plain.mjs', 'nested/index.js', 'required.js'].flatMap((file) => {
+      const id = file.split(/[./]/)[0]!;
+      return [{ file }, { file, id: `${id}-apart`, runner: 'process' }];
+    }),
+  }),
+};
+
+const HOOKS = `import { defineHooks } from 'sallyport/gate';
+export default defineHooks({ id: 'none', hooks: [{ id: 'pass', on: 'before_tool_call', tools: ['*'], run: () => undefined }] });\n`;
+const SERVICE = `import { defineService } from 'sallyport/service';
+export default defineService({ methods: ['say'], start: () => ({ open: () => ({ say: () => 'x' }) }) });\n`;
+
+describe('modules, hooks and services outside the package, in the layout of the container', () => {
+  let folder: TemporaryFolder;
+  let main: string;
+  let dev: WatchedProcess;
+  const cli = (...args: string[]) => runCli(args, { cwd: folder.path, main });
+  beforeAll(async () => {
+    folder = temporaryFolder('sallyport-outside');
+    main = layOut(folder.path);
+    for (const [name, text] of Object.entries(FILES)) {
+      mkdirSync(dirname(join(folder.path, 'modules', name)), { recursive: true });
+      writeFileSync(join(folder.path, 'modules', name), text);
+    }
+    writeFileSync(join(folder.path, 'hooks.mjs'), HOOKS);
+    writeFileSync(join(folder.path, 'service.mjs'), SERVICE);
+    const config = { worker: { hooks: [{ file: './hooks.mjs' }] }, services: { mine: { module: './service.mjs' } } };
+    writeFileSync(join(folder.path, 'sallyport.json'), JSON.stringify(config));
+    const args = ['dev', '--modules', 'modules/modules.json', '--http-port', '0'];
+    dev = await startCli(args, { cwd: folder.path, main });
+    await dev.waitForLine(/^Ctrl-C ends it/, 60_000);
+  }, 120_000);
+  afterAll(async () => {
+    await dev.stop();
+    folder.remove();
+    failOnLeaks();
+  });
+
+  it.each(['plain', 'nested', 'required'])(
+    'import sallyport from the installation that runs them, in the worker and in a process: %s',
+    async (id) => {
+      for (const tool of [`${id}.hello`, `${id}-apart.hello`]) {
+        const { code, stdout, stderr } = await cli('call', tool, '{}');
+        expect([tool, code, stderr]).toStrictEqual([tool, 0, '']);
+        expect(JSON.parse(stdout)).toStrictEqual({ text: id });
+      }
+    },
+  );
+
+  it('are all loaded', async () => {
+    expect(dev.stdout).not.toContain('not loaded');
+    expect((await cli('doctor')).code).toBe(0);
+  });
+
+  it('say which package is missing if it is another one', async () => {
+    const path = join(folder.path, 'broken');
+    mkdirSync(path);
+    writeFileSync(join(path, 'lost.mjs'), `import 'no-such-package';\n`);
+    writeFileSync(join(path, 'near.mjs'), `import 'sallyport-plus';\n`);
+    writeFileSync(join(path, 'part.mjs'), `import 'sallyport/no-such-part';\n`);
+    const { loadModules } = await import('../../src/catalog/load-modules.ts');
+    const { broken } = await loadModules(path);
+    const reasons = Object.fromEntries(broken.map(({ id, reason }) => [id, reason]));
+    expect(reasons['lost']).toContain("Cannot find package 'no-such-package'");
+    expect(reasons['near']).toContain("Cannot find package 'sallyport-plus'");
+    expect(reasons['part']).toContain('no-such-part');
+  });
+});
