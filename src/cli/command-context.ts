@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { nearNames } from '../domain/near-names.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
+import { explainRole } from './explain-role.ts';
 import { ConfigOption } from './single-option.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 
@@ -19,9 +20,19 @@ type Handler<Args extends unknown[]> = (context: CommandContext, ...args: Args) 
 export function action<Args extends unknown[]>(handler: Handler<Args>): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
     const command = given.at(-1) as Command;
-    const code = await handler(createContext(command), ...(given.slice(0, -2) as Args));
-    process.exitCode = code ?? 0;
+    const context = createContext(command);
+    try {
+      process.exitCode = (await handler(context, ...(given.slice(0, -2) as Args))) ?? 0;
+    } catch (error) {
+      throw explainRole(error, topOf(command), () => context.loadConfig().config);
+    }
   };
+}
+
+/** The word after `sallyport`. */
+function topOf(command: Command): string {
+  const { parent } = command;
+  return parent === null || parent.parent === null ? command.name() : topOf(parent);
 }
 
 function createContext(command: Command): CommandContext {

@@ -20,6 +20,10 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   STORE_UNADOPTED: EXIT.unavailable,
   STORE_MISSING: EXIT.unavailable,
   STORE_LIBRARY: EXIT.unavailable,
+  STORE_LOGIN: EXIT.auth,
+  STORE_FORBIDDEN: EXIT.auth,
+  STORE_ROLE: EXIT.auth,
+  STORE_SENTINEL: EXIT.unavailable,
   STORE_NOT_EMPTY: EXIT.notOk,
   BACKUP_FAILED: EXIT.notOk,
   BACKUP_INVALID: EXIT.notOk,
@@ -86,9 +90,6 @@ const FIXES: Partial<Record<PlaneErrorCode, string>> = {
   CALL_UNKNOWN: 'List the calls under way with: sallyport calls list',
 };
 
-/** The server's words for "not you". */
-const LOGIN_REFUSED = /\b(WRONGPASS|NOAUTH|NOPERM)\b/;
-
 /** Any error in one line, with what to do about it and the exit code. Never a stack. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof CommandFailure) {
@@ -96,9 +97,7 @@ export function describeFailure(error: unknown): Failure {
     return { code, message, fix, exitCode };
   }
   if (error instanceof PlaneError) {
-    const refused = LOGIN_REFUSED.test(error.message);
     const { code, message, fix } = error;
-    if (refused) return { code: 'AUTH', message, fix: 'Correct the user name and password.', exitCode: EXIT.auth };
     return { code, message, fix: FIXES[code] ?? fix, exitCode: EXIT_OF[code] };
   }
   if (error instanceof CommanderError) {

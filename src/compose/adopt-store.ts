@@ -5,8 +5,10 @@ import type { CallRecord } from '../domain/call.ts';
 import type { Store } from '../ports/store.ts';
 import { adoptEmbeddedStore, inspectEmbeddedAdoption } from '../stores/embedded/backup-store.ts';
 import { adoptRedisStore, inspectAdoption, type Adoption } from '../stores/redis/adopt-store.ts';
+import { withServer } from '../stores/redis/with-server.ts';
 import { encode } from '../wire/message-pack.ts';
 import { encodeOutcome } from '../wire/outcome.ts';
+import { loadLibraries, type LibraryState } from './load-libraries.ts';
 import type { StoreOptions } from './open-store.ts';
 
 export type { Adoption } from '../stores/redis/adopt-store.ts';
@@ -15,6 +17,8 @@ export interface Adopted {
   readonly incarnation: string;
   /** Calls of unsafe tools that were ended as `indeterminate`, by tool. */
   readonly ended: Readonly<Record<string, number>>;
+  /** Redis: the function libraries, and whether they had to be loaded. */
+  readonly libraries: readonly LibraryState[];
 }
 
 const folderOf = (options: { readonly folder?: string }): string => resolve(options.folder ?? '.sallyport');
@@ -40,11 +44,13 @@ export async function adoptStore(
   if (options.store === 'embedded' && known.kind === 'empty') {
     throw planeError('STORE_UNAVAILABLE', { problem: known.findings.join('; ') });
   }
-  const { incarnation, result } =
-    options.store === 'redis'
-      ? await adoptRedisStore(options.redis, meanwhile)
-      : await adoptEmbeddedStore(folderOf(options), meanwhile);
-  return { incarnation, ended: result };
+  if (options.store === 'embedded') {
+    const { incarnation, result } = await adoptEmbeddedStore(folderOf(options), meanwhile);
+    return { incarnation, ended: result, libraries: [] };
+  }
+  const libraries = await withServer(options.redis, loadLibraries);
+  const { incarnation, result } = await adoptRedisStore(options.redis, meanwhile);
+  return { incarnation, ended: result, libraries };
 }
 
 /** More than any lane holds. */

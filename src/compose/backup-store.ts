@@ -5,8 +5,8 @@ import { backupRedisStore } from '../stores/redis/backup-store.ts';
 import { readFunctions } from '../stores/redis/function-library.ts';
 import { moveOldAudits } from '../stores/redis/move-old-audit.ts';
 import { restoreRedisStore } from '../stores/redis/restore-store.ts';
-import { upgradeLibrary, withServer } from '../stores/redis/with-server.ts';
-import { loadScopeFunctions } from '../services/storage/redis/scope-functions.ts';
+import { withServer, type ReachedServer } from '../stores/redis/with-server.ts';
+import { describeLibrary, loadLibraries } from './load-libraries.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { RELEASE } from './release.ts';
 
@@ -35,17 +35,24 @@ export function restoreStore(
     : restoreEmbeddedStore(resolve(store.folder ?? '.sallyport'), options);
 }
 
-/** Brings the store up to this release, beside whoever uses it: functions on Redis, tables in the file. */
-export async function upgradeStore(store: StoreOptions): Promise<'upgraded' | 'current'> {
-  if (store.store === 'redis') {
-    const answer = await upgradeLibrary(store.redis);
-    const moved = await withServer(store.redis, async ({ commands, name }) => {
-      await loadScopeFunctions(commands);
-      return moveOldAudits(commands, readFunctions(), name);
-    });
-    return answer === 'loaded' || moved > 0 ? 'upgraded' : 'current';
-  }
-  // Whoever opens the file brings its tables up to date, in one transaction.
+export interface Upgrade {
+  readonly state: 'upgraded' | 'current';
+  /** One sentence for each part of the store. */
+  readonly done: readonly string[];
+}
+
+/** Brings the store up to this release, beside the processes that use it: functions on Redis, tables in the file. */
+export async function upgradeStore(store: StoreOptions): Promise<Upgrade> {
+  if (store.store === 'redis') return withServer(store.redis, upgradeServer);
+  // The first process to open the file brings its tables up to date, in one transaction.
   await (await openStore(store)).close();
-  return 'current';
+  return { state: 'current', done: ['The tables of the file are those of this release.'] };
+}
+
+async function upgradeServer(server: ReachedServer): Promise<Upgrade> {
+  const libraries = await loadLibraries(server);
+  const moved = await moveOldAudits(server.commands, readFunctions(), server.name);
+  const audit = moved === 0 ? [] : [`Moved ${moved} records of the audit from the stream of an earlier release.`];
+  const isChanged = moved > 0 || libraries.some(({ state }) => state === 'loaded');
+  return { state: isChanged ? 'upgraded' : 'current', done: [...libraries.map(describeLibrary), ...audit] };
 }

@@ -1,9 +1,13 @@
 import { PlaneError } from '../domain/errors.ts';
 import { asList, asText } from '../stores/redis/answers.ts';
-import { openConnection, sendCommand, toPlaneError, untilReady, type Connection } from '../stores/redis/connection.ts';
+import { openConnection, sendCommand, toPlaneError, userOf, type Connection } from '../stores/redis/connection.ts';
+import { reachServer } from '../stores/redis/reach-server.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
+import { isOpenToAnyone } from '../stores/redis/default-user.ts';
 import { inspectServer } from '../stores/redis/safety.ts';
 import type { Check } from './check.ts';
+import { inspectServerRoom } from './inspect-capacity.ts';
+import { CLOSE_DEFAULT_USER, OPEN_TO_ANYONE } from './check-redis-server.ts';
 import { isFounded, storeName } from './redis-store-exists.ts';
 
 const COMMAND_TIMEOUT_MS = 5000;
@@ -12,7 +16,7 @@ const COMMAND_TIMEOUT_MS = 5000;
 export async function inspectRedis(options: RedisStoreOptions): Promise<{ checks: Check[]; usable: boolean }> {
   const connection = openConnection({ commandTimeoutMs: COMMAND_TIMEOUT_MS, ...options }, 'commands');
   try {
-    await untilReady(connection, options.patienceMs ?? COMMAND_TIMEOUT_MS);
+    await reachServer(connection, options, options.patienceMs ?? COMMAND_TIMEOUT_MS);
     return await inspect(connection, options);
   } catch (error) {
     const { message, fix } = error instanceof PlaneError ? error : toPlaneError(error);
@@ -27,9 +31,9 @@ async function inspect(
   connection: Connection,
   options: RedisStoreOptions,
 ): Promise<{ checks: Check[]; usable: boolean }> {
-  const { findings, facts } = await inspectServer(connection);
+  const { findings, facts } = await inspectServer(connection, storeName(options));
   const cli = commandLine(options);
-  const settings = ['version', 'maxmemory-policy', 'appendonly'];
+  const settings = ['version', 'maxmemory-policy', 'appendonly', 'default-user'];
   const checks: Check[] = [
     { name: 'server', state: 'ok', found: `version ${facts.version}${facts.cluster ? ', cluster' : ''}` },
     ...settings.map((setting): Check => {
@@ -43,7 +47,9 @@ async function inspect(
         fix,
       };
     }),
+    await inspectAnonymous(connection, options),
     ...(await inspectDurability(connection, cli)),
+    ...inspectServerRoom(asText(await sendCommand(connection, 'INFO', ['everything']))),
   ];
   const founded = await isFounded(connection, options);
   if (!founded) {
@@ -52,12 +58,20 @@ async function inspect(
   return { checks, usable: founded && findings.every(({ fatal }) => !fatal) };
 }
 
+/** A server that lets anyone in is a problem where users are in use: the roles protect nothing then. */
+async function inspectAnonymous(connection: Connection, { username }: RedisStoreOptions): Promise<Check> {
+  const name = 'anonymous';
+  try {
+    if (!(await isOpenToAnyone(connection))) return { name, state: 'ok', found: 'refused without a password' };
+  } catch (error) {
+    return { name, state: 'warn', found: `not checked: ${toPlaneError(error).message}` };
+  }
+  return { name, state: username === undefined ? 'warn' : 'bad', found: OPEN_TO_ANYONE, fix: CLOSE_DEFAULT_USER };
+}
+
 /** Which column of the durability table applies. Managed servers may not tell. */
 async function inspectDurability(connection: Connection, cli: string): Promise<Check[]> {
-  const fsync = await sendCommand(connection, 'CONFIG', ['GET', 'appendfsync']).then(
-    (answer) => asText(asList(answer)[1] ?? ''),
-    () => '',
-  );
+  const fsync = await readAppendFsync(connection);
   const checks: Check[] = [];
   if (fsync === 'always') {
     checks.push({ name: 'durability', state: 'ok', found: 'AOF always: kill -9 and power loss lose nothing' });
@@ -74,7 +88,7 @@ async function inspectDurability(connection: Connection, cli: string): Promise<C
       state: 'warn',
       found:
         fsync === ''
-          ? 'unknown: the server does not tell appendfsync'
+          ? 'not checked: appendfsync is read with CONFIG GET, which this user may not use. Run doctor as the administrator'
           : `appendfsync ${fsync}: power loss can lose minutes`,
       ...(fsync === '' ? {} : { fix: `${cli} CONFIG SET appendfsync everysec && ${cli} CONFIG REWRITE` }),
     });
@@ -91,6 +105,21 @@ async function inspectDurability(connection: Connection, cli: string): Promise<C
     });
   }
   return checks;
+}
+
+/** Empty when the server does not tell. Asked only where it is allowed: INFO has no such field, and a refusal would stand in the server's ACL LOG. */
+async function readAppendFsync(connection: Connection): Promise<string> {
+  const question = ['GET', 'appendfsync'];
+  try {
+    const mayAsk = await sendCommand(connection, 'ACL', ['DRYRUN', userOf(connection), 'CONFIG', ...question]);
+    if (mayAsk !== 'OK') return '';
+  } catch {
+    // A server without ACL DRYRUN is asked directly.
+  }
+  return sendCommand(connection, 'CONFIG', question).then(
+    (answer) => asText(asList(answer)[1] ?? ''),
+    () => '',
+  );
 }
 
 /** redis-cli with the address and without the password. */

@@ -1,5 +1,6 @@
-import { openConnection, sendCommand, toPlaneError, untilReady, type Connection } from '../stores/redis/connection.ts';
+import { openConnection, sendCommand, toPlaneError, type Connection } from '../stores/redis/connection.ts';
 import { deploymentKeys } from '../stores/redis/keys.ts';
+import { reachServer } from '../stores/redis/reach-server.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
 
 const COMMAND_TIMEOUT_MS = 10_000;
@@ -12,7 +13,7 @@ export const storeName = ({ name = DEFAULT_NAME }: RedisStoreOptions): string =>
 export async function redisStoreExists(options: RedisStoreOptions): Promise<boolean> {
   const connection = openConnection({ commandTimeoutMs: COMMAND_TIMEOUT_MS, ...options }, 'commands');
   try {
-    await untilReady(connection, options.patienceMs ?? PATIENCE_MS);
+    await reachServer(connection, options, options.patienceMs ?? PATIENCE_MS);
     return await isFounded(connection, options);
   } catch (error) {
     throw toPlaneError(error);

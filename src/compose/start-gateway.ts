@@ -12,6 +12,7 @@ import { randomId } from '../wire/ids.ts';
 import { serveHealth, type Readiness } from '../worker/health-server.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { careForTrail } from './care-for-trail.ts';
+import { checkRedisServer } from './check-redis-server.ts';
 import { createClosers } from './closers.ts';
 import { createClientOf } from './connect.ts';
 import { openSink } from './open-sink.ts';
@@ -82,6 +83,7 @@ async function boot(
   closers.add(async () => telemetry?.close());
   const store = await parts.openStore(options);
   const { http: config } = options;
+  await checkRedisServer(options, 'gateway', log);
   const client = config && createClientOf(store, { ...clientOptionsOf(config), log });
   closers.add(() => (client ?? store).close());
   telemetry?.followStore(store);

@@ -32,6 +32,7 @@ import { createStandAside, MOST_ASIDE } from '../worker/stand-aside.ts';
 import { timeStore } from '../worker/store-age.ts';
 import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
+import { checkRedisServer } from './check-redis-server.ts';
 import { createClosers } from './closers.ts';
 import { DEFAULT_ADMISSION } from './defaults.ts';
 import { createFleetMembership } from './fleet-membership.ts';
@@ -110,6 +111,7 @@ async function boot(
   const placement = place === undefined ? undefined : 'caller';
   const log = options.log ?? createLog('warn');
   const sealer = options.auditor === undefined ? undefined : readSealer(options.auditor.keyFile);
+  if (place === undefined) await checkRedisServer(options, 'worker', log);
   const telemetry =
     parts.telemetry ??
     (await startTelemetry(options.telemetry ?? {}, { role: 'worker', release: RELEASE, instance: workerId, log }));

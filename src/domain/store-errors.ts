@@ -41,6 +41,31 @@ export const STORE_PLANE_ERRORS = {
       `The server does not have the function library ${d.library} of this release (${d.found}), and this user may not load it.`,
     fix: 'As the administrator of the store: sallyport store upgrade',
   }),
+  STORE_LOGIN: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { user: string; problem: string }) => `Redis refused the login as ${d.user}: ${d.problem}.`,
+    fix: 'Compare redis.username and the password file with the users on the server. A process reads its password file at the start: after a change of the password, restart it.',
+  }),
+  STORE_FORBIDDEN: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `Redis refused a command, because the user lacks the right to it: ${d.problem}.`,
+    fix: 'Log in as the user of the role that this needs: worker, gateway, operator for commands, admin for sallyport store. If it is that user, print its rights again with sallyport store acl and load them.',
+  }),
+  STORE_ROLE: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { user: string; expected: string; found: string; missing: string[] }) =>
+      `The Redis user ${d.user} cannot do the work of the role ${d.expected}: it may not call ${d.missing.join(', ')}. Its rights look like those of ${d.found}.`,
+    fix: 'Log in as the user of that role (redis.username and redis.passwordFile). If it is that user, its rights are those of an earlier release: print them with sallyport store acl and load them.',
+  }),
+  STORE_SENTINEL: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `The sentinels did not lead to a primary: ${d.problem}.`,
+    fix: 'redis.sentinels names host and port of each sentinel (usually 26379, not the port of Redis); redis.sentinelName is the name after `sentinel monitor` in their configuration.',
+  }),
   STORE_LANES: entry({
     stage: 'operate',
     retry: 'after-the-fix',

@@ -31,7 +31,7 @@ beforeAll(async () => {
   server = await startAclServer();
   for (const role of APPENDING) {
     const login = { username: `sallyport-${role}`, password: server.password(role) };
-    const user = openConnection({ url: server.redis.url, ...login, commandTimeoutMs: 10_000 }, 'commands');
+    const user = openConnection({ url: server.url, ...login, commandTimeoutMs: 10_000 }, 'commands');
     await untilReady(user, 10_000);
     users.set(role, user);
   }

@@ -160,6 +160,8 @@ describe('what a role can do in Redis', () => {
     ['FUNCTION', 'LOAD', 'x'],
     ['CLIENT', 'PAUSE', '1', 'WRITE'],
     ['SCAN', '0'],
+    // Every setting of the server, paths and replication passwords among them.
+    ['CONFIG', 'GET', '*'],
     ['DUMP', '{sallyport:0}:calls'],
     ['RESTORE', '{sallyport:0}:calls', '0', 'x'],
   ];

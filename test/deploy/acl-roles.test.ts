@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connect } from '../../src/compose/connect.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import type { Role } from '../../src/stores/redis/acl-roles.ts';
 import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
+import { runCli } from '../cli/run-cli.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
@@ -25,7 +27,7 @@ function as(role: Role): PlaneFolder {
 }
 
 const redisOptions = (role: Role) => ({
-  url: server.redis.url,
+  url: server.url,
   username: `sallyport-${role}`,
   password: server.password(role),
   create: false,
@@ -54,8 +56,13 @@ describe.sequential('with a user of its role', () => {
   });
 
   it('the administrator loads the functions; a worker then says that there is no store', async () => {
-    expect(await as('admin').cli('store', 'upgrade')).toMatchObject({ code: 0, stdout: 'Upgraded.\n' });
-    expect(await as('admin').cli('store', 'upgrade')).toMatchObject({ code: 0, stdout: 'It is up to date.\n' });
+    const upgraded = await as('admin').cli('store', 'upgrade');
+    expect([upgraded.code, upgraded.stdout]).toStrictEqual([
+      0,
+      'Loaded the functions sallyport_1.\nLoaded the functions sallyport_services_1.\nUpgraded.\n',
+    ]);
+    const again = await as('admin').json('store', 'upgrade');
+    expect(again).toMatchObject({ state: 'current', done: [expect.any(String), expect.any(String)] });
     const refused = await as('worker').cli('worker', '--modules', as('worker').modules);
     expect(refused).toMatchObject({ code: 69 });
     expect(refused.stderr).toContain('Nothing is stored under the name sallyport');
@@ -63,8 +70,11 @@ describe.sequential('with a user of its role', () => {
   });
 
   it('the administrator makes the store', async () => {
+    // As on a new server: the way of docs/deploy.md has no other step before.
+    await server.redis.cli('FUNCTION', 'FLUSH');
     const made = await as('admin').cli('store', 'adopt', '--yes');
     expect(made).toMatchObject({ code: 0 });
+    expect(made.stdout).toContain('Loaded the functions sallyport_1.\nLoaded the functions sallyport_services_1.\n');
     await server.refusals();
   });
 
@@ -78,6 +88,49 @@ describe.sequential('with a user of its role', () => {
   it('a worker starts and stays', async () => {
     worker = await as('worker').start('worker', [], { SALLYPORT_WORKER_LEASE_MS: '1500' });
     expect(await server.refusals()).toStrictEqual([]);
+  });
+
+  it('a worker whose modules use services starts, and its tools reach them', async () => {
+    const plane = as('worker');
+    const modules = fileURLToPath(new URL('../fixtures/services-plane/modules', import.meta.url));
+    const args = ['worker', '--modules', modules, '--pool', 'services'];
+    const started = await plane.startWaiting(...args);
+    await started.waitForLine(/^Health: /, 30_000);
+    expect(await server.refusals()).toStrictEqual([]);
+    await started.stop(10_000);
+    await server.redis.cli('FUNCTION', 'DELETE', 'sallyport_services_1');
+    const refused = await plane.cli(...args);
+    expect(refused.code).toBe(69);
+    expect(refused.stderr).toContain('The server does not have the function library sallyport_services_1');
+    expect(refused.stderr).toContain('As the administrator of the store: sallyport store upgrade');
+    const upgraded = await as('admin').cli('store', 'upgrade');
+    expect(upgraded.stdout).toContain('Loaded the functions sallyport_services_1.');
+    await server.refusals();
+  });
+
+  it('a wrong role, a wrong password and a missing right are named, each with its fix', async () => {
+    const wrongRole = await as('monitor').cli('worker', '--modules', as('monitor').modules);
+    expect(wrongRole.code).toBe(77);
+    expect(wrongRole.stderr).toContain('The Redis user sallyport-monitor cannot do the work of the role worker');
+    expect(wrongRole.stderr).toContain('Its rights look like those of the role monitor.');
+    expect(wrongRole.stderr).toContain('Log in as the user of that role');
+    const wrongPassword = await runCli(['workers'], {
+      cwd: as('operator').path,
+      env: { ...server.login('operator'), SALLYPORT_REDIS_PASSWORD_FILE: server.passwordFile('client') },
+    });
+    expect(wrongPassword.code).toBe(77);
+    expect(wrongPassword.stderr).toContain('Redis refused the login as sallyport-operator: WRONGPASS');
+    expect(wrongPassword.stderr).toContain('Compare redis.username and the password file');
+    const noRight = await as('client').cli('tokens', 'list');
+    expect(noRight.code).toBe(77);
+    expect(noRight.stderr).toContain('NOPERM');
+    expect(noRight.stderr).toContain(
+      'You are logged in as sallyport-client, the role client; this command needs the role operator.',
+    );
+    expect(noRight.stderr).toContain('Log in as sallyport-operator');
+    const noAdmin = await as('operator').cli('store', 'adopt', '--yes');
+    expect(noAdmin.stderr).toContain('this command needs the role admin');
+    await server.refusals();
   });
 
   it('the operator sets policies, looks at everything, calls, cancels and resolves', async () => {

@@ -9,6 +9,8 @@ export interface RedisServerOptions {
   readonly cluster?: boolean;
   readonly tls?: TlsFiles;
   readonly password?: string;
+  /** The user of an ACL file that the test itself logs in as, with `password`. Absent: the default user. */
+  readonly username?: string;
   /** More command line options, e.g. `['--replicaof', '127.0.0.1 7000']`. */
   readonly extra?: readonly string[];
   /** A data folder of the caller's, who also removes it. */
@@ -38,7 +40,8 @@ export function redisServerArguments(options: RedisServerOptions, place: RedisPl
     ['repl-diskless-sync-delay', '0'],
   ];
   if (options.maxmemory !== undefined) settings.push(['maxmemory', options.maxmemory]);
-  if (options.password !== undefined) settings.push(['requirepass', options.password]);
+  if (options.password !== undefined && options.username === undefined)
+    settings.push(['requirepass', options.password]);
   if (options.tls === undefined) settings.push(['port', String(port)]);
   else settings.push(['port', '0'], ['tls-port', String(port)], ...tlsSettings(options.tls));
   if (options.cluster) {
@@ -60,6 +63,7 @@ function tlsSettings(tls: TlsFiles): [name: string, value: string][] {
 
 export function redisUrl(options: RedisServerOptions, port: number): string {
   const scheme = options.tls === undefined ? 'redis' : 'rediss';
-  const login = options.password === undefined ? '' : `:${encodeURIComponent(options.password)}@`;
+  const { username = '', password } = options;
+  const login = password === undefined ? '' : `${username}:${encodeURIComponent(password)}@`;
   return `${scheme}://${login}127.0.0.1:${port}`;
 }

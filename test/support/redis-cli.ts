@@ -7,16 +7,18 @@ export const INSTALL_REDIS =
 export interface CliTarget {
   readonly port: number;
   readonly password?: string;
+  readonly username?: string;
   readonly tls?: TlsFiles;
 }
 
 /** Runs one command with redis-cli and returns what it printed; an error reply of the server rejects. */
 export async function runRedisCli(target: CliTarget, args: readonly string[]): Promise<string> {
   const tlsArguments = target.tls === undefined ? [] : ['--tls', '--cacert', target.tls.caFile];
+  const userArguments = target.username === undefined ? [] : ['--user', target.username];
   // -e: an error reply is an exit code, otherwise redis-cli prints it and ends with 0.
   const child = await startProgram(
     'redis-cli',
-    ['-h', '127.0.0.1', '-p', String(target.port), '-e', ...tlsArguments, ...args],
+    ['-h', '127.0.0.1', '-p', String(target.port), '-e', ...tlsArguments, ...userArguments, ...args],
     { env: { REDISCLI_AUTH: target.password }, installHint: INSTALL_REDIS },
   );
   const { code, signal } = await child.exited;

@@ -98,6 +98,7 @@ function cliTarget(options: RedisServerOptions, { port }: RedisPlace): CliTarget
     port,
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     ...(options.password === undefined ? {} : { password: options.password }),
+    ...(options.username === undefined ? {} : { username: options.username }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { adoptStore, inspectAdoptionOf, type Adopted, type Adoption } from '../../compose/adopt-store.ts';
+import { describeLibrary } from '../../compose/load-libraries.ts';
 import { storeOptionsOf } from '../../compose/settings-from-config.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure, usage } from '../command-failure.ts';
@@ -59,7 +60,8 @@ async function isConfirmed(): Promise<boolean> {
   return confirm('Adopt it?');
 }
 
-function tell(terminal: Terminal, { incarnation, ended }: Adopted): void {
+function tell(terminal: Terminal, { incarnation, ended, libraries }: Adopted): void {
+  for (const library of libraries) terminal.print(describeLibrary(library));
   for (const [tool, count] of Object.entries(ended)) terminal.print(`Ended as indeterminate: ${count} of ${tool}`);
   terminal.print(`The store is now incarnation ${incarnation}. Workers and callers can start.`);
 }

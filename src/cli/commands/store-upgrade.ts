@@ -9,9 +9,10 @@ export function storeUpgradeCommand(): Command {
     .action(
       action(async (context) => {
         const { terminal } = context;
-        const state = await upgradeStore(commandStoreOptions(context.loadConfig()));
-        if (terminal.json) terminal.printJson({ state });
-        else terminal.print(state === 'upgraded' ? 'Upgraded.' : 'It is up to date.');
+        const upgrade = await upgradeStore(commandStoreOptions(context.loadConfig()));
+        if (terminal.json) return terminal.printJson(upgrade);
+        for (const sentence of upgrade.done) terminal.print(sentence);
+        terminal.print(upgrade.state === 'upgraded' ? 'Upgraded.' : 'It is up to date.');
       }),
     );
 }

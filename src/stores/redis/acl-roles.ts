@@ -11,6 +11,12 @@ import { functionName, readFunctions } from './function-library.ts';
 export const ROLES = ['client', 'worker', 'gateway', 'operator', 'monitor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
+/**
+ * The line that closes the default user. Redis 7.0 replays the transactions of its append-only file as this user: without these
+ * rights it drops them at the next start. Logging in is what the line forbids: `off`, and no password.
+ */
+export const DEFAULT_USER_LINE = 'user default off resetpass ~* &* +@all';
+
 /** Keys of a lane, those of the hot path first: Redis compares them in this order. */
 export const LANE_FAMILIES = [
   'meta',
@@ -197,7 +203,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
   operator: {
     sentence: 'people at the command line: all of it except `worker`, `gateway` and `store`',
     functions: [...CALLING, ...DECIDING, ...GOVERNING, ...ADMITTING, ...OWING],
-    commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'config|get'],
+    commands: ['xread', 'xdel', 'zrevrange', 'hgetall'],
     lanes: 'write',
     audit: 'append',
     writes: ['policy'],
@@ -207,7 +213,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
   monitor: {
     sentence: '`sallyport doctor`, `workers`, metrics: counts and states, no arguments and no outcomes',
     functions: ['lane_state', 'audit_state'],
-    commands: ['config|get'],
+    commands: [],
     lanes: 'look',
     audit: 'look',
     writes: [],
@@ -226,7 +232,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
 };
 
 /** Every connection: the client library's own, and what start-up looks at. */
-const EVERYBODY = ['ping', 'info', 'time', 'cluster|info', 'cluster|slots', 'cluster|shards'];
+const EVERYBODY = ['ping', 'info', 'time', 'cluster|info', 'cluster|slots', 'cluster|shards', 'acl|dryrun'];
 const DEPLOYMENT_READS = ['hget', 'hmget', 'get', 'mget', 'exists', 'smembers'];
 const DEPLOYMENT_WRITES = ['hset', 'hsetnx', 'hdel', 'set', 'del', 'sadd', 'srem', 'pexpire'];
 /** For the counter of the deployment's audit lane, and for its drain. */
@@ -263,9 +269,10 @@ export function functionsOf(role: Role): readonly string[] {
   return functions === 'all' ? [...readFunctions().keys()] : [...new Set(functions)];
 }
 
-/** The users' lines. `login` is `off`, or `on` and a password's digest. */
+/** The lines of the users' file: the default user first, then one user for each role. `login` is `off`, or `on` and a password's digest. */
 export function aclLines(name: string, loginOf: (role: Role) => string): string[] {
-  return ROLES.map((role) => `user ${name}-${role} reset ${loginOf(role)} ${rulesOf(name, role).join(' ')}`);
+  const users = ROLES.map((role) => `user ${name}-${role} reset ${loginOf(role)} ${rulesOf(name, role).join(' ')}`);
+  return [DEFAULT_USER_LINE, ...users];
 }
 
 function rulesOf(name: string, role: Role): string[] {

@@ -85,11 +85,40 @@ function tlsOptions(options: RedisConnectionOptions): RedisOptions['tls'] | unde
   };
 }
 
-/** Resolves when commands can be sent; throws STORE_UNAVAILABLE after `waitMs`. */
-export async function untilReady(connection: Connection, waitMs: number): Promise<void> {
+/** A connection to the same server that gives no user and no password. It is not tried again when it is refused. */
+export function openAnonymous(connection: Connection): Redis {
+  if (connection instanceof Cluster) throw planeError('INTERNAL', { problem: 'a cluster has several servers' });
+  const anonymous = connection.duplicate({
+    username: undefined,
+    password: undefined,
+    lazyConnect: true,
+    enableReadyCheck: false,
+    retryStrategy: () => null,
+    commandTimeout: ANONYMOUS_TIMEOUT_MS,
+  } as RedisOptions);
+  anonymous.on('error', () => undefined);
+  return anonymous;
+}
+
+const ANONYMOUS_TIMEOUT_MS = 5000;
+
+/** The user that the connection logs in as. */
+export function userOf(connection: Connection): string {
+  const options: RedisOptions =
+    connection instanceof Cluster ? (connection.options.redisOptions ?? {}) : connection.options;
+  return options.username ?? 'default';
+}
+
+/**
+ * Resolves when commands can be sent. After `waitMs` it throws STORE_UNAVAILABLE, or STORE_LOGIN where the server refused the password:
+ * at once with `login: 'first'`, for a process that starts; a running one waits, as the password may be changed at this moment.
+ */
+export async function untilReady(connection: Connection, waitMs: number, login?: 'first'): Promise<void> {
   if (connection.status === 'ready') return;
   if (connection.status === 'wait') connection.connect().catch(() => undefined);
   let lastProblem = 'no answer';
+  const failure = (): PlaneError =>
+    isLoginRefused(lastProblem) ? refused(connection, lastProblem) : unavailable(lastProblem);
   await new Promise<void>((resolve, reject) => {
     const finish = (act: () => void): void => {
       clearTimeout(timer);
@@ -99,9 +128,12 @@ export async function untilReady(connection: Connection, waitMs: number): Promis
       act();
     };
     const onReady = (): void => finish(resolve);
-    const onError = (error: Error): void => void (lastProblem = error.message);
+    const onError = (error: Error): void => {
+      lastProblem = problemOf(error);
+      if (login === 'first' && isLoginRefused(lastProblem)) finish(() => reject(failure()));
+    };
     const onEnd = (): void => finish(() => reject(unavailable('the connection was closed')));
-    const timer = setTimeout(() => finish(() => reject(unavailable(lastProblem))), waitMs);
+    const timer = setTimeout(() => finish(() => reject(failure())), waitMs);
     connection.on('ready', onReady);
     connection.on('error', onError);
     connection.on('end', onEnd);
@@ -170,6 +202,22 @@ function sendInOrder(connection: Redis, commands: readonly (readonly [string, ..
   }
 }
 
+/** A cluster's client hides what its nodes said. */
+function problemOf(error: Error & { lastNodeError?: Error }): string {
+  return error.lastNodeError?.message ?? error.message;
+}
+
+function isLoginRefused(problem: string): boolean {
+  return /\b(WRONGPASS|NOAUTH)\b/.test(problem);
+}
+
+function refused(connection: Connection, problem: string): PlaneError {
+  return planeError('STORE_LOGIN', {
+    user: userOf(connection),
+    problem: withoutCredentials(problem).replace(/\.$/, ''),
+  });
+}
+
 function unavailable(problem: string): PlaneError {
   return planeError('STORE_UNAVAILABLE', { problem: withoutCredentials(problem) });
 }
@@ -192,6 +240,7 @@ export function toPlaneError(thrown: unknown): PlaneError {
   if (word === 'OOM' || word === 'MISCONF' || word === 'NOREPLICAS') {
     return planeError('STORE_FULL', { problem: message }, error);
   }
+  if (/\bNOPERM\b/.test(message)) return planeError('STORE_FORBIDDEN', { problem: message.replace(/\.$/, '') }, error);
   if (word !== undefined && !RETRYABLE_WORDS.includes(word)) {
     return planeError('STORE_FAILED', { problem: message }, error);
   }

@@ -13,7 +13,7 @@ const VERSION = 1;
 const REVISION = 4;
 /** Further nodes of a cluster are connected to when they are first needed. */
 const NODE_PATIENCE_MS = 5000;
-const LIBRARY = `sallyport_${VERSION}`;
+export const LIBRARY = `sallyport_${VERSION}`;
 const FOLDER = new URL('functions/', import.meta.url);
 /** Each uses only what stands before it. */
 const SHARED = [
@@ -126,7 +126,7 @@ async function loadInto(node: Connection, code: string, found: string | undefine
     await sendCommand(node, 'FUNCTION', ['LOAD', 'REPLACE', code]);
   } catch (error) {
     const plane = toPlaneError(error);
-    if (!plane.message.includes('NOPERM')) throw plane;
+    if (plane.code !== 'STORE_FORBIDDEN') throw plane;
     const what = found === undefined ? 'it is not loaded' : `it has build ${found.slice(0, 16)}`;
     throw planeError('STORE_LIBRARY', { library: LIBRARY, found: what }, error);
   }

@@ -18,7 +18,7 @@ import { createAuditSource, NO_TRAIL } from './audit-store.ts';
 import { createApprovalStore } from './approval-store.ts';
 import * as change from './change-calls.ts';
 import { claimCalls, createLaneWatch, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
-import { openConnection, toPlaneError, untilReady, type RedisConnectionOptions } from './connection.ts';
+import { openConnection, toPlaneError, type RedisConnectionOptions } from './connection.ts';
 import { createCatalogStore, createFleetRegistry, createPolicyStore } from './deployment-store.ts';
 import { loadLibrary, readFunctions } from './function-library.ts';
 import { createGrantStore } from './grant-store.ts';
@@ -29,6 +29,7 @@ import { forgetDeadPools } from './private-pools.ts';
 import * as read from './read-calls.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
 import { refuseUnsafeServer } from './safety.ts';
+import { reachServer } from './reach-server.ts';
 import { createSessionStore } from './session-store.ts';
 import { renewCalls, settleCalls, startCalls } from './settle-calls.ts';
 import { createTokenStore } from './token-store.ts';
@@ -56,7 +57,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const { lanes, create = true } = options;
 
   async function openOnce(): Promise<Store> {
-    const facts = await refuseUnsafeServer(commands);
+    const facts = await refuseUnsafeServer(commands, name);
     const functions = readFunctions();
     await loadLibrary(commands, functions);
     const founded = await foundStore(commands, functions, { name, lanes, cluster: facts.cluster, create });
@@ -67,7 +68,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const endsAt = performance.now() + patienceMs;
   try {
     for (;;) {
-      await untilReady(commands, Math.max(0, endsAt - performance.now()));
+      await reachServer(commands, connection, Math.max(0, endsAt - performance.now()));
       try {
         return await openOnce();
       } catch (error) {

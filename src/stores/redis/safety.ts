@@ -1,6 +1,8 @@
 import { planeError } from '../../domain/errors.ts';
+import { DEFAULT_USER_LINE } from './acl-roles.ts';
 import { asText } from './answers.ts';
 import { sendCommand, type Connection } from './connection.ts';
+import { checkReplay } from './default-user.ts';
 
 /** One setting of the server that decides whether calls can be lost. */
 export interface SafetyFinding {
@@ -11,9 +13,10 @@ export interface SafetyFinding {
   readonly fatal: boolean;
 }
 
-/** Reads INFO only: managed servers often forbid CONFIG. */
+/** Reads INFO and asks ACL DRYRUN: managed servers often forbid CONFIG. `name` is the store's. */
 export async function inspectServer(
   connection: Connection,
+  name: string,
 ): Promise<{ findings: SafetyFinding[]; facts: ServerFacts }> {
   const facts = await readFacts(connection);
   const findings: SafetyFinding[] = [];
@@ -45,7 +48,35 @@ export async function inspectServer(
       fatal: true,
     });
   }
+  if (major >= 7) findings.push(...(await inspectReplay(connection, name)));
   return { findings, facts };
+}
+
+/** A default user without rights makes Redis drop every transaction of its append-only file when it starts. */
+async function inspectReplay(connection: Connection, name: string): Promise<SafetyFinding[]> {
+  const replay = await checkReplay(connection, name);
+  if (replay.kind === 'runs') return [];
+  const needed = 'a default user that may run everything and cannot log in';
+  if (replay.kind === 'refused') {
+    return [
+      {
+        setting: 'default-user',
+        found: `without the rights to replay the append-only file (${replay.refused.replace(/\.$/, '')})`,
+        needed,
+        fix: `Write this line first into the users' file, then run ACL LOAD: ${DEFAULT_USER_LINE}`,
+        fatal: true,
+      },
+    ];
+  }
+  return [
+    {
+      setting: 'default-user',
+      found: `not checked, because ${replay.why}`,
+      needed,
+      fix: `Print the users again with sallyport store acl, or make sure of this line yourself: ${DEFAULT_USER_LINE}`,
+      fatal: false,
+    },
+  ];
 }
 
 export interface ServerFacts {
@@ -68,8 +99,8 @@ async function readFacts(connection: Connection): Promise<ServerFacts> {
   };
 }
 
-export async function refuseUnsafeServer(connection: Connection): Promise<ServerFacts> {
-  const { findings, facts } = await inspectServer(connection);
+export async function refuseUnsafeServer(connection: Connection, name: string): Promise<ServerFacts> {
+  const { findings, facts } = await inspectServer(connection, name);
   const fatal = findings.filter((finding) => finding.fatal);
   if (fatal.length > 0) {
     throw planeError('STORE_UNSAFE', {

@@ -1,12 +1,7 @@
-import {
-  openConnection,
-  toPlaneError,
-  untilReady,
-  type Connection,
-  type RedisConnectionOptions,
-} from './connection.ts';
+import { openConnection, toPlaneError, type Connection, type RedisConnectionOptions } from './connection.ts';
 import { foundDeploymentLane, readIncarnation } from './incarnation-record.ts';
 import { loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
+import { reachServer } from './reach-server.ts';
 import type { RedisStoreOptions } from './redis-store.ts';
 import { refuseUnsafeServer, type ServerFacts } from './safety.ts';
 
@@ -25,9 +20,10 @@ export async function withServer<Result>(
   const connection: RedisConnectionOptions = { commandTimeoutMs: 10_000, ...options };
   const commands = openConnection(connection, 'commands');
   try {
-    await untilReady(commands, options.patienceMs ?? 15_000);
-    const facts = await refuseUnsafeServer(commands);
-    return await work({ name: options.name ?? 'sallyport', commands, connection, facts });
+    await reachServer(commands, connection, options.patienceMs ?? 15_000);
+    const name = options.name ?? 'sallyport';
+    const facts = await refuseUnsafeServer(commands, name);
+    return await work({ name, commands, connection, facts });
   } catch (error) {
     throw toPlaneError(error);
   } finally {
@@ -36,13 +32,11 @@ export async function withServer<Result>(
 }
 
 /** Puts this release's functions beside those of others, so that users without that right can start. */
-export function upgradeLibrary(options: RedisStoreOptions): Promise<'loaded' | 'there'> {
-  return withServer(options, async ({ commands, name }) => {
-    const answer = await loadLibrary(commands, readFunctions());
-    const record = await readIncarnation(commands, name);
-    if (record !== undefined && record.condition === undefined) await foundDeploymentLane(commands, name, record.id);
-    return answer;
-  });
+export async function upgradeLibrary({ commands, name }: ReachedServer): Promise<'loaded' | 'there'> {
+  const answer = await loadLibrary(commands, readFunctions());
+  const record = await readIncarnation(commands, name);
+  if (record !== undefined && record.condition === undefined) await foundDeploymentLane(commands, name, record.id);
+  return answer;
 }
 
 export async function loadedFunctions({ commands }: ReachedServer): Promise<ReadonlyMap<string, StoreFunction>> {

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { sendCommand, toPlaneError, type Connection } from '../../../stores/redis/connection.ts';
+import { planeError } from '../../../domain/errors.ts';
+import { mastersOf, sendCommand, toPlaneError, type Connection } from '../../../stores/redis/connection.ts';
 
 /** The name carries the version, so that two releases can work side by side. */
 const VERSION = 1;
-const LIBRARY = `sallyport_services_${VERSION}`;
+export const SERVICES_LIBRARY = `sallyport_services_${VERSION}`;
+/** Raised with every change of the functions that leaves their meaning as it is: an older release does not put its own in place of newer ones. */
+const REVISION = 1;
 const FOLDER = new URL('functions/', import.meta.url);
 const FUNCTIONS = ['commit-scope', 'keep-vectors'] as const;
 
@@ -20,21 +23,39 @@ function composeLibrary(): string {
     (name) =>
       `redis.register_function{ function_name = '${functionName(name)}', callback = function(KEYS, ARGV)\n${source(name)}\nend }`,
   );
-  return [`#!lua name=${LIBRARY}`, source('shared'), ...registered].join('\n');
+  return [`#!lua name=${SERVICES_LIBRARY}`, `-- revision ${REVISION}`, source('shared'), ...registered].join('\n');
 }
 
 /** On every primary: functions are not shared between the nodes of a cluster. */
-export async function loadScopeFunctions(connection: Connection): Promise<void> {
+export async function loadScopeFunctions(connection: Connection): Promise<'loaded' | 'there'> {
   const code = composeLibrary();
-  const nodes = 'nodes' in connection ? connection.nodes('master') : [connection];
-  await Promise.all(nodes.map((node) => loadOn(node, code)));
+  const answers = await Promise.all(mastersOf(connection).map((node) => loadOn(node, code)));
+  return answers.includes('loaded') ? 'loaded' : 'there';
 }
 
-async function loadOn(node: Connection, code: string): Promise<void> {
-  const listed = (await sendCommand(node, 'FUNCTION', ['LIST', 'LIBRARYNAME', LIBRARY, 'WITHCODE'])) as unknown[];
-  const fields = listed[0] as unknown[] | undefined;
-  if (fields !== undefined && fields[fields.indexOf('library_code') + 1] === code) return;
-  await sendCommand(node, 'FUNCTION', ['LOAD', 'REPLACE', code]);
+async function loadOn(node: Connection, code: string): Promise<'loaded' | 'there'> {
+  const found = await readCode(node);
+  if (found === code || (found !== undefined && revisionOf(found) > REVISION)) return 'there';
+  try {
+    await sendCommand(node, 'FUNCTION', ['LOAD', 'REPLACE', code]);
+  } catch (error) {
+    const plane = toPlaneError(error);
+    if (plane.code !== 'STORE_FORBIDDEN') throw plane;
+    const what = found === undefined ? 'it is not loaded' : `it has revision ${revisionOf(found)}`;
+    throw planeError('STORE_LIBRARY', { library: SERVICES_LIBRARY, found: what }, error);
+  }
+  return 'loaded';
+}
+
+async function readCode(node: Connection): Promise<string | undefined> {
+  const request = ['LIST', 'LIBRARYNAME', SERVICES_LIBRARY, 'WITHCODE'];
+  const fields = ((await sendCommand(node, 'FUNCTION', request)) as unknown[])[0] as unknown[] | undefined;
+  return fields === undefined ? undefined : String(fields[fields.indexOf('library_code') + 1]);
+}
+
+/** Releases before the first revision wrote none. */
+function revisionOf(code: string): number {
+  return Number(/^-- revision (\d+)$/m.exec(code)?.[1] ?? 0);
 }
 
 /** Flushed, or another primary took over. */

@@ -1,0 +1,26 @@
+import type { Config } from '../config/config-schema.ts';
+import { PlaneError } from '../domain/errors.ts';
+import { ROLES } from '../stores/redis/acl-roles.ts';
+import { CommandFailure } from './command-failure.ts';
+import { EXIT } from './exit-codes.ts';
+
+/** The role that a command needs. Doctor and workers need less: the monitor may run them too. */
+function roleFor(command: string): (typeof ROLES)[number] {
+  if (command === 'store') return 'admin';
+  return command === 'worker' || command === 'gateway' ? command : 'operator';
+}
+
+/** A refused command in terms of roles: which one the user has by its name, and which one the command needs. Other errors as they are. */
+export function explainRole(error: unknown, command: string, readConfig: () => Config): unknown {
+  if (!(error instanceof PlaneError) || error.code !== 'STORE_FORBIDDEN') return error;
+  const { username = 'default', name } = readConfig().redis;
+  const role = ROLES.find((candidate) => username === `${name}-${candidate}`);
+  const needed = roleFor(command);
+  const user = role === undefined ? username : `${username}, the role ${role}`;
+  const message = `${error.message} You are logged in as ${user}; this command needs the role ${needed}.`;
+  const fix =
+    role === needed
+      ? 'Its rights are those of an earlier release: print them with sallyport store acl, and load them.'
+      : `Log in as ${name}-${needed}: SALLYPORT_REDIS_USERNAME and SALLYPORT_REDIS_PASSWORD_FILE.`;
+  return new CommandFailure(error.code, EXIT.auth, message, fix, error);
+}

@@ -1,0 +1,38 @@
+import type { Log } from '../ports/log.ts';
+import { PlaneError } from '../domain/errors.ts';
+import { DEFAULT_USER_LINE, type Role } from '../stores/redis/acl-roles.ts';
+import { checkRole } from '../stores/redis/check-role.ts';
+import { openConnection, toPlaneError } from '../stores/redis/connection.ts';
+import { isOpenToAnyone } from '../stores/redis/default-user.ts';
+import { reachServer } from '../stores/redis/reach-server.ts';
+import type { StoreOptions } from './open-store.ts';
+import { storeName } from './redis-store-exists.ts';
+
+export const OPEN_TO_ANYONE =
+  'Redis accepts connections without a password: anyone who reaches it can read and delete everything';
+export const CLOSE_DEFAULT_USER = `Write this line first into the users' file, then run ACL LOAD: ${DEFAULT_USER_LINE}`;
+
+const COMMAND_TIMEOUT_MS = 5000;
+const PATIENCE_MS = 15_000;
+
+/**
+ * For a worker or a gateway that starts. Throws STORE_ROLE when its user cannot do the work of its role, and logs a warning when the
+ * server lets anyone in, or does not say whether it does. Does nothing for an embedded store.
+ */
+export async function checkRedisServer(options: StoreOptions, role: Role, log: Log): Promise<void> {
+  if (options.store !== 'redis') return;
+  const { redis } = options;
+  const connection = openConnection({ commandTimeoutMs: COMMAND_TIMEOUT_MS, ...redis }, 'commands');
+  try {
+    await reachServer(connection, redis, redis.patienceMs ?? PATIENCE_MS);
+    await checkRole(connection, storeName(redis), role);
+    if (await isOpenToAnyone(connection)) log.warn({ fix: CLOSE_DEFAULT_USER }, OPEN_TO_ANYONE);
+  } catch (error) {
+    const plane = error instanceof PlaneError ? error : toPlaneError(error);
+    // A connection that was cut is the store's to try again.
+    if (plane.code !== 'STORE_UNAVAILABLE' && plane.code !== 'STORE_FAILED') throw plane;
+    log.warn({ problem: plane.message }, 'the users of Redis were not checked at this start');
+  } finally {
+    connection.disconnect();
+  }
+}

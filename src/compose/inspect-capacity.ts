@@ -1,0 +1,99 @@
+import { PlaneError } from '../domain/errors.ts';
+import type { AdmissionLimits, LaneUse } from '../ports/call-store.ts';
+import { readFreeSpace } from '../stores/embedded/free-space.ts';
+import type { Check } from './check.ts';
+
+/** Above this share of a limit it is time to act, before calls are refused. */
+const NEARLY = 0.9;
+/** Workers forget about once a second. Outcomes that are overdue for so long are not being forgotten. */
+const OVERDUE_MS = 10 * 60_000;
+const MINUTE_MS = 60_000;
+
+/** How full the lanes are, and whether room is made again. */
+export function inspectLaneUse(
+  uses: readonly LaneUse[],
+  limits: Pick<AdmissionLimits, 'liveBytes' | 'retainedBytes'>,
+): Check[] {
+  const check = (name: string, key: 'liveBytes' | 'retainedBytes', what: string, fix: string): Check => {
+    const used = Math.max(0, ...uses.map((use) => use[key]));
+    const limit = limits[key];
+    const found = `${used} of ${limit} bytes of ${what}${uses.length > 1 ? ' in the fullest lane' : ''}`;
+    if (used >= limit) return { name, state: 'bad', found: `${found}: new calls are refused`, fix };
+    return used >= limit * NEARLY ? { name, state: 'warn', found, fix } : { name, state: 'ok', found };
+  };
+  const overdueMs = Math.max(0, ...uses.map((use) => use.overdueMs));
+  return [
+    check('live bytes', 'liveBytes', 'unsettled calls', 'Add workers, or raise admission.liveBytes'),
+    check(
+      'retained bytes',
+      'retainedBytes',
+      'outcomes',
+      'Shorten worker.retentionMs, or raise admission.retainedBytes where the store has the memory',
+    ),
+    overdueMs < OVERDUE_MS
+      ? { name: 'reclaim', state: 'ok', found: 'outcomes are forgotten at the end of their retention' }
+      : {
+          name: 'reclaim',
+          state: 'bad',
+          found: `outcomes should have been forgotten ${Math.round(overdueMs / MINUTE_MS)} minutes ago and are still there`,
+          fix: "Start a worker; if one runs, look in its log for 'the supervisor cannot reach the store'",
+        },
+  ];
+}
+
+/** The folder of an embedded store. */
+export function inspectDisk(folder: string): Check {
+  const disk = readFreeSpace(folder);
+  if (disk === undefined)
+    return { name: 'disk', state: 'warn', found: `not checked: the system does not tell about ${folder}` };
+  const found = `${disk.freeBytes} bytes free for ${folder}`;
+  return disk.isFull
+    ? {
+        name: 'disk',
+        state: 'bad',
+        found: `full: ${found}`,
+        fix: 'Free disk space. Calls are taken again by themselves',
+      }
+    : { name: 'disk', state: 'ok', found };
+}
+
+/** What INFO says about memory and files of a Redis server. */
+export function inspectServerRoom(info: string): Check[] {
+  const field = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? '';
+  const [used, limit] = [Number(field('used_memory')), Number(field('maxmemory'))];
+  const files = (
+    [
+      ['aof_last_write_status', 'the append-only file'],
+      ['aof_last_bgrewrite_status', 'the rewritten append-only file'],
+      ['rdb_last_bgsave_status', 'the snapshot'],
+    ] as const
+  ).filter(([name]) => field(name) === 'err');
+  return [
+    inspectMemory(used, limit),
+    files.length === 0
+      ? { name: 'disk', state: 'ok', found: 'the last writes of Redis succeeded' }
+      : {
+          name: 'disk',
+          state: 'bad',
+          found: `Redis could not write ${files.map(([, what]) => what).join(', ')}`,
+          fix: 'Free disk space on the server of Redis, and look in its log. INFO persistence says when it writes again',
+        },
+  ];
+}
+
+function inspectMemory(used: number, limit: number): Check {
+  const name = 'memory';
+  if (limit === 0) return { name, state: 'ok', found: `${used} bytes used, no limit` };
+  const found = `${used} of ${limit} bytes used`;
+  const fix = 'Raise maxmemory, or shorten worker.retentionMs';
+  if (used >= limit) return { name, state: 'bad', found: `${found}: new calls are refused`, fix };
+  return used >= limit * NEARLY ? { name, state: 'warn', found, fix } : { name, state: 'ok', found };
+}
+
+/** A user that only watches may not see everything. */
+export function notAllowed(name: string): (error: unknown) => Check {
+  return (error) => {
+    if (!(error instanceof PlaneError) || error.code !== 'STORE_FORBIDDEN') throw error;
+    return { name, state: 'warn', found: 'unknown: this user may not look at it' };
+  };
+}

@@ -1,0 +1,22 @@
+import { loadScopeFunctions, SERVICES_LIBRARY } from '../services/storage/redis/scope-functions.ts';
+import { LIBRARY } from '../stores/redis/function-library.ts';
+import { upgradeLibrary, type ReachedServer } from '../stores/redis/with-server.ts';
+
+export interface LibraryState {
+  readonly library: string;
+  readonly state: 'loaded' | 'there';
+}
+
+/** Every function library that some process needs: no role but the administrator may load one. */
+export async function loadLibraries(server: ReachedServer): Promise<readonly LibraryState[]> {
+  return [
+    { library: LIBRARY, state: await upgradeLibrary(server) },
+    { library: SERVICES_LIBRARY, state: await loadScopeFunctions(server.commands) },
+  ];
+}
+
+export function describeLibrary({ library, state }: LibraryState): string {
+  return state === 'loaded'
+    ? `Loaded the functions ${library}.`
+    : `The functions ${library} are those of this release.`;
+}

@@ -1,0 +1,18 @@
+import { PlaneError } from '../../domain/errors.ts';
+import { untilReady, type Connection, type RedisConnectionOptions } from './connection.ts';
+import { explainSentinels } from './explain-sentinels.ts';
+
+/** For a process that starts: waits until commands can be sent, and says which setting is wrong where waiting does not help. */
+export async function reachServer(
+  connection: Connection,
+  options: Pick<RedisConnectionOptions, 'sentinels' | 'sentinelName' | 'tls'>,
+  waitMs: number,
+): Promise<void> {
+  try {
+    await untilReady(connection, waitMs, 'first');
+  } catch (error) {
+    const isSilent = error instanceof PlaneError && error.code === 'STORE_UNAVAILABLE';
+    if (!isSilent || options.sentinels === undefined) throw error;
+    throw (await explainSentinels({ ...options, commandTimeoutMs: waitMs })) ?? error;
+  }
+}
