@@ -7,8 +7,10 @@ import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { inspectApprovals } from './inspect-approvals.ts';
 import { inspectAudit } from './inspect-audit.ts';
+import { inspectDisk, inspectLaneUse, notAllowed } from './inspect-capacity.ts';
 import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
+import { inspectServed } from './inspect-served.ts';
 import { inspectServices } from './inspect-services.ts';
 import { inspectRules } from './inspect-rules.ts';
 import type { Check } from './check.ts';
@@ -33,6 +35,7 @@ export async function inspectPlane(config: Config, options: StoreOptions | undef
       state: 'ok',
       found: owner === undefined ? 'nobody: the file is free' : `process ${owner.pid}, ${owner.socket}`,
     },
+    inspectDisk(config.folder),
     ...checks,
   ];
 }
@@ -61,6 +64,10 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
         : { name: 'policy', state: 'ok', found: `version ${version}` },
       ...(await inspectPolicyRules(store, policy)),
       ...(await inspectFleet(store)),
+      ...(await store.laneUse().then(
+        (uses) => inspectLaneUse(uses, config.admission),
+        (error: unknown) => [notAllowed('retained bytes')(error)],
+      )),
       await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined).catch(notAllowed('approvals')),
       ...(await inspectAudit(store, config.audit.sink !== undefined, auditOptionsOf(config).keys).catch(
         (error: unknown) => [notAllowed('audit')(error)],
@@ -69,14 +76,6 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
   } finally {
     await store.close();
   }
-}
-
-/** A user who only watches may not see everything: arguments stand in questions. */
-function notAllowed(name: string): (error: unknown) => Check {
-  return (error) => {
-    if (!(error instanceof PlaneError) || !error.message.includes('NOPERM')) throw error;
-    return { name, state: 'warn', found: 'unknown: this user may not look at it' };
-  };
 }
 
 async function inspectPolicyRules(store: Store, policy: Policy): Promise<Check[]> {
@@ -115,6 +114,7 @@ async function inspectFleet(store: Store): Promise<Check[]> {
       state: tools === 0 ? 'warn' : 'ok',
       found: `${tools} tools of ${modules.length} modules published`,
     },
+    ...inspectServed(modules, workers),
     ...inspectHooks(workers),
     ...inspectServices(workers),
     ...broken.map(({ workerId, id, reason }): Check => ({

@@ -9,6 +9,7 @@ import { startTelemetry, type Telemetry } from '../observe/telemetry.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { randomId } from '../wire/ids.ts';
+import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { readPlaneAddress } from '../stores/embedded/ownership.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { careForTrail } from './care-for-trail.ts';
@@ -99,7 +100,10 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
           log,
           metricsText: telemetry?.metricsText,
           anyPort: true,
-          readiness: () => ({ ready: true, reasons: [] }),
+          readiness: () => {
+            const fullDisk = describeFullDisk(config.folder);
+            return fullDisk === undefined ? { ready: true, reasons: [] } : { ready: false, reasons: [fullDisk] };
+          },
         })
       : undefined;
     return {

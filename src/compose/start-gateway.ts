@@ -8,11 +8,12 @@ import { startTelemetry, type Telemetry, type TelemetryOptions } from '../observ
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { randomId } from '../wire/ids.ts';
 import { serveHealth, type Readiness } from '../worker/health-server.ts';
 import type { AuditOptions } from './audit-options.ts';
-import { careForTrail } from './care-for-trail.ts';
 import { checkRedisServer } from './check-redis-server.ts';
+import { careForTrail } from './care-for-trail.ts';
 import { createClosers } from './closers.ts';
 import { createClientOf } from './connect.ts';
 import { openSink } from './open-sink.ts';
@@ -56,6 +57,7 @@ export interface RunningGateway {
 
 const DEFAULT_LEASE_MS = 15_000;
 const CHECK_STORE_MS = 2000;
+const DEFAULT_FOLDER = '.sallyport';
 
 /** Boot: store, sink, keys, health, drains. A sink that cannot be reached at the start refuses the start. */
 export async function startGateway(
@@ -81,9 +83,9 @@ async function boot(
   const needs = { role: 'gateway', release: RELEASE, instance: gatewayId, log } as const;
   const telemetry = await startTelemetry(options.telemetry ?? {}, needs);
   closers.add(async () => telemetry?.close());
+  await checkRedisServer(options, 'gateway', log);
   const store = await parts.openStore(options);
   const { http: config } = options;
-  await checkRedisServer(options, 'gateway', log);
   const client = config && createClientOf(store, { ...clientOptionsOf(config), log });
   closers.add(() => (client ?? store).close());
   telemetry?.followStore(store);
@@ -106,8 +108,11 @@ async function boot(
 
   let state: 'serving' | 'draining' = 'serving';
   const facts = { gatewayId, pid: process.pid };
+  const folder = options.store === 'embedded' ? (options.folder ?? DEFAULT_FOLDER) : undefined;
   const readiness = (): Readiness => {
     const reasons = state === 'serving' ? problemsOf(drains, care?.problem) : ['the gateway is draining'];
+    const fullDisk = folder === undefined ? undefined : describeFullDisk(folder);
+    if (fullDisk !== undefined) reasons.push(fullDisk);
     return { ready: reasons.length === 0, reasons, facts: { ...facts, lanes: drains?.states ?? [] } };
   };
   const health =

@@ -36,6 +36,7 @@ import { checkRedisServer } from './check-redis-server.ts';
 import { createClosers } from './closers.ts';
 import { DEFAULT_ADMISSION } from './defaults.ts';
 import { createFleetMembership } from './fleet-membership.ts';
+import { findModuleProblems } from './module-problems.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { serviceSecrets } from './service-secrets.ts';
 import { redactionKeyFor } from './redaction-key-for.ts';
@@ -110,8 +111,8 @@ async function boot(
   const { workerId, pool, concurrency } = settings;
   const placement = place === undefined ? undefined : 'caller';
   const log = options.log ?? createLog('warn');
-  const sealer = options.auditor === undefined ? undefined : readSealer(options.auditor.keyFile);
   if (place === undefined) await checkRedisServer(options, 'worker', log);
+  const sealer = options.auditor === undefined ? undefined : readSealer(options.auditor.keyFile);
   const telemetry =
     parts.telemetry ??
     (await startTelemetry(options.telemetry ?? {}, { role: 'worker', release: RELEASE, instance: workerId, log }));
@@ -254,6 +255,15 @@ async function boot(
   await membership.announce();
   closers.add(() => membership.leave());
   await modules.publish(store);
+  const judgeModules = async (): Promise<void> => {
+    if (place !== undefined) return;
+    const published = (await store.readCatalog()).modules;
+    const problems = findModuleProblems(modules.loaded, pool, published);
+    if (problems.length > 0)
+      log.error({ problems }, 'the worker is not ready: its modules are not what they should be');
+    supervisor.tellModules(problems);
+  };
+  await judgeModules();
   const consumer = consume(
     { workerId, pool, concurrency, leaseMs: settings.leaseMs },
     { store, age, plane, slots, nestedSlots, limiter, inFlight, vitals, log, onNestedWait: nested.onWait },
@@ -269,7 +279,11 @@ async function boot(
     membership.announce().catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
   }, FLEET_TTL_MS / 3);
   closers.add(async () => clearInterval(heartbeat));
-  const watch = options.watch === true ? await modules.watch(store, () => membership.announce()) : undefined;
+  const reloaded = async (): Promise<void> => {
+    await membership.announce();
+    await judgeModules();
+  };
+  const watch = options.watch === true ? await modules.watch(store, reloaded) : undefined;
 
   /** Until nothing is under way at this very moment: a nested call may begin between the last end and our hearing of it. */
   async function finishCalls(): Promise<void> {

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ServiceHealth } from '../domain/service.ts';
+import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { serveHealth, type HealthServer, type Readiness } from '../worker/health-server.ts';
 import { supervise } from '../worker/supervise.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
@@ -10,6 +11,7 @@ import type { SupervisorMessage, SupervisorOrder, SupervisorSetup } from './supe
 const WEDGED_AFTER_MS = 6000;
 const STORE_SILENT_MS = 10_000;
 const SCRAPE_MS = 5000;
+const DEFAULT_FOLDER = '.sallyport';
 
 const setup = workerData as SupervisorSetup;
 const send = (message: SupervisorMessage): void => parentPort!.postMessage(message);
@@ -17,6 +19,9 @@ const vitals = createVitalSigns(setup.vitals);
 const store = await openStore(setup.store);
 
 let services: readonly ServiceHealth[] = [];
+let moduleProblems: readonly string[] = [];
+/** Of an embedded store: calls are refused when its disk is full. */
+const folder = setup.store.store === 'embedded' ? (setup.store.folder ?? DEFAULT_FOLDER) : undefined;
 let beats = vitals.beats;
 let beatSeenAt = performance.now();
 const supervision = supervise(
@@ -46,6 +51,9 @@ function readiness(): Readiness {
   for (const { service, state, detail = 'unknown' } of services) {
     if (state === 'failed') reasons.push(`the service ${service} has failed: ${detail}`);
   }
+  reasons.push(...moduleProblems);
+  const fullDisk = folder === undefined ? undefined : describeFullDisk(folder);
+  if (fullDisk !== undefined) reasons.push(fullDisk);
   const states = Object.fromEntries(services.map(({ service, state }) => [service, state]));
   const facts = {
     workerId: setup.settings.workerId,
@@ -84,6 +92,10 @@ send({ kind: 'ready', ...(health === undefined ? {} : { healthUrl: health.url })
 parentPort!.on('message', (order: SupervisorOrder) => {
   if (order.kind === 'services') {
     services = order.health;
+    return;
+  }
+  if (order.kind === 'modules') {
+    moduleProblems = order.problems;
     return;
   }
   if (order.kind === 'metrics') {

@@ -26,6 +26,7 @@ export type SupervisorMessage =
 export type SupervisorOrder =
   | { readonly kind: 'close' }
   | { readonly kind: 'services'; readonly health: readonly ServiceHealth[] }
+  | { readonly kind: 'modules'; readonly problems: readonly string[] }
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string };
 
 export interface Supervisor {
@@ -34,6 +35,8 @@ export interface Supervisor {
   readonly failed: Promise<never>;
   /** For `/readyz`. */
   tellServices(health: readonly ServiceHealth[]): void;
+  /** For `/readyz`: why the modules are not what they should be; empty when they are. */
+  tellModules(problems: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -78,6 +81,7 @@ export async function startSupervisor(
     healthUrl,
     failed,
     tellServices: (health) => thread.postMessage({ kind: 'services', health } satisfies SupervisorOrder),
+    tellModules: (problems) => thread.postMessage({ kind: 'modules', problems } satisfies SupervisorOrder),
     async close() {
       closing = true;
       thread.postMessage({ kind: 'close' } satisfies SupervisorOrder);

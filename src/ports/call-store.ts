@@ -70,6 +70,8 @@ export interface CallStore {
   /** An operator's word on an indeterminate call. The record keeps both facts. */
   resolveCall(request: ResolveRequest): Promise<'resolved' | 'not-indeterminate' | 'unknown'>;
   queueState(): Promise<QueueState[]>;
+  /** How much each lane holds, and whether what may be forgotten is forgotten. */
+  laneUse(): Promise<LaneUse[]>;
 }
 
 export interface Waiter {
@@ -337,6 +339,15 @@ export interface ResolveRequest {
   readonly callId: CallId;
   readonly resolution: 'ran' | 'not-ran';
   readonly audit: Uint8Array;
+}
+
+export interface LaneUse {
+  readonly lane: number;
+  /** Compared with `liveBytes` and `retainedBytes` of the admission limits. */
+  readonly liveBytes: number;
+  readonly retainedBytes: number;
+  /** How long ago the oldest outcome that is still there reached the end of its retention; 0 when there is none. */
+  readonly overdueMs: number;
 }
 
 export interface QueueState {

@@ -52,6 +52,7 @@ export const STORE_METHODS = [
   'listCalls',
   'resolveCall',
   'queueState',
+  'laneUse',
   'askApproval',
   'decideApproval',
   'revealApproval',

@@ -25,6 +25,7 @@ import { beatOwed, holdOwed, releaseOwed } from './transitions/owed.ts';
 import { listOwnCalls } from './transitions/list-own-calls.ts';
 import { dropRedirect, redirectCall, sendRedirects } from './transitions/redirects.ts';
 import { readNewerPolicy, readPolicy, writePolicy } from './transitions/policy.ts';
+import { laneUse } from './transitions/lane-use.ts';
 import { queueState } from './transitions/queue-state.ts';
 import { listApprovals, matchApprovals, readApproval } from './transitions/read-approvals.ts';
 import {
@@ -100,6 +101,7 @@ export const transitions: Transitions = {
   listCalls,
   resolveCall,
   queueState,
+  laneUse,
   askApproval,
   decideApproval,
   revealApproval,

@@ -244,6 +244,7 @@ const LOOKS: readonly (readonly [keys: readonly string[], commands: readonly str
   [['meta'], ['hget', 'hmget']],
   [['pool:*'], ['xlen', 'xpending']],
   [['approvals:*'], ['zrange', 'zcard']],
+  [['retained'], ['hgetall']],
 ];
 /** By key family, with the access that its pattern gives. `LLEN` needs neither reading nor writing. */
 const AUDIT_RIGHTS: Readonly<

@@ -13,6 +13,8 @@ export interface LaneKeys {
   /** The stream in which earlier releases kept the records. */
   readonly oldAudit: string;
   readonly sessions: string;
+  /** Bytes of outcomes by when they may be forgotten. */
+  readonly retained: string;
   /** All calls with their outcomes: one hash, so that a batch is one command. */
   readonly calls: string;
   readonly stream: (pool: string) => string;
@@ -50,6 +52,7 @@ export function laneKeys(name: string, lane: number): LaneKeys {
     drain: `${prefix}drain`,
     oldAudit: `${prefix}audit`,
     sessions: `${prefix}sessions`,
+    retained: `${prefix}retained`,
     calls: `${prefix}calls`,
     stream: (pool) => `${prefix}pool:${pool}`,
     body: (callId) => `${prefix}body:${callId}`,

@@ -11,6 +11,7 @@ import type {
 } from '../../ports/call-store.ts';
 import { laneOfScopedId } from '../../domain/ids.ts';
 import type { Store } from '../../ports/store.ts';
+import { laneUse } from './lane-use.ts';
 import { batchPerLane } from './batch-per-lane.ts';
 import { acceptCalls } from './accept-calls.ts';
 import { asList, asNumber, asText } from './answers.ts';
@@ -28,8 +29,8 @@ import { createOwedStore } from './owed-store.ts';
 import { forgetDeadPools } from './private-pools.ts';
 import * as read from './read-calls.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
-import { refuseUnsafeServer } from './safety.ts';
 import { reachServer } from './reach-server.ts';
+import { refuseUnsafeServer } from './safety.ts';
 import { createSessionStore } from './session-store.ts';
 import { renewCalls, settleCalls, startCalls } from './settle-calls.ts';
 import { createTokenStore } from './token-store.ts';
@@ -141,6 +142,7 @@ export function createStore(context: RedisContext): Store {
     readCall: (callId) => read.readCall(context, callId),
     listCalls: (request) => read.listCalls(context, request),
     queueState: () => read.queueState(context),
+    laneUse: () => laneUse(context),
     ...createAuditSource(context),
     ...NO_TRAIL,
     ...createApprovalStore(context),

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { inspectLaneUse, inspectServerRoom } from './inspect-capacity.ts';
+import { inspectServed } from './inspect-served.ts';
+
+const LIMITS = { liveBytes: 100, retainedBytes: 1000 };
+const use = (more: object = {}) => ({ lane: 0, liveBytes: 0, retainedBytes: 0, overdueMs: 0, ...more });
+const states = (checks: readonly { name: string; state: string }[]) =>
+  Object.fromEntries(checks.map(({ name, state }) => [name, state]));
+
+describe('what doctor says about a lane', () => {
+  it.each([
+    [[use()], { 'live bytes': 'ok', 'retained bytes': 'ok', reclaim: 'ok' }],
+    [[use({ retainedBytes: 900 })], { 'live bytes': 'ok', 'retained bytes': 'warn', reclaim: 'ok' }],
+    [[use(), use({ retainedBytes: 1000 })], { 'live bytes': 'ok', 'retained bytes': 'bad', reclaim: 'ok' }],
+    [[use({ liveBytes: 100 })], { 'live bytes': 'bad', 'retained bytes': 'ok', reclaim: 'ok' }],
+    [[use({ overdueMs: 599_999 })], { 'live bytes': 'ok', 'retained bytes': 'ok', reclaim: 'ok' }],
+    [[use({ overdueMs: 600_000 })], { 'live bytes': 'ok', 'retained bytes': 'ok', reclaim: 'bad' }],
+  ])('%j', (uses, expected) => {
+    expect(states(inspectLaneUse(uses, LIMITS))).toEqual(expected);
+  });
+});
+
+describe('what doctor says about room on a Redis server', () => {
+  const info = (used: number, limit: number, aof = 'ok', rdb = 'ok'): string =>
+    `# Memory\r\nused_memory:${used}\r\nused_memory_rss:9\r\nmaxmemory:${limit}\r\naof_last_write_status:${aof}\r\nrdb_last_bgsave_status:${rdb}\r\n`;
+  it.each([
+    [info(5, 0), { memory: 'ok', disk: 'ok' }],
+    [info(89, 100), { memory: 'ok', disk: 'ok' }],
+    [info(90, 100), { memory: 'warn', disk: 'ok' }],
+    [info(100, 100), { memory: 'bad', disk: 'ok' }],
+    [info(1, 100, 'err'), { memory: 'ok', disk: 'bad' }],
+    [info(1, 100, 'ok', 'err'), { memory: 'ok', disk: 'bad' }],
+  ])('%j', (text, expected) => {
+    expect(states(inspectServerRoom(text))).toEqual(expected);
+  });
+});
+
+describe('what doctor says about published tools', () => {
+  const published = (id: string, digest: string, pinned?: 'caller') => ({
+    id,
+    digest,
+    version: '2.0.0',
+    pool: 'default',
+    tools: [{ id: `${id}.run`, ...(pinned === undefined ? {} : { pinned }) }] as never,
+  });
+  const worker = (...modules: [id: string, digest: string][]) => ({
+    pool: 'default',
+    modules: modules.map(([id, digest]) => ({ id, digest })),
+  });
+
+  it('nothing while living workers serve what is published, or callers run it themselves', () => {
+    expect(inspectServed([published('a', '1'), published('mine', '3', 'caller')], [worker(['a', '1'])])).toEqual([]);
+  });
+
+  it('that they are ghosts when no living worker has their module', () => {
+    const [check, ...more] = inspectServed([published('a', '1'), published('b', '1')], [worker(['a', '1'])]);
+    expect(check).toMatchObject({
+      name: 'ghost tools',
+      state: 'bad',
+      found: expect.stringContaining('b.run') as string,
+    });
+    expect(more).toEqual([]);
+    expect(inspectServed([published('a', '1')], [])).toMatchObject([{ name: 'ghost tools', state: 'warn' }]);
+  });
+
+  it('that only another version is served', () => {
+    expect(inspectServed([published('a', '2')], [worker(['a', '1'])])).toMatchObject([
+      { name: 'versions', state: 'bad', found: expect.stringContaining('a 2.0.0') as string },
+    ]);
+  });
+});

@@ -1,0 +1,11 @@
+import type { LaneUse } from '../../../ports/call-store.ts';
+import type { Transaction } from '../transaction.ts';
+
+export function laneUse({ database, lane, now }: Transaction): LaneUse[] {
+  const oldest = database.get<{ keepUntil: number }>(
+    `SELECT keepUntil FROM call WHERE state = 'settled' AND keepUntil <= ? ORDER BY keepUntil LIMIT 1`,
+    now,
+  );
+  const overdueMs = oldest === undefined ? 0 : now - oldest.keepUntil;
+  return [{ lane: 0, liveBytes: lane.liveBytes, retainedBytes: lane.retainedBytes, overdueMs }];
+}
