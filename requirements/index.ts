@@ -8,6 +8,7 @@ import { ROWS_B } from './rows-b.ts';
 import { ROWS_BYTES } from './rows-bytes.ts';
 import { ROWS_C } from './rows-c.ts';
 import { ROWS_D } from './rows-d.ts';
+import { ROWS_SETUP } from './rows-setup.ts';
 import { ROWS_STATEMENTS } from './rows-statements.ts';
 import { ROWS_OWED } from './rows-owed.ts';
 
@@ -23,5 +24,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'One intention is one call', rows: ROWS_OWED },
   { title: 'The audit against each role', rows: ROWS_AUDIT_ROLES },
   { title: 'Administration in the audit', rows: ROWS_ADMINISTRATION },
+  { title: 'The documented set-up', rows: ROWS_SETUP },
   { title: 'Invariants', rows: INVARIANTS },
 ];

@@ -92,7 +92,8 @@ function planBuild() {
   const programSources = programs.filter(isSource);
   const copies = [
     ...library.filter((file) => file.endsWith('.lua')).map((file) => ({ from: file, to: file.slice('src/'.length) })),
-    { from: SUPPORT_SCRIPT, to: SUPPORT_SCRIPT },
+    // A container is built without the tests.
+    ...(existsSync(join(TOP, SUPPORT_SCRIPT)) ? [{ from: SUPPORT_SCRIPT, to: SUPPORT_SCRIPT }] : []),
   ];
 
   const hash = createHash('sha256').update(`node ${process.versions.node.split('.')[0]}\n`);

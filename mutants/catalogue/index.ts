@@ -13,6 +13,7 @@ import { ROWS_B } from './rows-b.ts';
 import { ROWS_C } from './rows-c.ts';
 import { ROWS_D } from './rows-d.ts';
 import { SETTLE } from './settle.ts';
+import { SETUP } from './setup.ts';
 import { STATEMENTS } from './statements.ts';
 
 /** All known bugs, in the order in which they are planted. */
@@ -32,4 +33,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...OWED,
   ...AUDIT_ROLES,
   ...ADMINISTRATION,
+  ...SETUP,
 ];

@@ -116,7 +116,8 @@ export function createServiceRegistry(parts: RegistryParts): ServiceRegistry {
           await startOne(name);
         } catch (error) {
           await stop(order);
-          if (error instanceof PlaneError && error.code === 'SERVICES_INVALID') throw error;
+          // Trouble of the store has a fix of its own, and is no service's fault.
+          if (error instanceof PlaneError && /^(?:SERVICES_INVALID$|STORE_)/.test(error.code)) throw error;
           throw planeError('SERVICE_FAILED', { service: name, problem: textOf(error) }, error);
         }
       }

@@ -3,6 +3,7 @@ import { prepareScene, type CreateBackend, type Scene } from './scene.ts';
 import { describeAccept } from './topics/accept.ts';
 import { describeAdministration } from './topics/administration.ts';
 import { describeAdmission } from './topics/admission.ts';
+import { describeLaneUse } from './topics/lane-use.ts';
 import { describeAttempts } from './topics/attempts.ts';
 import { describeKeptAttempts } from './topics/attempts-kept.ts';
 import { describeCallbacks } from './topics/approvals-callback.ts';
@@ -43,6 +44,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   accept: describeAccept,
   nested: describeNested,
   admission: describeAdmission,
+  'lane use': describeLaneUse,
   administration: describeAdministration,
   claim: describeClaim,
   recover: describeRecover,

@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connect } from '../../src/compose/connect.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import type { Role } from '../../src/stores/redis/acl-roles.ts';
 import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
-import { runCli } from '../cli/run-cli.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
@@ -88,49 +86,6 @@ describe.sequential('with a user of its role', () => {
   it('a worker starts and stays', async () => {
     worker = await as('worker').start('worker', [], { SALLYPORT_WORKER_LEASE_MS: '1500' });
     expect(await server.refusals()).toStrictEqual([]);
-  });
-
-  it('a worker whose modules use services starts, and its tools reach them', async () => {
-    const plane = as('worker');
-    const modules = fileURLToPath(new URL('../fixtures/services-plane/modules', import.meta.url));
-    const args = ['worker', '--modules', modules, '--pool', 'services'];
-    const started = await plane.startWaiting(...args);
-    await started.waitForLine(/^Health: /, 30_000);
-    expect(await server.refusals()).toStrictEqual([]);
-    await started.stop(10_000);
-    await server.redis.cli('FUNCTION', 'DELETE', 'sallyport_services_1');
-    const refused = await plane.cli(...args);
-    expect(refused.code).toBe(69);
-    expect(refused.stderr).toContain('The server does not have the function library sallyport_services_1');
-    expect(refused.stderr).toContain('As the administrator of the store: sallyport store upgrade');
-    const upgraded = await as('admin').cli('store', 'upgrade');
-    expect(upgraded.stdout).toContain('Loaded the functions sallyport_services_1.');
-    await server.refusals();
-  });
-
-  it('a wrong role, a wrong password and a missing right are named, each with its fix', async () => {
-    const wrongRole = await as('monitor').cli('worker', '--modules', as('monitor').modules);
-    expect(wrongRole.code).toBe(77);
-    expect(wrongRole.stderr).toContain('The Redis user sallyport-monitor cannot do the work of the role worker');
-    expect(wrongRole.stderr).toContain('Its rights look like those of the role monitor.');
-    expect(wrongRole.stderr).toContain('Log in as the user of that role');
-    const wrongPassword = await runCli(['workers'], {
-      cwd: as('operator').path,
-      env: { ...server.login('operator'), SALLYPORT_REDIS_PASSWORD_FILE: server.passwordFile('client') },
-    });
-    expect(wrongPassword.code).toBe(77);
-    expect(wrongPassword.stderr).toContain('Redis refused the login as sallyport-operator: WRONGPASS');
-    expect(wrongPassword.stderr).toContain('Compare redis.username and the password file');
-    const noRight = await as('client').cli('tokens', 'list');
-    expect(noRight.code).toBe(77);
-    expect(noRight.stderr).toContain('NOPERM');
-    expect(noRight.stderr).toContain(
-      'You are logged in as sallyport-client, the role client; this command needs the role operator.',
-    );
-    expect(noRight.stderr).toContain('Log in as sallyport-operator');
-    const noAdmin = await as('operator').cli('store', 'adopt', '--yes');
-    expect(noAdmin.stderr).toContain('this command needs the role admin');
-    await server.refusals();
   });
 
   it('the operator sets policies, looks at everything, calls, cancels and resolves', async () => {

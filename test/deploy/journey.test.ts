@@ -117,7 +117,11 @@ describe.sequential('an operator who follows docs/deploy.md and docs/operations.
       if (how === 'kill') process.kill(shell.pidOf('redis-server'), 'SIGKILL');
       expect(await run(OPERATIONS, 'Redis')).toBe('');
       await load.ended;
-      expect(lines().filter((line) => line.startsWith(how)).toSorted()).toStrictEqual(load.sent.toSorted());
+      expect(
+        lines()
+          .filter((line) => line.startsWith(how))
+          .toSorted(),
+      ).toStrictEqual(load.sent.toSorted());
     }
     for (const unit of UNITS) expect(shell.logOf(unit)).not.toContain('STORE_REPLACED');
   });
@@ -147,22 +151,35 @@ describe.sequential('an operator who follows docs/deploy.md and docs/operations.
     for (const unit of UNITS.slice(1)) process.kill(shell.pidOf(unit), 'SIGKILL');
     await shell.run(`systemctl restart ${UNITS.slice(1).join(' ')}\n`);
     const live = await begin('live');
-    await eventually(
-      async () => (await shell.run(`sallyport calls show ${lost}`)).includes('indeterminate'),
-      { timeoutMs: 60_000, everyMs: 500, what: 'the lost call to be ended' },
-    );
+    await eventually(async () => (await shell.run(`sallyport calls show ${lost}`)).includes('indeterminate'), {
+      timeoutMs: 60_000,
+      everyMs: 500,
+      what: 'the lost call to be ended',
+    });
     const block = blocksOf(OPERATIONS, 'Calls').join('\n');
-    await shell.run(block.replace('show CALL_ID', `show ${lost}`).replace('cancel CALL_ID', `cancel ${live}`).replace('resolve CALL_ID', `resolve ${lost}`));
+    await shell.run(
+      block
+        .replace('show CALL_ID', `show ${lost}`)
+        .replace('cancel CALL_ID', `cancel ${live}`)
+        .replace('resolve CALL_ID', `resolve ${lost}`),
+    );
   });
 
   it('makes a backup under load, and restores it on another server', async () => {
     await as('admin');
-    restored = await startAt(Number((await shell.run('echo 6380')).trim()), shell.place('etc/redis/sallyport-users.acl'));
+    restored = await startAt(
+      Number((await shell.run('echo 6380')).trim()),
+      shell.place('etc/redis/sallyport-users.acl'),
+    );
     load = startLoad(gateway, shell.place('etc/sallyport/secrets/ci.token'), LOAD_CALLS, 'backup');
     await load.under;
     const printed = await run(OPERATIONS, 'Backup');
     await load.ended;
-    expect(lines().filter((line) => line.startsWith('backup')).toSorted()).toStrictEqual(load.sent.toSorted());
+    expect(
+      lines()
+        .filter((line) => line.startsWith('backup'))
+        .toSorted(),
+    ).toStrictEqual(load.sent.toSorted());
     expect(printed).toContain('Copied and verified');
     expect(printed).toContain('Restored and verified');
     expect(printed).toContain('The store is now incarnation');

@@ -5,8 +5,8 @@ import type { RedisContext } from './redis-context.ts';
 /** Outcomes are counted in `retained` by the time at which they may be forgotten. */
 export async function laneUse(context: RedisContext): Promise<LaneUse[]> {
   const uses: LaneUse[] = [];
-  const [seconds] = asList(await context.command('TIME'));
-  const now = asNumber(seconds) * 1000;
+  const [seconds, microseconds] = asList(await context.command('TIME'));
+  const now = asNumber(seconds) * 1000 + Math.floor(asNumber(microseconds) / 1000);
   for (let lane = 0; lane < context.lanes; lane += 1) {
     const { meta, retained } = context.lane(lane);
     const [live, kept] = asList(await context.command('HMGET', meta, 'liveBytes', 'retainedBytes'));

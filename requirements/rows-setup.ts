@@ -1,0 +1,69 @@
+import { onBothStores, test, type Requirement } from './requirement.ts';
+
+/** The documented set-up, followed word for word, works. */
+export const ROWS_SETUP: readonly Requirement[] = [
+  {
+    id: 'SET1',
+    says: 'With every users file that is shipped or printed, Redis loses nothing at a restart or a kill, and lets nobody in without a password.',
+    tests: [
+      test('test/deploy/acl-restart.test.ts', 'killed after load, and lets nobody in'),
+      test('test/deploy/journey.test.ts', 'sets up Redis with its users'),
+    ],
+    mutants: ['default-user-without-rights', 'printed-users-leave-the-default-user-open'],
+  },
+  {
+    id: 'SET2',
+    says: 'Doctor and every start find a default user that would lose calls or lets anyone in, and say when that cannot be found out.',
+    tests: [
+      test('test/deploy/acl-restart.test.ts', 'is refused at every start, and found by doctor'),
+      test('test/deploy/acl-restart.test.ts', 'is reported as not checked'),
+      test('test/deploy/acl-restart.test.ts', 'is found by doctor, and logged by a worker'),
+    ],
+    mutants: ['replay-is-not-checked', 'unchecked-replay-counts-as-safe', 'open-server-goes-unnoticed'],
+  },
+  {
+    id: 'SET3',
+    says: 'Modules, hooks and services outside the package import it, in the worker and in processes; workers with services start by the documented steps.',
+    tests: [
+      test('test/deploy/outside-modules.test.ts', 'import sallyport from the installation'),
+      test('test/deploy/acl-messages.test.ts', 'a worker with services starts'),
+    ],
+    mutants: ['modules-outside-find-no-package', 'adopt-forgets-the-services'],
+  },
+  {
+    id: 'SET4',
+    says: 'A refused login, a missing right, a wrong role and sentinels that lead nowhere are told apart, each with its fix; no role but the administrator reads the settings of the server.',
+    tests: [
+      test('test/deploy/acl-messages.test.ts', 'a wrong role, a wrong password and a missing right'),
+      test('test/redis/logins.test.ts', 'is named at once with user and reason'),
+      test('test/redis/logins.test.ts', 'is named in the log of a running worker'),
+      test('test/redis/logins.test.ts', 'are told apart'),
+      test('test/deploy/acl-boundary.test.ts', 'administers the store only if it is'),
+    ],
+    mutants: ['wrong-role-starts', 'refused-login-is-an-outage', 'monitor-reads-all-settings'],
+  },
+  {
+    id: 'SET5',
+    says: 'A worker without its modules and an embedded plane on a full disk are not ready; doctor reports full stores, ghost tools and versions without a worker.',
+    tests: [
+      test('test/plane/readiness.test.ts', 'is ready only with the modules'),
+      test('test/plane/readiness.test.ts', 'is not ready while the disk is full'),
+      test('src/compose/module-problems.test.ts', 'name a module that was published before'),
+      test('src/compose/inspect-capacity.test.ts', 'what doctor says about'),
+      ...onBothStores('lane use says what is live'),
+    ],
+    mutants: ['worker-is-ready-without-its-modules', 'full-disk-is-ready', 'overdue-outcomes-go-unnoticed'],
+  },
+  {
+    id: 'SET6',
+    says: 'Every command of docs/deploy.md and docs/operations.md works as written, and no call is lost by a rolling restart, a restart of Redis or its kill.',
+    tests: [
+      test('test/deploy/journey.test.ts', 'starts two workers and a gateway'),
+      test('test/deploy/journey.test.ts', 'replaces every process under load'),
+      test('test/deploy/journey.test.ts', 'restarts Redis under load'),
+      test('test/deploy/journey.test.ts', 'makes a backup under load'),
+      test('test/deploy/journey.test.ts', 'goes on after the data is gone'),
+    ],
+    mutants: ['default-user-without-rights'],
+  },
+];
