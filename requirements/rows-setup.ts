@@ -58,6 +58,7 @@ export const ROWS_SETUP: readonly Requirement[] = [
     id: 'SET6',
     says: 'Every command of docs/deploy.md and docs/operations.md works as written, and no call is lost by a rolling restart, a restart of Redis or its kill.',
     tests: [
+      test('test/deploy/journey.test.ts', 'sets up Redis with its users'),
       test('test/deploy/journey.test.ts', 'starts two workers and a gateway'),
       test('test/deploy/journey.test.ts', 'replaces every process under load'),
       test('test/deploy/journey.test.ts', 'restarts Redis under load'),

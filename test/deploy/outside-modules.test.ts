@@ -80,8 +80,8 @@ describe('modules, hooks and services outside the package, in the layout of the 
     writeFileSync(join(folder.path, 'sallyport.json'), JSON.stringify(config));
     const args = ['dev', '--modules', 'modules/modules.json', '--http-port', '0'];
     dev = await startCli(args, { cwd: folder.path, main });
-    await dev.waitForLine(/^Ctrl-C ends it/, 60_000);
-  }, 120_000);
+    await dev.waitForLine(/^Ctrl-C ends it/, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await dev.stop();
     folder.remove();

@@ -29,6 +29,7 @@ describe('the requirements', () => {
       ...numbered('O', 3),
       ...numbered('J', 4),
       ...numbered('ADM', 3),
+      ...numbered('SET', 6),
       ...numbered('I', 26),
     ]);
   });
