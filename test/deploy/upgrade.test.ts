@@ -199,9 +199,9 @@ describe('a Redis store of an earlier release', () => {
   it('is brought up by `store upgrade` too, beside those who use it', async () => {
     await restoreStore(options(), { folder: join(OLD_STORES, REDIS), ...quiet });
     await server.cli('HDEL', '{sallyport}:incarnation', 'condition');
-    expect(await upgradeStore(options())).toBe('upgraded');
+    expect(await upgradeStore(options())).toMatchObject({ state: 'upgraded' });
     expect(await server.cli('LLEN', '{sallyport:0}:journal')).toBe('2');
-    expect(await upgradeStore(options())).toBe('current');
+    expect(await upgradeStore(options())).toMatchObject({ state: 'current' });
   });
 
   it('that is adopted begins its new chain with what waited', async () => {
