@@ -1,4 +1,10 @@
-import { DEPLOYMENT_AUDIT_FAMILIES, DEPLOYMENT_FAMILIES, LANE_FAMILIES, TOKEN_FAMILIES } from './acl-roles.ts';
+import {
+  AUDIT_FAMILIES,
+  DEPLOYMENT_AUDIT_FAMILIES,
+  DEPLOYMENT_FAMILIES,
+  LANE_FAMILIES,
+  TOKEN_FAMILIES,
+} from './acl-roles.ts';
 import { mastersOf, openAnonymous, sendCommand, toPlaneError, untilReady, type Connection } from './connection.ts';
 
 const NODE_PATIENCE_MS = 5000;
@@ -75,7 +81,7 @@ function probesOf(name: string): string[][] {
   const sample = (family: string): string => family.replace('*', 'x');
   const [lane, deployment, service] = [`{${name}:0}:`, `{${name}}:`, `{${name}:services:x}:meta`];
   const keys = [
-    ...LANE_FAMILIES.map((family) => `${lane}${sample(family)}`),
+    ...[...LANE_FAMILIES, ...AUDIT_FAMILIES].map((family) => `${lane}${sample(family)}`),
     ...[...DEPLOYMENT_FAMILIES, ...TOKEN_FAMILIES, ...DEPLOYMENT_AUDIT_FAMILIES].map(
       (family) => `${deployment}${sample(family)}`,
     ),
