@@ -47,6 +47,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   POLICY_CONFLICT: EXIT.notOk,
   POLICY_INVALID: EXIT.config,
   SESSION_INVALID: EXIT.usage,
+  RUNS_FULL: EXIT.unavailable,
   CONFIG_INVALID: EXIT.config,
   MODULES_MISSING: EXIT.config,
   SETUP_DUPLICATE: EXIT.config,
@@ -79,7 +80,9 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   CONSOLE_REQUEST_REFUSED: EXIT.auth,
   LOGIN_REFUSED: EXIT.auth,
   RATE_LIMITED: EXIT.unavailable,
+  GATEWAY_BUSY: EXIT.unavailable,
   GATEWAY_DRAINING: EXIT.unavailable,
+  SUBSCRIPTION_REFUSED: EXIT.usage,
   CLIENT_CLOSED: EXIT.internal,
   INTERNAL: EXIT.internal,
 };

@@ -12,7 +12,7 @@ const rate = group({
   failuresPerMinute: option(
     wholeNumber(1, 1_000_000),
     60,
-    'Requests with a wrong token, and failed logins, of one address.',
+    'Wrong tokens and failed logins of one address that are answered 401. More of them get 429; right ones are let in all the same.',
   ),
 });
 
@@ -40,7 +40,16 @@ export const gatewayHttp = group({
     'Proxies whose X-Forwarded-For, -Proto and -Host are believed.',
     { otherwise: 'none' },
   ),
-  connections: option(wholeNumber(8, 65_536), 256, 'Sockets that are open at once. One bearer gets at most half.'),
+  connections: option(
+    wholeNumber(8, 65_536),
+    256,
+    'Sockets that are open at once. One bearer gets at most half; callers without a valid token make room for others.',
+  ),
+  writeStallMs: option(
+    wholeNumber(100, 3_600_000),
+    30_000,
+    'A client that reads nothing for so long, while bytes wait for it, is cut, at the latest after twice that time.',
+  ),
   rate: rate.prefault({}),
 });
 

@@ -93,6 +93,19 @@ export const GATEWAY_ERRORS = {
     say: (d: { retryAfterMs: number }) => `Too many requests. Try again in ${d.retryAfterMs} ms.`,
     fix: 'The limits are gateway.http.rate in the configuration.',
   }),
+  SUBSCRIPTION_REFUSED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { problem: string }) => `The subscription is refused: ${d.problem}.`,
+    fix: 'End subscriptions with resources/unsubscribe. A URI has at most 8,192 characters.',
+  }),
+  GATEWAY_BUSY: entry({
+    stage: 'operate',
+    retry: 'after-a-while',
+    say: (d: { retryAfterMs: number }) =>
+      `Too many requests without a valid token are under way. Try again in ${d.retryAfterMs} ms.`,
+    fix: 'Requests with a valid token are not concerned. Pages and logins share half of gateway.http.connections, one address a quarter.',
+  }),
   GATEWAY_DRAINING: entry({
     stage: 'operate',
     retry: 'after-a-while',

@@ -93,6 +93,12 @@ export const PLANE_ERRORS = {
     retry: 'never',
     say: (d: { problem: string }) => `The session cannot be used: ${d.problem}.`,
   }),
+  RUNS_FULL: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { limit: number }) => `The session has ${d.limit} open runs, and gets no more of them.`,
+    fix: 'End runs that are over with endRun, or open another session.',
+  }),
   CONFIG_INVALID: entry({
     stage: 'operate',
     retry: 'after-the-fix',

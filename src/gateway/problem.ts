@@ -56,6 +56,8 @@ const ANSWERS: Readonly<Record<PlaneErrorCode, Answer>> = {
   POLICY_CONFLICT: 409,
   POLICY_INVALID: 400,
   SESSION_INVALID: 400,
+  RUNS_FULL: 409,
+  SUBSCRIPTION_REFUSED: 400,
   CONFIG_INVALID: BROKEN,
   MODULES_MISSING: BROKEN,
   SETUP_DUPLICATE: BROKEN,
@@ -93,6 +95,7 @@ const ANSWERS: Readonly<Record<PlaneErrorCode, Answer>> = {
   LOGIN_REFUSED: 401,
   RATE_LIMITED: 429,
   GATEWAY_DRAINING: 503,
+  GATEWAY_BUSY: 503,
   CLIENT_CLOSED: { status: 503, detail: 'The gateway is stopping.', retryAfterMs: 1000 },
   INTERNAL: BROKEN,
 };

@@ -3,11 +3,12 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { planeError } from '../domain/errors.ts';
 import { randomId } from '../wire/ids.ts';
 import type { GatewayPlane } from './gateway-plane.ts';
-import { logRequest } from './http/access-log.ts';
+import { createAccessLog } from './http/access-log.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import { calmBody } from './http/calm-body.ts';
 import { createTrustedProxies } from './http/client-address.ts';
 import { createApp, type GatewayParts } from './http/create-app.ts';
+import { FailureBudget } from './http/failure-budget.ts';
 import { createGuard, type Guard } from './http/guard.ts';
 import { createHttpServer, listen, sendProblem } from './http/http-server.ts';
 import { trackInFlight } from './http/in-flight.ts';
@@ -45,12 +46,16 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
     plane.sessions.close(id).catch((error: unknown) => log.warn({ error }, 'a session could not be revoked'));
   });
   inFlight.watch(authenticator);
+  const accessLog = createAccessLog(log, inFlight);
   const app = createApp(options, {
     authenticator,
     inFlight,
     tokens: plane.store,
     log,
-    failures: new RateLimit({ perSecond: http.rate.failuresPerMinute / 60, burst: http.rate.failuresPerMinute }),
+    failures: new FailureBudget(
+      new RateLimit({ perSecond: http.rate.failuresPerMinute / 60, burst: http.rate.failuresPerMinute }),
+    ),
+    strangers: { max: Math.ceil(http.connections / 2), maxPerAddress: Math.ceil(http.connections / 4) },
     requests: new RateLimit({ perSecond: http.rate.perSecond, burst: http.rate.burst }),
   });
 
@@ -74,15 +79,17 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
     const verdict = guard(incoming);
     const address = verdict.kind === 'admitted' ? verdict.request.address : verdict.address;
     const facts = { requestId, address };
+    // Before the request is forgotten: the line names its owner.
+    accessLog.follow(incoming, outgoing, facts);
     inFlight.add(incoming, outgoing);
-    logRequest(incoming, outgoing, { ...facts, inFlight, log });
     if (verdict.kind === 'refused') return sendProblem(incoming, outgoing, verdict.error);
     if (isDraining) return sendProblem(incoming, outgoing, planeError('GATEWAY_DRAINING', {}));
     keepFacts(incoming, facts);
     void handle(incoming, outgoing);
   }
 
-  const server = createHttpServer({ connections: http.connections }, serve);
+  const isProven = (incoming: IncomingMessage): boolean => inFlight.ownerOf(incoming) !== undefined;
+  const server = createHttpServer({ max: http.connections, isProven, writeStallMs: http.writeStallMs }, serve);
   const { host } = http;
   const port = await listen(server, { host, port: options.port, more: options.morePorts ?? 0 });
   // Its port is known only now; no request is read before this.
@@ -108,6 +115,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
       await inFlight.drain(GRACE_MS);
       server.closeAllConnections();
       await closed;
+      accessLog.close();
     },
   };
 }

@@ -109,6 +109,12 @@ describe.each(['embedded', 'redis'] as const)('tokens at a gateway of the %s sto
     expect(isLetIn((await gateway.request('/metrics', { token: other })).status)).toBe(true);
   });
 
+  it('are named in the log by their id', async () => {
+    const token = await gateway.makeToken({ scopes: ['operator'] });
+    await gateway.request('/v1/me', { token });
+    await gateway.gateway.waitForLine(new RegExp(`"path":"/v1/me".*"tokenId":"${token.id}"`));
+  });
+
   it('never reach the log, wherever they are put', async () => {
     await gateway.request(`/metrics?token=${operator.text}`);
     await gateway.request(`/${operator.text}/x`, { token: operator });

@@ -1,36 +1,71 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../../ports/log.ts';
 import type { InFlight } from './in-flight.ts';
+import { RateLimit } from './rate-limit.ts';
+import type { RequestFacts } from './request-facts.ts';
+import { whenSent } from './when-sent.ts';
 
 const QUIET_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 const LONGEST_PATH = 200;
 /** Somebody may paste a token where it does not belong. */
 const SECRETS = /sp[tsl]_[^/]*/g;
 
-/** One line per request when it has been answered. No query, no headers, no body: any of them may hold a secret. */
-export function logRequest(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  facts: { readonly requestId: string; readonly address: string; readonly inFlight: InFlight; readonly log: Log },
-): void {
-  const { requestId, address, inFlight, log } = facts;
-  const startedAt = performance.now();
-  const path = shownPath(incoming.url ?? '');
-  outgoing.once('close', () => {
-    const bearer = inFlight.ownerOf(incoming)?.auth;
-    const line = {
-      requestId,
-      method: incoming.method,
-      path,
-      status: outgoing.statusCode,
-      durationMs: Math.round(performance.now() - startedAt),
-      address,
-      ...(bearer === undefined ? {} : { tokenId: bearer.id, via: bearer.via }),
-      ...(outgoing.writableFinished ? {} : { cut: true }),
-    };
-    if (QUIET_PATHS.has(path)) log.debug(line, 'request');
-    else log.info(line, 'request');
-  });
+/** Lines about requests without a valid token: so many at once, then one each second. An attacker must not fill the disk. */
+const STRANGER_LINES = { perSecond: 1, burst: 100 };
+/** How long omitted lines are counted before one line tells their number. */
+const COUNT_MS = 10_000;
+
+export interface AccessLog {
+  /** Writes one line when the request has been answered. */
+  follow(incoming: IncomingMessage, outgoing: ServerResponse, facts: RequestFacts): void;
+  close(): void;
+}
+
+/** One line per request. No query, no headers, no body: any of them may hold a secret. */
+export function createAccessLog(
+  log: Log,
+  inFlight: Pick<InFlight, 'ownerOf'>,
+  limit: RateLimit = new RateLimit(STRANGER_LINES),
+): AccessLog {
+  let omitted = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function tellOmitted(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (omitted > 0) log.info({ omitted }, 'more requests without a valid token');
+    omitted = 0;
+  }
+
+  function omit(): void {
+    omitted += 1;
+    timer ??= setTimeout(tellOmitted, COUNT_MS).unref();
+  }
+
+  return {
+    follow(incoming, outgoing, { requestId, address }) {
+      const startedAt = performance.now();
+      const path = shownPath(incoming.url ?? '');
+      whenSent(incoming, outgoing, (how) => {
+        const bearer = inFlight.ownerOf(incoming)?.auth;
+        const isQuiet = QUIET_PATHS.has(path);
+        if (bearer === undefined && !isQuiet && limit.take('') > 0) return omit();
+        const line = {
+          requestId,
+          method: incoming.method,
+          path,
+          status: outgoing.statusCode,
+          durationMs: Math.round(performance.now() - startedAt),
+          address,
+          ...(bearer === undefined ? {} : { tokenId: bearer.id, via: bearer.via }),
+          ...(how === 'finished' ? {} : { cut: true }),
+        };
+        if (isQuiet) log.debug(line, 'request');
+        else log.info(line, 'request');
+      });
+    },
+    close: tellOmitted,
+  };
 }
 
 /** A target that is no path may be a whole address, with a password in it. */

@@ -1,60 +1,107 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { addressKey, plainAddress } from './client-address.ts';
 import { hasBody } from './request-facts.ts';
 
-interface Use {
-  /** Requests that have arrived whole and are being answered. */
-  underWay: number;
-  wasUsed: boolean;
+export interface ConnectionSettings {
+  readonly max: number;
+  /** Whether a request has proved that its token is valid. */
+  readonly isProven: (incoming: IncomingMessage) => boolean;
+  /** A client that reads nothing for so long, while bytes wait for it, is cut. */
+  readonly writeStallMs: number;
 }
 
+interface Use {
+  readonly address: string;
+  /** The request that is being answered. Only one is at a time. */
+  current: IncomingMessage | undefined;
+  /** Whether the request has arrived whole. */
+  isWhole: boolean;
+  wasUsed: boolean;
+  /** The last request that was answered here had a valid token. */
+  wasProven: boolean;
+}
+
+/** What a socket is doing; lower ones make room first. */
+const RANKS = { neverAsked: 0, resting: 1, answering: 2 } as const;
+
 /**
- * Bounds the sockets of a server so that slow ones cannot keep others out: when all are taken, the oldest one makes room on which nothing
- * has been asked, or not completely. Node's own bound would refuse the newest, which is the one that might be honest.
+ * Bounds the sockets of a server, and keeps room for callers with a valid token: when all sockets are taken, one makes room whose
+ * client has shown no valid token. It comes from the address that has the most of these sockets, so that an attacker with one address
+ * only pushes out their own. Node's own bound would refuse the newest socket, which may be an honest caller's.
  */
 export function limitConnections(
   server: Server,
-  most: number,
+  settings: ConnectionSettings,
 ): { begin(incoming: IncomingMessage, outgoing: ServerResponse): void } {
-  /** In order of their coming. */
+  /** In the order in which they were opened. */
   const sockets = new Map<Socket, Use>();
 
   server.on('connection', (socket) => {
-    if (sockets.size >= most && !makeRoom()) {
+    if (sockets.size >= settings.max && !makeRoom()) {
       socket.destroy();
       return;
     }
-    sockets.set(socket, { underWay: 0, wasUsed: false });
+    const address = addressKey(plainAddress(socket.remoteAddress ?? ''));
+    sockets.set(socket, { address, current: undefined, isWhole: false, wasUsed: false, wasProven: false });
     socket.once('close', () => sockets.delete(socket));
   });
+  server.timeout = settings.writeStallMs;
+  server.on('timeout', onTimeout);
 
-  /** First one that never asked anything; only then one that rests between two requests. */
+  /** Node calls it after a time in which nothing was read from the socket and nothing of what waits could be written. */
+  function onTimeout(socket: Socket): void {
+    const isAnswering = sockets.get(socket)?.current !== undefined;
+    // A call that takes long and a stream without news have nothing to write: they go on.
+    if (isAnswering && socket.writableLength === 0) socket.setTimeout(settings.writeStallMs);
+    else socket.destroy();
+  }
+
+  const isProven = ({ current, wasProven }: Use): boolean =>
+    current === undefined ? wasProven : settings.isProven(current);
+
   function makeRoom(): boolean {
-    const waiting = [...sockets].filter(([, { underWay }]) => underWay === 0);
-    const [socket] = waiting.find(([, { wasUsed }]) => !wasUsed) ?? waiting[0] ?? [];
+    const socket = findStranger() ?? findResting();
     if (socket === undefined) return false;
     sockets.delete(socket);
     socket.destroy();
     return true;
   }
 
+  function findStranger(): Socket | undefined {
+    const strangers = [...sockets].filter(([, use]) => !isProven(use));
+    const counts = new Map<string, number>();
+    for (const [, { address }] of strangers) counts.set(address, (counts.get(address) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    const candidates = strangers.filter(([, { address }]) => counts.get(address) === most);
+    // The sort is stable: the oldest of a rank stands first.
+    const [first] = candidates.sort(([, a], [, b]) => rankOf(a) - rankOf(b));
+    return first?.[0];
+  }
+
+  /** A caller with a valid token that rests between two requests can connect again. */
+  function findResting(): Socket | undefined {
+    return [...sockets].find(([, { current }]) => current === undefined)?.[0];
+  }
+
   return {
     begin(incoming, outgoing) {
       const use = sockets.get(incoming.socket);
       if (use === undefined) return;
-      let state: 'arriving' | 'whole' | 'ended' = 'arriving';
-      const arrived = (): void => {
-        if (state !== 'arriving') return;
-        state = 'whole';
-        use.underWay += 1;
-        use.wasUsed = true;
-      };
-      if (!hasBody(incoming)) arrived();
-      else incoming.once('end', arrived);
+      use.current = incoming;
+      use.isWhole = !hasBody(incoming);
+      if (!use.isWhole) incoming.once('end', () => void (use.isWhole ||= use.current === incoming));
       outgoing.once('close', () => {
-        if (state === 'whole') use.underWay -= 1;
-        state = 'ended';
+        use.wasProven = settings.isProven(incoming);
+        use.wasUsed ||= use.isWhole;
+        use.current = undefined;
       });
     },
   };
+}
+
+/** A request that has not arrived whole counts as none: a slow body must not hold a place. */
+function rankOf({ current, isWhole, wasUsed }: Use): number {
+  if (current !== undefined && isWhole) return RANKS.answering;
+  return wasUsed ? RANKS.resting : RANKS.neverAsked;
 }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { planeError, type PlaneError } from '../../domain/errors.ts';
@@ -14,6 +13,8 @@ import { readJsonBytes, strictJsonBody } from './read-body.ts';
 import { requireScope } from './require-scope.ts';
 import { requireToken, type TokenNeeds } from './require-token.ts';
 import { createStaticConsole } from './static-console.ts';
+import { limitStrangers, type StrangerSettings } from './strangers.ts';
+import { whenSent } from './when-sent.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -38,7 +39,12 @@ export interface McpEndpoint {
   close(): Promise<void>;
 }
 
-export type AppNeeds = TokenNeeds & { readonly tokens: TokenStore; readonly log: Log };
+export type AppNeeds = TokenNeeds & {
+  readonly tokens: TokenStore;
+  readonly log: Log;
+  /** What is answered without a token, under way at once. */
+  readonly strangers: Pick<StrangerSettings, 'max' | 'maxPerAddress'>;
+};
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -68,6 +74,9 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
     return context.body(await parts.metricsText(), 200, { 'content-type': METRICS_TYPE });
   });
 
+  const asStranger = limitStrangers({ ...needs.strangers, authenticator: needs.authenticator });
+  app.use('/v1/login', asStranger);
+  app.use('/v1/logout', asStranger);
   app.route('/', createLogin(needs));
   app.use('/v1/*', withToken, strictJsonBody);
   if (parts.api !== undefined) app.route('/v1', parts.api);
@@ -76,9 +85,13 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
   if (mcp !== undefined) {
     app.on(['GET', 'POST', 'DELETE'], '/mcp', withToken, requireScope('agent'), async (context) => {
       await readJsonBytes(context.env.incoming);
-      return mcp.fetch(context.req.raw, context.get('auth'), whenSent(context.env.outgoing));
+      const { incoming, outgoing } = context.env;
+      const sent = new Promise<'finished' | 'closed'>((resolve) => whenSent(incoming, outgoing, resolve));
+      return mcp.fetch(context.req.raw, context.get('auth'), sent);
     });
   }
+  // Only what no route before it has answered gets here.
+  app.use('*', asStranger);
   app.route('/', createStaticConsole(parts.consoleFolder));
 
   app.notFound((context) => {
@@ -95,14 +108,6 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
     return answer(context, told);
   });
   return app;
-}
-
-/** `close` comes after `finish`, or without it. */
-function whenSent(outgoing: ServerResponse): Promise<'finished' | 'closed'> {
-  return new Promise((resolve) => {
-    outgoing.once('finish', () => resolve('finished'));
-    outgoing.once('close', () => resolve('closed'));
-  });
 }
 
 function answer(context: Context<GatewayEnv>, error: unknown): Response {

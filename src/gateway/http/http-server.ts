@@ -2,8 +2,9 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server, type Ser
 import type { AddressInfo, Socket } from 'node:net';
 import { planeError, type PlaneError } from '../../domain/errors.ts';
 import { problemHeaders, problemOf } from '../problem.ts';
-import { limitConnections } from './connections.ts';
+import { limitConnections, type ConnectionSettings } from './connections.ts';
 import { mustClose } from './request-facts.ts';
+import { serveInTurn } from './serve-in-turn.ts';
 
 const HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -24,7 +25,7 @@ export function askForBody(incoming: IncomingMessage): void {
 }
 
 /** A server that slow, huge and broken requests cannot hurt: each has a limit, and each limit its own answer. */
-export function createHttpServer(settings: { readonly connections: number }, listener: RequestListener): Server {
+export function createHttpServer(settings: ConnectionSettings, listener: RequestListener): Server {
   const server = createServer({
     maxHeaderSize: HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -38,11 +39,11 @@ export function createHttpServer(settings: { readonly connections: number }, lis
   // Of more it would silently drop the rest, which may be what the guard looks for. Their size is bounded.
   server.maxHeadersCount = 0;
   server.maxRequestsPerSocket = MOST_REQUESTS_PER_SOCKET;
-  const connections = limitConnections(server, settings.connections);
-  const serve: RequestListener = (incoming, outgoing) => {
+  const connections = limitConnections(server, settings);
+  const serve = serveInTurn((incoming, outgoing) => {
     connections.begin(incoming, outgoing);
     listener(incoming, outgoing);
-  };
+  });
   server.on('request', serve);
   server.on('checkContinue', (incoming, outgoing) => {
     waiting.set(incoming, outgoing);

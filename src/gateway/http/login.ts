@@ -10,16 +10,16 @@ import { CONSOLE_LIFETIME_MS, redeemLoginCode } from '../login-link.ts';
 import { authenticatedBy, type Authenticator } from './authenticate.ts';
 import { addressKey } from './client-address.ts';
 import { checkConsoleChange, EXPIRED_COOKIE, readCookie, writeCookie } from './console-request.ts';
+import type { FailureBudget } from './failure-budget.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 import { createLoginRefusals } from './login-refusals.ts';
-import type { RateLimit } from './rate-limit.ts';
 import { strictJsonBody } from './read-body.ts';
 import { hasScope } from './require-scope.ts';
 
 export interface LoginNeeds {
   readonly tokens: TokenStore;
   readonly authenticator: Authenticator;
-  readonly failures: RateLimit;
+  readonly failures: FailureBudget;
   readonly log: Log;
 }
 
@@ -43,17 +43,13 @@ export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
         problem: 'a browser keeps the login only over https, or on the machine of the gateway itself',
       });
     }
-    const key = addressKey(context.get('address'));
-    const waitMs = failures.take(key);
-    if (waitMs > 0) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
     const given = await readLogin(() => context.req.json<unknown>());
     const address = context.get('address');
-    const loggedIn = await logIn(given, address);
+    const loggedIn = await failures.prove(addressKey(address), () => logIn(given, address));
     if (loggedIn === undefined) {
       await refusals.record(given.kind, address);
       throw planeError('LOGIN_REFUSED', {});
     }
-    failures.giveBack(key);
     const { id, name, cookie } = loggedIn;
     log.info({ tokenId: id, name, address }, 'logged in to the console');
     return context.body(null, 204, { 'set-cookie': cookie });

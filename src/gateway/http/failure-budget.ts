@@ -1,0 +1,59 @@
+import { planeError } from '../../domain/errors.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+/** Proofs at a time, and proofs that wait, for all addresses together that have used up their budget. */
+const MAX_PROOFS = 4;
+const MAX_WAITING = 256;
+
+/**
+ * Wrong credentials of each address. They are counted before the store is asked: many at once would otherwise all get through to it.
+ * An address that has used up its budget still gets its right credentials in, since callers may share one address with an attacker:
+ * its proofs take turns, a few at a time for the whole gateway, and a wrong one is answered RATE_LIMITED. Secrets have 256 bits, so
+ * the budget guards the store and the log, not the secrets.
+ */
+export class FailureBudget {
+  readonly #wrong: RateLimit;
+  readonly #waiting: (() => void)[] = [];
+  #proofs = 0;
+
+  /** `wrong` is per address. */
+  constructor(wrong: RateLimit) {
+    this.#wrong = wrong;
+  }
+
+  /** What `ask` returns; undefined means wrong. A store that does not answer is not the caller's failure. */
+  async prove<Proof>(address: string, ask: () => Promise<Proof | undefined>): Promise<Proof | undefined> {
+    const waitMs = this.#wrong.take(address);
+    if (waitMs > 0) return this.#proveInTurn(waitMs, ask);
+    let isWrong = false;
+    try {
+      const proof = await ask();
+      isWrong = proof === undefined;
+      return proof;
+    } finally {
+      if (!isWrong) this.#wrong.giveBack(address);
+    }
+  }
+
+  /** A credential that was right a moment ago and is wrong now. */
+  count(address: string): void {
+    this.#wrong.take(address);
+  }
+
+  async #proveInTurn<Proof>(waitMs: number, ask: () => Promise<Proof | undefined>): Promise<Proof> {
+    if (this.#proofs >= MAX_PROOFS) {
+      if (this.#waiting.length >= MAX_WAITING) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
+      await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    } else this.#proofs += 1;
+    try {
+      const proof = await ask();
+      if (proof === undefined) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
+      return proof;
+    } finally {
+      const next = this.#waiting.shift();
+      // The place goes to the next one without becoming free in between.
+      if (next === undefined) this.#proofs -= 1;
+      else next();
+    }
+  }
+}
