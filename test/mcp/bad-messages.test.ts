@@ -325,3 +325,32 @@ describe('M36 a session of 2025', () => {
     expect([answer.status, answer.body.error?.code]).toEqual([400, -32000]);
   });
 });
+
+describe('M37 subscriptions without bound', () => {
+  it('are refused with a code: URIs that are too long, and too many of them', async () => {
+    const initialize = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'wire', version: '1' } },
+    };
+    const opened = await post({ body: JSON.stringify(initialize) });
+    const session = { 'mcp-session-id': opened.headers.get('mcp-session-id')!, 'mcp-protocol-version': '2025-11-25' };
+    let id = 1;
+    const subscribe = (uri: string): Promise<Answer> => {
+      const message = { jsonrpc: '2.0', id: (id += 1), method: 'resources/subscribe', params: { uri } };
+      return post({ headers: session, body: JSON.stringify(message) });
+    };
+    const refused = { code: -32602, data: { code: 'SUBSCRIPTION_REFUSED' } };
+    expect((await subscribe('desk://first')).body.result).toEqual({});
+    expect((await subscribe(`desk://${'x'.repeat(900_000)}`)).body.error).toMatchObject(refused);
+    await Promise.all(Array.from({ length: 255 }, (_, at) => subscribe(`desk://${at}`)));
+    expect((await subscribe('desk://more')).body.error).toMatchObject(refused);
+    const listen = await ask({
+      method: 'subscriptions/listen',
+      params: { notifications: { resourceSubscriptions: [`desk://${'x'.repeat(9000)}`] } },
+    });
+    expect([listen.status, listen.body.error]).toEqual([400, expect.objectContaining(refused)]);
+    await send(plane.url, token, { method: 'DELETE', headers: { ...session, 'content-type': undefined } });
+  });
+});

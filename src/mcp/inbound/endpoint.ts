@@ -14,6 +14,7 @@ import { checkParamHeaders } from './param-headers.ts';
 import { readMessage } from './read-message.ts';
 import { createSessionsOf2025 } from './sessions-of-2025.ts';
 import { createStreamCount } from './stream-count.ts';
+import { refuseSubscriptions } from './subscriptions.ts';
 import { createToolChanges } from './tool-changes.ts';
 import { whenDone } from './when-done.ts';
 
@@ -48,6 +49,8 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
     const refused = await checkHeadersOfTool(home, caller, message, request.headers);
     if (refused !== undefined) return refused;
     const listens = message['method'] === 'subscriptions/listen';
+    const tooMuch = listens ? refuseSubscriptions(message) : undefined;
+    if (tooMuch !== undefined) return tooMuch;
     if (listens && !streams.enter(bearer)) return tooMany(message);
     const handler = createMcpHandler(() => buildServer(home, caller), {
       legacy: 'reject',

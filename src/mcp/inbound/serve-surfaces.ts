@@ -2,10 +2,8 @@ import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import type { CompletionRequest } from '../../client/surfaces.ts';
 import { listPrompts, listResources } from './list-surfaces.ts';
 import type { McpCaller, McpHome, McpPeer } from './mcp-home.ts';
-import { invalidParams } from './protocol-problem.ts';
+import { addSubscription } from './subscriptions.ts';
 import { complete, getPrompt, readResource } from './surfaces.ts';
-
-const MOST_SUBSCRIPTIONS = 1000;
 
 export type Answering = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
@@ -42,9 +40,7 @@ type Serve = (method: string, handler: (request: never, ctx: ServerContext) => P
 /** 2025: a resource is said to be updated when its module offers another one. 2026 has `subscriptions/listen` for that. */
 function serveSubscriptions(serve: Serve, subscriptions: Set<string>): void {
   serve('resources/subscribe', async ({ params }: { params: { uri: string } }) => {
-    if (!subscriptions.has(params.uri) && subscriptions.size >= MOST_SUBSCRIPTIONS)
-      throw invalidParams('uri: there are too many subscriptions; end one');
-    subscriptions.add(params.uri);
+    addSubscription(subscriptions, params.uri);
     return {};
   });
   serve('resources/unsubscribe', async ({ params }: { params: { uri: string } }) => {
