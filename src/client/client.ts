@@ -5,7 +5,7 @@ import { planeError, trouble } from '../domain/errors.ts';
 import { parseScopedId, type CallId, type RunId, type SessionId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { SessionHandle } from '../domain/session.ts';
+import { MAX_RUNS, type SessionHandle } from '../domain/session.ts';
 import { parseTrace } from '../domain/trace-context.ts';
 import type { AdmissionLimits, CancelAnswer } from '../ports/call-store.ts';
 import type { EventBus, EventSource } from '../ports/events.ts';
@@ -39,7 +39,7 @@ export interface Client extends Surfaces {
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
   /** With all sessions that it delegated to. Their queued calls end `denied`. */
   revokeSession(session: SessionId, actor?: Actor): Promise<'revoked' | 'unknown'>;
-  /** A fresh run in the same session. */
+  /** A fresh run in the same session. Throws RUNS_FULL when it has 1,000 open ones. */
   openRun(session: SessionHandle): Promise<SessionHandle>;
   /** Its queued calls end `denied`, new ones are refused; the session and its other runs live on. Ending it again changes nothing. */
   endRun(session: SessionId, run: RunId, actor?: Actor): Promise<void>;
@@ -305,6 +305,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
       const run: RunId = newRunId();
       const answer = await store.openRun({ session: session.id, run });
       if (answer === 'ended') throw planeError('SESSION_INVALID', { problem: 'it has ended' });
+      if (answer === 'full') throw planeError('RUNS_FULL', { limit: MAX_RUNS });
       return { ...session, run };
     },
     endRun: (session, run, actor) => store.endRun({ session, run, ...(actor === undefined ? {} : { actor }) }),

@@ -43,6 +43,12 @@ export interface SessionHandle {
   readonly expiresAt: number;
 }
 
+/**
+ * Open runs of one session. A store opens no more of them, and closes none to make room: what a run has tried would be forgotten with
+ * it, and its queued calls denied. The side that opened the runs knows which of them are over.
+ */
+export const MAX_RUNS = 1000;
+
 export const SESSION_ENDINGS = ['unknown', 'expired', 'revoked', 'run-unknown'] as const;
 export type SessionEnding = (typeof SESSION_ENDINGS)[number];
 

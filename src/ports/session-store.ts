@@ -14,7 +14,8 @@ export interface SessionStore {
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
   /** With all that it delegated to, and they did. Moves the lane's epoch: queued calls of these sessions end `denied` at their claim. */
   revokeSession(request: RevokeSessionRequest): Promise<'revoked' | 'unknown'>;
-  openRun(request: { session: SessionId; run: RunId }): Promise<'opened' | 'ended'>;
+  /** `full`: the session has `MAX_RUNS` open runs. Opening a run that is open changes nothing. */
+  openRun(request: { session: SessionId; run: RunId }): Promise<'opened' | 'ended' | 'full'>;
   /** With an actor, and if the run was open, in one step with its audit record. A program that ends its own runs names none. */
   endRun(request: EndRunRequest): Promise<void>;
   /** Whether this token belongs to this session and the session lives; undefined means yes. */

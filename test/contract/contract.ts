@@ -31,6 +31,7 @@ import { describeRaces } from './topics/races.ts';
 import { describeRecover } from './topics/recover.ts';
 import { describeReplies } from './topics/replies.ts';
 import { describeRequeued } from './topics/requeued.ts';
+import { describeRuns } from './topics/runs.ts';
 import { describeSerial } from './topics/serial.ts';
 import { describeSessionProof } from './topics/session-proof.ts';
 import { describeSessions } from './topics/sessions.ts';
@@ -64,6 +65,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   fairness: describeFairness,
   serial: describeSerial,
   sessions: describeSessions,
+  runs: describeRuns,
   'session proof': describeSessionProof,
   delegates: describeDelegates,
   'injected tools': describeInjected,

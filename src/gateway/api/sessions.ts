@@ -131,7 +131,7 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
       summary: 'Begin a run in a session; name it in the header Sallyport-Run of its calls',
       params,
       answers: { 201: { description: 'It is open.', schema: openedRunSchema } },
-      problems: [404],
+      problems: [404, 409],
     },
     async (context, { params: { id } }) => {
       const session = await readSession(context.get('auth'), id);

@@ -2,6 +2,7 @@ import { planeError } from '../../domain/errors.ts';
 import { laneOfScopedId, parseScopedId, type RunId, type SessionId, type ToolId } from '../../domain/ids.ts';
 import {
   DELEGATOR_ENDED,
+  MAX_RUNS,
   type Identity,
   type InjectedGrant,
   type Session,
@@ -24,7 +25,15 @@ export function createSessionStore(context: RedisContext): SessionStore {
     const keys = context.lane(laneOf(session));
     const answer = await context.fcall('change_session', {
       keys: { meta: keys.meta, live: keys.live, audit: keys.audit },
-      args: { incarnation: context.incarnation, lane: keys.prefix, session, change: what, run, detail },
+      args: {
+        incarnation: context.incarnation,
+        lane: keys.prefix,
+        session,
+        change: what,
+        run,
+        detail,
+        maxRuns: MAX_RUNS,
+      },
     });
     return wordOf(answer);
   }
@@ -63,7 +72,11 @@ export function createSessionStore(context: RedisContext): SessionStore {
       const answer = await change(request.session, 'revoke', '', detailOfEnd(request));
       return answer === 'CHANGED' ? 'revoked' : 'unknown';
     },
-    openRun: async ({ session, run }) => ((await change(session, 'open-run', run)) === 'CHANGED' ? 'opened' : 'ended'),
+    async openRun({ session, run }) {
+      const answer = await change(session, 'open-run', run);
+      if (answer === 'FULL') return 'full';
+      return answer === 'CHANGED' ? 'opened' : 'ended';
+    },
     async endRun(request) {
       const { session, run, actor } = request;
       await change(session, 'end-run', run, actor === undefined ? NO_RECORD : detailOfEnd(request));

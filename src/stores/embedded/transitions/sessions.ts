@@ -2,6 +2,7 @@ import { planeError } from '../../../domain/errors.ts';
 import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
 import {
   DELEGATOR_ENDED,
+  MAX_RUNS,
   type Identity,
   type InjectedGrant,
   type Session,
@@ -114,9 +115,15 @@ interface RunRequest {
   readonly run: RunId;
 }
 
-export function openRun(transaction: Transaction, { session: id, run }: RunRequest): 'opened' | 'ended' {
+export function openRun(transaction: Transaction, { session: id, run }: RunRequest): 'opened' | 'ended' | 'full' {
   const session = findSession(transaction, id);
   if (session === undefined || sessionEnding(transaction, session) !== undefined) return 'ended';
+  const others = transaction.database.get<{ count: number }>(
+    'SELECT count(*) AS count FROM run WHERE session = ? AND run <> ?',
+    id,
+    run,
+  );
+  if ((others?.count ?? 0) >= MAX_RUNS) return 'full';
   transaction.database.run(
     'INSERT OR IGNORE INTO run (session, run, startedAt, endedRuns) VALUES (?, ?, ?, ?)',
     id,

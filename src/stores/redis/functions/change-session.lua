@@ -3,10 +3,11 @@
   the end of a run are one step with their audit record.
   FLAGS    allow-oom
   KEYS     meta, live, audit
-  ARGV     incarnation, lane, session, change, run, detail
-  RETURNS  CHANGED | ENDED | UNKNOWN ]]
+  ARGV     incarnation, lane, session, change, run, detail, maxRuns
+  RETURNS  CHANGED | ENDED | UNKNOWN | FULL ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, session, change, run, detail = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local max_runs = ARGV[7]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local key = session_key(lane, session)
@@ -17,6 +18,14 @@ local function record(event, ended_run, facts)
   local records = {}
   add_audit(records, event, '', about_session(session, ended_run, known.identity), facts)
   write_audit(meta, audit, text(now_ms()), records)
+end
+
+local function is_full()
+  local fields, runs = redis.call('HGETALL', key), 0
+  for at = 1, #fields, 2 do
+    if string.sub(fields[at], 1, 4) == 'run:' then runs = runs + 1 end
+  end
+  return runs >= tonumber(max_runs)
 end
 
 -- The session first, then all that it delegated to.
@@ -50,6 +59,7 @@ if ending == 'revoked' or ending == 'expired' then return 'ENDED' end
 if change == 'touch' then
   redis.call('HSET', key, 'seen', text(now_ms()))
 elseif change == 'open-run' then
+  if ending == 'run-unknown' and is_full() then return 'FULL' end
   redis.call('HSETNX', key, run_field(run), opened_run(now_ms(), redis.call('HGET', key, 'ended')))
 elseif change == 'end-run' then
   if detail ~= '' and not ending then record('run.ended', run, detail) end
