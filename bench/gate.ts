@@ -30,7 +30,11 @@ const noStore = new Proxy({} as Store, {
 });
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const noRunner = { run: (): never => noStore as never, close: async () => undefined };
-const needs = { store: noStore, log: silent, runners: { inline: noRunner, process: noRunner } };
+const needs = {
+  store: noStore,
+  log: silent,
+  runners: { inline: noRunner, process: noRunner, 'process-per-call': noRunner },
+};
 
 function pass(call: GatedCall): () => void {
   return () => {

@@ -113,7 +113,7 @@ async function loadEntry(entry: ModuleEntry, needs: Needs): Promise<Loaded> {
   needs.twins.set(codeOf(own), twin ?? result);
   needs.known.set(key, result);
   // Inline modules are in memory once they are imported; processes import again and again.
-  if (result.runner === 'process') keepSources(result, found.sources);
+  if (result.runner !== 'inline') keepSources(result, found.sources);
   return { key, result };
 }
 

@@ -9,7 +9,8 @@ import type { Surface } from './surface.ts';
 export const EFFECTS = ['read', 'idempotent', 'unsafe'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-export const RUNNERS = ['inline', 'process'] as const;
+/** `process`: a child process that serves one module's calls, one after another. `process-per-call`: one that ends with its call. */
+export const RUNNERS = ['inline', 'process', 'process-per-call'] as const;
 export type RunnerName = (typeof RUNNERS)[number];
 
 /** A tool as published: data only. The code stays in the worker. */

@@ -7,7 +7,11 @@ import { ProcessRunner } from '../../src/runners/process/process-runner.ts';
 import { runAndJudge, type ExecutableCall } from '../../src/stages/execute/run-and-judge.ts';
 import { runRequest, type RequestChange } from './run-request.ts';
 
-const runners = { inline: new InlineRunner(), process: new ProcessRunner({ abortGraceMs: 100 }) };
+const runners = {
+  inline: new InlineRunner(),
+  process: new ProcessRunner({ abortGraceMs: 100 }),
+  'process-per-call': new ProcessRunner({ abortGraceMs: 100, runsPerProcess: 1 }),
+};
 afterAll(() => runners.process.close());
 
 describe.each(['inline', 'process'] as const)('execute with the %s runner', (runner: RunnerName) => {

@@ -73,7 +73,7 @@ async function executed(order: Order) {
     {
       store,
       settings: { retentionMs: 60_000, trustSnapshotMs: 60_000 },
-      runners: { inline: runner, process: runner },
+      runners: { inline: runner, process: runner, 'process-per-call': runner },
       nested: async (_parent, frame) => {
         order.nested?.(frame);
         return { kind: 'ok', executed: 'yes', retryable: false, content: [] };

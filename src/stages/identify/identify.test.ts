@@ -54,7 +54,7 @@ async function identified(delivery: Delivery, place: Place = {}) {
       tools: () => ({ find: () => served, near: () => ['notes.added'] }),
       peersFor: async () => ({ serving, notServing: 2 }),
       standAside: async (_, waitMs) => void pauses.push(waitMs),
-      runners: { inline: runner, process: runner },
+      runners: { inline: runner, process: runner, 'process-per-call': runner },
       log: SILENT_LOG,
     },
   );
