@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { CHECKS } from '../../domain/explain-call.ts';
-import { identitySchema, nameText } from './page-schema.ts';
+import { cursorQuery, identitySchema, limitQuery, nameText, pageOf } from './page-schema.ts';
 
 export const explainRequestSchema = z
   .strictObject({
@@ -47,7 +47,8 @@ export const explanationSchema = z
   .meta({ id: 'Explanation' });
 export type ExplanationView = z.infer<typeof explanationSchema>;
 
-export const MATRIX_LIMITS = Object.freeze({ agents: 200, tools: 2000 });
+/** A page of the matrix: so many cells at most, and one tool at least. */
+export const MATRIX_CELLS = 5000;
 
 export const matrixCellSchema = z.strictObject({
   verdict: z.enum(RULED),
@@ -56,19 +57,31 @@ export const matrixCellSchema = z.strictObject({
 });
 export type MatrixCell = z.infer<typeof matrixCellSchema>;
 
-export const matrixSchema = z
+export const matrixRowSchema = z
   .strictObject({
+    tool: z.string(),
+    /** One for each of the page's `agents`, in their order. */
+    cells: z.array(matrixCellSchema),
+  })
+  .meta({ id: 'MatrixRow' });
+
+export const matrixPageSchema = pageOf(matrixRowSchema)
+  .extend({
     tenant: z.string(),
     subject: z.string(),
+    /** Pages with different versions do not belong together: begin again. */
     policyVersion: z.int(),
     agents: z.array(z.string()),
-    tools: z.array(z.string()),
-    /** Agent, then tool. */
-    cells: z.record(z.string(), z.record(z.string(), matrixCellSchema)),
-    /** There are more agents or tools than are shown. */
-    cut: z.strictObject({ agents: z.int(), tools: z.int() }).optional(),
+    /** The names of all tools, by name as the rows are. On the first page only. */
+    tools: z.array(z.string()).optional(),
   })
-  .meta({ id: 'Matrix' });
-export type MatrixView = z.infer<typeof matrixSchema>;
+  .meta({ id: 'MatrixPage' });
+export type MatrixPage = z.infer<typeof matrixPageSchema>;
 
-export const matrixQuery = z.strictObject({ tenant: nameText.optional(), subject: nameText.optional() });
+export const matrixQuery = z.strictObject({
+  tenant: nameText.optional(),
+  subject: nameText.optional(),
+  limit: limitQuery,
+  cursor: cursorQuery,
+});
+export type MatrixQuery = z.infer<typeof matrixQuery>;

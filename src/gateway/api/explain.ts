@@ -2,15 +2,18 @@ import { indexTools } from '../../domain/catalog.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { PolicyRecord } from '../../domain/policy.ts';
 import { addRoute, type Api, type ApiNeeds } from './api-route.ts';
+import { readCursor, writeCursor } from './cursor.ts';
 import {
   explainRequestSchema,
   explanationSchema,
-  MATRIX_LIMITS,
+  MATRIX_CELLS,
+  matrixPageSchema,
   matrixQuery,
-  matrixSchema,
   type MatrixCell,
-  type MatrixView,
+  type MatrixPage,
+  type MatrixQuery,
 } from './explain-schema.ts';
+import { PAGE_LIMITS } from './page-schema.ts';
 
 const TAG = 'policy';
 /** So many cells are worked out before others get their turn. */
@@ -46,41 +49,45 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
       path: '/matrix',
       scopes: ['operator'],
       tag: TAG,
-      summary: 'What every agent may call for one subject',
+      summary: 'What every agent may call for one subject, by tool',
       query: matrixQuery,
-      answers: { 200: { description: 'A cell for each agent and tool.', schema: matrixSchema } },
+      answers: { 200: { description: 'A row for each tool, a cell for each agent.', schema: matrixPageSchema } },
     },
-    async (context, { query: { tenant = 'default', subject = 'local' } }) => {
-      const [catalog, record] = [await store.readCatalog(), await store.readPolicy()];
-      const explain = operations.explainer(catalog, record, { onlyVerdict: true });
-      const everyAgent = await listAgents(record);
-      const everyTool = [...indexTools(catalog).keys()].sort();
-      const agents = everyAgent.slice(0, MATRIX_LIMITS.agents);
-      const tools = everyTool.slice(0, MATRIX_LIMITS.tools);
-      const cells: Record<string, Record<string, MatrixCell>> = {};
-      let count = 0;
-      for (const agent of agents) {
-        const row: Record<string, MatrixCell> = {};
-        for (const tool of tools) {
-          const { verdict, decidedBy, checks } = explain({ tool, identity: { tenant, subject, agent } });
-          row[tool] = { verdict, decidedBy, found: checks.find(({ check }) => check === decidedBy)?.found ?? '' };
-          if (++count % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
-        }
-        cells[agent] = row;
-      }
-      const isCut = everyAgent.length > agents.length || everyTool.length > tools.length;
-      const matrix: MatrixView = {
-        tenant,
-        subject,
-        policyVersion: record.version,
-        agents,
-        tools,
-        cells,
-        ...(isCut ? { cut: { agents: everyAgent.length, tools: everyTool.length } } : {}),
-      };
-      return context.json(matrix);
-    },
+    async (context, { query }) => context.json(await readMatrix(query)),
   );
+
+  async function readMatrix(query: MatrixQuery): Promise<MatrixPage> {
+    const { tenant = 'default', subject = 'local', limit = PAGE_LIMITS.usual, cursor } = query;
+    const filters = { tenant, subject };
+    // By the name of the last tool: a tool that comes or goes in between shifts no row.
+    const after = cursor === undefined ? undefined : String(readCursor('matrix', filters, cursor)[0]);
+    const [catalog, record] = [await store.readCatalog(), await store.readPolicy()];
+    const explain = operations.explainer(catalog, record, { onlyVerdict: true });
+    const agents = await listAgents(record);
+    const tools = [...indexTools(catalog).keys()].sort();
+    const left = after === undefined ? tools : tools.filter((tool) => tool > after);
+    const count = Math.min(limit, Math.max(1, Math.floor(MATRIX_CELLS / Math.max(1, agents.length))));
+    const items: MatrixPage['items'] = [];
+    let done = 0;
+    for (const tool of left.slice(0, count)) {
+      const cells: MatrixCell[] = [];
+      for (const agent of agents) {
+        const { verdict, decidedBy, checks } = explain({ tool, identity: { tenant, subject, agent } });
+        cells.push({ verdict, decidedBy, found: checks.find(({ check }) => check === decidedBy)?.found ?? '' });
+        if (++done % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      items.push({ tool, cells });
+    }
+    return {
+      items,
+      tenant,
+      subject,
+      policyVersion: record.version,
+      agents,
+      ...(cursor === undefined ? { tools } : {}),
+      ...(left.length > count ? { next: writeCursor('matrix', filters, [items.at(-1)!.tool]) } : {}),
+    };
+  }
 
   /** Without declared agents every name is one: those of the last sessions are shown. */
   async function listAgents({ policy }: PolicyRecord): Promise<string[]> {

@@ -1,7 +1,6 @@
-import type { ExplanationView, MatrixCell, MatrixView } from '../../../../src/gateway/api/explain-schema.ts';
+import type { ExplanationView, MatrixCell, MatrixPage } from '../../../../src/gateway/api/explain-schema.ts';
 
-export type { MatrixCell };
-export type Matrix = MatrixView;
+export type { MatrixCell, MatrixPage };
 export type MatrixVerdict = MatrixCell['verdict'];
 export type Explanation = ExplanationView;
 export type CheckAnswer = Explanation['checks'][number];

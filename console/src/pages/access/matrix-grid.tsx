@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Inert } from '../../components/inert.tsx';
-import type { Matrix } from './access-types.ts';
 import { offsetToShow, renderedIndexes, visibleSpan, type Axis } from './grid-window.ts';
 import { moveCell, type Place } from './move-cell.ts';
+import { cellOf, type Matrix } from './use-matrix.ts';
 import { useViewport, type Viewport } from './use-viewport.ts';
 import { VerdictMark } from './verdict-mark.tsx';
 
@@ -19,10 +19,12 @@ export interface MatrixGridProps {
   readonly agents: readonly string[];
   readonly tools: readonly string[];
   readonly onLook: (cell: { agent: string; tool: string }) => void;
+  /** A row is shown whose cells were not read yet. */
+  readonly onMissing: () => void;
 }
 
 /** Tools down, agents across. Only what is seen exists in the page: two thousand tools by two hundred agents scroll as ten by five do. */
-export function MatrixGrid({ matrix, agents, tools, onLook }: MatrixGridProps): VNode {
+export function MatrixGrid({ matrix, agents, tools, onLook, onMissing }: MatrixGridProps): VNode {
   const scroller = useRef<HTMLDivElement>(null);
   const view = useViewport(scroller);
   const [place, setPlace] = useState<Place>({ row: 0, column: 0 });
@@ -54,6 +56,11 @@ export function MatrixGrid({ matrix, agents, tools, onLook }: MatrixGridProps): 
     takesFocus.current = true;
     look(next);
   };
+  const shownRows = renderedIndexes(visibleSpan(rows), active.row, tools.length);
+  const isMissing = shownRows.some((row) => !matrix.rows.has(tools[row] ?? ''));
+  useEffect(() => {
+    if (isMissing) onMissing();
+  }, [isMissing, onMissing]);
   const shownColumns = renderedIndexes(visibleSpan(columns), active.column, agents.length);
   return (
     <div
@@ -92,7 +99,7 @@ export function MatrixGrid({ matrix, agents, tools, onLook }: MatrixGridProps): 
             </div>
           ))}
         </div>
-        {renderedIndexes(visibleSpan(rows), active.row, tools.length).map((row) => (
+        {shownRows.map((row) => (
           <div
             key={row}
             class="matrix-row"
@@ -111,7 +118,7 @@ export function MatrixGrid({ matrix, agents, tools, onLook }: MatrixGridProps): 
             </div>
             {shownColumns.map((column) => {
               const isActive = row === active.row && column === active.column;
-              const cell = matrix.cells[agents[column] ?? '']?.[tools[row] ?? ''];
+              const cell = cellOf(matrix, agents[column] ?? '', tools[row] ?? '');
               return (
                 <div
                   key={column}
@@ -123,7 +130,7 @@ export function MatrixGrid({ matrix, agents, tools, onLook }: MatrixGridProps): 
                   style={{ left: `${nameWidth + column * COLUMN_WIDTH}px`, width: `${COLUMN_WIDTH}px` }}
                   onFocus={() => look({ row, column })}
                 >
-                  {cell === undefined ? '–' : <VerdictMark verdict={cell.verdict} />}
+                  {cell === undefined ? '…' : <VerdictMark verdict={cell.verdict} />}
                 </div>
               );
             })}

@@ -1,12 +1,11 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { api } from '../../api.ts';
 import { Empty, Failure, Loading } from '../../components/states.tsx';
 import { useShortcuts } from '../../shortcuts.ts';
-import { useResource } from '../../use-resource.ts';
-import { VERDICTS, type Matrix } from './access-types.ts';
+import { VERDICTS } from './access-types.ts';
 import { CellReason } from './cell-reason.tsx';
 import { MatrixGrid } from './matrix-grid.tsx';
+import { cellOf, useMatrix, type Matrix } from './use-matrix.ts';
 import { MEANINGS, VerdictMark } from './verdict-mark.tsx';
 
 interface MatrixViewProps {
@@ -17,26 +16,28 @@ interface MatrixViewProps {
 
 /** All agents and tools for one subject; the reason of the cell one looks at beside it. */
 export function MatrixView({ tenant, subject, onTry }: MatrixViewProps): VNode {
-  const { data, error, isLoading, reload } = useResource(
-    (signal) => api.get<Matrix>('/v1/matrix', { query: { tenant, subject }, signal }),
-    [tenant, subject],
-  );
+  const { data, error, isLoading, reload, readMore } = useMatrix(tenant, subject);
   if (data === undefined)
     return error === undefined ? <Loading what="Reading the matrix" /> : <Failure error={error} onRetry={reload} />;
   return (
     <>
       {error === undefined || isLoading ? null : <Failure error={error} onRetry={reload} />}
-      <FilteredMatrix matrix={data} tenant={tenant} subject={subject} onTry={onTry} />
+      <FilteredMatrix matrix={data} readMore={readMore} tenant={tenant} subject={subject} onTry={onTry} />
     </>
   );
 }
 
-function FilteredMatrix({ matrix, tenant, subject, onTry }: MatrixViewProps & { readonly matrix: Matrix }): VNode {
+interface FilteredMatrixProps extends MatrixViewProps {
+  readonly matrix: Matrix;
+  readonly readMore: () => void;
+}
+
+function FilteredMatrix({ matrix, readMore, tenant, subject, onTry }: FilteredMatrixProps): VNode {
   const [agentText, setAgentText] = useState('');
   const [toolText, setToolText] = useState('');
   const [chosen, setChosen] = useState<{ agent: string; tool: string }>();
-  const agents = useMemo(() => filterNames(matrix.agents, agentText), [matrix, agentText]);
-  const tools = useMemo(() => filterNames(matrix.tools, toolText), [matrix, toolText]);
+  const agents = useMemo(() => filterNames(matrix.agents, agentText), [matrix.agents, agentText]);
+  const tools = useMemo(() => filterNames(matrix.tools, toolText), [matrix.tools, toolText]);
   useShortcuts('Access', [
     { keys: '/', label: 'Filter tools', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
   ]);
@@ -59,11 +60,6 @@ function FilteredMatrix({ matrix, tenant, subject, onTry }: MatrixViewProps & { 
           {`${tools.length} of ${matrix.tools.length} tools, ${agents.length} of ${matrix.agents.length} agents`}
         </p>
       </div>
-      {matrix.cut === undefined ? null : (
-        <p class="notice">
-          {`The matrix is cut: there are ${matrix.cut.agents} agents and ${matrix.cut.tools} tools. Try the others one at a time.`}
-        </p>
-      )}
       <ul class="access-legend" aria-label="What the words mean">
         {VERDICTS.map((verdict) => (
           <li key={verdict}>
@@ -75,14 +71,14 @@ function FilteredMatrix({ matrix, tenant, subject, onTry }: MatrixViewProps & { 
         {agents.length === 0 || tools.length === 0 ? (
           <Empty title="Nothing is called like that." />
         ) : (
-          <MatrixGrid matrix={matrix} agents={agents} tools={tools} onLook={setChosen} />
+          <MatrixGrid matrix={matrix} agents={agents} tools={tools} onLook={setChosen} onMissing={readMore} />
         )}
         {chosen === undefined ? (
           <p class="card cell-reason hint">Choose a cell to read its reason. Arrow keys move in the table.</p>
         ) : (
           <CellReason
             asked={{ ...chosen, tenant, subject }}
-            cell={matrix.cells[chosen.agent]?.[chosen.tool]}
+            cell={cellOf(matrix, chosen.agent, chosen.tool)}
             onTry={() => onTry(chosen)}
           />
         )}

@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MATRIX_CELLS, type MatrixPage } from '../../src/gateway/api/explain-schema.ts';
+import { newTokenText } from '../../src/wire/token-text.ts';
+import type { MadeToken } from '../support/create-token.ts';
+import { failOnLeaks } from '../support/reaper.ts';
+import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
+import { openSocket } from './raw-http.ts';
+
+let gateway: GatewayFixture;
+let operator: MadeToken;
+let asset: string;
+beforeAll(async () => {
+  gateway = await startGatewayFixture({ logLevel: 'warn' });
+  operator = await gateway.makeToken({ scopes: ['operator'] });
+  const page = await (await gateway.request('/console/')).text();
+  asset = /src="(\/[^"]+\.js)"/.exec(page)![1]!;
+}, 180_000);
+afterAll(async () => {
+  await gateway.stop();
+  failOnLeaks();
+});
+
+const host = (): string => `Host: 127.0.0.1:${gateway.port}\r\n`;
+
+const residentMiB = async (): Promise<number> => {
+  const { stdout } = await gateway.folder.shell(`grep VmRSS /proc/${gateway.gateway.pid}/status`);
+  return Number(/(\d+) kB/.exec(stdout)?.[1]) / 1024;
+};
+
+/** Sockets that each ask so often for a file of the console, and read nothing. */
+async function attack(sockets: number, requests: number): Promise<Socket[]> {
+  const text = `GET ${asset} HTTP/1.1\r\n${host()}\r\n`.repeat(requests);
+  const opened: Socket[] = [];
+  for (let at = 0; at < sockets; at += 1) {
+    const socket = await openSocket(gateway.port);
+    socket.on('error', () => undefined).pause();
+    socket.write(text);
+    opened.push(socket);
+  }
+  return opened;
+}
+
+describe('a gateway beside sockets that send requests ahead and read nothing', () => {
+  it.each([
+    { sockets: 260, requests: 160 },
+    { sockets: 60, requests: 600 },
+  ])('answers callers, and keeps its memory: $sockets sockets, $requests requests', async ({ sockets, requests }) => {
+    const before = await residentMiB();
+    const opened = await attack(sockets, requests);
+    try {
+      for (let asked = 0; asked < 20; asked += 1) {
+        expect((await gateway.request('/v1/me', { token: operator })).status).toBe(200);
+        // A socket of its own each time: none is kept for callers.
+        const headers = { connection: 'close' };
+        expect((await gateway.request('/v1/me', { token: operator, headers })).status).toBe(200);
+      }
+      expect((await gateway.request('/healthz')).status).toBe(200);
+      expect((await residentMiB()) - before).toBeLessThan(150);
+    } finally {
+      for (const socket of opened) socket.destroy();
+    }
+  });
+
+  it('answers an honest client that sends ahead, in order', async () => {
+    const socket = await openSocket(gateway.port);
+    const tools = Array.from({ length: 40 }, (_, at) => `some.tool${at}`);
+    const requests = tools.map((tool) => {
+      const body = JSON.stringify({ subject: 'ada', agent: 'assistant', tool });
+      const type = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
+      return `POST /v1/explain HTTP/1.1\r\n${host()}Authorization: Bearer ${operator.text}\r\n${type}\r\n\r\n${body}`;
+    });
+    let read = '';
+    socket.on('data', (chunk) => (read += chunk.toString('latin1')));
+    socket.write(requests.join(''));
+    while (!read.includes('"tool":"some.tool39"')) await once(socket, 'data');
+    socket.destroy();
+    expect(read.match(/(?<="tool":")some\.tool\d+/g)).toEqual(tools);
+    expect(read.match(/HTTP\/1\.1 200 /g)).toHaveLength(40);
+  });
+});
+
+describe('requests without a credential', () => {
+  it('do not use up the budget of wrong ones', async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => gateway.request('/v1/me')));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+    // One that is wrong is still told so, and not to wait.
+    const wrong = { authorization: `Bearer ${newTokenText().text}` };
+    expect((await gateway.request('/v1/me', { headers: wrong })).status).toBe(401);
+  });
+});
+
+describe('wrong credentials of one address', () => {
+  it('do not lock out a right one that the gateway has not seen before', async () => {
+    const tries = Array.from({ length: 80 }, () =>
+      gateway.request('/v1/me', { headers: { authorization: `Bearer ${newTokenText().text}` } }),
+    );
+    expect((await Promise.all(tries)).map(({ status }) => status)).toContain(429);
+    const fresh = await gateway.makeToken({ scopes: ['operator'] });
+    expect((await gateway.request('/v1/me', { token: fresh })).status).toBe(200);
+  });
+});
+
+async function declareAgents(count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, at) => `agent${String(at).padStart(4, '0')}`);
+  const { version, policy } = await gateway.store.readPolicy();
+  const declaration = { selection: [{ module: 'basic', tools: 'all' as const }] };
+  const agents = Object.fromEntries(names.map((name) => [name, declaration]));
+  await gateway.store.writePolicy({ expectedVersion: version, policy: { ...policy, agents } });
+  return names;
+}
+
+async function read(query: Readonly<Record<string, string>> = {}): Promise<MatrixPage> {
+  const answer = await gateway.request(`/v1/matrix?${new URLSearchParams(query).toString()}`, { token: operator });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as MatrixPage;
+}
+
+async function readAll(query: Readonly<Record<string, string>> = {}): Promise<MatrixPage[]> {
+  const pages = [await read(query)];
+  for (let next = pages[0]!.next; next !== undefined; next = pages.at(-1)!.next) {
+    pages.push(await read({ ...query, cursor: next }));
+  }
+  return pages;
+}
+
+describe('GET /v1/matrix', () => {
+  it('gives every tool once, in pages, with a cell for each agent', async () => {
+    const agents = await declareAgents(3);
+    const pages = await readAll({ limit: '2' });
+    const [{ tools = [] }] = pages as [MatrixPage];
+    expect(pages.length).toBe(Math.ceil(tools.length / 2));
+    expect(pages.flatMap(({ items }) => items.map(({ tool }) => tool))).toEqual(tools);
+    expect(pages.slice(1).every((page) => page.tools === undefined)).toBe(true);
+    for (const page of pages) {
+      expect(page.agents).toEqual(agents);
+      expect(page.items.every(({ cells }) => cells.length === 3)).toBe(true);
+    }
+    expect(tools.length).toBeGreaterThan(2);
+  });
+
+  it('bounds the cells of a page, however many agents there are', async () => {
+    await declareAgents(1000);
+    const pages = await readAll({ limit: '500' });
+    for (const { items } of pages) expect(items.length * 1000).toBeLessThanOrEqual(MATRIX_CELLS);
+    expect(pages.flatMap(({ items }) => items).length).toBe(pages[0]!.tools!.length);
+  });
+
+  it('takes a cursor for the list that it was written for only', async () => {
+    await declareAgents(3);
+    const { next } = await read({ limit: '2', subject: 'ada' });
+    const ask = (query: Record<string, string>): Promise<Response> =>
+      gateway.request(`/v1/matrix?${new URLSearchParams(query).toString()}`, { token: operator });
+    for (const query of [{ cursor: next!, subject: 'bob' }, { cursor: 'x' }, { limit: '0' }, { limit: '501' }]) {
+      const answer = await ask(query);
+      expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([400, 'PARAMETER_INVALID']);
+    }
+  });
+});
