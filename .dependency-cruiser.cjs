@@ -63,7 +63,7 @@ const MAY_IMPORT = {
     'gate/approvals',
     'secrets/read-private-file.ts',
   ],
-  gateway: ['domain', 'ports', 'wire', 'config', 'observe', 'services', 'catalog', 'client', 'toolkit', 'mcp'],
+  gateway: ['domain', 'ports', 'wire', 'http', 'config', 'observe', 'services', 'catalog', 'client', 'toolkit', 'mcp'],
   compose: EVERYTHING,
   cli: EVERYTHING,
   exports: EVERYTHING,

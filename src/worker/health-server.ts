@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { serveInTurn } from '../http/serve-in-turn.ts';
 import { TEXT_FORMAT } from '../observe/metrics/meter.ts';
 
 export interface Readiness {
@@ -13,6 +14,8 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
+const QUIET_SOCKET_MS = 10_000;
+
 /**
  * `/healthz`: the process lives. `/readyz`: it takes calls now, and why not. `/metrics`, where it is switched on: how many calls, of which
  * tools. Says nothing that needs a token; who may reach it decides who may read it.
@@ -22,7 +25,8 @@ export async function serveHealth(
   readiness: () => Readiness,
   metrics?: () => Promise<string>,
 ): Promise<HealthServer> {
-  const server = createServer({ headersTimeout: 5000, requestTimeout: 5000 }, (request, response) => {
+  const server = createServer({ headersTimeout: 5000, requestTimeout: 5000 });
+  const serve = serveInTurn((request, response) => {
     const send = (status: number, body: object): void => {
       response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(request.method === 'HEAD' ? undefined : `${JSON.stringify(body)}\n`);
@@ -45,6 +49,9 @@ export async function serveHealth(
     const { ready, reasons, facts } = readiness();
     send(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', reasons, ...facts });
   });
+  for (const event of ['request', 'checkExpectation']) server.on(event, serve);
+  // Every answer is there at once, so a socket on which nothing moves is at rest, or its client does not read.
+  server.timeout = QUIET_SOCKET_MS;
   await listen(server, address);
   const { port } = server.address() as AddressInfo;
   return {

@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../src/gateway/http/connections.ts';
 import { createHttpServer, listen } from '../../src/gateway/http/http-server.ts';
-import { MAX_REQUESTS_AHEAD } from '../../src/gateway/http/serve-in-turn.ts';
+import { MAX_REQUESTS_AHEAD } from '../../src/http/serve-in-turn.ts';
+import { serveHealth, type Readiness } from '../../src/worker/health-server.ts';
 import { whenSent } from '../../src/gateway/http/when-sent.ts';
 
 interface Begun {
@@ -157,6 +158,24 @@ describe('requests that are sent ahead on one socket', () => {
     expect([...read.matchAll(/answer to (\S+?)(?=HTTP|$)/g)].map(([, path]) => path)).toEqual(['/1', '/2', '/3']);
   });
 
+  it('keep their order with whatever they expect, and with what is no request', async () => {
+    server = await new HeldServer().start();
+    const odd = get('/2', 'Expect: something');
+    const [socket, broken] = [await server.open(get('/1') + odd), await server.open(get('/3') + 'no request\r\n\r\n')];
+    let read = '';
+    socket.on('data', (chunk) => (read += chunk.toString('latin1')));
+    // Nothing is written before, or into, the answer that is under way.
+    const chunks: Buffer[] = [];
+    broken.on('data', (chunk) => chunks.push(chunk));
+    expect(await isClosed(broken)).toBe(true);
+    expect(Buffer.concat(chunks).toString('latin1')).toBe('');
+    expect(server.begun.map(({ path }) => path)).not.toContain('/2');
+    (await server.outgoingOf('/1')).end('first');
+    (await server.outgoingOf('/2')).end('second');
+    while (!read.includes('second')) await once(socket, 'data');
+    expect(read.indexOf('first')).toBeLessThan(read.indexOf('second'));
+  });
+
   it('never begin when their socket closes', async () => {
     server = await new HeldServer().start();
     const socket = await server.open(get('/1') + get('/2'));
@@ -182,6 +201,33 @@ describe('requests that are sent ahead on one socket', () => {
     for (const at of numbers) (await server.outgoingOf(`/honest${at}`)).end(`<${at}>`);
     while (!read.includes(`<${MAX_REQUESTS_AHEAD}>`)) await once(honest, 'data');
     expect(read.match(/<\d+>/g)).toEqual(numbers.map((at) => `<${at}>`));
+  });
+});
+
+describe('the health server of a worker', () => {
+  it('has the same bound of requests that are sent ahead', async () => {
+    let asked = 0;
+    const readiness = (): Readiness => {
+      asked += 1;
+      return { ready: true, reasons: [], facts: {} };
+    };
+    const health = await serveHealth({ host: '127.0.0.1', port: 0 }, readiness);
+    const send = async (requests: number): Promise<string> => {
+      const socket = connect(Number(new URL(health.url).port), '127.0.0.1');
+      let read = '';
+      socket.on('error', () => undefined).on('data', (chunk) => (read += chunk.toString('latin1')));
+      socket.write(get('/readyz').repeat(requests) + get('/healthz', 'Connection: close'));
+      await once(socket, 'close');
+      return read;
+    };
+    expect((await send(60)).match(/"status":"\w+"/g)).toEqual([
+      ...Array.from({ length: 60 }, () => '"status":"ready"'),
+      '"status":"alive"',
+    ]);
+    asked = 0;
+    await send(1000);
+    expect(asked).toBeLessThanOrEqual(MAX_REQUESTS_AHEAD + 1);
+    await health.close();
   });
 });
 

@@ -11,6 +11,11 @@ export interface ConnectionSettings {
   readonly writeStallMs: number;
 }
 
+export interface Connections {
+  begin(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  isAnswering(socket: Socket): boolean;
+}
+
 interface Use {
   readonly address: string;
   /** The request that is being answered. Only one is at a time. */
@@ -30,10 +35,7 @@ const RANKS = { neverAsked: 0, resting: 1, answering: 2 } as const;
  * client has shown no valid token. It comes from the address that has the most of these sockets, so that an attacker with one address
  * only pushes out their own. Node's own bound would refuse the newest socket, which may be an honest caller's.
  */
-export function limitConnections(
-  server: Server,
-  settings: ConnectionSettings,
-): { begin(incoming: IncomingMessage, outgoing: ServerResponse): void } {
+export function limitConnections(server: Server, settings: ConnectionSettings): Connections {
   /** In the order in which they were opened. */
   const sockets = new Map<Socket, Use>();
 
@@ -51,11 +53,12 @@ export function limitConnections(
 
   /** Node calls it after a time in which nothing was read from the socket and nothing of what waits could be written. */
   function onTimeout(socket: Socket): void {
-    const isAnswering = sockets.get(socket)?.current !== undefined;
     // A call that takes long and a stream without news have nothing to write: they go on.
-    if (isAnswering && socket.writableLength === 0) socket.setTimeout(settings.writeStallMs);
+    if (isAnswering(socket) && socket.writableLength === 0) socket.setTimeout(settings.writeStallMs);
     else socket.destroy();
   }
+
+  const isAnswering = (socket: Socket): boolean => sockets.get(socket)?.current !== undefined;
 
   const isProven = ({ current, wasProven }: Use): boolean =>
     current === undefined ? wasProven : settings.isProven(current);
@@ -73,10 +76,13 @@ export function limitConnections(
     const counts = new Map<string, number>();
     for (const [, { address }] of strangers) counts.set(address, (counts.get(address) ?? 0) + 1);
     const most = Math.max(...counts.values());
-    const candidates = strangers.filter(([, { address }]) => counts.get(address) === most);
-    // The sort is stable: the oldest of a rank stands first.
-    const [first] = candidates.sort(([, a], [, b]) => rankOf(a) - rankOf(b));
-    return first?.[0];
+    let found: { readonly socket: Socket; readonly rank: number } | undefined;
+    for (const [socket, use] of strangers) {
+      const rank = rankOf(use);
+      // The first one of its rank is the oldest.
+      if (counts.get(use.address) === most && rank < (found?.rank ?? Infinity)) found = { socket, rank };
+    }
+    return found?.socket;
   }
 
   /** A caller with a valid token that rests between two requests can connect again. */
@@ -85,6 +91,7 @@ export function limitConnections(
   }
 
   return {
+    isAnswering,
     begin(incoming, outgoing) {
       const use = sockets.get(incoming.socket);
       if (use === undefined) return;

@@ -1,10 +1,10 @@
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { planeError, type PlaneError } from '../../domain/errors.ts';
+import { serveInTurn } from '../../http/serve-in-turn.ts';
 import { problemHeaders, problemOf } from '../problem.ts';
 import { limitConnections, type ConnectionSettings } from './connections.ts';
 import { mustClose } from './request-facts.ts';
-import { serveInTurn } from './serve-in-turn.ts';
 
 const HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -49,7 +49,14 @@ export function createHttpServer(settings: ConnectionSettings, listener: Request
     waiting.set(incoming, outgoing);
     serve(incoming, outgoing);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket as Socket));
+  // Node would answer an expectation that it does not know at once, past the turn of its request. Servers may ignore it.
+  server.on('checkExpectation', serve);
+  server.on('clientError', (error: NodeJS.ErrnoException, given) => {
+    const socket = given as Socket;
+    // What is written now would stand in the middle of the answer that is under way.
+    if (connections.isAnswering(socket)) socket.destroy();
+    else answerBroken(error, socket);
+  });
   return server;
 }
 

@@ -14,8 +14,8 @@ export const MAX_REQUESTS_AHEAD = 64;
 
 /**
  * Serves one request of a socket at a time: the next one begins when the answer before it was handed to the operating system.
- * Node would begin all of them at once, and an attacker who sends thousands of requests and reads nothing would make the gateway
- * hold thousands of answers.
+ * Node would begin all of them at once, and an attacker who sends thousands of requests and reads nothing would make this process
+ * hold thousands of answers. For `request`, `checkContinue` and `checkExpectation` of a server.
  */
 export function serveInTurn(listener: RequestListener): RequestListener {
   const sockets = new WeakMap<Socket, Turns>();
