@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
 import { openDeskApi } from './desk-api.ts';
@@ -64,6 +65,35 @@ describe('the access matrix', () => {
       'desk.mail': ['deny', 'ask'],
       'desk.wait': ['deny', 'deny'],
     });
+  });
+
+  it('is read page by page, as far as its rows are shown', async () => {
+    const asked: (string | null)[] = [];
+    await desk.page.route(/\/v1\/matrix\?/, async (route) => {
+      const url = new URL(route.request().url());
+      asked.push(url.searchParams.get('cursor'));
+      url.searchParams.set('limit', '2');
+      await route.continue({ url: url.href });
+    });
+    await desk.open('/console/access');
+    await desk.page.getByRole('grid').waitFor();
+    await desk.page.getByText(/^\d+ of \d+ tools, 2 of 2 agents$/).waitFor();
+    const read = async (): Promise<Record<string, string[]>> => {
+      const table = await tableOf();
+      return Object.values(table).every((verdicts) => verdicts.length === 2) ? table : {};
+    };
+    const table = await eventually(
+      async () => {
+        const found = await read();
+        return 'desk.wait' in found ? found : undefined;
+      },
+      { timeoutMs: 20_000, what: 'all rows' },
+    );
+    expect(table).toMatchObject({ 'desk.lookup': ['allow', 'allow'], 'desk.mail': ['deny', 'ask'] });
+    expect(asked[0]).toBeNull();
+    expect(asked.slice(1).every((cursor) => cursor !== null)).toBe(true);
+    expect(new Set(asked).size).toBe(asked.length);
+    expect(asked.length).toBe(Math.ceil(Object.keys(table).length / 2));
   });
 
   it('is walked with arrow keys, and says why about the cell one is in', async () => {
