@@ -9,6 +9,7 @@ import { ROWS_BYTES } from './rows-bytes.ts';
 import { ROWS_C } from './rows-c.ts';
 import { ROWS_D } from './rows-d.ts';
 import { ROWS_SETUP } from './rows-setup.ts';
+import { ROWS_FRONT } from './rows-front.ts';
 import { ROWS_STATEMENTS } from './rows-statements.ts';
 import { ROWS_OWED } from './rows-owed.ts';
 
@@ -25,5 +26,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'The audit against each role', rows: ROWS_AUDIT_ROLES },
   { title: 'Administration in the audit', rows: ROWS_ADMINISTRATION },
   { title: 'The documented set-up', rows: ROWS_SETUP },
+  { title: 'The front of the gateway', rows: ROWS_FRONT },
   { title: 'Invariants', rows: INVARIANTS },
 ];

@@ -4,6 +4,7 @@ import { ACCEPT } from './accept.ts';
 import { BYTES } from './bytes.ts';
 import { AUDIT_ROLES } from './audit-roles.ts';
 import { ADMINISTRATION } from './administration.ts';
+import { FRONT } from './front.ts';
 import { LEASE } from './lease.ts';
 import { OWED } from './owed.ts';
 import { PERMISSION } from './permission.ts';
@@ -34,4 +35,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...AUDIT_ROLES,
   ...ADMINISTRATION,
   ...SETUP,
+  ...FRONT,
 ];

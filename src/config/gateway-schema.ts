@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { group, option, optional, text, textList, wholeNumber, yesOrNo } from './option.ts';
+import { group, milliseconds, option, optional, text, textList, wholeNumber, yesOrNo } from './option.ts';
 
 export const DEFAULT_HTTP_PORT = 7411;
 
@@ -46,8 +46,8 @@ export const gatewayHttp = group({
     'Sockets that are open at once. One bearer gets at most half; callers without a valid token make room for others.',
   ),
   writeStallMs: option(
-    wholeNumber(100, 3_600_000),
-    30_000,
+    milliseconds(100, 3_600_000),
+    60_000,
     'A client that reads nothing for so long, while bytes wait for it, is cut, at the latest after twice that time.',
   ),
   rate: rate.prefault({}),

@@ -19,6 +19,7 @@ const env = Object.fromEntries(
 const BEFORE: Record<string, string> = {
   CALL: `CALL=$(curl -sS "$URL/v1/calls" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
     -d '{"tool":"clock.now","arguments":{}}' | field callId)`,
+  NEXT: `NEXT=$(curl -sS "$URL/v1/matrix?subject=ann&limit=1" -H "Authorization: Bearer $DESK" | field next)`,
   APPROVAL: `
     echo '{"permissions":{"*":{"allow":["*"]}},"rules":[{"id":"ask","verdict":"ask","tools":["clock.now"]}]}' > ask.json
     sallyport policy set ask.json > /dev/null
@@ -95,6 +96,7 @@ describe('docs/http-api.md', () => {
     expect(answerTo('/v1/statistics')).toContain('"totals"');
     expect(answerTo('/decide')).toContain('"state":"allowed"');
     expect(answerTo('/v1/explain')).toContain('"allowed":true');
+    expect(answerTo('/v1/matrix')).toContain('"tool":"clock.now"');
     expect(answerTo('/v1/events')).toContain('event: resync');
   });
 });

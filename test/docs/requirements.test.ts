@@ -30,6 +30,7 @@ describe('the requirements', () => {
       ...numbered('J', 4),
       ...numbered('ADM', 3),
       ...numbered('SET', 6),
+      ...numbered('FR', 6),
       ...numbered('I', 26),
     ]);
   });

@@ -52,7 +52,7 @@ export function useMatrix(tenant: string, subject: string): PagedMatrix {
   return { ...resource, readMore };
 }
 
-export function begin(page: MatrixPage): Matrix {
+function begin(page: MatrixPage): Matrix {
   const { agents, tools = [], policyVersion } = page;
   return append({ agents, tools, policyVersion, rows: new Map() }, page);
 }

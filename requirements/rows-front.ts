@@ -1,0 +1,94 @@
+import { onBothStores, test, type Requirement } from './requirement.ts';
+
+const CONNECTIONS = 'test/gateway/connections.test.ts';
+const FRONT = 'test/gateway/front.test.ts';
+
+/** What clients without a token, or with too much to say, can take from a gateway. */
+export const ROWS_FRONT: readonly Requirement[] = [
+  {
+    id: 'FR1',
+    says: 'A client that sends requests ahead and reads nothing costs one answer: requests of a socket are served one at a time and in order, a bounded number waits, and a client that reads nothing is cut. Slow readers and quiet streams are not.',
+    tests: [
+      test(CONNECTIONS, 'begin one after the other'),
+      test(CONNECTIONS, 'never begin when their socket closes'),
+      test(CONNECTIONS, 'keep their order with whatever they expect, and with what is no request'),
+      test(CONNECTIONS, 'a socket with more is cut'),
+      test(CONNECTIONS, 'is cut while bytes wait for it; a stream without news is not'),
+      test(FRONT, 'answers callers, and keeps its memory'),
+      test(FRONT, 'answers an honest client that sends ahead, in order'),
+    ],
+    mutants: [
+      'requests-ahead-begin-at-once',
+      'requests-ahead-have-no-bound',
+      'requests-outlive-their-socket',
+      'expectations-overtake-answers',
+      'refusals-stand-in-other-answers',
+      'stalled-clients-stay',
+      'quiet-streams-are-cut',
+      'cut-answers-count-as-sent',
+    ],
+  },
+  {
+    id: 'FR2',
+    says: 'A caller with a valid token finds room, however many sockets and requests there are without one; an attacker with one address pushes out only their own sockets.',
+    tests: [
+      test(CONNECTIONS, 'cuts the oldest socket without a valid token'),
+      test(CONNECTIONS, 'cuts no socket that answers a request with a valid token'),
+      test(CONNECTIONS, 'cuts a socket of the address that has the most of them'),
+      test(CONNECTIONS, 'lets a caller with a valid token that rests make room last'),
+      test(FRONT, 'answers callers, and keeps its memory'),
+      test('src/gateway/http/strangers.test.ts', 'are limited for one address'),
+      test('src/gateway/http/strangers.test.ts', 'are limited for all addresses together'),
+    ],
+    mutants: [
+      'strangers-keep-their-sockets',
+      'other-addresses-make-room',
+      'callers-make-room-like-strangers',
+      'strangers-have-no-budget',
+    ],
+  },
+  {
+    id: 'FR3',
+    says: 'Only wrong credentials count as failures of an address; a right one is let in whatever others at its address send. Requests without a valid token do not fill the log.',
+    tests: [
+      test(FRONT, 'do not use up the budget of wrong ones'),
+      test(FRONT, 'do not lock out a right one'),
+      test('src/gateway/http/failure-budget.test.ts', 'lets a right one in'),
+      test('src/gateway/http/access-log.test.ts', 'how many more there were'),
+    ],
+    mutants: ['missing-credentials-count-as-wrong', 'wrong-credentials-lock-out-right-ones', 'strangers-fill-the-log'],
+  },
+  {
+    id: 'FR4',
+    says: 'What one session keeps is bounded: its open runs on both stores, the URIs that it subscribes to. More get a coded answer and leave nothing.',
+    tests: [
+      ...onBothStores('openRun opens no more than 1,000 runs of a session'),
+      test('src/mcp/inbound/subscriptions.test.ts', 'take no URI that is longer'),
+      test('test/mcp/bad-messages.test.ts', 'M37 subscriptions without bound'),
+    ],
+    mutants: [
+      'sessions-open-runs-without-end',
+      'redis-sessions-open-runs-without-end',
+      'subscriptions-have-any-length',
+    ],
+  },
+  {
+    id: 'FR5',
+    says: 'A module can have a process for each call; none of its calls finds what another one left in memory. Process runners are no sandbox, and the pages say so.',
+    tests: [
+      test('test/plane/process-runners.test.ts', 'leaves nothing behind for the next call'),
+      test('test/plane/process-runners.test.ts', 'can read it all the same'),
+    ],
+    mutants: ['processes-serve-the-next-call'],
+  },
+  {
+    id: 'FR6',
+    says: 'The access matrix answers in pages of bounded size.',
+    tests: [
+      test(FRONT, 'gives every tool once, in pages'),
+      test(FRONT, 'bounds the cells of a page'),
+      test(FRONT, 'takes a cursor for the list that it was written for only'),
+    ],
+    mutants: ['a-page-of-the-matrix-has-any-size'],
+  },
+];
