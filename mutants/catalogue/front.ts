@@ -43,8 +43,8 @@ export const FRONT: readonly Mutant[] = [
     id: 'refusals-stand-in-other-answers',
     bug: 'The refusal of bytes that are no request is written into the answer that is under way.',
     file: 'src/gateway/http/http-server.ts',
-    find: 'if (connections.isAnswering(socket)) socket.destroy();',
-    replace: "if (error.code === '') socket.destroy();",
+    find: 'if (connections.canRefuse(socket)) answerBroken(error, socket);',
+    replace: "if (error.code !== '') answerBroken(error, socket);",
     caughtBy: [{ file: CONNECTIONS_TEST, title: 'keep their order with whatever they expect' }],
   },
   {

@@ -141,7 +141,7 @@ describe('paths and methods', () => {
 describe('bodies', () => {
   const JSON_TYPE = 'Content-Type: application/json';
   const post = (body: string | Buffer, ...lines: string[]): Promise<RawAnswer> => {
-    const head = ['POST /v1/login HTTP/1.1', host, 'Connection: close', ...lines];
+    const head = ['POST /v1/explain HTTP/1.1', host, bearer(), 'Connection: close', ...lines];
     const length = lines.some((line) => /^(content-length|transfer)/i.test(line));
     if (!length) head.push(`Content-Length: ${Buffer.byteLength(body)}`);
     return exchange(gateway.port, Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), Buffer.from(body)]));
@@ -181,6 +181,14 @@ describe('bodies', () => {
     const keys = JSON.stringify(Object.fromEntries(Array.from({ length: 10_065 }, (_, key) => [`k${key}`, 0])));
     expect((await post(keys, JSON_TYPE)).status).toBe(413);
     expect((await post(`"${'x'.repeat(1024 * 1024 + 64 * 1024)}"`, JSON_TYPE)).status).toBe(413);
+  });
+
+  it('of a login are small: they are read before anything is proved', async () => {
+    const code = JSON.stringify({ code: 'x'.repeat(5000) });
+    const lines = [JSON_TYPE, `Content-Length: ${code.length}`, 'Connection: close'];
+    const text = ['POST /v1/login HTTP/1.1', host, ...lines, '', code].join('\r\n');
+    const answer = await exchange(gateway.port, text);
+    expect([answer.status, codeOf(answer)]).toEqual([413, 'HTTP_BODY_TOO_LARGE']);
   });
 
   it('that are announced as too large are answered before they are sent', async () => {

@@ -13,19 +13,23 @@ export interface ConnectionSettings {
 
 export interface Connections {
   begin(incoming: IncomingMessage, outgoing: ServerResponse): void;
-  isAnswering(socket: Socket): boolean;
+  /** Whether what is written to the socket now would be read as the answer to what could not be read from it. */
+  canRefuse(socket: Socket): boolean;
 }
 
 interface Use {
   readonly address: string;
   /** The request that is being answered. Only one is at a time. */
   current: IncomingMessage | undefined;
+  answer: ServerResponse | undefined;
   /** Whether the request has arrived whole. */
   isWhole: boolean;
   wasUsed: boolean;
   /** The last request that was answered here had a valid token. */
   wasProven: boolean;
 }
+
+const UNUSED = { current: undefined, answer: undefined, isWhole: false, wasUsed: false, wasProven: false };
 
 /** What a socket is doing; lower ones make room first. */
 const RANKS = { neverAsked: 0, resting: 1, answering: 2 } as const;
@@ -45,7 +49,7 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
       return;
     }
     const address = addressKey(plainAddress(socket.remoteAddress ?? ''));
-    sockets.set(socket, { address, current: undefined, isWhole: false, wasUsed: false, wasProven: false });
+    sockets.set(socket, { ...UNUSED, address });
     socket.once('close', () => sockets.delete(socket));
   });
   server.timeout = settings.writeStallMs;
@@ -91,17 +95,23 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   }
 
   return {
-    isAnswering,
+    canRefuse(socket) {
+      const { current, answer } = sockets.get(socket) ?? UNUSED;
+      // The rest of a request is missing or broken, and nothing was said about it yet.
+      return current === undefined || (!current.complete && answer?.headersSent === false);
+    },
     begin(incoming, outgoing) {
       const use = sockets.get(incoming.socket);
       if (use === undefined) return;
       use.current = incoming;
+      use.answer = outgoing;
       use.isWhole = !hasBody(incoming);
       if (!use.isWhole) incoming.once('end', () => void (use.isWhole ||= use.current === incoming));
       outgoing.once('close', () => {
         use.wasProven = settings.isProven(incoming);
         use.wasUsed ||= use.isWhole;
         use.current = undefined;
+        use.answer = undefined;
       });
     },
   };

@@ -78,7 +78,7 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
   app.use('/v1/login', asStranger);
   app.use('/v1/logout', asStranger);
   app.route('/', createLogin(needs));
-  app.use('/v1/*', withToken, strictJsonBody);
+  app.use('/v1/*', withToken, strictJsonBody());
   if (parts.api !== undefined) app.route('/v1', parts.api);
   const { openapi, mcp } = parts;
   if (openapi !== undefined) app.get('/openapi.json', withToken, (context) => context.json(openapi()));

@@ -53,9 +53,9 @@ export function createHttpServer(settings: ConnectionSettings, listener: Request
   server.on('checkExpectation', serve);
   server.on('clientError', (error: NodeJS.ErrnoException, given) => {
     const socket = given as Socket;
-    // What is written now would stand in the middle of the answer that is under way.
-    if (connections.isAnswering(socket)) socket.destroy();
-    else answerBroken(error, socket);
+    // Written now, a refusal would be read as the answer to the request before, or stand in the middle of it.
+    if (connections.canRefuse(socket)) answerBroken(error, socket);
+    else socket.destroy();
   });
   return server;
 }

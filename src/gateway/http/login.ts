@@ -23,6 +23,9 @@ export interface LoginNeeds {
   readonly log: Log;
 }
 
+/** A code or a token, and nothing else. The body is read before anything is proved, so an attacker could send as many as there are sockets. */
+const LOGIN_BYTES = 4096;
+
 interface LoggedIn {
   readonly cookie: string;
   readonly id: string;
@@ -35,7 +38,7 @@ export function createLogin(needs: LoginNeeds): Hono<GatewayEnv> {
   const refusals = createLoginRefusals(tokens, log);
   const login = new Hono<GatewayEnv>();
 
-  login.post('/v1/login', strictJsonBody, async (context) => {
+  login.post('/v1/login', strictJsonBody(LOGIN_BYTES), async (context) => {
     const { headers } = context.env.incoming;
     checkConsoleChange(headers);
     if (!keepsSecureCookies(headers.origin ?? '')) {

@@ -21,27 +21,29 @@ const JSON_TYPE = /^application\/json(?:;[ \t]*charset="?utf-8"?)?$/i;
 const METHODS_WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Reads the body once and strictly; `c.req.json()` and validators then get what was read. Goes before the routes that take JSON. */
-export const strictJsonBody = createMiddleware<GatewayEnv>(async (context, next) => {
-  const bytes = await readJsonBytes(context.env.incoming);
-  if (bytes !== undefined) {
-    checkJson(bytes);
-    // A promise in spite of its type. The text, since the framework parses that; its meaning is the same to every parser now.
-    Object.assign(context.req.bodyCache, { text: Promise.resolve(bytes.toString('utf8')) });
-  }
-  await next();
-});
+export function strictJsonBody(limit: number = BODY_BYTES) {
+  return createMiddleware<GatewayEnv>(async (context, next) => {
+    const bytes = await readJsonBytes(context.env.incoming, limit);
+    if (bytes !== undefined) {
+      checkJson(bytes);
+      // A promise in spite of its type. The text, since the framework parses that; its meaning is the same to every parser now.
+      Object.assign(context.req.bodyCache, { text: Promise.resolve(bytes.toString('utf8')) });
+    }
+    await next();
+  });
+}
 
 /** The bytes of a JSON body, before anybody parses them; undefined when there is none. */
-export async function readJsonBytes(incoming: IncomingMessage): Promise<Buffer | undefined> {
+export async function readJsonBytes(incoming: IncomingMessage, limit = BODY_BYTES): Promise<Buffer | undefined> {
   const { headers, method = 'GET' } = incoming;
   if (!hasBody(incoming)) return undefined;
   if (METHODS_WITHOUT_BODY.has(method)) {
     throw planeError('HTTP_REQUEST_INVALID', { problem: `${method} takes no body` });
   }
   checkBodyType(headers);
-  if (Number(headers['content-length'] ?? 0) > BODY_BYTES) throw tooLarge();
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   askForBody(incoming);
-  const bytes = await readBytes(incoming);
+  const bytes = await readBytes(incoming, limit);
   // The adapter makes the body of its Request of this, for those who read it there.
   Object.assign(incoming, { rawBody: bytes });
   return bytes;
@@ -59,7 +61,7 @@ function checkBodyType(headers: IncomingMessage['headers']): void {
 }
 
 /** Counted while it arrives: what is announced may be a lie, or nothing. */
-function readBytes(incoming: IncomingMessage): Promise<Buffer> {
+function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -70,9 +72,9 @@ function readBytes(incoming: IncomingMessage): Promise<Buffer> {
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size <= BODY_BYTES) return;
+      if (size <= limit) return;
       incoming.pause();
-      end(() => reject(tooLarge()));
+      end(() => reject(tooLarge(limit)));
     };
     const onEnd = (): void => end(() => resolve(Buffer.concat(chunks, size)));
     const onClose = (): void =>
@@ -81,8 +83,8 @@ function readBytes(incoming: IncomingMessage): Promise<Buffer> {
   });
 }
 
-function tooLarge(): Error {
-  return planeError('HTTP_BODY_TOO_LARGE', { problem: `the limit is ${BODY_BYTES} bytes` });
+function tooLarge(limit: number): Error {
+  return planeError('HTTP_BODY_TOO_LARGE', { problem: `the limit is ${limit} bytes` });
 }
 
 function checkJson(bytes: Buffer): void {
