@@ -20,7 +20,8 @@ function as(role: Role): PlaneFolder {
 
 beforeAll(async () => {
   server = await startAclServer();
-  expect(await as('admin').cli('store', 'adopt', '--yes')).toMatchObject({ code: 0 });
+  const adopted = await as('admin').cli('store', 'adopt', '--yes');
+  if (adopted.code !== 0) throw new Error(`store adopt ended with ${adopted.code}: ${adopted.stderr}`);
 });
 afterAll(async () => {
   for (const plane of planes) plane.remove();

@@ -26,7 +26,7 @@ describe('the requirements', () => {
       ...numbered('T', 4),
       ...numbered('S', 3),
       ...numbered('Y', 7),
-      ...numbered('O', 3),
+      ...numbered('O', 7),
       ...numbered('J', 4),
       ...numbered('ADM', 3),
       ...numbered('SET', 6),

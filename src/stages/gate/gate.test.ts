@@ -49,7 +49,7 @@ async function gated(normalise: (stop: Stop) => RunEnding) {
       hooks,
       store: partialStore({ abandonCall: async () => 'abandoned' }),
       log: SILENT_LOG,
-      runners: { inline: runner, process: runner },
+      runners: { inline: runner, process: runner, 'process-per-call': runner },
     },
   );
 }
