@@ -57,6 +57,8 @@ const options = z.strictObject({
   endRun: whole(1, MOST_COUNTED).exactOptional(),
   paceMs: whole(1000, DAY_MS).exactOptional(),
   decayMs: whole(60_000, DAY_MS).exactOptional(),
+  restMs: whole(1000, DAY_MS).exactOptional(),
+  strictMs: whole(1000, 30 * DAY_MS).exactOptional(),
   budgets: budgets.exactOptional(),
 });
 

@@ -37,9 +37,12 @@ export interface RunState {
   readonly startedAt: number;
   /** Millionths of the unit in which tools state their cost. */
   readonly cost: number;
-  /** Runs of the same session that loop detection has ended. */
-  readonly endedRuns: number;
+  /** When loop detection ended runs of the same session before this run was opened: store times of the latest ones, oldest first. */
+  readonly loopEnds: readonly number[];
 }
+
+/** More ends than this make a run no stricter, so a run is told of the latest ones only. */
+export const COUNTED_LOOP_ENDS = 2;
 
 /**
  * Newest last, without this attempt; only as many as the store keeps. Tools and signatures are numbers here, the same ones for the same

@@ -1,5 +1,9 @@
 import { entry } from './error-entry.ts';
 
+/** For the model: the answer to every call in a run that loop detection ended. */
+export const RUN_ENDED_ADVICE =
+  'This call did not run: this run was ended because it went round in circles, and nothing runs in it any more. Stop calling tools, and report what you have and what is missing.';
+
 /** Endings of calls that rules or loop detection decided. */
 export const GATE_ERRORS = {
   RULE_DENIED: entry({
@@ -28,7 +32,7 @@ export const GATE_ERRORS = {
     kind: 'blocked',
     retry: 'never',
     say: (d: { message: string }) => d.message,
-    fix: 'Open a new run once it is clear why this one went in circles.',
+    fix: 'Begin a new conversation with a new run: see "After a run was ended" in docs/loops.md for each surface.',
   }),
   BUDGET_SPENT: entry({
     stage: 'gate',

@@ -30,6 +30,10 @@ export interface LoopSettings {
   readonly paceMs: number;
   /** What is older does not count. */
   readonly decayMs: number;
+  /** After loop detection ended a run, its conversation gets no new run for so long. Counted from the end; refused calls change nothing. */
+  readonly restMs: number;
+  /** For so long each ended run makes later runs of its session stricter. */
+  readonly strictMs: number;
   readonly budgets: LoopBudgets;
 }
 
@@ -74,6 +78,8 @@ export const DEFAULT_LOOP_SETTINGS: LoopSettings = Object.freeze({
   endRun: 10,
   paceMs: 30_000,
   decayMs: 30 * 60 * 1000,
+  restMs: 10 * 60 * 1000,
+  strictMs: 60 * 60 * 1000,
   budgets: Object.freeze({}),
 });
 

@@ -49,7 +49,14 @@ export interface SessionHandle {
  */
 export const MAX_RUNS = 1000;
 
-export const SESSION_ENDINGS = ['unknown', 'expired', 'revoked', 'run-unknown'] as const;
+/**
+ * A session remembers this many of the runs that loop detection ended, the latest ones: calls in them are answered with its advice. A
+ * run that is no longer remembered is unknown.
+ */
+export const MAX_LOOP_ENDS = 16;
+
+/** `run-ended`: loop detection ended the run. `run-unknown`: there is no such run in the session, or something else ended it. */
+export const SESSION_ENDINGS = ['unknown', 'expired', 'revoked', 'run-unknown', 'run-ended'] as const;
 export type SessionEnding = (typeof SESSION_ENDINGS)[number];
 
 /** The problem with a session that is to be delegated by one that has ended. */

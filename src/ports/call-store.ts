@@ -118,7 +118,9 @@ export type AcceptAnswer =
   /** Same key, same body, already settled. */
   | { readonly kind: 'replayed'; readonly callId: CallId; readonly outcome: Uint8Array }
   | { readonly kind: 'conflict'; readonly callId: CallId }
-  | { readonly kind: 'unauthenticated'; readonly ending: SessionEnding }
+  | { readonly kind: 'unauthenticated'; readonly ending: Exclude<SessionEnding, 'run-ended'> }
+  /** Loop detection ended the run. Nothing was written. `restMs`: for so long its conversation gets no new run; 0 when it may have one. */
+  | { readonly kind: 'run-ended'; readonly restMs: number }
   | { readonly kind: 'overloaded'; readonly what: string; readonly retryAfterMs: number }
   /** The store cannot write now, and knows this call: what became of it can be read, not asked for again. */
   | { readonly kind: 'known-but-full'; readonly callId: CallId; readonly problem: string };
@@ -259,8 +261,8 @@ export interface SettledAttempt {
   readonly result?: string;
   /** Millionths; added to the run's. */
   readonly cost?: number;
-  /** The run ends in the same step. */
-  readonly endsRun?: boolean;
+  /** Loop detection ends the run in the same step. For `restMs` its conversation gets no new run. */
+  readonly endsRun?: { readonly restMs: number };
 }
 /** `absent`: the record is gone, e.g. the store was replaced. */
 export type SettleAnswer = 'settled' | 'fenced' | 'absent';

@@ -80,8 +80,8 @@ export function attemptText({
   result = NOTHING,
   effective,
   endsRun,
-}: Pick<Attempt, 'ending' | 'result' | 'effective'> & { readonly endsRun?: boolean | undefined }): string {
-  const letter = endsRun === true ? ENDS_RUN : LETTER_OF_ENDING[ending];
+}: Pick<Attempt, 'ending' | 'result' | 'effective'> & { readonly endsRun?: object | undefined }): string {
+  const letter = endsRun !== undefined ? ENDS_RUN : LETTER_OF_ENDING[ending];
   return effective === undefined ? letter + result : letter + result + effective;
 }
 

@@ -22,6 +22,7 @@ import { describeFleet } from './topics/fleet.ts';
 import { describeGrants } from './topics/grants.ts';
 import { describeIncarnation } from './topics/incarnation.ts';
 import { describeInjected } from './topics/injected.ts';
+import { describeLoopEnds } from './topics/loop-ends.ts';
 import { describeModelBased } from './topics/model-based.ts';
 import { describeNested } from './topics/nested.ts';
 import { describeOutbound } from './topics/outbound.ts';
@@ -52,6 +53,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   start: describeStart,
   attempts: describeAttempts,
   'attempts kept': describeKeptAttempts,
+  'runs ended by a loop': describeLoopEnds,
   settle: describeSettle,
   cancel: describeCancel,
   'approvals asked': describeAsking,

@@ -87,7 +87,10 @@ describe.each(BACKENDS)('loops on %s', (backend) => {
     expect(outcomes[10 + late]).toMatchObject({ kind: 'ok', structured: { letters: 0 } });
     expect(outcomes.at(-1)).toMatchObject({ kind: 'blocked', executed: 'no' });
     const after = await plane.client.call(session, 'desk.look', { text: 'something else' });
-    expect(after).toMatchObject({ kind: 'refused', outcome: { kind: 'unauthenticated', executed: 'no' } });
+    expect(after).toMatchObject({
+      kind: 'refused',
+      outcome: { kind: 'blocked', executed: 'no', error: { code: 'RUN_ENDED_BY_LOOP', facts: { detector: 'ended' } } },
+    });
 
     const fresh = await plane.client.openRun(session);
     const again = await times(12 + late, () => look(fresh));

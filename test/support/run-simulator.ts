@@ -68,7 +68,9 @@ export interface SimulationOptions {
   readonly calls?: number;
   readonly settings?: LoopSettings;
   readonly attach?: AttachRule;
+  /** Runs of the session that were ended when this one begins; or how long before. */
   readonly endedRuns?: number;
+  readonly endedMsAgo?: readonly number[];
   readonly stepMs?: number;
 }
 
@@ -82,6 +84,8 @@ export function simulateRun(pattern: (index: number) => SimulatedCall, options: 
   let [hasBlocked, escaped] = [false, 0];
   let [now, cost, carried] = [1_763_000_000_000, 0, 0];
   const startedAt = now;
+  const endedMsAgo = options.endedMsAgo ?? Array.from({ length: options.endedRuns ?? 0 }, () => 0);
+  const loopEnds = endedMsAgo.map((ms) => startedAt - ms);
   for (let index = 0; index < calls; index += 1) {
     for (const due of pending.filter(({ at }) => at === index)) due.settle();
     const call = pattern(index);
@@ -94,7 +98,7 @@ export function simulateRun(pattern: (index: number) => SimulatedCall, options: 
     const history = attach(run, attempt.raw, sequence) ? openHistory(encodeHistory(run.ring), sequence) : NO_HISTORY;
     if (history.length > 0) carried += 1;
     remember(run, { ...attempt, ending: 'open' });
-    const state = { sequence, toolSequence, startedAt, cost, endedRuns: options.endedRuns ?? 0 };
+    const state = { sequence, toolSequence, startedAt, cost, loopEnds };
     const effective = call.rewritten === undefined ? undefined : signature(tool.id, call.rewritten);
     const verdict = judge((more) =>
       detectLoop({ history, run: state, attempt: { ...attempt, ...more }, settings, tool }),

@@ -86,7 +86,7 @@ export function sampleDelivery(overrides: Partial<Delivery> & { readonly toolDig
     deadline: 500_000,
     handedBack: 0,
     lostDeliveries: 0,
-    runState: { sequence: 1, toolSequence: 1, startedAt: 0, cost: 0, endedRuns: 0 },
+    runState: { sequence: 1, toolSequence: 1, startedAt: 0, cost: 0, loopEnds: [] },
     watched: true,
     eventsWanted: false,
     ...fields,

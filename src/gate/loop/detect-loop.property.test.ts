@@ -10,7 +10,7 @@ import { signatureOf } from './signature.ts';
 
 const NOW = 1_763_000_000_000;
 const tool = { id: 'a.b' };
-const run: RunState = { sequence: 129, toolSequence: 5, startedAt: NOW - 5000, cost: 0, endedRuns: 0 };
+const run: RunState = { sequence: 129, toolSequence: 5, startedAt: NOW - 5000, cost: 0, loopEnds: [] };
 
 const CALLS = ['A', 'B', 'C', 'D'].map((name) => ({ raw: signatureOf(name), tool: toolTag(`t.${name}`) }));
 const RESULTS = ['x', 'y'].map((name) => signatureOf(name));
@@ -86,7 +86,7 @@ describe('detectLoop', () => {
       toolSequence: number,
       startedAt: number,
       cost: number,
-      endedRuns: number,
+      loopEnds: fc.array(number, { maxLength: 4 }),
     });
     fc.assert(
       fc.property(fc.array(attempt, { minLength: 1, maxLength: 8 }), attempt, state, (few, asked, counters) => {

@@ -61,7 +61,7 @@ function ask(past: readonly Past[], asked: Asked = {}): LoopVerdict {
       toolSequence: past.length + 1,
       startedAt: NOW - 1000,
       cost: 0,
-      endedRuns: 0,
+      loopEnds: [],
       ...asked.run,
     },
     attempt: {
@@ -293,7 +293,9 @@ describe('failures', () => {
   });
 
   test('three times in a row are a retry, however strict a session has become', () => {
-    expect(shown(ask(times(3, { outcome: fails('Busy.') }), { run: { endedRuns: 9 } }))).not.toContain('block');
+    expect(shown(ask(times(3, { outcome: fails('Busy.') }), { run: { loopEnds: Array(9).fill(NOW) } }))).not.toContain(
+      'block',
+    );
   });
 
   test('refusals by a hook or a rule add up like failures', () => {
@@ -420,6 +422,25 @@ describe('the ladder', () => {
   test('is shorter after runs of the session that were ended, and shortest after two', () => {
     const firstBlocks = [0, 1, 2, 3, 50].map((endedRuns) => simulateRun(pattern, { calls: 40, endedRuns }).firstBlock);
     expect(firstBlocks).toStrictEqual([21, 11, 6, 6, 6]);
+  });
+
+  test('is as long as ever an hour after the runs were ended, and by one step longer after each of them', () => {
+    const HOUR = 3_600_000;
+    const firstBlock = (...endedMsAgo: readonly number[]) =>
+      simulateRun(pattern, { calls: 40, endedMsAgo, stepMs: 1 }).firstBlock;
+    expect([firstBlock(HOUR + 60_000, HOUR), firstBlock(HOUR, HOUR - 60_000), firstBlock(1000, 500)]).toStrictEqual([
+      21, 11, 6,
+    ]);
+    const settings = changeLoopSettings(DEFAULT_LOOP_SETTINGS, { strictMs: 60_000 });
+    expect(simulateRun(pattern, { calls: 40, endedMsAgo: [60_000], settings, stepMs: 1 }).firstBlock).toBe(21);
+  });
+
+  test('says with the end of the run, and only there, for how long the conversation rests', () => {
+    const settings = changeLoopSettings(DEFAULT_LOOP_SETTINGS, { restMs: 5000 });
+    const rests = simulateRun(pattern, { calls: 31, settings }).verdicts.map((verdict) =>
+      verdict.kind === 'block' ? verdict.restMs : undefined,
+    );
+    expect(rests.slice(20)).toStrictEqual([...Array(9).fill(undefined), 5000, 5000]);
   });
 
   test('gives the block, not the warning, when detectors disagree', () => {

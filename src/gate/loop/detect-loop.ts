@@ -45,7 +45,7 @@ const window = new LoopWindow();
 export function detectLoop({ history, run, attempt, settings, tool }: LoopQuestion): LoopVerdict {
   const budget = checkBudgets(run, attempt.at, settings.budgets, tool);
   if (budget.kind === 'block' || !settings.enabled || history.length === 0) return budget;
-  const held = stricter(settings, run.endedRuns);
+  const held = stricter(settings, countLoopEnds(run, attempt.at, settings.strictMs));
   window.read(history, attempt, held.decayMs);
   const finding = find(held, tool);
   if (finding === undefined) return budget;
@@ -59,8 +59,14 @@ export function detectLoop({ history, run, attempt, settings, tool }: LoopQuesti
     detector,
     count,
     ...(finding.period === undefined ? {} : { period: finding.period }),
+    ...(scope === 'run' ? { restMs: held.restMs } : {}),
     message: blockText(finding, scope, tool.id),
   };
+}
+
+/** An ended run makes later ones stricter for a while only: a loop of yesterday says nothing about the conversation of today. */
+function countLoopEnds({ loopEnds }: RunState, now: number, strictMs: number): number {
+  return loopEnds.reduce((count, endedAt) => (now - endedAt < strictMs ? count + 1 : count), 0);
 }
 
 function find(settings: HeldSettings, tool: AskedTool): Finding | undefined {

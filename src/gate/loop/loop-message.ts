@@ -1,3 +1,4 @@
+import { RUN_ENDED_ADVICE } from '../../domain/gate-errors.ts';
 import type { Finding } from './finding.ts';
 import type { BlockScope } from './loop-verdict.ts';
 
@@ -26,7 +27,7 @@ export function warningText({ detector, count, period, changing }: Finding, tool
 /** What the model reads instead of a result. Never promises or threatens more than what is done. */
 export function blockText(finding: Finding, scope: BlockScope, tool: string): string {
   if (finding.detector === 'ended') {
-    return 'This call did not run: this run was ended because it went round in circles, and nothing runs in it any more. Stop calling tools, and report what you have and what is missing.';
+    return RUN_ENDED_ADVICE;
   }
   const happened = `This call did not run: ${whatHappened(finding, tool)}.`;
   if (scope === 'run') {

@@ -214,7 +214,7 @@ describe('the loop table', () => {
       .filter(([name]) => name !== 'budgets')
       .map(([name, value]) => `| \`${name}\` | ${shownSetting(value as LoopSettings[keyof LoopSettings])} |`);
     expect(rows.filter((row) => !page.includes(row))).toStrictEqual([]);
-    expect(rows).toHaveLength(12);
+    expect(rows).toHaveLength(14);
   });
 });
 

@@ -1,3 +1,4 @@
+import { RUN_ENDED_ADVICE } from '../../domain/gate-errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { LONGEST_CYCLE } from '../../domain/loop-settings.ts';
 import { codeOf } from '../../wire/history.ts';
@@ -47,6 +48,8 @@ export interface LoopBlock {
   readonly count: number;
   /** Of the circle that was found with this very call. */
   readonly period?: number;
+  /** Only where the run is ended: for so long its conversation gets no new run. */
+  readonly restMs?: number;
   /** For the model, instead of a result. */
   readonly message: string;
 }
@@ -55,9 +58,20 @@ export type LoopVerdict = { readonly kind: 'pass' } | LoopWarning | LoopBlock;
 
 export const PASS: LoopVerdict = Object.freeze({ kind: 'pass' });
 
+/** The answer to every call in a run that was ended before. It says nothing of a rest: that began with the end of the run. */
+export const RUN_ENDED: LoopBlock = Object.freeze({
+  kind: 'block',
+  code: 'RUN_ENDED_BY_LOOP',
+  scope: 'run',
+  detector: 'ended',
+  count: 0,
+  message: RUN_ENDED_ADVICE,
+});
+
 /** The facts of the outcome that a block makes. The attempt's mark is read from them: see `endOfAttempt`. */
-export function factsOfBlock({ message, detector, scope, count, period }: LoopBlock): JsonObject {
-  return { message, detector, scope, count, ...(period === undefined ? {} : { period }) };
+export function factsOfBlock({ message, detector, scope, count, period, restMs }: LoopBlock): JsonObject {
+  const more = { ...(period === undefined ? {} : { period }), ...(restMs === undefined ? {} : { restMs }) };
+  return { message, detector, scope, count, ...more };
 }
 
 /** What a blocked attempt has as its result: which detector blocked it, and whether a circle ended there. */

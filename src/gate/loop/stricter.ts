@@ -1,3 +1,4 @@
+import { COUNTED_LOOP_ENDS } from '../../domain/attempt.ts';
 import { CYCLE_ROUNDS, RUNG_NAMES, type LoopSettings, type Rungs } from '../../domain/loop-settings.ts';
 
 /** Settings as they hold in one run. */
@@ -5,7 +6,6 @@ export interface HeldSettings extends LoopSettings {
   readonly rounds: Rungs;
 }
 
-const MOST_STEPS = 2;
 /** Three tries of something that fails stay possible, however often the session was stopped. */
 const LEAST_BLOCK = 5;
 const LEAST_WARN = 3;
@@ -13,9 +13,9 @@ const LEAST_END = 3;
 
 const known = new WeakMap<LoopSettings, (HeldSettings | undefined)[]>();
 
-/** Each run of the session that was ended for a loop halves what the next one may do, twice at most: a fresh run id is no fresh start. */
+/** Each run of the session that a loop ended lately halves what the next one may do, twice at most: a fresh run id is no fresh start. */
 export function stricter(settings: LoopSettings, endedRuns: number): HeldSettings {
-  const step = endedRuns > 0 ? Math.min(Math.ceil(endedRuns), MOST_STEPS) : 0;
+  const step = Math.min(endedRuns, COUNTED_LOOP_ENDS);
   let held = known.get(settings);
   if (held === undefined) known.set(settings, (held = []));
   return (held[step] ??= tighten(settings, step));

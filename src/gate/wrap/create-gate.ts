@@ -93,7 +93,7 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
   const session = options.session ?? randomId();
   const settings = settingsFor(policy.loops, identity.agent);
   const loops = settings.enabled || Object.keys(settings.budgets).length > 0 ? settings : undefined;
-  const ended: SessionMemory = { endedRuns: 0 };
+  const ended: SessionMemory = { loopEnds: [] };
 
   /** Stands for this gate, whatever the run. */
   const thisGate = {};

@@ -1,5 +1,6 @@
 import { DENIED_RESULT } from '../../domain/attempt.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import { restAfterLoop } from '../../domain/session-ended.ts';
 import { costOfCall, endOfAttempt } from '../loop/end-of-attempt.ts';
 import type { LoopFacts } from './gate-parts.ts';
 import type { EndedAttempt } from './run-memory.ts';
@@ -7,11 +8,12 @@ import type { EndedAttempt } from './run-memory.ts';
 /** What the run remembers of a call that has its outcome. What cannot be remembered changes nothing about the result. */
 export function endedAttempt(outcome: Outcome, tool: LoopFacts, isReadable = true): EndedAttempt {
   const { ending, result } = endSafely(outcome, tool);
+  const restMs = restAfterLoop(outcome);
   return {
     ending,
     ...(result === undefined || !isReadable ? {} : { result }),
     cost: costOfCall(outcome, tool),
-    endsRun: outcome.error?.code === 'RUN_ENDED_BY_LOOP',
+    ...(restMs === undefined ? {} : { endsRun: { restMs } }),
   };
 }
 

@@ -202,11 +202,11 @@ describe('advice', () => {
 describe('the memory of a run', () => {
   it('keeps the newest attempts and counts further tools together', () => {
     let now = 0;
-    const memory = createRunMemory({ endedRuns: 0 }, () => now);
+    const memory = createRunMemory({ loopEnds: [] }, () => now);
     const begin = (call: number) => {
       now = call;
       const open = memory.begin(`box.tool${call}`, '{}');
-      open.end({ ending: 'ok', result: 'abcdefgh', cost: 1, endsRun: false });
+      open.end({ ending: 'ok', result: 'abcdefgh', cost: 1 });
       return open;
     };
     for (let call = 1; call <= 3000; call += 1) begin(call);
@@ -215,5 +215,34 @@ describe('the memory of a run', () => {
     expect([history.at(0), history.at(HISTORY_LENGTH - 1)]).toEqual([2873, 3000]);
     // A thousand tools have a count of their own.
     expect(state).toMatchObject({ sequence: 3001, toolSequence: 2001, cost: 3000 });
+  });
+
+  it('begins anew when the rest after a loop is over, which calls in between do not prolong', () => {
+    let now = 1000;
+    const session = { loopEnds: [] };
+    const memory = createRunMemory(session, () => now);
+    memory.begin('box.say', '{}').end({ ending: 'ok', cost: 3 });
+    memory.begin('box.say', '{}').end({ ending: 'blocked', cost: 0, endsRun: { restMs: 600 } });
+    for (now = 1001; now < 1600; now += 1) {
+      const open = memory.begin('box.say', '{}');
+      open.end({ ending: 'blocked', cost: 0, endsRun: { restMs: 600 } });
+      expect([open.inEndedRun, open.history.length]).toStrictEqual([true, 1]);
+    }
+    const { inEndedRun, history, state } = memory.begin('box.say', '{}');
+    expect([inEndedRun, history.length]).toStrictEqual([false, 0]);
+    expect(state).toStrictEqual({ sequence: 1, toolSequence: 1, startedAt: 1600, cost: 0, loopEnds: [1000] });
+    expect(session.loopEnds).toStrictEqual([1000]);
+  });
+
+  it('is not changed by a call of before the end that ends later', () => {
+    let now = 0;
+    const memory = createRunMemory({ loopEnds: [] }, () => now);
+    const late = memory.begin('box.say', '{}');
+    memory.begin('box.say', '{}').end({ ending: 'blocked', cost: 0, endsRun: { restMs: 10 } });
+    now = 10;
+    memory.begin('box.say', '{}');
+    late.end({ ending: 'blocked', cost: 5, endsRun: { restMs: 10 } });
+    const { inEndedRun, state } = memory.begin('box.say', '{}');
+    expect([inEndedRun, state.cost, state.sequence]).toStrictEqual([false, 0, 2]);
   });
 });

@@ -6,7 +6,7 @@ import { UNMATCHED } from '../../domain/rule-decision.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { HookedCall, HooksVerdict, ReadRewritten } from '../../ports/gate-hooks.ts';
 import { detectLoop } from '../loop/detect-loop.ts';
-import { factsOfBlock, PASS, type LoopBlock, type LoopVerdict } from '../loop/loop-verdict.ts';
+import { factsOfBlock, PASS, RUN_ENDED, type LoopBlock, type LoopVerdict } from '../loop/loop-verdict.ts';
 import { asksOf } from '../rules/asks-of.ts';
 import { compileRules } from '../rules/compile-rules.ts';
 import { decideByRules } from '../rules/decide-by-rules.ts';
@@ -109,7 +109,9 @@ function judgeEffective(
   );
 }
 
-function judgeLoop({ tool }: GatedCall, { history, state, attempt }: OpenAttempt, { loops }: GateParts): LoopVerdict {
+function judgeLoop({ tool }: GatedCall, open: OpenAttempt, { loops }: GateParts): LoopVerdict {
+  const { history, state, attempt, inEndedRun } = open;
+  if (inEndedRun) return RUN_ENDED;
   return loops === undefined ? PASS : detectLoop({ history, run: state, attempt, settings: loops, tool });
 }
 

@@ -1,11 +1,11 @@
-import type { Attempt, RunHistory, RunState } from '../../domain/attempt.ts';
+import { COUNTED_LOOP_ENDS, type Attempt, type RunHistory, type RunState } from '../../domain/attempt.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { AttemptRing, shortSignature, toolTag } from '../../wire/history.ts';
 
 /** What the runs of one gate know of each other. */
 export interface SessionMemory {
-  /** Runs that loop detection has ended: the next ones are watched more strictly. */
-  endedRuns: number;
+  /** When loop detection ended the latest runs: the next ones are watched more strictly for a while. */
+  loopEnds: readonly number[];
 }
 
 /** What this process remembers of one run, for loop detection: as much as a store would keep. */
@@ -18,6 +18,8 @@ export interface OpenAttempt {
   /** Of the attempts before this one, as they are now. */
   readonly history: RunHistory;
   readonly state: RunState;
+  /** Loop detection has ended the run, and its rest is not over: the call does not run, and nothing is remembered of it. */
+  readonly inEndedRun: boolean;
   /** The arguments were changed on the way. */
   rewrite(canonical: string): void;
   end(attempt: EndedAttempt): void;
@@ -26,45 +28,43 @@ export interface OpenAttempt {
 export interface EndedAttempt extends Pick<Attempt, 'ending' | 'result'> {
   /** Millionths of the unit in which tools state their cost. */
   readonly cost: number;
-  readonly endsRun: boolean;
+  /** Loop detection ends the run, which begins anew after so long. */
+  readonly endsRun?: { readonly restMs: number };
 }
 
 /** More tools than this in one run are counted together. */
 const MOST_TOOLS = 1000;
 
 export function createRunMemory(session: SessionMemory, now: () => number = Date.now): RunMemory {
-  const startedAt = now();
-  const { endedRuns } = session;
-  let isOver = false;
-  const attempts = new AttemptRing();
-  let sequence = 0;
-  let cost = 0;
-  const callsOf = new Map<string, number>();
+  let part = beginPart(session, now());
+  /** Set while loop detection has ended the run. Refused calls do not move it. */
+  let opensAt: number | undefined;
 
-  function count(tool: string): number {
-    const name = callsOf.has(tool) || callsOf.size < MOST_TOOLS ? tool : '';
-    const calls = (callsOf.get(name) ?? 0) + 1;
-    callsOf.set(name, calls);
-    return calls;
+  function endRun(restMs: number): void {
+    if (opensAt !== undefined) return;
+    opensAt = now() + restMs;
+    session.loopEnds = [...session.loopEnds, now()].slice(-COUNTED_LOOP_ENDS);
   }
 
   return {
     begin(tool, canonical) {
-      sequence += 1;
-      const state = { sequence, toolSequence: count(tool), startedAt, cost, endedRuns };
-      const raw = signature(tool, canonical);
-      let current: Attempt = {
-        sequence,
-        tool: toolTag(tool),
-        raw,
-        at: now(),
-        ending: 'open',
-      };
-      attempts.put(current);
+      const at = now();
+      if (opensAt !== undefined && at >= opensAt) {
+        part = beginPart(session, at);
+        opensAt = undefined;
+      }
+      const { attempts, loopEnds, startedAt } = part;
+      const own = part;
+      const inEndedRun = opensAt !== undefined;
+      if (!inEndedRun) own.sequence += 1;
+      const { sequence, cost } = own;
+      const state = { sequence, toolSequence: inEndedRun ? 0 : countTool(own, tool), startedAt, cost, loopEnds };
+      let current: Attempt = { sequence, tool: toolTag(tool), raw: signature(tool, canonical), at, ending: 'open' };
       const change = (changes: Partial<Attempt>): void => {
         current = { ...current, ...changes };
-        attempts.put(current);
+        if (!inEndedRun) attempts.put(current);
       };
+      change({});
       return {
         get attempt() {
           return current;
@@ -73,18 +73,39 @@ export function createRunMemory(session: SessionMemory, now: () => number = Date
           return attempts.before(current.sequence);
         },
         state,
+        inEndedRun,
         rewrite(changed) {
           change({ effective: signature(tool, changed) });
         },
         end({ cost: spent, endsRun, ...ending }) {
-          cost += spent;
-          if (endsRun && !isOver) session.endedRuns += 1;
-          isOver ||= endsRun;
+          own.cost += spent;
+          if (endsRun !== undefined && own === part) endRun(endsRun.restMs);
           change(ending);
         },
       };
     },
   };
+}
+
+/** What is counted from the beginning of a run, or from its new beginning after loop detection has ended it. */
+interface RunPart {
+  readonly startedAt: number;
+  readonly loopEnds: readonly number[];
+  readonly attempts: AttemptRing;
+  readonly callsOf: Map<string, number>;
+  sequence: number;
+  cost: number;
+}
+
+function beginPart({ loopEnds }: SessionMemory, startedAt: number): RunPart {
+  return { startedAt, loopEnds, attempts: new AttemptRing(), callsOf: new Map(), sequence: 0, cost: 0 };
+}
+
+function countTool({ callsOf }: RunPart, tool: string): number {
+  const name = callsOf.has(tool) || callsOf.size < MOST_TOOLS ? tool : '';
+  const calls = (callsOf.get(name) ?? 0) + 1;
+  callsOf.set(name, calls);
+  return calls;
 }
 
 function signature(tool: string, canonical: string): string {

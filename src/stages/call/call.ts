@@ -1,6 +1,7 @@
 import { planeError, trouble } from '../../domain/errors.ts';
 import type { CallId } from '../../domain/ids.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import { runEndedByLoop } from '../../domain/session-ended.ts';
 import type { AcceptAnswer, AcceptRequest, CallStore, Waiter } from '../../ports/call-store.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
 
@@ -41,6 +42,8 @@ export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
       return { kind: 'refused', outcome: trouble('KEY_CONFLICT', { callId: answer.callId }) };
     case 'unauthenticated':
       return { kind: 'refused', outcome: trouble(ENDING_CODES[answer.ending], {}) };
+    case 'run-ended':
+      return { kind: 'refused', outcome: runEndedByLoop(answer.restMs) };
     case 'overloaded': {
       const { what, retryAfterMs } = answer;
       if (what === AUDIT_LATE) return { kind: 'refused', outcome: trouble('AUDIT_UNAVAILABLE', { what: 'calls' }) };

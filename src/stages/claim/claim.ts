@@ -1,5 +1,6 @@
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
+import { sessionEnded } from '../../domain/session-ended.ts';
 import type { Policy, PolicyRecord } from '../../domain/policy.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { LaneState } from '../../ports/call-store.ts';
@@ -41,7 +42,7 @@ async function recheck(delivered: DeliveredCall, needs: Needs): Promise<ClaimedC
   const { lane, session, run } = delivery;
   const checked = await needs.store.recheckSessions({ lane, sessions: [{ session, run }] });
   const ending = checked.endings[0];
-  if (ending !== undefined) return ended(trouble('SESSION_ENDED', { ending }));
+  if (ending !== undefined) return ended(sessionEnded(ending));
   // Somebody cancelled a call that a worker holds, perhaps this one: nothing new may start then.
   if (checked.lane.cancelSequence !== delivered.lane.cancelSequence) {
     const [answer] = await needs.store.renewCalls({ lane, calls: [delivery] });

@@ -1,5 +1,6 @@
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
+import { sessionEnded } from '../../domain/session-ended.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { DeliveredCall, Plane, ServedTool } from '../../ports/plane.ts';
@@ -59,7 +60,7 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
     case 'expired':
       return ended(trouble('DEADLINE_PASSED', {}));
     case 'session-ended':
-      return ended(trouble('SESSION_ENDED', { ending: answer.ending }));
+      return ended(sessionEnded(answer.ending));
     case 'audit-late':
       return ended(trouble('AUDIT_UNAVAILABLE', { what: 'privileged tools' }));
     case 'may-have-run':

@@ -3,6 +3,7 @@ import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
+import { sessionEnded } from '../../domain/session-ended.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
 import { deniedAtOnce } from '../../gate/approvals/denied-at-once.ts';
 import { endingOutcome, type ApprovalEnding, type EndingFacts } from '../../gate/approvals/endings.ts';
@@ -173,6 +174,6 @@ function notAsked(answer: Exclude<AskAnswer, { kind: 'asked' }>): Ending {
     case 'expired':
       return ended(trouble('DEADLINE_PASSED', {}));
     case 'session-ended':
-      return ended(trouble('SESSION_ENDED', { ending: answer.ending }));
+      return ended(sessionEnded(answer.ending));
   }
 }

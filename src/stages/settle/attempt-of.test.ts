@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sampleDeclaration, sampleDelivered, sampleDelivery } from '../../../test/support/sample-call.ts';
 import { trouble } from '../../domain/errors.ts';
+import { sessionEnded } from '../../domain/session-ended.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Delivery } from '../../ports/call-store.ts';
 import { bodyDigest } from '../../wire/digest.ts';
@@ -66,9 +67,11 @@ describe('attemptOf', () => {
   });
 
   it('ends the run only when the loop was the reason', () => {
-    const ended = trouble('RUN_ENDED_BY_LOOP', {} as never);
-    expect(attempted(ended).attempt.endsRun).toBe(true);
+    const ended = trouble('RUN_ENDED_BY_LOOP', { restMs: 5000 } as never);
+    expect(attempted(ended).attempt.endsRun).toEqual({ restMs: 5000 });
     expect(attempted(OK).attempt).not.toHaveProperty('endsRun');
+    // A call that was queued when its run ended must not end a run that was opened since.
+    expect(attempted(sessionEnded('run-ended')).attempt).not.toHaveProperty('endsRun');
   });
 
   it('is ok or failed when a result cannot be compared, and the call ends as it would', () => {

@@ -1,4 +1,5 @@
 import type { Outcome } from '../../domain/outcome.ts';
+import { restAfterLoop } from '../../domain/session-ended.ts';
 import { costOfCall, endOfAttempt } from '../../gate/loop/end-of-attempt.ts';
 import type { SettledAttempt } from '../../ports/call-store.ts';
 import type { DeliveredCall } from '../../ports/plane.ts';
@@ -24,7 +25,8 @@ export function attemptOf(
   if (result !== undefined) attempt.result = result;
   if (effective !== undefined) attempt.effective = shortSignature(bodyDigest(delivery.tool, effective));
   if (cost !== 0) attempt.cost = cost;
-  if (outcome.error?.code === 'RUN_ENDED_BY_LOOP') attempt.endsRun = true;
+  const restMs = restAfterLoop(outcome);
+  if (restMs !== undefined) attempt.endsRun = { restMs };
   return attempt;
 }
 

@@ -305,4 +305,16 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
 
   CREATE TABLE owedHolder (holder TEXT PRIMARY KEY, beatAt INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  // When loop detection ended runs, in place of how many. The time of earlier ends is not known; the latest possible one is taken.
+  `
+  ALTER TABLE session ADD COLUMN loopEnds TEXT NOT NULL DEFAULT '[]';
+  UPDATE session SET loopEnds = json_array(json_array(NULL, lastSeenAt, lastSeenAt)) WHERE endedRuns = 1;
+  UPDATE session SET loopEnds = json_array(json_array(NULL, lastSeenAt, lastSeenAt), json_array(NULL, lastSeenAt, lastSeenAt))
+    WHERE endedRuns > 1;
+  ALTER TABLE session DROP COLUMN endedRuns;
+  ALTER TABLE run ADD COLUMN loopEnds TEXT NOT NULL DEFAULT '[]';
+  UPDATE run SET loopEnds = json_array(startedAt) WHERE endedRuns = 1;
+  UPDATE run SET loopEnds = json_array(startedAt, startedAt) WHERE endedRuns > 1;
+  ALTER TABLE run DROP COLUMN endedRuns;
+  `,
 ];

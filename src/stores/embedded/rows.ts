@@ -99,8 +99,12 @@ export interface SessionRow {
   readonly idleMs: number;
   lastSeenAt: number;
   readonly revoked: number;
-  readonly endedRuns: number;
+  /** JSON: a `LoopEnd` for each remembered run that loop detection ended, the latest last. */
+  readonly loopEnds: string;
 }
+
+/** The run (null: not known), when it ended, and from when on its conversation may have a new run. */
+export type LoopEnd = readonly [run: string | null, endedAt: number, opensAt: number];
 
 export interface RunRow {
   readonly session: SessionId;
@@ -108,7 +112,7 @@ export interface RunRow {
   readonly startedAt: number;
   attempts: number;
   cost: number;
-  readonly endedRuns: number;
+  readonly loopEnds: readonly number[];
 }
 
 export interface TokenRow {

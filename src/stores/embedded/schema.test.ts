@@ -47,12 +47,12 @@ it('a store of the first release is brought up to date, with what is in it', () 
   const first = openStoreFile(file);
   first.database.execute(`
     DROP INDEX callRun;
-    ALTER TABLE session DROP COLUMN endedRuns;
+    ALTER TABLE session DROP COLUMN loopEnds;
     ALTER TABLE run DROP COLUMN startedAt;
     ALTER TABLE run DROP COLUMN attempts;
     ALTER TABLE run DROP COLUMN attemptsByTool;
     ALTER TABLE run DROP COLUMN cost;
-    ALTER TABLE run DROP COLUMN endedRuns;
+    ALTER TABLE run DROP COLUMN loopEnds;
     ALTER TABLE call DROP COLUMN sequence;
     ALTER TABLE call DROP COLUMN toolSequence;
     ALTER TABLE call DROP COLUMN attempt;
@@ -86,6 +86,40 @@ it('a store of the first release is brought up to date, with what is in it', () 
   closeStoreFile(second);
 });
 
+/** The release before counted the runs that a loop ended, without their times. */
+const COUNTED_ENDED_RUNS = `
+  ALTER TABLE session DROP COLUMN loopEnds; ALTER TABLE session ADD COLUMN endedRuns INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE run DROP COLUMN loopEnds; ALTER TABLE run ADD COLUMN endedRuns INTEGER NOT NULL DEFAULT 0;`;
+
+it('runs that a loop ended under an earlier release count from the latest possible time', () => {
+  const first = openStoreFile(file);
+  first.database.execute(COUNTED_ENDED_RUNS);
+  for (const endedRuns of [0, 1, 7]) {
+    const session = `s${endedRuns}`;
+    first.database.run(
+      "INSERT INTO session VALUES (?, 'x', '{}', x'00', 1, 9000, 9000, 500, 0, ?)",
+      session,
+      endedRuns,
+    );
+    first.database.run(
+      "INSERT INTO run (session, run, startedAt, endedRuns) VALUES (?, 'r', 400, ?)",
+      session,
+      endedRuns,
+    );
+  }
+  first.database.execute(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
+  closeStoreFile(first);
+  const second = openStoreFile(file);
+  const read = (table: string): unknown[] =>
+    second.database
+      .all<{ loopEnds: string }>(`SELECT loopEnds FROM ${table} ORDER BY ${table === 'run' ? 'session' : 'id'}`)
+      .map(({ loopEnds }) => JSON.parse(loopEnds) as unknown);
+  const end = [null, 500, 500];
+  expect(read('session')).toEqual([[], [end], [end, end]]);
+  expect(read('run')).toEqual([[], [400], [400, 400]]);
+  closeStoreFile(second);
+});
+
 it('bodies of calls that waited while the store was brought up to date are found, and statements get numbers up to 0', () => {
   const first = openStoreFile(file);
   const insert = `INSERT INTO call (seq, keyId, generation, state, scope, session, run, tool, pool, bodyDigest, identity, epoch,
@@ -99,7 +133,8 @@ it('bodies of calls that waited while the store was brought up to date are found
      INSERT INTO auditStatement VALUES (7, 'old', 'k', x'00'), (9, 'older release', 'k', x'00');
      ALTER TABLE approval DROP COLUMN revealedBy;
      DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession;
-     PRAGMA user_version = ${SCHEMA_VERSION - 4};`,
+     ${COUNTED_ENDED_RUNS}
+     PRAGMA user_version = ${SCHEMA_VERSION - 5};`,
   );
   const bodies = [2, 5_000, 3].map((length) => new Uint8Array(length).fill(7));
   for (const [index, body] of bodies.entries()) {

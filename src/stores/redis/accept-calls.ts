@@ -3,7 +3,7 @@ import type { SessionEnding } from '../../domain/session.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import type { AcceptAnswer, AcceptRequest, CallProof } from '../../ports/call-store.ts';
 import type { CallState } from '../../domain/call.ts';
-import { answerOf, asBytes, asList, asText, unexpected } from './answers.ts';
+import { answerOf, asBytes, asList, asNumber, asText, unexpected } from './answers.ts';
 import type { NamedValues } from './function-library.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -120,7 +120,10 @@ function toAnswer(answer: unknown, request: AcceptRequest): AcceptAnswer {
     case 'CONFLICT':
       return { kind: 'conflict', callId: asText(second) as CallId };
     case 'UNAUTHENTICATED':
-      return { kind: 'unauthenticated', ending: asText(second) as SessionEnding };
+      // The third word stands only with a run that loop detection ended.
+      return third === undefined
+        ? { kind: 'unauthenticated', ending: asText(second) as Exclude<SessionEnding, 'run-ended'> }
+        : { kind: 'run-ended', restMs: asNumber(third) };
     case 'OVERLOADED':
       return { kind: 'overloaded', what: asText(second), retryAfterMs: RETRY_AFTER_MS };
     default:

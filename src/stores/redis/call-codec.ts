@@ -1,4 +1,4 @@
-import type { RunState } from '../../domain/attempt.ts';
+import { COUNTED_LOOP_ENDS, type RunState } from '../../domain/attempt.ts';
 import type { ApprovalId, GrantId, ResumedWith } from '../../domain/approval.ts';
 import type { CallRecord, CallState } from '../../domain/call.ts';
 import {
@@ -117,11 +117,12 @@ export function decodeEntry(
   };
 }
 
-/** Digest, sequence, that among the tool's; `!` if it is watched; then as text when the run was opened, runs ended before it, and its cost. */
+/** Digest, sequence, that among the tool's; `!` if it is watched; then as text when the run was opened, how many runs before it a loop ended, its cost, and when they ended. */
 const DIGEST_LENGTH = 43;
 const RUN_FACTS_AT = DIGEST_LENGTH + 8;
 const WATCHED = 0x21;
-const NO_RUN_STATE: RunState = { sequence: 0, toolSequence: 0, startedAt: 0, cost: 0, endedRuns: 0 };
+const NO_LOOP_ENDS: readonly number[] = Object.freeze([]);
+const NO_RUN_STATE: RunState = { sequence: 0, toolSequence: 0, startedAt: 0, cost: 0, loopEnds: NO_LOOP_ENDS };
 
 function digestOf(stated: Buffer): string {
   return stated.toString('latin1', 0, Math.min(DIGEST_LENGTH, stated.length));
@@ -130,14 +131,21 @@ function digestOf(stated: Buffer): string {
 function runStateOf(stated: Buffer): RunState {
   if (stated.length < RUN_FACTS_AT) return NO_RUN_STATE;
   const textAt = stated[RUN_FACTS_AT] === WATCHED ? RUN_FACTS_AT + 1 : RUN_FACTS_AT;
-  const [startedAt, endedRuns, cost] = stated.toString('latin1', textAt, stated.length).split(' ');
+  const [startedAt = '', count = '0', cost, times] = stated.toString('latin1', textAt, stated.length).split(' ');
   return {
     sequence: stated.readUInt32LE(DIGEST_LENGTH),
     toolSequence: stated.readUInt32LE(DIGEST_LENGTH + 4),
     startedAt: Number(startedAt),
     cost: Number(cost),
-    endedRuns: Number(endedRuns),
+    loopEnds: readLoopEnds(count, times, Number(startedAt)),
   };
+}
+
+/** An earlier release wrote only how many there were: the latest possible time is taken for each. */
+function readLoopEnds(count: string, times: string | undefined, startedAt: number): readonly number[] {
+  if (count === '0') return NO_LOOP_ENDS;
+  if (times !== undefined) return times.split(',').map(Number);
+  return Array.from({ length: Math.min(Number(count), COUNTED_LOOP_ENDS) }, () => startedAt);
 }
 
 /** What only an entry of a large, requeued, resumed or repeated call has. */

@@ -10,7 +10,7 @@ const VERSION = 1;
  * Raised with every change of the functions that leaves their meaning as it is; a change of meaning raises the version instead. A
  * release that starts late does not put its older functions in the place of newer ones.
  */
-const REVISION = 4;
+const REVISION = 5;
 /** Further nodes of a cluster are connected to when they are first needed. */
 const NODE_PATIENCE_MS = 5000;
 export const LIBRARY = `sallyport_${VERSION}`;

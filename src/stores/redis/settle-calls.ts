@@ -51,8 +51,9 @@ function fenceText({ fence, releaseKey, attempt }: SettleRequest): string {
 
 /** Only what changes about the run; nothing after a call that went well. */
 function noteOf({ session, run, ending, cost, endsRun, effective }: SettledAttempt): string {
-  if (ending === 'ok' && cost === undefined && effective === undefined && endsRun !== true) return '';
-  return `${session}/${run} ${cost ?? ''}`;
+  if (ending === 'ok' && cost === undefined && effective === undefined && endsRun === undefined) return '';
+  const note = `${session}/${run} ${cost ?? ''}`;
+  return endsRun === undefined ? note : `${note} ${Math.ceil(endsRun.restMs)}`;
 }
 
 export async function startCalls(

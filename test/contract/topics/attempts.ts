@@ -37,7 +37,7 @@ export function describeAttempts(scene: Scene): void {
       [2, 1],
       [3, 2],
     ]);
-    expect(deliveries[0]!.runState).toMatchObject({ cost: 0, endedRuns: 0 });
+    expect(deliveries[0]!.runState).toMatchObject({ cost: 0, loopEnds: [] });
     expect(deliveries[0]!.runState.startedAt).toBeLessThanOrEqual(deliveries[0]!.acceptedAt);
     expect(deliveries[0]!.runState.startedAt).toBeGreaterThan(deliveries[0]!.acceptedAt - 60_000);
   });
@@ -203,22 +203,6 @@ export function describeAttempts(scene: Scene): void {
       await store.settleCall(settled(delivery, 'ok', { cost }));
     }
     expect((await holdOne(store, session)).runState).toMatchObject({ cost: 1_500_250, sequence: 3 });
-  });
-
-  it('an attempt that ends its run: nothing more is accepted in it, queued calls do not start, the next run knows', async () => {
-    const store = await scene.open();
-    const session = await openSession(store);
-    const delivery = await holdOne(store, session);
-    const { epoch } = (await store.claimCalls(idle(session))).lane;
-    await store.settleCall(settled(delivery, 'blocked', { endsRun: true }));
-    expect((await store.claimCalls(idle(session))).lane.epoch).not.toBe(epoch);
-    expect(await store.acceptCall(acceptRequest(session, { key: 'later' }))).toEqual({
-      kind: 'unauthenticated',
-      ending: 'run-unknown',
-    });
-    const run = newRunId();
-    await store.openRun({ session: session.id, run });
-    expect((await holdOne(store, { ...session, run })).runState).toMatchObject({ sequence: 1, endedRuns: 1 });
   });
 
   it('a settle repeated after a lost answer counts its attempt once', async () => {

@@ -9,17 +9,19 @@ import { countAttempt } from './attempts.ts';
 import { findOutcome, fitsRow, keepBodyApart } from './call-bytes.ts';
 import { CALL_COLUMNS, callIdOf, changeCall, decodeWaiters, encodeWaiters, findOwnedCall } from './call-row.ts';
 import { hasRoom, slotName } from './queue.ts';
-import { expiryOf, findSession, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
+import { expiryOf, findLoopEnd, findSession, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
 
 /** The whole of accept: who asks, what the key stands for, whether there is room; only then the first write. */
 export function acceptCall(transaction: Transaction, request: AcceptRequest): AcceptAnswer {
   const session = findSession(transaction, request.session);
   const ending = checkCaller(transaction, session, request);
-  if (ending !== undefined || session === undefined) return { kind: 'unauthenticated', ending: ending ?? 'unknown' };
+  if (session === undefined) return { kind: 'unauthenticated', ending: 'unknown' };
+  if (ending !== undefined && ending !== 'run-ended') return { kind: 'unauthenticated', ending };
 
   const last = findLastGeneration(transaction, request.callId);
   const released = last !== undefined && last.state === 'settled' && last.releaseKey === 1;
   if (last !== undefined && !released) return joinCall(transaction, session, last, request);
+  if (ending === 'run-ended') return refuseEndedRun(transaction, session, request.run);
 
   const slot = findPlace(transaction, session, request);
   const overload = checkAdmission(transaction, request, slot);
@@ -37,12 +39,17 @@ function checkCaller(
 ): SessionEnding | undefined {
   if (session === undefined || !isProven(transaction, session, request.proof)) return 'unknown';
   const ending = sessionEnding(transaction, session, request.run);
-  if (ending !== undefined) return ending;
+  if (ending !== undefined && ending !== 'run-ended') return ending;
   // The key of somebody else's call: without this, a caller could attach to any call whose id it knows.
   const asked = parseScopedId(request.callId);
   const own = parseScopedId(request.session);
   const inScope = asked !== undefined && asked.scope === own?.scope && asked.lane === own.lane;
-  return inScope && !request.callId.includes('~') ? undefined : 'unknown';
+  return inScope && !request.callId.includes('~') ? ending : 'unknown';
+}
+
+/** Writes nothing: however often calls of an ended run are refused, they neither prolong its rest nor fill the store. */
+function refuseEndedRun({ now }: Transaction, session: SessionRow, run: string): AcceptAnswer {
+  return { kind: 'run-ended', restMs: Math.max(0, (findLoopEnd(session, run) ?? now) - now) };
 }
 
 function isProven(transaction: Transaction, session: SessionRow, proof: CallProof): boolean {

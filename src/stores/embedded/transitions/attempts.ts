@@ -4,6 +4,7 @@ import { encodeHistory, shortSignature, toolTag } from '../../../wire/history.ts
 import type { CallRow, RunRow } from '../rows.ts';
 import { RunMemory } from '../run-memory.ts';
 import type { Transaction } from '../transaction.ts';
+import { addLoopEnd } from './session-row.ts';
 import { dropRun } from './sessions.ts';
 
 /** Counts one more attempt of a run that exists. */
@@ -30,10 +31,10 @@ export function runStateOf(
   const { session, run, sequence, toolSequence, bodyDigest } = call;
   const memory = findRun(transaction, session, run);
   if (memory === undefined) {
-    return { runState: { sequence, toolSequence, startedAt: 0, cost: 0, endedRuns: 0 } };
+    return { runState: { sequence, toolSequence, startedAt: 0, cost: 0, loopEnds: [] } };
   }
-  const { startedAt, cost, endedRuns } = memory.row;
-  const runState = { sequence, toolSequence, startedAt, cost, endedRuns };
+  const { startedAt, cost, loopEnds } = memory.row;
+  const runState = { sequence, toolSequence, startedAt, cost, loopEnds };
   if (!memory.looksRepeated(sequence, shortSignature(bodyDigest))) return { runState };
   const attempts = readAttempts(transaction, memory.row, sequence).map(toAttempt);
   return { runState, history: encodeHistory(attempts) };
@@ -45,10 +46,8 @@ export function endAttempt(transaction: Transaction, call: CallRow, attempt: Set
   const { session, run } = call;
   transaction.rows.run(session, run)?.end(call.sequence, ending, attempt?.effective ?? null);
   if (attempt?.cost !== undefined && attempt.cost > 0) addCost(transaction, session, run, attempt.cost);
-  if (attempt?.endsRun === true && dropRun(transaction, { session, run })) {
-    transaction.rows.dropSession(session);
-    transaction.database.run('UPDATE session SET endedRuns = endedRuns + 1 WHERE id = ?', session);
-  }
+  if (attempt?.endsRun !== undefined && dropRun(transaction, { session, run }))
+    addLoopEnd(transaction, session, run, attempt.endsRun.restMs);
   return JSON.stringify([ending, attempt?.result ?? null, attempt?.effective ?? null]);
 }
 
@@ -63,13 +62,14 @@ function findRun(transaction: Transaction, session: string, run: string): RunMem
   const { database, rows } = transaction;
   const known = rows.run(session, run);
   if (known !== undefined) return known;
-  const row = database.get<RunRow & { readonly attemptsByTool: string }>(
-    'SELECT session, run, startedAt, attempts, attemptsByTool, cost, endedRuns FROM run WHERE session = ? AND run = ?',
+  const found = database.get<Omit<RunRow, 'loopEnds'> & { readonly attemptsByTool: string; readonly loopEnds: string }>(
+    'SELECT session, run, startedAt, attempts, attemptsByTool, cost, loopEnds FROM run WHERE session = ? AND run = ?',
     session,
     run,
   );
-  if (row === undefined) return undefined;
-  const byTool = new Map(Object.entries(JSON.parse(row.attemptsByTool) as Record<string, number>));
+  if (found === undefined) return undefined;
+  const byTool = new Map(Object.entries(JSON.parse(found.attemptsByTool) as Record<string, number>));
+  const row: RunRow = { ...found, loopEnds: JSON.parse(found.loopEnds) as number[] };
   const memory = new RunMemory(row, byTool);
   for (const attempt of readAttempts(transaction, row, row.attempts + 1)) {
     const [ending, , effective] = parseAttempt(attempt.attempt);

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { SessionEnding } from '../../../domain/session.ts';
-import type { SessionRow } from '../rows.ts';
+import { COUNTED_LOOP_ENDS } from '../../../domain/attempt.ts';
+import { MAX_LOOP_ENDS, type SessionEnding } from '../../../domain/session.ts';
+import type { LoopEnd, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 
 export function findSession({ database, rows }: Transaction, session: string): SessionRow | undefined {
@@ -31,7 +32,34 @@ export function sessionEnding(
   const { now } = transaction;
   if (session.expiresAt <= now) return 'expired';
   if (session.lastSeenAt + session.idleMs <= now && !hasParkedCall(transaction, session.id)) return 'expired';
-  return run === undefined || hasRun(transaction, session.id, run) ? undefined : 'run-unknown';
+  if (run === undefined || hasRun(transaction, session.id, run)) return undefined;
+  return findLoopEnd(session, run) === undefined ? 'run-unknown' : 'run-ended';
+}
+
+/** From when on the conversation of a run that loop detection ended may have a new one. Undefined for other runs. */
+export function findLoopEnd({ loopEnds }: SessionRow, run: string): number | undefined {
+  return readLoopEnds(loopEnds).findLast(([ended]) => ended === run)?.[2];
+}
+
+/** What a run that is opened now is told. */
+export function latestLoopEnds({ loopEnds }: SessionRow): number[] {
+  return readLoopEnds(loopEnds)
+    .slice(-COUNTED_LOOP_ENDS)
+    .map(([, endedAt]) => endedAt);
+}
+
+export function addLoopEnd(transaction: Transaction, id: string, run: string, restMs: number): void {
+  const session = findSession(transaction, id);
+  if (session === undefined) return;
+  const { now, database, rows } = transaction;
+  const added: LoopEnd = [run, now, now + Math.ceil(restMs)];
+  const loopEnds = [...readLoopEnds(session.loopEnds), added].slice(-MAX_LOOP_ENDS);
+  database.run('UPDATE session SET loopEnds = ? WHERE id = ?', JSON.stringify(loopEnds), id);
+  rows.dropSession(id);
+}
+
+function readLoopEnds(text: string): LoopEnd[] {
+  return text === '[]' ? [] : (JSON.parse(text) as LoopEnd[]);
 }
 
 /** While a person is asked, nobody can expect the agent to be active: the idle expiry is suspended. */

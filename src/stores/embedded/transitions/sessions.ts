@@ -14,7 +14,7 @@ import type { CallRow, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAdministration } from './append-administration.ts';
 import { changeCall } from './call-row.ts';
-import { findSession, hashToken, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
+import { findSession, hashToken, isTokenOf, latestLoopEnds, markSeen, sessionEnding } from './session-row.ts';
 
 export function openSession(transaction: Transaction, request: OpenSessionRequest): { expiresAt: number } {
   const { database, now } = transaction;
@@ -36,7 +36,7 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
     { session: request.id, run: request.run },
   );
   database.run(
-    'INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)',
+    `INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '[]')`,
     request.id,
     scoped.scope,
     JSON.stringify(request.identity),
@@ -125,11 +125,11 @@ export function openRun(transaction: Transaction, { session: id, run }: RunReque
   );
   if ((others?.count ?? 0) >= MAX_RUNS) return 'full';
   transaction.database.run(
-    'INSERT OR IGNORE INTO run (session, run, startedAt, endedRuns) VALUES (?, ?, ?, ?)',
+    'INSERT OR IGNORE INTO run (session, run, startedAt, loopEnds) VALUES (?, ?, ?, ?)',
     id,
     run,
     transaction.now,
-    session.endedRuns,
+    JSON.stringify(latestLoopEnds(session)),
   );
   markSeen(transaction, session);
   return 'opened';

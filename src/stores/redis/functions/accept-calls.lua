@@ -127,7 +127,7 @@ end
 
 local function accept(number, at)
   local asked, head = ids[number], head_of[number]
-  if not head or head.ending then return { 'UNAUTHENTICATED', head and head.ending or 'unknown' } end
+  if not head or (head.ending and not head.rest_ms) then return { 'UNAUTHENTICATED', head and head.ending or 'unknown' } end
   -- The key belongs to this subject, or nobody's business is touched.
   if string.find(asked, head.shape.prefix, 1, true) ~= 1 or seen[asked] then return { 'UNAUTHENTICATED', 'unknown' } end
   seen[asked] = true
@@ -137,6 +137,8 @@ local function accept(number, at)
     known, call_id, continues = find_call(lane, asked, stored[number])
     if known then return answer_known(known, head, ARGV[at + 2], ARGV[at + 4]) end
   end
+  -- Nothing is written: refused calls neither prolong the rest nor fill the store. A caller of an earlier release reads two words only.
+  if head.rest_ms then return { 'UNAUTHENTICATED', 'run-unknown', text(head.rest_ms) } end
   local envelope = ARGV[at + 3]
   local what = overload(head, #envelope)
   if what then return { 'OVERLOADED', what } end

@@ -28,6 +28,23 @@ local function is_full()
   return runs >= tonumber(max_runs)
 end
 
+-- An earlier release counted ended runs without their times, in `ended`: they count from now on. The latest two are
+-- told, see `COUNTED_LOOP_ENDS`: how many, then when.
+local function latest_loop_ends()
+  local known, now = redis.call('HMGET', key, 'loops', 'ended'), text(now_ms())
+  local ends = known[1] or ''
+  if known[2] then
+    local line = ' ' .. now .. ' ' .. now
+    ends = line .. (tonumber(known[2]) > 1 and '\n' .. line or '') .. (ends == '' and '' or '\n' .. ends)
+    redis.call('HSET', key, 'loops', ends)
+    redis.call('HDEL', key, 'ended')
+  end
+  local times = {}
+  for _, ended_at in string.gmatch(ends, LOOP_END) do times[#times + 1] = ended_at end
+  local first = math.max(1, #times - 1)
+  return #times > 0 and text(#times - first + 1) .. ' ' .. table.concat(times, ',', first) or nil
+end
+
 -- The session first, then all that it delegated to.
 local ended, seen = {}, {}
 local function collect(session_id)
@@ -59,8 +76,8 @@ if ending == 'revoked' or ending == 'expired' then return 'ENDED' end
 if change == 'touch' then
   redis.call('HSET', key, 'seen', text(now_ms()))
 elseif change == 'open-run' then
-  if ending == 'run-unknown' and is_full() then return 'FULL' end
-  redis.call('HSETNX', key, run_field(run), opened_run(now_ms(), redis.call('HGET', key, 'ended')))
+  if ending and is_full() then return 'FULL' end
+  redis.call('HSETNX', key, run_field(run), opened_run(now_ms(), latest_loop_ends()))
 elseif change == 'end-run' then
   if detail ~= '' and not ending then record('run.ended', run, detail) end
   if end_run(lane, session, run) then

@@ -20,8 +20,8 @@ local function runs_key(lane) return lane .. 'runs' end
 local function recent_key(lane, run_name) return lane .. 'recent:' .. run_name end
 local function run_field(run) return 'run:' .. run end
 
--- What a session says of its run: when it was opened, and how many of its runs were ended for a loop before.
-local function opened_run(now, ended) return text(now) .. ' ' .. (ended or '0') end
+-- What a session says of its run: when it was opened, how many of the latest runs before it loop detection ended, and when it did, if any.
+local function opened_run(now, loop_ends) return text(now) .. ' ' .. (loop_ends or '0') end
 
 -- Into a table that has room for it already: growing one costs more than all the rest.
 local function read_run(run, value)
@@ -66,7 +66,12 @@ local function sequences(sequence, tool_sequence)
   if sequence == tool_sequence then return same_sequences(sequence) end
   return struct.pack('<I4I4', sequence, tool_sequence)
 end
-local function run_facts(opened, cost) return opened .. ' ' .. text_of(cost) end
+-- The times of ended runs come last, where workers of an earlier release do not look. By far the most runs have none.
+local function run_facts(opened, cost)
+  if #opened <= 15 then return opened .. ' ' .. text_of(cost) end
+  local front, loop_ends = string.match(opened, '^(%d+ %d+)(.*)$')
+  return front .. ' ' .. text_of(cost) .. loop_ends
+end
 
 local tool_tag = remember(function(tool) return string.sub(redis.sha1hex(tool), 1, 4) end)
 

@@ -35,7 +35,8 @@ local function frame_of(shape, limit_text)
   return frame
 end
 
--- `ending` says why the session may not call.
+-- `ending` says why the session may not call. In a run that loop detection ended only calls of before are found; `rest_ms` is the rest of
+-- the time in which its conversation gets no new run.
 local function open_head(lane, head_text, now, now_text, epoch, window_text)
   local zero = string.find(head_text, '\0', 1, true) or 0
   local shape, vouches = read_head(string.sub(head_text, 1, zero - 1)), string.sub(head_text, zero + 1)
@@ -49,6 +50,7 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
     vouched = parent_vouches(lane, shape.session_id, vouches)
   end
   if not vouched then return { ending = 'unknown' } end
+  if ending == 'run-ended' then return { ending = ending, shape = shape, rest_ms = math.max(0, run_opened - now) } end
   if ending then return { ending = ending } end
   local frame = frame_of(shape, shape.is_serial and '1' or window_text)
   local deadline = text_of(now + shape.deadline_ms)

@@ -1,5 +1,6 @@
 --[[ A session is a hash: `facts`, which do not change (token, expiresAt, idleMs, openedAt and identity, one line each) but for a
-  line `revoked` before them once it is, `seen`, its runs, what was offered to each, and `ended`: how many of them were ended for a loop. ]]
+  line `revoked` before them once it is, `seen`, its runs, what was offered to each, and `loops`: the latest runs that loop detection
+  ended, one line each with the run, when it ended, and from when on its conversation may have a new run. ]]
 local REVOKED = 'revoked\n'
 
 local session_facts = remember(function(facts)
@@ -10,7 +11,19 @@ local session_facts = remember(function(facts)
     identity = identity }
 end)
 
--- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did, and what it says of the run.
+local LOOP_END = '([^ \n]*) (%d+) (%d+)'
+
+-- From when on the conversation of a run that loop detection ended may have a new one; nil for other runs.
+local function opens_at(lane, session_id, run)
+  local ends, found = run ~= '' and redis.call('HGET', session_key(lane, session_id), 'loops') or '', nil
+  for ended_run, _, opens in string.gmatch(ends, LOOP_END) do
+    if ended_run == run then found = tonumber(opens) end
+  end
+  return found
+end
+
+-- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did, and what it says of the run:
+-- of one that loop detection ended, from when on its conversation may have a new one.
 local function live_session(lane, session_id, run, now)
   -- Of another type or overwritten by hand: unknown, and no trouble for the sessions beside it.
   local fields = redis.pcall('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run)
@@ -21,15 +34,16 @@ local function live_session(lane, session_id, run, now)
   if now >= expires_at and now < facts.expires_at and redis.call('EXISTS', parked_key(lane, session_id)) == 1 then
     expires_at = facts.expires_at
   end
-  local ending
+  local ending, about_run = nil, fields[3]
   if facts.revoked then
     ending = 'revoked'
   elseif now >= expires_at then
     ending = 'expired'
-  elseif not fields[3] then
-    ending = 'run-unknown'
+  elseif not about_run then
+    about_run = opens_at(lane, session_id, run)
+    ending = about_run and 'run-ended' or 'run-unknown'
   end
-  return facts, seen_at, expires_at, ending, fields[3]
+  return facts, seen_at, expires_at, ending, about_run
 end
 
 -- The next reap sees what nobody else would notice: a parked call is no worker's.

@@ -1,5 +1,6 @@
 --[[ What attempts that went wrong, ran something else than was sent, cost something or end their run change about it. By far the most do not. A note is session, run and,
-  behind a blank, the cost. An attempt's letter is `o` when all is well and `e` when its run ends. ]]
+  behind a blank, the cost; then, if the run ends, for how long its conversation gets no new one. An attempt's letter is `o` when all is
+  well and `e` when its run ends. ]]
 local OK_BYTE, ENDS_RUN_BYTE = 111, 101
 local OK, REFUSED = 'o' .. NO_SIGNATURE, 'r' .. NO_SIGNATURE
 -- By a person; see `DENIED_RESULT`.
@@ -22,8 +23,16 @@ local function watch(lane, run, run_name, one)
   run.watched_until = math.max(run.watched_until, run.attempts + HISTORY)
 end
 
+-- The latest 16 are kept: see `MAX_LOOP_ENDS`. A worker of an earlier release does not say for how long: ten minutes.
+local function add_loop_end(lane, session_id, run, rest_ms)
+  local key, now, lines = session_key(lane, session_id), now_ms(), {}
+  for line in string.gmatch(redis.call('HGET', key, 'loops') or '', '[^\n]+') do lines[#lines + 1] = line end
+  lines[#lines + 1] = run .. ' ' .. text(now) .. ' ' .. text(now + (rest_ms or 600000))
+  redis.call('HSET', key, 'loops', table.concat(lines, '\n', math.max(1, #lines - 15)))
+end
+
 local function write_note(lane, one, meta_key, live_key)
-  local run_name, cost = string.match(one.note, '^([^ ]*) (%d*)$')
+  local run_name, cost, rest_ms = string.match(one.note, '^([^ ]*) (%d*) ?(%d*)$')
   local session_id, run_id = string.match(run_name, '^([^/]*)/(.*)$')
   local value = redis.call('HGET', runs_key(lane), run_name)
   -- A run that has ended has no counters, and gets none by what ends later.
@@ -36,7 +45,7 @@ local function write_note(lane, one, meta_key, live_key)
     redis.call('HSET', runs_key(lane), run_name, write_run(run, one.effective))
   end
   if one.letter == ENDS_RUN_BYTE and end_run(lane, session_id, run_id) then
-    redis.call('HINCRBY', session_key(lane, session_id), 'ended', 1)
+    add_loop_end(lane, session_id, run_id, tonumber(rest_ms))
     redis.call('HINCRBY', meta_key, 'epoch', 1)
     hurry_parked(lane, live_key, session_id)
   end

@@ -1,0 +1,34 @@
+import { trouble } from './errors.ts';
+import { RUN_ENDED_ADVICE } from './gate-errors.ts';
+import type { Outcome } from './outcome.ts';
+import type { SessionEnding } from './session.ts';
+
+/**
+ * The answer to a call in a run that loop detection ended. `restMs`: for so long the conversation gets no new run. It is left out for
+ * calls that were accepted before the run ended.
+ */
+export function runEndedByLoop(restMs?: number): Outcome {
+  const rest = restMs === undefined ? {} : { restMs };
+  const facts = { message: RUN_ENDED_ADVICE, detector: 'ended', scope: 'run', ...rest };
+  return trouble('RUN_ENDED_BY_LOOP', facts);
+}
+
+/** The outcome of an accepted call whose session or run ended before its tool started. */
+export function sessionEnded(ending: SessionEnding): Outcome {
+  return ending === 'run-ended' ? runEndedByLoop() : trouble('SESSION_ENDED', { ending });
+}
+
+/**
+ * For how long the conversation gets no new run, if the gate ended the run with this outcome. Calls that were queued at that moment are
+ * answered with the same code, and end nothing.
+ */
+export function restAfterLoop({ error }: Outcome): number | undefined {
+  const restMs = error?.code === 'RUN_ENDED_BY_LOOP' ? error.facts?.['restMs'] : undefined;
+  return typeof restMs === 'number' ? restMs : undefined;
+}
+
+/** Whether a refused call may be made again in a new run: its run is gone, or a loop ended it and the rest is over. */
+export function mayOpenNextRun({ error }: Outcome): boolean {
+  if (error?.code === 'RUN_UNKNOWN') return true;
+  return error?.code === 'RUN_ENDED_BY_LOOP' && error.facts?.['restMs'] === 0;
+}
