@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { planeError } from '../domain/errors.ts';
-import type { RunId, SessionId } from '../domain/ids.ts';
+import type { CallAnswer } from '../client/call-answer.ts';
+import { planeError, trouble } from '../domain/errors.ts';
+import type { CallId, RunId, SessionId } from '../domain/ids.ts';
+import { runEndedByLoop } from '../domain/session-ended.ts';
 import type { SessionHandle } from '../domain/session.ts';
 import { createAgentSessions, type SessionClient } from './agent-sessions.ts';
 import type { Authenticated } from './authenticated.ts';
@@ -44,6 +46,12 @@ function recordingClient() {
   };
   return { client, opened, revoked, ended, endedRuns };
 }
+
+const ANSWERED: CallAnswer = {
+  kind: 'settled',
+  callId: 'call' as CallId,
+  outcome: { kind: 'ok', executed: 'yes', retryable: false, content: [] },
+};
 
 const runOf = async (handle: Promise<SessionHandle>): Promise<string> => (await handle).run;
 
@@ -112,6 +120,55 @@ describe('agent sessions', () => {
     expect(endedRuns).toEqual([`session1 ${first}`]);
     expect(await runOf(sessions.handleOf(agent(), 'a'))).not.toBe(first);
     expect(await runOf(sessions.handleOf(agent()))).not.toBe(first);
+  });
+
+  it('replace a run that a loop ended only when its rest is over, whatever was refused before', async () => {
+    const { client } = recordingClient();
+    const sessions = createAgentSessions(client);
+    const first = await runOf(sessions.handleOf(agent()));
+    let restMs = 600_000;
+    const made: string[] = [];
+    const call = async ({ run }: SessionHandle): Promise<CallAnswer> => {
+      made.push(run);
+      return run === first ? { kind: 'refused', outcome: runEndedByLoop(restMs) } : ANSWERED;
+    };
+    for (; restMs > 0; restMs -= 100_000) {
+      expect(await sessions.callIn(agent(), undefined, call)).toMatchObject({ kind: 'refused' });
+    }
+    expect(new Set(made)).toEqual(new Set([first]));
+    const [one, other] = await Promise.all([1, 2].map(() => sessions.callIn(agent(), undefined, call)));
+    expect([one, other]).toEqual([ANSWERED, ANSWERED]);
+    // Both at once, and one new run for both.
+    expect(made.slice(6)).toEqual([first, first, 'run1', 'run1']);
+    expect(await runOf(sessions.handleOf(agent()))).toBe('run1');
+  });
+
+  it('replace a run that is gone at once, and no run that the bearer of a session named by its id', async () => {
+    const { client } = recordingClient();
+    const sessions = createAgentSessions(client);
+    const gone: CallAnswer = { kind: 'refused', outcome: trouble('RUN_UNKNOWN', {}) };
+    const first = await runOf(sessions.handleOf(agent(), 'chat'));
+    const call = async ({ run }: SessionHandle): Promise<CallAnswer> => (run === first ? gone : ANSWERED);
+    expect(await sessions.callIn(agent(), 'chat', call)).toBe(ANSWERED);
+    const bearer = agent({ via: 'session', id: 'bearer', session: { id: 'session9' as SessionId, token: 'secret' } });
+    const own: string[] = [];
+    const named = async ({ run }: SessionHandle): Promise<CallAnswer> => {
+      own.push(run);
+      return gone;
+    };
+    expect(await sessions.callIn(bearer, 'A'.repeat(22), named)).toBe(gone);
+    expect(own).toEqual(['A'.repeat(22)]);
+  });
+
+  it('make a call that is refused for any other reason once', async () => {
+    const { client } = recordingClient();
+    const sessions = createAgentSessions(client);
+    let count = 0;
+    for (const outcome of [trouble('SESSION_REVOKED', {}), trouble('KEY_CONFLICT', { callId: 'c' })]) {
+      const refused: CallAnswer = { kind: 'refused', outcome };
+      expect(await sessions.callIn(agent(), undefined, async () => ((count += 1), refused))).toBe(refused);
+    }
+    expect(count).toBe(2);
   });
 
   it('open another session when the first has ended', async () => {

@@ -1,6 +1,8 @@
+import type { CallAnswer } from '../client/call-answer.ts';
 import type { Client } from '../client/client.ts';
 import { planeError } from '../domain/errors.ts';
 import type { RunId, SessionId } from '../domain/ids.ts';
+import { mayOpenNextRun } from '../domain/session-ended.ts';
 import type { SessionHandle } from '../domain/session.ts';
 import type { TokenStore } from '../ports/token-store.ts';
 import { actorOf } from './actor-of.ts';
@@ -17,6 +19,12 @@ export interface AgentSessions {
    * bearer is no agent or its session has ended.
    */
   handleOf(bearer: Authenticated, runName?: string): Promise<SessionHandle>;
+  /**
+   * Makes a call in the session and run that `handleOf` gives. If it is refused because a run that this gateway chose is over, makes it
+   * once more in a new run: at once if the run was ended by hand, and after its rest if loop detection ended it. The rest is counted by
+   * the store, from the end of the run; refused calls do not prolong it. A run that the bearer named by its id is never replaced.
+   */
+  callIn(bearer: Authenticated, runName: string | undefined, call: CallInSession): Promise<CallAnswer>;
   /** Nobody will come back for the run of this name. It ends in the store too, unless calls of it are under way. */
   endRun(bearerId: string, runName: string): Promise<void>;
   /**
@@ -29,6 +37,8 @@ export interface AgentSessions {
   /** Forgets all of them. They are not revoked: calls that wait for a person must outlive a restart. */
   closeAll(): Promise<void>;
 }
+
+export type CallInSession = (session: SessionHandle) => Promise<CallAnswer>;
 
 export type SessionClient = Pick<Client, 'openSession' | 'openRun' | 'endRun' | 'revokeSession' | 'touchSession'>;
 
@@ -145,19 +155,36 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     return run;
   }
 
+  async function handleOf(bearer: Authenticated, runName?: string): Promise<SessionHandle> {
+    if (runName !== undefined && !RUN_NAME.test(runName)) {
+      throw planeError('PARAMETER_INVALID', {
+        problems: ['the name of a run is text of 1 to 128 characters without control characters'],
+      });
+    }
+    const live = await findLive(bearer);
+    const session = await live.session;
+    if (isRunId(bearer, runName)) return { ...session, run: runName as RunId };
+    return { ...session, run: await runOf(live, runName ?? UNNAMED, bearer) };
+  }
+
+  /** Forgets a run that is over, so that the next handle has another one. */
+  async function dropRun({ runs }: Held, name: string, over: RunId): Promise<void> {
+    const known = runs.get(name);
+    const isOver = known !== undefined && (await known.run) === over;
+    // A call beside this one may have replaced it meanwhile.
+    if (isOver && runs.get(name) === known) runs.delete(name);
+  }
+
   return {
-    async handleOf(bearer, runName) {
-      if (runName !== undefined && !RUN_NAME.test(runName)) {
-        throw planeError('PARAMETER_INVALID', {
-          problems: ['the name of a run is text of 1 to 128 characters without control characters'],
-        });
-      }
-      const live = await findLive(bearer);
-      const session = await live.session;
-      if (bearer.via === 'session' && runName !== undefined && RUN_ID.test(runName)) {
-        return { ...session, run: runName as RunId };
-      }
-      return { ...session, run: await runOf(live, runName ?? UNNAMED, bearer) };
+    handleOf,
+    async callIn(bearer, runName, call) {
+      const session = await handleOf(bearer, runName);
+      const answer = await call(session);
+      const isOver = answer.kind === 'refused' && mayOpenNextRun(answer.outcome);
+      const live = held.get(bearer.id);
+      if (!isOver || live === undefined || isRunId(bearer, runName)) return answer;
+      await dropRun(live, runName ?? UNNAMED, session.run);
+      return call(await handleOf(bearer, runName));
     },
     async endRun(bearerId, runName) {
       const live = held.get(bearerId);
@@ -183,6 +210,11 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
       held.clear();
     },
   };
+}
+
+/** The bearer of a session may name a run by the id that it was given. */
+function isRunId({ via }: Authenticated, runName: string | undefined): boolean {
+  return via === 'session' && runName !== undefined && RUN_ID.test(runName);
 }
 
 function handleOfBearer({ session, expiresAt }: Authenticated): SessionHandle {

@@ -14,6 +14,8 @@ export interface Problem {
   readonly fix?: string;
   readonly facts?: JsonObject;
   readonly retryAfterMs?: number;
+  /** Only for a call that was refused: how it ended, in the words of an outcome. */
+  readonly outcome?: Pick<Outcome, 'kind' | 'executed' | 'retryable'>;
 }
 
 /** Trouble of the plane's own parts says in its text where they are; only the log is told that. */
@@ -120,6 +122,11 @@ const STATUS_OF_OUTCOME: Readonly<Record<OutcomeKind, number>> = {
   indeterminate: 502,
 };
 
+/** Codes whose status is not that of their kind. A run that is gone says nothing about credentials: 401 would. */
+const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = { ARGUMENTS_TOO_LARGE: 413, RUN_UNKNOWN: 404 };
+
+type RefusedOutcome = Pick<Outcome, 'kind' | 'executed' | 'retryable' | 'error'>;
+
 /** Any error as an answer. What is not ours tells nothing but that it happened. */
 export function problemOf(error: unknown): Problem {
   if (!(error instanceof PlaneError)) return problemOf(planeError('INTERNAL', { problem: 'it failed' }));
@@ -130,10 +137,10 @@ export function problemOf(error: unknown): Problem {
 }
 
 /** A call that was refused before it was accepted. */
-export function problemOfOutcome({ kind, error }: Pick<Outcome, 'kind' | 'error'>): Problem {
+export function problemOfOutcome({ kind, executed, retryable, error }: RefusedOutcome): Problem {
   const { code = 'INTERNAL', message = 'The call was refused.', fix, facts } = error ?? {};
-  const status = code === 'ARGUMENTS_TOO_LARGE' ? 413 : STATUS_OF_OUTCOME[kind];
-  return createProblem({ status, code, detail: message, fix, facts });
+  const status = STATUS_OF_REFUSAL[code] ?? STATUS_OF_OUTCOME[kind];
+  return { ...createProblem({ status, code, detail: message, fix, facts }), outcome: { kind, executed, retryable } };
 }
 
 /** For answers that no thrown error stands for, e.g. a decision that came second. */

@@ -78,8 +78,7 @@ export function addCalls(api: Api, needs: ApiNeeds): void {
     async (context, { headers, body }) => {
       const { tool, arguments: args, deadlineMs, waitMs, untrusted } = body;
       const { 'idempotency-key': key, 'sallyport-run': run, traceparent: trace, tracestate: traceState } = headers;
-      const handle = await sessions.handleOf(context.get('auth'), run);
-      const answer = await client.call(handle, tool, args as JsonObject, {
+      const options = {
         via: 'http',
         ...(key === undefined ? {} : { key }),
         ...(deadlineMs === undefined ? {} : { deadlineMs }),
@@ -87,7 +86,10 @@ export function addCalls(api: Api, needs: ApiNeeds): void {
         ...(untrusted === undefined ? {} : { untrusted: untrusted as JsonObject }),
         ...(trace === undefined ? {} : { trace }),
         ...(traceState === undefined ? {} : { traceState }),
-      });
+      } as const;
+      const answer = await sessions.callIn(context.get('auth'), run, (session) =>
+        client.call(session, tool, args as JsonObject, options),
+      );
       return answerCall(context, await withApproval(needs, answer));
     },
   );

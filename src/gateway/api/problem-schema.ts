@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { OUTCOME_KINDS } from '../../domain/outcome.ts';
+import { EXECUTED } from './outcome-schema.ts';
 
 /** Every answer that is no success, as `application/problem+json`. */
 export const problemSchema = z
@@ -11,6 +13,10 @@ export const problemSchema = z
     fix: z.string().optional(),
     facts: z.record(z.string(), z.unknown()).optional(),
     retryAfterMs: z.number().optional(),
+    outcome: z
+      .object({ kind: z.enum(OUTCOME_KINDS), executed: z.enum(EXECUTED), retryable: z.boolean() })
+      .optional()
+      .openapi({ description: 'Only for a call that was refused: how it ended, in the words of an outcome.' }),
   })
   .meta({ id: 'Problem' });
 export type ProblemView = z.infer<typeof problemSchema>;

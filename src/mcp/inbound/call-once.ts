@@ -178,7 +178,7 @@ async function attach(
 }
 
 function call(
-  { home, peer, session, tool, args, wish, ctx, signal, method }: OwnRequest,
+  { home, peer, tool, args, wish, ctx, signal, method }: OwnRequest,
   answered: Answered | undefined,
   hear: (event: CallEvent) => void,
   key: string,
@@ -186,7 +186,7 @@ function call(
   const { client, config } = home.plane;
   const { waitMs, taskAfterMs } = config.gateway.mcp;
   const { trace, traceState } = wish;
-  return client.call(session, tool, args, {
+  const options = {
     // A client that knows tasks need not sit it out.
     waitMs: knowsTasks(peer) && method === 'tools/call' ? taskAfterMs : waitMs,
     signal,
@@ -196,7 +196,8 @@ function call(
     key,
     ...(trace === undefined ? {} : { trace }),
     ...(traceState === undefined ? {} : { traceState }),
-  });
+  } as const;
+  return home.callIn(peer, wish.run, (session) => client.call(session, tool, args, options));
 }
 
 /**

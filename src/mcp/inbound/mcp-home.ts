@@ -1,4 +1,5 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
+import type { CallAnswer } from '../../client/call-answer.ts';
 import type { SessionToolkit } from '../../client/session-toolkits.ts';
 import type { SessionHandle } from '../../domain/session.ts';
 import type { JsonRpcId } from './json-rpc.ts';
@@ -39,6 +40,12 @@ export interface McpHome {
   readonly seals: Seals;
   readonly owed: OwedCalls;
   handleOf(caller: McpCaller, runName?: string): Promise<SessionHandle>;
+  /** Makes a call in the run that the caller is in now: another one than before, if that has ended and may be replaced. */
+  callIn(
+    caller: McpCaller,
+    runName: string | undefined,
+    call: (session: SessionHandle) => Promise<CallAnswer>,
+  ): Promise<CallAnswer>;
   /** As the store says now. */
   toolsOf(caller: McpCaller): Promise<ShownTools>;
   /** Of a moment ago, if it is known. */
@@ -80,6 +87,12 @@ export function createMcpHome(plane: McpPlane): McpHome {
     isStopping: () => stopping,
     stop: () => void (stopping = true),
     handleOf,
+    async callIn(caller, named, call) {
+      const runName = named ?? caller.runName;
+      const { sessions } = plane;
+      if (sessions.callIn !== undefined) return sessions.callIn(caller.bearer, runName, call);
+      return call(await sessions.handleOf(caller.bearer, runName));
+    },
     toolsOf,
     async knownToolsOf(caller) {
       const found = known.get(keyOf(caller));

@@ -1,3 +1,4 @@
+import type { CallAnswer } from '../../client/call-answer.ts';
 import type { Client } from '../../client/client.ts';
 import type { Config } from '../../config/config-schema.ts';
 import type { Identity, SessionHandle } from '../../domain/session.ts';
@@ -26,6 +27,12 @@ export interface McpPlane {
   readonly sessions: {
     /** The session of this bearer, and its run of this name. */
     handleOf(bearer: McpBearer, runName?: string): Promise<SessionHandle>;
+    /** Makes a call in that session and run; once more in a new one, if what was chosen for the bearer is over. Absent: in that one only. */
+    callIn?(
+      bearer: McpBearer,
+      runName: string | undefined,
+      call: (session: SessionHandle) => Promise<CallAnswer>,
+    ): Promise<CallAnswer>;
     /** Nobody will come back for the run of this name. */
     endRun?(bearerId: string, runName: string): Promise<void>;
   };
