@@ -2,6 +2,7 @@ import { INVARIANTS } from './invariants.ts';
 import type { RequirementGroup } from './requirement.ts';
 import { ROWS_A1 } from './rows-a1.ts';
 import { ROWS_A } from './rows-a.ts';
+import { ROWS_AFTER_A_LOOP } from './rows-after-a-loop.ts';
 import { ROWS_AUDIT_ROLES } from './rows-audit-roles.ts';
 import { ROWS_ADMINISTRATION } from './rows-administration.ts';
 import { ROWS_B } from './rows-b.ts';
@@ -27,5 +28,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'Administration in the audit', rows: ROWS_ADMINISTRATION },
   { title: 'The documented set-up', rows: ROWS_SETUP },
   { title: 'The front of the gateway', rows: ROWS_FRONT },
+  { title: 'After a loop', rows: ROWS_AFTER_A_LOOP },
   { title: 'Invariants', rows: INVARIANTS },
 ];

@@ -4,6 +4,7 @@ import { ACCEPT } from './accept.ts';
 import { BYTES } from './bytes.ts';
 import { AUDIT_ROLES } from './audit-roles.ts';
 import { ADMINISTRATION } from './administration.ts';
+import { AFTER_A_LOOP } from './after-a-loop.ts';
 import { FRONT } from './front.ts';
 import { LEASE } from './lease.ts';
 import { OWED } from './owed.ts';
@@ -36,4 +37,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...ADMINISTRATION,
   ...SETUP,
   ...FRONT,
+  ...AFTER_A_LOOP,
 ];

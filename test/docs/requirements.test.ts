@@ -31,6 +31,7 @@ describe('the requirements', () => {
       ...numbered('ADM', 3),
       ...numbered('SET', 6),
       ...numbered('FR', 6),
+      ...numbered('AL', 3),
       ...numbered('I', 26),
     ]);
   });
