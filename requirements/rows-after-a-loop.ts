@@ -38,6 +38,7 @@ export const ROWS_AFTER_A_LOOP: readonly Requirement[] = [
       test(AFTER, 'over HTTP a named run is replaced like the unnamed one'),
       test(AFTER, 'gives the same client its next run when the rest is over'),
       test(AFTER, 'on standard input and output gets its next run'),
+      test(AFTER, 'the command line is told the same in the run of a session file'),
       test(AFTER, 'a run that was ended by hand is replaced at once'),
       test(SESSIONS, 'only when its rest is over'),
       test('src/gate/wrap/gate-loops.test.ts', 'which calls in between do not prolong'),

@@ -22,7 +22,9 @@ export function sessionEnded(ending: SessionEnding): Outcome {
  * For how long the conversation gets no new run, if the gate ended the run with this outcome. Calls that were queued at that moment are
  * answered with the same code, and end nothing.
  */
-export function restAfterLoop({ error }: Outcome): number | undefined {
+export function restAfterLoop({ kind, error }: Outcome): number | undefined {
+  // A tool may fail with any code. It must not end its run with it.
+  if (kind !== 'blocked') return undefined;
   const restMs = error?.code === 'RUN_ENDED_BY_LOOP' ? error.facts?.['restMs'] : undefined;
   return typeof restMs === 'number' ? restMs : undefined;
 }

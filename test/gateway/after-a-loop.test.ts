@@ -163,6 +163,19 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
     expect([after.status, codeOf(after)]).toEqual([200, 'ok']);
   });
 
+  it('the command line is told the same in the run of a session file; without one it has a session of its own', async () => {
+    const { folder: place } = gateway;
+    const who = ['--subject', `subject-${(subjects += 1)}`, '--agent', 'assistant'];
+    expect(await place.cli('sessions', 'open', ...who, '--out', 'own.session')).toMatchObject({ code: 0 });
+    const inFile = (text: string) => place.call('basic.echo', { text }, '--session-file', 'own.session');
+    await untilEnded(async () => /\((RUN_ENDED_BY_LOOP)/.exec((await inFile('the same')).stderr)?.[1]);
+    const refused = await inFile('something else');
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain('blocked (RUN_ENDED_BY_LOOP');
+    expect(refused.stderr).toMatch(ADVICE);
+    expect(await place.call('basic.echo', { text: 'the same' }, ...who)).toMatchObject({ code: 0 });
+  });
+
   it('the session is strict for a while, and then as patient as before', async () => {
     const token = await tokenOf('forgetful');
     const inRun = (name: string): RequestWish => ({ headers: { 'sallyport-run': name } });

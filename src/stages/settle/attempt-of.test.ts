@@ -72,6 +72,8 @@ describe('attemptOf', () => {
     expect(attempted(OK).attempt).not.toHaveProperty('endsRun');
     // A call that was queued when its run ended must not end a run that was opened since.
     expect(attempted(sessionEnded('run-ended')).attempt).not.toHaveProperty('endsRun');
+    const byTool: Outcome = { ...ended, kind: 'failed', executed: 'yes' };
+    expect(attempted(byTool).attempt).not.toHaveProperty('endsRun');
   });
 
   it('is ok or failed when a result cannot be compared, and the call ends as it would', () => {
