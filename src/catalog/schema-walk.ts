@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import { unescapeStep } from '../domain/json-pointer.ts';
 
 /** Keywords whose value is one schema, a list of schemas, or schemas by name. Everything else is data and never looked into. */
 const ONE = [
@@ -92,7 +93,7 @@ export function resolveLocalReference(
 
 function decodePointerPart(part: string): string | undefined {
   try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    return unescapeStep(decodeURIComponent(part));
   } catch {
     return undefined;
   }

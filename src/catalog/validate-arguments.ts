@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonObject } from '../domain/json.ts';
+import { stepsOf } from '../domain/json-pointer.ts';
 import { findSchemaFault } from './inspect-schema.ts';
 import { schemaValidatorFor } from './schema-dialects.ts';
 
@@ -133,10 +134,7 @@ function describeProblem(error: ErrorObject): string {
 
 /** `/list/0/name` as `list[0].name`. Names may be the caller's, so they are cut and escaped. */
 function showPlace(pointer: string, last?: unknown): string {
-  const names = pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const names = stepsOf(pointer);
   if (typeof last === 'string') names.push(last);
   const shown = names.slice(0, 12).map((name, index) => {
     if (/^\d{1,9}$/.test(name)) return `[${name}]`;

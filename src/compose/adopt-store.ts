@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { indexTools } from '../domain/catalog.ts';
 import { planeError, trouble } from '../domain/errors.ts';
 import type { CallRecord } from '../domain/call.ts';
+import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import type { Store } from '../ports/store.ts';
 import { adoptEmbeddedStore, inspectEmbeddedAdoption } from '../stores/embedded/backup-store.ts';
 import { adoptRedisStore, inspectAdoption, type Adoption } from '../stores/redis/adopt-store.ts';
@@ -21,7 +22,7 @@ export interface Adopted {
   readonly libraries: readonly LibraryState[];
 }
 
-const folderOf = (options: { readonly folder?: string }): string => resolve(options.folder ?? '.sallyport');
+const folderOf = (options: { readonly folder?: string }): string => resolve(options.folder ?? DEFAULT_FOLDER);
 
 /** What is there and what is known to be missing. Changes nothing. */
 export function inspectAdoptionOf(options: StoreOptions): Promise<Adoption> {

@@ -9,6 +9,7 @@ import { withServer, type ReachedServer } from '../stores/redis/with-server.ts';
 import { describeLibrary, loadLibraries } from './load-libraries.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import { RELEASE } from './release.ts';
+import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 
 export interface BackupOptions {
   readonly folder: string;
@@ -32,7 +33,7 @@ export function restoreStore(
 ): Promise<BackupManifest> {
   return store.store === 'redis'
     ? restoreRedisStore(store.redis, options)
-    : restoreEmbeddedStore(resolve(store.folder ?? '.sallyport'), options);
+    : restoreEmbeddedStore(resolve(store.folder ?? DEFAULT_FOLDER), options);
 }
 
 export interface Upgrade {

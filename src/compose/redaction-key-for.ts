@@ -1,13 +1,13 @@
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { planeError } from '../domain/errors.ts';
+import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { newRedactionKey, readKeyLines, writeKeyLine, type RedactionKey } from '../redact/redaction-key.ts';
 import { readPrivateFile } from '../secrets/read-private-file.ts';
 import { randomId } from '../wire/ids.ts';
 import type { StoreOptions } from './open-store.ts';
 
 const NAME = 'redaction.key';
-const DEFAULT_FOLDER = '.sallyport';
 
 /**
  * The key that marks are made with: of the file that is named, or of one beside the embedded store, which is made when it is missing.

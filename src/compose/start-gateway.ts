@@ -3,6 +3,7 @@ import { drainLanes, type LaneDrains } from '../audit/drain-lanes.ts';
 import { drainStatements } from '../audit/drain-statements.ts';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
+import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { createLog } from '../observe/log.ts';
 import { startTelemetry, type Telemetry, type TelemetryOptions } from '../observe/telemetry.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
@@ -57,7 +58,6 @@ export interface RunningGateway {
 
 const DEFAULT_LEASE_MS = 15_000;
 const CHECK_STORE_MS = 2000;
-const DEFAULT_FOLDER = '.sallyport';
 
 /** Boot: store, sink, keys, health, drains. A sink that cannot be reached at the start refuses the start. */
 export async function startGateway(

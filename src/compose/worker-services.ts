@@ -1,5 +1,6 @@
 import type { LoadedModule, LoadResult } from '../catalog/loaded-module.ts';
 import type { ServiceHealth } from '../domain/service.ts';
+import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import type { Log } from '../ports/log.ts';
 import { loadServices, type ServiceEntries } from '../services/load-services.ts';
 import { readSecret, type SecretSource } from '../services/read-secret.ts';
@@ -9,7 +10,6 @@ import { openRedisScopes } from '../services/storage/redis/open-redis.ts';
 import type { ScopedStore } from '../services/storage/scoped-store.ts';
 import type { StoreOptions } from './open-store.ts';
 
-const DEFAULT_FOLDER = '.sallyport';
 const HEALTH_EVERY_MS = 5000;
 
 export interface WorkerServicesOptions {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { LIMITS } from '../domain/call.ts';
+import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { auditSchema } from './audit-schema.ts';
 import { gatewayHttp } from './gateway-schema.ts';
 import { hookList } from './hook-schema.ts';
@@ -156,7 +157,7 @@ export const configSchema = group({
   store: option(oneOf('embedded', 'redis'), 'embedded', 'Where everything durable is: one SQLite file, or Redis.', {
     flag: '--store',
   }),
-  folder: option(filePath, '.sallyport', 'Folder of the embedded store.', { flag: '--folder' }),
+  folder: option(filePath, DEFAULT_FOLDER, 'Folder of the embedded store.', { flag: '--folder' }),
   redis: redis.prefault({}),
   worker: worker.prefault({}),
   gateway: group({

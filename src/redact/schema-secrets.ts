@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import { unescapeStep } from '../domain/json-pointer.ts';
 
 /** The schemas that speak of one value, those of all branches together. */
 export interface SchemaPlace {
@@ -95,7 +96,7 @@ function resolve(root: JsonObject, reference: string): JsonValue | undefined {
   if (!reference.startsWith('#/')) return undefined;
   let value: JsonValue | undefined = root;
   for (const part of reference.slice(2).split('/')) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = unescapeStep(part);
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
     value = (value as JsonObject)[name];
   }

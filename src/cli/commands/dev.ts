@@ -4,6 +4,7 @@ import { RELEASE } from '../../compose/release.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
 import type { Config } from '../../config/config-schema.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
+import { DEFAULT_FOLDER } from '../../domain/default-folder.ts';
 import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
@@ -120,7 +121,7 @@ function announce(terminal: Terminal, running: RunningDev, config: Config, login
 /** A tool that changes nothing and needs no arguments, if there is one. */
 function nextCommand(tools: readonly ToolDeclaration[], folder: string): string {
   const program = ownCommand(process.argv[1] ?? 'sallyport', process.cwd());
-  const where = folder === '.sallyport' ? '' : ` --folder ${shellWord(folder)}`;
+  const where = folder === DEFAULT_FOLDER ? '' : ` --folder ${shellWord(folder)}`;
   const simple = tools.filter(
     ({ effect, privileged, inputSchema: { required } }) =>
       effect === 'read' && !privileged && (!Array.isArray(required) || required.length === 0),

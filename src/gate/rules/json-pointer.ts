@@ -1,3 +1,5 @@
+import { unescapeStep } from '../../domain/json-pointer.ts';
+
 /** One step of a pointer into arguments: every element, or a member. */
 export type PointerStep =
   | { readonly kind: 'every' }
@@ -17,7 +19,7 @@ export function parsePointer(text: string): readonly PointerStep[] | undefined {
     .split('/')
     .map((part): PointerStep => {
       if (part === '*') return EVERY;
-      const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+      const name = unescapeStep(part);
       return { kind: 'member', name, index: INDEX.test(name) ? Number(name) : -1 };
     });
   return steps.length > MOST_STEPS ? undefined : Object.freeze(steps);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { planeError } from '../../domain/errors.ts';
+import { DEFAULT_FOLDER } from '../../domain/default-folder.ts';
 import { STORE_METHODS, type Store, type StoreMethod } from '../../ports/store.ts';
 import { readPlaneAddress, storeFile } from './ownership.ts';
 import { StoreClient } from './store-client.ts';
@@ -32,7 +33,7 @@ const DEFAULT_PATIENCE_MS = 15_000;
 
 /** The whole store in one SQLite file, which one process owns and serves to the others over a unix socket. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Promise<EmbeddedStore> {
-  const folder = resolve(options.folder ?? '.sallyport');
+  const folder = resolve(options.folder ?? DEFAULT_FOLDER);
   const mode = options.mode ?? 'auto';
   let incarnation: string | undefined;
   const client = new StoreClient(async (events) => {

@@ -2,9 +2,9 @@ import type { Database } from './database.ts';
 import type { RunMemory } from './run-memory.ts';
 import type { CallRow, SessionRow } from './rows.ts';
 
-const MAX_CALLS = 8_192;
-const MAX_SESSIONS = 1_024;
-const MAX_RUNS = 1_024;
+const MAX_CACHED_CALLS = 8_192;
+const MAX_CACHED_SESSIONS = 1_024;
+const MAX_CACHED_RUNS = 1_024;
 
 /** A session with those of its runs that were looked up and found. */
 export interface CachedSession {
@@ -27,7 +27,7 @@ export class RowCache {
   /** Only calls under way: nothing waits for the others. */
   keepCall(callId: string, call: CallRow): void {
     if (call.state === 'settled') return;
-    if (this.#calls.size >= MAX_CALLS) this.clearCalls();
+    if (this.#calls.size >= MAX_CACHED_CALLS) this.clearCalls();
     this.#calls.set(call.seq, call);
     this.#callsById.set(callId, call);
   }
@@ -46,7 +46,7 @@ export class RowCache {
   }
 
   keepSession(row: SessionRow): CachedSession {
-    if (this.#sessions.size >= MAX_SESSIONS) this.#sessions.clear();
+    if (this.#sessions.size >= MAX_CACHED_SESSIONS) this.#sessions.clear();
     const session = { row, runs: new Set<string>() };
     this.#sessions.set(row.id, session);
     return session;
@@ -61,7 +61,7 @@ export class RowCache {
   }
 
   keepRun(memory: RunMemory): RunMemory {
-    if (this.#runs.size >= MAX_RUNS) {
+    if (this.#runs.size >= MAX_CACHED_RUNS) {
       this.#runs.clear();
       // The file does not know about these yet.
       for (const changed of this.#changedRuns) this.#runs.set(nameOf(changed), changed);
