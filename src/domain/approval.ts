@@ -32,6 +32,11 @@ export interface Asker {
   readonly grantable: boolean;
 }
 
+/** `rule prod-writes`: as questions, reasons, log and audit name it. */
+export function nameOfAsker({ kind, id }: Pick<Asker, 'kind' | 'id'>): string {
+  return `${kind} ${id}`;
+}
+
 /** A place of a question that is shown as a mark until the approver reveals it. */
 export interface QuestionMask {
   readonly of: 'arguments' | 'answers';

@@ -162,6 +162,13 @@ describe('mergeAgain', () => {
     expect(mergeAgain([rule('c')], { approval, askers: [] }, DEFAULTS)).toEqual(merge(rule('c')));
   });
 
+  it('leaves out the reasons of a rule whose name only begins like that of one which asks again', () => {
+    const { timeoutMs: waitMs, ...both } = merge(rule('a', { reason: 'x' }), rule('ab', { reason: 'y' }), rule('a-b'));
+    const asked = { question: both, requestedAt: 1000, expiresAt: 1000 + waitMs } as unknown as Approval;
+    const again = mergeAgain([rule('c')], { approval: asked, askers: [rule('a').asker] }, DEFAULTS);
+    expect(again.reasons).toEqual(['rule c asks', 'rule a: x']);
+  });
+
   it('is as strict as both questions, and leaves out reasons of those that do not ask again', () => {
     expect(mergeAgain([rule('c', { approvers: ['bob'] })], { approval, askers: [b] }, DEFAULTS)).toMatchObject({
       askers: [rule('c').asker, b],

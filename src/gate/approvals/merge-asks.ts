@@ -1,6 +1,7 @@
 import {
   APPROVAL_DECISIONS,
   APPROVAL_LIMITS,
+  nameOfAsker,
   SEVERITIES,
   type Approval,
   type ApprovalDecision,
@@ -85,7 +86,7 @@ export function mergeAgain(asks: readonly Ask[], before: AskedBefore, defaults: 
 
 function saidBefore({ approval: { question, requestedAt, expiresAt }, askers }: AskedBefore): MergedAsk {
   const { title, description, reasons, severity, detail, decisions, approvers, quorum } = question;
-  const isAgain = (reason: string): boolean => askers.some((asker) => reason.startsWith(nameOf(asker)));
+  const isAgain = (reason: string): boolean => askers.some((asker) => isReasonOf(asker, reason));
   return {
     askers,
     title,
@@ -100,10 +101,6 @@ function saidBefore({ approval: { question, requestedAt, expiresAt }, askers }: 
   };
 }
 
-function nameOf({ kind, id }: Pick<Asker, 'kind' | 'id'>): string {
-  return `${kind} ${id}`;
-}
-
 function rank(severity: Severity = 'warning'): number {
   return SEVERITIES.indexOf(severity);
 }
@@ -114,8 +111,14 @@ function strictest(severities: readonly Severity[]): Severity {
 
 function reasonOf({ asker, reason, description }: Ask): string {
   const text = reason ?? description;
-  const who = nameOf(asker);
+  const who = nameOfAsker(asker);
   return cutText(text === undefined ? `${who} asks` : `${who}: ${text}`, APPROVAL_LIMITS.reasonLength);
+}
+
+/** By the whole name: `rule a` has no part in what `rule ab` says. */
+function isReasonOf(asker: Asker, reason: string): boolean {
+  const who = nameOfAsker(asker);
+  return reason === `${who} asks` || reason.startsWith(`${who}: `);
 }
 
 /** A no is always possible. A yes for always is offered only where a grant would answer everybody who asks. */

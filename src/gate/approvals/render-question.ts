@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, QuestionMask } from '../../domain/approval.ts';
+import { nameOfAsker, type ApprovalQuestion, type QuestionMask } from '../../domain/approval.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { stepsOf } from '../../domain/json-pointer.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
@@ -78,7 +78,7 @@ export function renderQuestion(question: ApprovalQuestion, options: RenderOption
     tool: question.tool,
     toolDigest: question.toolDigest,
     requester: line(`${identity.subject} (tenant ${identity.tenant}), agent ${identity.agent}`),
-    askers: question.askers.map(({ kind, id }) => line(`${kind} ${id}`)),
+    askers: question.askers.map((asker) => line(nameOfAsker(asker))),
     arguments: shown,
     ...(shownAnswers === undefined ? {} : { answers: shownAnswers }),
     masked: shown.redacted + (shownAnswers?.redacted ?? 0),

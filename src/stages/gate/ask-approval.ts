@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, Asker, QuestionMask } from '../../domain/approval.ts';
+import { nameOfAsker, type ApprovalQuestion, type Asker, type QuestionMask } from '../../domain/approval.ts';
 import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { RunHistory } from '../../domain/attempt.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
@@ -81,7 +81,7 @@ function logAsked(call: GatedCall, question: ApprovalQuestion, expiresAt: number
 }
 
 function namesOf(askers: readonly Asker[]): string[] {
-  return askers.map(({ kind, id }) => `${kind} ${id}`);
+  return askers.map(nameOfAsker);
 }
 
 /** `askers`: what wanted a person to be asked, where no stored question says so. */
