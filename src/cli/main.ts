@@ -5,7 +5,7 @@ import { CommanderError } from 'commander';
 import { COMMANDS } from './command-table.ts';
 import { describeFailure } from './describe-failure.ts';
 import { EXIT } from './exit-codes.ts';
-import { createProgram } from './program.ts';
+import { commandWord, createProgram } from './program.ts';
 import { createTerminal } from './terminal.ts';
 
 /*
@@ -15,7 +15,8 @@ import { createTerminal } from './terminal.ts';
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 /** These end in their own order. `mcp` first hands over the calls of a client that no longer reads. */
-const isLongRunning = ['dev', 'worker', 'mcp'].some((name) => process.argv.includes(name));
+const LONG_RUNNING: readonly string[] = ['dev', 'worker', 'mcp'];
+let isLongRunning = false;
 
 /** Whoever reads our output may stop at any time (`| head`); that is no error. */
 for (const stream of [process.stdout, process.stderr]) {
@@ -49,6 +50,7 @@ function namedIn(args: readonly string[]): string[] {
 async function parse(args: readonly string[], names: readonly string[]): Promise<void> {
   const program = await createProgram(names.length === 0 ? undefined : names);
   if (args.length === 0) program.help({ error: true });
+  program.hook('preAction', (_, action) => void (isLongRunning = LONG_RUNNING.includes(commandWord(action))));
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {

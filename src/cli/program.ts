@@ -26,6 +26,13 @@ export async function createProgram(names: readonly string[] = Object.keys(COMMA
   return program;
 }
 
+/** The first word of the command: `tokens` for `sallyport tokens create mcp`. */
+export function commandWord(action: Command): string {
+  let command = action;
+  while (command.parent?.parent) command = command.parent;
+  return command.name();
+}
+
 /** Arguments of a process can be read by everybody on the machine, and stay in the shell's history. */
 function refuseToken(): never {
   throw usage('A token does not belong on the command line.', 'Put the session into a file: --session-file FILE');
