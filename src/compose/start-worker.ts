@@ -264,7 +264,7 @@ async function boot(
     const problems = findModuleProblems(modules.loaded, pool, published);
     if (problems.length > 0)
       log.error({ problems }, 'the worker is not ready: its modules are not what they should be');
-    supervisor.tellModules(problems);
+    supervisor.setModuleProblems(problems);
   };
   await judgeModules();
   const consumer = consume(

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ServiceHealth } from '../domain/service.ts';
+import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { serveHealth, type HealthServer, type Readiness } from '../worker/health-server.ts';
 import { supervise } from '../worker/supervise.ts';
@@ -11,7 +12,6 @@ import type { SupervisorMessage, SupervisorOrder, SupervisorSetup } from './supe
 const WEDGED_AFTER_MS = 6000;
 const STORE_SILENT_MS = 10_000;
 const SCRAPE_MS = 5000;
-const DEFAULT_FOLDER = '.sallyport';
 
 const setup = workerData as SupervisorSetup;
 const send = (message: SupervisorMessage): void => parentPort!.postMessage(message);
@@ -48,8 +48,9 @@ function readiness(): Readiness {
     reasons.push(`the consumer loop has not moved for ${Math.round((now - beatSeenAt) / 1000)} s`);
   }
   if (now - supervision.storeSeenAt > STORE_SILENT_MS) reasons.push('the store does not answer');
-  for (const { service, state, detail = 'unknown' } of services) {
-    if (state === 'failed') reasons.push(`the service ${service} has failed: ${detail}`);
+  // Its own words may show a password, and these reasons are read without a login. The log and doctor have them.
+  for (const { service, state } of services) {
+    if (state === 'failed') reasons.push(`the service ${service} has failed`);
   }
   reasons.push(...moduleProblems);
   const fullDisk = folder === undefined ? undefined : describeFullDisk(folder);

@@ -36,7 +36,7 @@ export interface Supervisor {
   /** For `/readyz`. */
   tellServices(health: readonly ServiceHealth[]): void;
   /** For `/readyz`: why the modules are not what they should be; empty when they are. */
-  tellModules(problems: readonly string[]): void;
+  setModuleProblems(problems: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export async function startSupervisor(
     healthUrl,
     failed,
     tellServices: (health) => thread.postMessage({ kind: 'services', health } satisfies SupervisorOrder),
-    tellModules: (problems) => thread.postMessage({ kind: 'modules', problems } satisfies SupervisorOrder),
+    setModuleProblems: (problems) => thread.postMessage({ kind: 'modules', problems } satisfies SupervisorOrder),
     async close() {
       closing = true;
       thread.postMessage({ kind: 'close' } satisfies SupervisorOrder);
