@@ -171,17 +171,16 @@ async function boot(
     pinned: place && { poolOf: (tool) => (modules.serves(tool) ? place.pool : undefined) },
   });
   warnOfSetups(modules.loaded, secrets, log);
-  const processes = { maxProcesses: concurrency, ...options.processes, sourcesOf };
+  const processes = new ProcessRunner({ maxProcesses: concurrency, ...options.processes, sourcesOf });
   const runners = {
     inline: withSecrets(
       telemetry?.traces === true ? await withActiveSpan(new InlineRunner()) : new InlineRunner(),
       secrets,
     ),
-    process: withSecrets(new ProcessRunner(processes), secrets),
-    'process-per-call': withSecrets(new ProcessRunner({ ...processes, runsPerProcess: 1 }), secrets),
+    process: withSecrets(processes, secrets),
+    'process-per-call': withSecrets(processes.perCall(), secrets),
   };
-  closers.add(() => runners.process.close());
-  closers.add(() => runners['process-per-call'].close());
+  closers.add(() => processes.close());
   const effects =
     options.outbound && createWorkerEffects(store, { ...DEFAULT_EFFECT_LIMITS, ...options.outbound }, log);
   closers.add(async () => effects?.close());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ProcessRunner, type ProcessRunnerOptions } from '../../src/runners/process/process-runner.ts';
-import type { RunEnding } from '../../src/ports/tool-runner.ts';
+import type { RunEnding, ToolRunner } from '../../src/ports/tool-runner.ts';
 import { eventually } from '../support/process.ts';
 import { isAlive } from './process-liveness.ts';
 import { runRequest, type RequestChange, type Seen } from './run-request.ts';
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 async function run(
-  runner: ProcessRunner,
+  runner: Pick<ToolRunner, 'run'>,
   tool: string,
   change: RequestChange = {},
 ): Promise<{ ending: RunEnding; seen: Seen }> {
@@ -147,6 +147,21 @@ describe('ProcessRunner with friendly tools', () => {
     const endings = await Promise.all(Array.from({ length: 6 }, () => run(runner, 'friendly.count')));
     expect(endings.map(({ ending }) => ending.kind)).toEqual(Array.from({ length: 6 }, () => 'returned'));
     expect(runner.stats.started).toBe(2);
+  });
+
+  test('has one bound for shared processes and for those of one call', async () => {
+    const runner = newRunner({ maxProcesses: 1 });
+    const single = runner.perCall();
+    const seen: number[] = [];
+    const runs = Array.from({ length: 6 }, async (_, at) => {
+      const { ending } = await run(at % 2 === 0 ? runner : single, 'friendly.count');
+      seen.push(runner.pids.length);
+      return valueOf<{ calls: number }>(ending).calls;
+    });
+    const counts = await Promise.all(runs);
+    expect(Math.max(...seen)).toBe(1);
+    // A process of one call counts from 1, whatever ran before it.
+    expect(counts.filter((_, at) => at % 2 === 1)).toEqual([1, 1, 1]);
   });
 
   test('makes room for another module when all places are taken by idle ones', async () => {

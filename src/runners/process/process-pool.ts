@@ -7,6 +7,15 @@ export interface ProcessPoolOptions extends ToolProcessOptions {
   readonly idleMs: number;
 }
 
+/** `single`: a new process, which ends after its run. */
+export type ProcessUse = 'shared' | 'single';
+
+/** What a process serves for its whole life. */
+interface Purpose {
+  readonly key: string;
+  readonly use: ProcessUse;
+}
+
 export interface ProcessPoolStats {
   readonly started: number;
   readonly live: number;
@@ -21,7 +30,7 @@ export type TakenProcess =
   | { readonly kind: 'aborted' };
 
 interface Waiter {
-  readonly key: string;
+  readonly purpose: Purpose;
   readonly answer: (taken: TakenProcess) => void;
 }
 
@@ -36,7 +45,7 @@ const WATCH_EVERY_MS = 100;
 /** Processes by key, warm ones first; whoever finds none waits in line. A process serves one key for its whole life. */
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
-  readonly #keys = new Map<ToolProcess, string>();
+  readonly #purposes = new Map<ToolProcess, Purpose>();
   /** The last one used is at the end, and is taken first: it is the warmest. */
   #idle: IdleProcess[] = [];
   readonly #waiters: Waiter[] = [];
@@ -51,14 +60,19 @@ export class ProcessPool {
   }
 
   get pids(): number[] {
-    return [...this.#keys.keys()].flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
+    return [...this.#purposes.keys()].flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
   }
 
   get stats(): ProcessPoolStats {
-    return { started: this.#started, live: this.#keys.size, idle: this.#idle.length, waiting: this.#waiters.length };
+    return {
+      started: this.#started,
+      live: this.#purposes.size,
+      idle: this.#idle.length,
+      waiting: this.#waiters.length,
+    };
   }
 
-  take(key: string, signal: StopSignal, waitMs: number): Promise<TakenProcess> {
+  take(purpose: Purpose, signal: StopSignal, waitMs: number): Promise<TakenProcess> {
     if (signal.aborted || this.#closed) return Promise.resolve({ kind: 'aborted' });
     return new Promise((resolve) => {
       const answer = (taken: TakenProcess): void => {
@@ -70,7 +84,7 @@ export class ProcessPool {
       };
       const onAbort = (): void => answer({ kind: 'aborted' });
       const timer = setTimeout(() => answer({ kind: 'timed-out' }), waitMs);
-      const waiter: Waiter = { key, answer };
+      const waiter: Waiter = { purpose, answer };
       signal.addEventListener('abort', onAbort, { once: true });
       this.#waiters.push(waiter);
       this.#serve();
@@ -78,13 +92,13 @@ export class ProcessPool {
   }
 
   giveBack(process: ToolProcess): void {
-    const key = this.#keys.get(process);
-    if (key === undefined) return;
-    if (this.#closed || this.#isUsedUp(process) || this.#keys.size > this.#places) {
+    const purpose = this.#purposes.get(process);
+    if (purpose === undefined) return;
+    if (this.#closed || purpose.use === 'single' || this.#isUsedUp(process) || this.#purposes.size > this.#places) {
       void process.retire();
     } else {
       const timer = setTimeout(() => this.#dismiss(process), this.#options.idleMs).unref();
-      this.#idle.push({ process, key, timer });
+      this.#idle.push({ process, key: purpose.key, timer });
     }
     this.#serve();
   }
@@ -102,7 +116,7 @@ export class ProcessPool {
     for (const waiter of this.#waiters.splice(0)) waiter.answer({ kind: 'aborted' });
     for (const { timer } of this.#idle) clearTimeout(timer);
     this.#idle = [];
-    await Promise.all([...this.#keys.keys()].map((process) => process.retire()));
+    await Promise.all([...this.#purposes.keys()].map((process) => process.retire()));
   }
 
   get #places(): number {
@@ -111,31 +125,33 @@ export class ProcessPool {
 
   #serve(): void {
     for (let waiter = this.#waiters[0]; waiter !== undefined; waiter = this.#waiters[0]) {
-      const taken = this.#findOrStart(waiter.key);
+      const taken = this.#findOrStart(waiter.purpose);
       if (taken === undefined) return;
       waiter.answer(taken);
     }
   }
 
-  #findOrStart(key: string): TakenProcess | undefined {
-    const index = this.#idle.findLastIndex((idle) => idle.key === key && idle.process.alive && !idle.process.worn);
+  #findOrStart(purpose: Purpose): TakenProcess | undefined {
+    const { key, use } = purpose;
+    const isFit = (idle: IdleProcess): boolean => idle.key === key && idle.process.alive && !idle.process.worn;
+    const index = use === 'single' ? -1 : this.#idle.findLastIndex(isFit);
     const [found] = index < 0 ? [] : this.#idle.splice(index, 1);
     if (found !== undefined) {
       clearTimeout(found.timer);
       return { kind: 'taken', process: found.process };
     }
-    if (this.#keys.size < this.#places) return this.#start(key);
+    if (this.#purposes.size < this.#places) return this.#start(purpose);
     // The place of a process that has been idle longest; it is free when that process is gone.
     const oldest = this.#idle[0];
     if (oldest !== undefined) this.#dismiss(oldest.process);
     return undefined;
   }
 
-  #start(key: string): TakenProcess {
+  #start(purpose: Purpose): TakenProcess {
     try {
       const process = new ToolProcess(this.#options);
       this.#started += 1;
-      this.#keys.set(process, key);
+      this.#purposes.set(process, purpose);
       void process.gone.then(() => this.#forget(process));
       this.#watch ??= setInterval(() => this.#checkMemory(), WATCH_EVERY_MS).unref();
       return { kind: 'taken', process };
@@ -154,8 +170,8 @@ export class ProcessPool {
 
   #forget(process: ToolProcess): void {
     this.#removeIdle(process);
-    this.#keys.delete(process);
-    if (this.#keys.size === 0) {
+    this.#purposes.delete(process);
+    if (this.#purposes.size === 0) {
       clearInterval(this.#watch);
       this.#watch = undefined;
     }
@@ -175,6 +191,6 @@ export class ProcessPool {
   }
 
   #checkMemory(): void {
-    for (const process of this.#keys.keys()) process.checkMemory();
+    for (const process of this.#purposes.keys()) process.checkMemory();
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { RunEnding, RunRequest, ToolRunner, ToolSource } from '../../ports/tool-runner.ts';
 import { changedSources, type LoadedSources } from './changed-sources.ts';
-import { ProcessPool, type ProcessPoolStats } from './process-pool.ts';
+import { ProcessPool, type ProcessPoolStats, type ProcessUse } from './process-pool.ts';
 import { runInProcess, type ProcessRunEnding } from './run-in-process.ts';
 
 export interface ProcessRunnerOptions {
@@ -57,13 +57,22 @@ export class ProcessRunner implements ToolRunner {
     return this.#pool.stats;
   }
 
-  async run(request: RunRequest): Promise<RunEnding> {
+  run(request: RunRequest): Promise<RunEnding> {
+    return this.#start(request, 'shared');
+  }
+
+  /** Runs each call in a new process that serves no other one. It has no processes of its own: the bound holds for both together. */
+  perCall(): ToolRunner {
+    return { run: (request) => this.#start(request, 'single'), close: () => this.close() };
+  }
+
+  async #start(request: RunRequest, use: ProcessUse): Promise<RunEnding> {
     const controller = new AbortController();
     const onAbort = (): void => controller.abort();
     // Linked by hand: AbortSignal.any keeps a trace of every run in Node 20.
     request.signal.addEventListener('abort', onAbort, { once: true });
     if (request.signal.aborted || this.#closed) onAbort();
-    const running = this.#run({ ...request, signal: controller.signal });
+    const running = this.#run({ ...request, signal: controller.signal }, use);
     this.#running.set(controller, running);
     try {
       return await running;
@@ -83,18 +92,18 @@ export class ProcessRunner implements ToolRunner {
     await this.#pool.close();
   }
 
-  async #run(request: RunRequest): Promise<RunEnding> {
+  async #run(request: RunRequest, use: ProcessUse): Promise<RunEnding> {
     const endsAt = performance.now() + request.timeoutMs;
-    const first = await this.#tryOnce(request, endsAt);
+    const first = await this.#tryOnce(request, endsAt, use);
     if (first.kind !== 'never-entered') return first;
     // An idle process can die just when it is chosen. Nothing of the tool has run, so another process may.
-    const second = await this.#tryOnce(request, endsAt);
+    const second = await this.#tryOnce(request, endsAt, use);
     return second.kind === 'never-entered' ? { kind: 'crashed', how: second.how } : second;
   }
 
-  async #tryOnce(request: RunRequest, endsAt: number): Promise<ProcessRunEnding> {
+  async #tryOnce(request: RunRequest, endsAt: number, use: ProcessUse): Promise<ProcessRunEnding> {
     const waitMs = Math.max(0, endsAt - performance.now());
-    const lease = await this.#pool.take(keyOf(request.source), request.signal, waitMs);
+    const lease = await this.#pool.take({ key: keyOf(request.source), use }, request.signal, waitMs);
     if (lease.kind === 'unstartable') return { kind: 'never-entered', how: lease.problem };
     if (lease.kind !== 'taken') return lease;
     try {
