@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { planeError } from '../../src/domain/errors.ts';
 import { createOwedCalls, type OwedCalls } from '../../src/mcp/inbound/owed-calls.ts';
+import { MAX_UNFINISHED } from '../../src/mcp/inbound/unfinished-work.ts';
 import { openEmbeddedStore, type EmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
 import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../src/ports/owed-store.ts';
 import { sha256 } from '../../src/wire/digest.ts';
@@ -177,4 +179,71 @@ it('a release that the store does not take is sent again with the next beat', as
   isAway = false;
   await again;
   expect((await hold(createOwedCalls(store, LOG), digest)).key).toBe(first.key);
+});
+
+/** The real store, except for what fails. */
+const failing = (parts: Partial<OwedStore>): OwedStore => ({
+  holdOwed: (request) => store.holdOwed(request),
+  beatOwed: (request) => store.beatOwed(request),
+  releaseOwed: (request) => store.releaseOwed(request),
+  ...parts,
+});
+
+it('a request that the store refused holds nothing, and nothing about it is asked again', async () => {
+  const [asked, digest] = [[] as HoldOwedRequest[], sha256(randomId())];
+  let isForbidden = true;
+  const guarded = failing({
+    async holdOwed(request) {
+      asked.push(request);
+      if (isForbidden) throw planeError('STORE_FORBIDDEN', { problem: 'NOPERM' });
+      return store.holdOwed(request);
+    },
+  });
+  const gateway = createOwedCalls(guarded, LOG);
+  await expect(hold(gateway, digest)).rejects.toMatchObject({ code: 'STORE_FORBIDDEN' });
+  isForbidden = false;
+  await (await hold(gateway, digest)).leave();
+  expect(asked.map(({ of }) => of)).toEqual([undefined, undefined]);
+});
+
+it('a release that the store will never take is given up, and reported', async () => {
+  const lines: string[] = [];
+  const replaced = failing({
+    releaseOwed: async () => Promise.reject(planeError('STORE_REPLACED', { expected: 'a', found: 'b' })),
+  });
+  const [gateway, digest] = [
+    createOwedCalls(replaced, { warn: (_, message) => void lines.push(message) }),
+    sha256(randomId()),
+  ];
+  await (await hold(gateway, digest)).owe();
+  expect((await hold(gateway, digest, { fresh: true })).earlier).toBeUndefined();
+  await gateway.handOver();
+  expect(lines).toEqual(['owed calls could not be released']);
+});
+
+it('a store that is away is asked for no more than it can be asked again, with one line for each beat', async () => {
+  const warned: { readonly count: number }[] = [];
+  let [retries, reported] = [0, (): void => undefined];
+  const beaten = new Promise<void>((resolve) => (reported = resolve));
+  let first: HoldOwedRequest | undefined;
+  const away = failing({
+    async holdOwed(request) {
+      first ??= request;
+      if (request.of === first.callId) retries += 1;
+      throw planeError('STORE_UNAVAILABLE', { problem: 'it is away' });
+    },
+  });
+  const warn = (facts: object): void => {
+    warned.push(facts as { count: number });
+    if (warned.length === 2) reported();
+  };
+  const gateway = createOwedCalls(away, { warn });
+  for (let at = 0; at < MAX_UNFINISHED; at += 1) {
+    await expect(hold(gateway, sha256(String(at)))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  }
+  expect(await gateway.hold(session, sha256('more'), options())).toEqual({ kind: 'full', of: 'store' });
+  await beaten;
+  expect(warned.length).toBeLessThanOrEqual(retries);
+  expect(Math.max(...warned.map(({ count }) => count))).toBeGreaterThan(1);
+  await gateway.handOver();
 });

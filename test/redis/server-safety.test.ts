@@ -161,7 +161,7 @@ describe('at the memory limit', () => {
       const delivery = await claimOne(store, { lane: 0 });
       await server.cli('CONFIG', 'SET', 'maxmemory', '1');
       const refused = await store.acceptCall(acceptRequest(session, { key: 'new' }));
-      expect(refused).toMatchObject({ kind: 'overloaded', what: 'memory of the store' });
+      expect(refused).toMatchObject({ kind: 'overloaded', what: 'the store cannot write now' });
       expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
       await server.cli('CONFIG', 'SET', 'maxmemory', '0');
       expect(await store.acceptCall(acceptRequest(session, { key: 'new' }))).toMatchObject({ kind: 'accepted' });

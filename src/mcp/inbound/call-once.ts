@@ -117,7 +117,7 @@ async function callOwed(
   if (holding.kind === 'aborted') return { kind: 'refused', outcome: trouble('CALL_CANCELLED', { by: 'request' }) };
   if (holding.kind !== 'held') {
     const isStore = holding.kind === 'full' && holding.of === 'store';
-    const what = isStore ? 'memory of the store' : 'open MCP calls of this subject';
+    const what = isStore ? 'the store cannot write now' : 'open MCP calls of this subject';
     return { kind: 'refused', outcome: trouble('OVERLOADED', { what, retryAfterMs: OVERLOADED_RETRY_MS }) };
   }
   const { held } = holding;

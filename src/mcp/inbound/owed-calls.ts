@@ -5,12 +5,14 @@ import type { HoldOwedRequest, OwedStore } from '../../ports/owed-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
 import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
+import { MAX_UNFINISHED, mayBeDone, UnfinishedWork } from './unfinished-work.ts';
 
 /** Another gateway that does not beat for a lease is dead, and what it held is owed. */
 const LEASE_MS = 3000;
 const BEAT_MS = 1000;
 /** Between two looks at an entry that another gateway holds: it may let go of it at any time. */
 const LOOK_EVERY_MS = 50;
+const NO_BEAT = 'beats of held calls could not be written';
 
 /** An entry that this gateway holds for a request. */
 export interface HeldCall {
@@ -73,63 +75,37 @@ interface Entry {
   readonly lifetimeMs: number;
 }
 
-/** Something that the store has to do about a digest. Each beat tries it again until the store has done it. */
-interface Work {
-  readonly digest: string;
-  /** Joins the try that is under way, if there is one. */
-  attempt(): Promise<void>;
-}
-
 export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedCalls {
   const holder = randomId();
   const held = new Set<Entry>();
   const open = new OpenRequests();
-  /** By entry, or by the request to hold one. An identical request waits for it: it must not find an entry held that was let go of already. */
-  const unfinished = new Map<object, Work>();
+  const unfinished = new UnfinishedWork(log);
   let beats: NodeJS.Timeout | undefined;
 
   function beat(): void {
-    for (const work of unfinished.values()) work.attempt().catch(warn);
+    unfinished.report();
+    unfinished.retry();
     const lanes = new Set([...held].map(({ lane }) => lane));
     if (lanes.size === 0 && unfinished.size === 0) {
       clearInterval(beats);
       beats = undefined;
     }
     for (const lane of lanes)
-      store.beatOwed({ lane, holder }).catch((error: unknown) => log.warn({ error }, 'a beat could not be written'));
-  }
-
-  function warn(error: unknown): void {
-    log.warn({ error }, 'an owed call could not be released; it is tried again');
+      store.beatOwed({ lane, holder }).catch((error: unknown) => unfinished.failed(NO_BEAT, error));
   }
 
   function keepBeating(): void {
     beats ??= setInterval(beat, BEAT_MS).unref();
   }
 
-  /** Replaces what was to be done about the same entry. */
-  function add(about: object, digest: string, run: () => Promise<unknown>): Work {
-    let trying: Promise<void> | undefined;
-    const once = async (): Promise<void> => {
-      try {
-        await run();
-        if (unfinished.get(about) === work) unfinished.delete(about);
-      } finally {
-        trying = undefined;
-      }
-    };
-    const work: Work = { digest, attempt: () => (trying ??= once()) };
-    unfinished.set(about, work);
-    keepBeating();
-    return work;
-  }
-
   function release(entry: Entry, change: Change): Promise<void> {
     const { callId, attempt, digest, place } = entry;
     const wasHeld = held.delete(entry);
-    const sending = add(entry, digest, () => store.releaseOwed({ callId, attempt, ...change })).attempt();
+    const work = unfinished.add(entry, digest, () => store.releaseOwed({ callId, attempt, ...change }));
+    keepBeating();
+    const sending = work.attempt();
     if (wasHeld) open.leave(place, change.to === 'owed' && (change.owedAfterMs ?? 0) === 0);
-    return sending.catch(warn);
+    return sending.catch(() => undefined);
   }
 
   /**
@@ -138,12 +114,13 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
    */
   function undo(request: HoldOwedRequest): void {
     const { callId, digest, lifetimeMs } = request;
-    add(request, digest, async () => {
+    unfinished.add(request, digest, async () => {
       const answer = await store.holdOwed({ ...request, of: callId });
       if (answer.kind === 'made') await store.releaseOwed({ callId, attempt: callId, to: 'gone' });
       if (answer.kind === 'taken')
         await store.releaseOwed({ callId: answer.callId, attempt: callId, to: 'owed', lifetimeMs });
     });
+    keepBeating();
   }
 
   function toHeld(entry: Entry, earlier?: EarlierCall): HeldCall {
@@ -166,8 +143,8 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
       const mayWait = options.fresh !== true && options.of === undefined;
       const isSecond = mayWait && (await open.notice(place, signal));
       if (isSecond && isLost?.() === true) return { kind: 'aborted' };
-      const same = [...unfinished.values()].filter((work) => work.digest === digest);
-      await Promise.all(same.map((work) => work.attempt()));
+      await unfinished.finish(digest);
+      if (unfinished.size >= MAX_UNFINISHED) return { kind: 'full', of: 'store' };
       open.enter(place);
       let entry: Entry | undefined;
       try {
@@ -176,7 +153,7 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
           const since = waitingSince === undefined ? {} : { waitingSince };
           const request = { callId, digest, holder, leaseMs: LEASE_MS, ...options, ...since };
           const answer = await store.holdOwed(request).catch((error: unknown) => {
-            undo(request);
+            if (mayBeDone(error)) undo(request);
             throw error;
           });
           if (answer.kind === 'none' || answer.kind === 'full') return answer;
@@ -203,6 +180,7 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
       await Promise.all(entries.map((entry) => release(entry, { to: 'owed', lifetimeMs: entry.lifetimeMs })));
       clearInterval(beats);
       beats = undefined;
+      unfinished.report();
     },
   };
 }

@@ -70,7 +70,7 @@ function notYet({ key }: CallWish): string {
 }
 
 /** A call of a resource or prompt cannot be asked for by its id: the answer to another call may be no resource. */
-function wishOf(meta: unknown): CallWish {
+function readWishWithoutCallId(meta: unknown): CallWish {
   const { callId: _unused, ...wish } = readWish(meta);
   return wish;
 }
@@ -81,7 +81,7 @@ export function readResource(
   ctx: ServerContext,
   { uri, _meta }: { readonly uri: string; readonly _meta?: unknown },
 ): Promise<Result> {
-  const request = { method: 'resources/read', params: { uri }, wish: wishOf(_meta) };
+  const request = { method: 'resources/read', params: { uri }, wish: readWishWithoutCallId(_meta) };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.readResource(session, uri);
     if (answer.kind !== 'read') throw problemOf(answer, uri);
@@ -100,7 +100,7 @@ export function getPrompt(
   const request = {
     method: 'prompts/get',
     params: { name: params.name, arguments: args },
-    wish: wishOf(params._meta),
+    wish: readWishWithoutCallId(params._meta),
   };
   return useSurfaces(home, peer, ctx, request, async (surfaces, session) => {
     const answer = await surfaces.getPrompt(session, name, args);

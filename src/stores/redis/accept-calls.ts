@@ -70,7 +70,7 @@ async function refuse(
   const stored = asList(await context.commandForBytes('HMGET', context.lane(lane).calls, ...ids));
   return ids.map((callId, index) =>
     stored[index] === null
-      ? { kind: 'overloaded', what: 'memory of the store', retryAfterMs: RETRY_AFTER_MS }
+      ? { kind: 'overloaded', what: 'the store cannot write now', retryAfterMs: RETRY_AFTER_MS }
       : { kind: 'known-but-full', callId, problem },
   );
 }
