@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { MatrixPage } from '../../src/gateway/api/explain-schema.ts';
 import { eventually } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
@@ -94,6 +95,55 @@ describe('the access matrix', () => {
     expect(asked.slice(1).every((cursor) => cursor !== null)).toBe(true);
     expect(new Set(asked).size).toBe(asked.length);
     expect(asked.length).toBe(Math.ceil(Object.keys(table).length / 2));
+  });
+
+  it('begins again when the agents of a later page are others: no verdict stands under the wrong one', async () => {
+    let begun = 0;
+    await desk.page.route(/\/v1\/matrix\?/, async (route) => {
+      const url = new URL(route.request().url());
+      url.searchParams.set('limit', '2');
+      const answer = await route.fetch({ url: url.href });
+      // The first page is older than the session of `reader`, whose name comes first.
+      const isFirstRead = !url.searchParams.has('cursor') && ++begun === 1;
+      const page = (await answer.json()) as MatrixPage;
+      const items = page.items.map(({ tool, cells }) => ({ tool, cells: cells.slice(1) }));
+      await route.fulfill({
+        response: answer,
+        json: isFirstRead ? { ...page, agents: page.agents.slice(1), items } : page,
+      });
+    });
+    await desk.open('/console/access');
+    await desk.page.getByText(/^\d+ of \d+ tools, 2 of 2 agents$/).waitFor();
+    const table = await eventually(
+      async () => {
+        const found = await tableOf();
+        return found['desk.wait']?.length === 2 ? found : undefined;
+      },
+      { timeoutMs: 20_000, what: 'all rows' },
+    );
+    expect(table).toMatchObject({ 'desk.lookup': ['allow', 'allow'], 'desk.mail': ['deny', 'ask'] });
+    expect(begun).toBe(2);
+  });
+
+  it('says that a page could not be read, and reads it when asked to', async () => {
+    let isBroken = true;
+    await desk.page.route(/\/v1\/matrix\?/, async (route) => {
+      const url = new URL(route.request().url());
+      url.searchParams.set('limit', '2');
+      if (isBroken && url.searchParams.has('cursor')) await route.abort();
+      else await route.continue({ url: url.href });
+    });
+    await desk.open('/console/access');
+    const retry = desk.page.getByRole('button', { name: /again/i });
+    await retry.waitFor();
+    expect(await desk.page.getByRole('gridcell').allInnerTexts()).toContain('…');
+    isBroken = false;
+    await retry.click();
+    await eventually(async () => ((await tableOf())['desk.wait']?.length === 2 ? true : undefined), {
+      timeoutMs: 20_000,
+      what: 'all rows',
+    });
+    expect(await retry.count()).toBe(0);
   });
 
   it('is walked with arrow keys, and says why about the cell one is in', async () => {

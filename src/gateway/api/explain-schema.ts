@@ -71,6 +71,7 @@ export const matrixPageSchema = pageOf(matrixRowSchema)
     subject: z.string(),
     /** Pages with different versions do not belong together: begin again. */
     policyVersion: z.int(),
+    /** Where none are declared, those of recent sessions: they may differ between pages, and so may the order of the cells. Begin again then. */
     agents: z.array(z.string()),
     /** The names of all tools, by name as the rows are. On the first page only. */
     tools: z.array(z.string()).optional(),

@@ -16,12 +16,13 @@ interface MatrixViewProps {
 
 /** All agents and tools for one subject; the reason of the cell one looks at beside it. */
 export function MatrixView({ tenant, subject, onTry }: MatrixViewProps): VNode {
-  const { data, error, isLoading, reload, readMore } = useMatrix(tenant, subject);
+  const { data, error, isLoading, reload, readMore, pageError } = useMatrix(tenant, subject);
   if (data === undefined)
     return error === undefined ? <Loading what="Reading the matrix" /> : <Failure error={error} onRetry={reload} />;
   return (
     <>
       {error === undefined || isLoading ? null : <Failure error={error} onRetry={reload} />}
+      {pageError === undefined ? null : <Failure error={pageError} onRetry={readMore} />}
       <FilteredMatrix matrix={data} readMore={readMore} tenant={tenant} subject={subject} onTry={onTry} />
     </>
   );

@@ -1,4 +1,4 @@
-import { useCallback, useRef } from 'preact/hooks';
+import { useCallback, useRef, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { useResource, type Resource } from '../../use-resource.ts';
 import type { MatrixCell, MatrixPage } from './access-types.ts';
@@ -15,16 +15,20 @@ export interface Matrix {
 }
 
 export interface PagedMatrix extends Resource<Matrix> {
-  /** Reads the next page, unless one is on its way or there is none. */
+  /** Reads the next page, unless one is on its way or there is none. After a failure: reads the same page again. */
   readonly readMore: () => void;
+  /** Why the next page could not be read. */
+  readonly pageError: unknown;
 }
 
-/** The gateway answers in pages: a large matrix is tens of megabytes, and nobody looks at all of it. */
+/** The gateway answers in pages: a large matrix is tens of megabytes, of which a person reads a small part. */
 export function useMatrix(tenant: string, subject: string): PagedMatrix {
   const under = useRef<{ next: string | undefined }>({ next: undefined });
+  const [pageError, setPageError] = useState<unknown>();
   const resource = useResource(
     async (signal) => {
       under.current = { next: undefined };
+      setPageError(undefined);
       return begin(await api.get<MatrixPage>('/v1/matrix', { query: { tenant, subject }, signal }));
     },
     [tenant, subject],
@@ -32,24 +36,34 @@ export function useMatrix(tenant: string, subject: string): PagedMatrix {
   const { data, change, reload } = resource;
 
   const readMore = useCallback(() => {
-    const next = data?.next;
+    if (data?.next === undefined || under.current.next === data.next) return;
+    const { next } = data;
     const reading = under.current;
-    if (next === undefined || reading.next === next) return;
     reading.next = next;
+    setPageError(undefined);
     api.get<MatrixPage>('/v1/matrix', { query: { tenant, subject, cursor: next } }).then(
       (page) => {
         if (under.current !== reading) return;
-        // The policy has changed in between: rows of two policies must not stand side by side.
-        if (page.policyVersion !== data?.policyVersion) reload();
+        if (!belongsTo(data, page)) reload();
         else change((matrix) => (matrix.next === next ? append(matrix, page) : matrix));
       },
-      () => {
-        // The next look at a missing row tries again.
-        if (under.current === reading) reading.next = undefined;
+      (error: unknown) => {
+        if (under.current !== reading) return;
+        reading.next = undefined;
+        setPageError(error);
       },
     );
   }, [data, change, reload, tenant, subject]);
-  return { ...resource, readMore };
+  return { ...resource, readMore, pageError };
+}
+
+/**
+ * Rows of two policies must not stand side by side. Cells have no names, only their place in the page's own list of agents; without
+ * declared agents that is a list of recent sessions, and a new one moves the others.
+ */
+function belongsTo({ agents, policyVersion }: Matrix, page: MatrixPage): boolean {
+  const isSameList = page.agents.length === agents.length && page.agents.every((agent, at) => agent === agents[at]);
+  return isSameList && page.policyVersion === policyVersion;
 }
 
 function begin(page: MatrixPage): Matrix {
