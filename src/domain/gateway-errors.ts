@@ -104,7 +104,7 @@ export const GATEWAY_ERRORS = {
     retry: 'after-a-while',
     say: (d: { retryAfterMs: number }) =>
       `Too many requests without a valid token are under way. Try again in ${d.retryAfterMs} ms.`,
-    fix: 'Requests with a valid token are not concerned. Pages and logins share half of gateway.http.connections, one address a quarter.',
+    fix: 'Requests with a valid token are not affected. Pages and logins share half of gateway.http.connections, one address a quarter.',
   }),
   GATEWAY_DRAINING: entry({
     stage: 'operate',

@@ -50,6 +50,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
   const app = createApp(options, {
     authenticator,
     inFlight,
+    accessLog,
     tokens: plane.store,
     log,
     failures: new FailureBudget(
@@ -64,7 +65,7 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
       const { incoming, outgoing } = env as HttpBindings;
       const response = await app.fetch(request, env);
       return calmBody(response, (error) => {
-        if (!outgoing.destroyed) log.error({ error, ...factsOf(incoming) }, 'an answer broke off');
+        if (!outgoing.destroyed) accessLog.failed(incoming, { error, ...factsOf(incoming) }, 'an answer broke off');
         outgoing.destroy();
       });
     },

@@ -38,7 +38,7 @@ describe('the access log', () => {
     for (let at = 0; at < 1000; at += 1) answer(started, `/v1/${at}`);
     started.log.close();
     expect(started.lines.map(({ path, omitted }) => path ?? omitted)).toEqual(['/v1/0', '/v1/1', '/v1/2', 997]);
-    expect(started.lines.at(-1)?.text).toBe('more requests without a valid token');
+    expect(started.lines.at(-1)?.text).toBe('more lines about requests without a valid token');
   });
 
   it('has a line for every request with a valid token, whatever others send', () => {
@@ -59,5 +59,18 @@ describe('the access log', () => {
     for (let at = 0; at < 1000; at += 1) answer(started, '/x');
     started.log.close();
     expect(started.lines.length).toBeLessThan(150);
+  });
+
+  it('counts failures of requests without a valid token among their lines, and has all others', () => {
+    const started = startLog(new RateLimit({ perSecond: 1, burst: 3 }, () => 0));
+    const owned = {} as IncomingMessage;
+    started.owned.add(owned);
+    for (let at = 0; at < 50; at += 1)
+      started.log.failed({} as IncomingMessage, { path: 'stranger' }, 'a request failed');
+    for (let at = 0; at < 5; at += 1) started.log.failed(owned, { path: 'caller' }, 'a request failed');
+    answer(started, '/x');
+    started.log.close();
+    const paths = started.lines.map(({ path, omitted }) => path ?? omitted);
+    expect(paths).toEqual([...Array<string>(3).fill('stranger'), ...Array<string>(5).fill('caller'), 48]);
   });
 });

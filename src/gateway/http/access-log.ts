@@ -12,12 +12,14 @@ const SECRETS = /sp[tsl]_[^/]*/g;
 
 /** Lines about requests without a valid token: so many at once, then one each second. An attacker must not fill the disk. */
 const STRANGER_LINES = { perSecond: 1, burst: 100 };
-/** How long omitted lines are counted before one line tells their number. */
+/** How long omitted lines are counted before one line reports their number. */
 const COUNT_MS = 10_000;
 
 export interface AccessLog {
   /** Writes one line when the request has been answered. */
   follow(incoming: IncomingMessage, outgoing: ServerResponse, facts: RequestFacts): void;
+  /** Writes a line about a failure, if the request has a valid token, or is within the bound of lines about those without one. */
+  failed(incoming: IncomingMessage, facts: Readonly<Record<string, unknown>>, message: string): void;
   close(): void;
 }
 
@@ -30,16 +32,19 @@ export function createAccessLog(
   let omitted = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function tellOmitted(): void {
+  function reportOmitted(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (omitted > 0) log.info({ omitted }, 'more requests without a valid token');
+    if (omitted > 0) log.info({ omitted }, 'more lines about requests without a valid token');
     omitted = 0;
   }
 
-  function omit(): void {
+  /** Counts what is omitted. */
+  function mayWrite(incoming: IncomingMessage): boolean {
+    if (inFlight.ownerOf(incoming) !== undefined || limit.take('') === 0) return true;
     omitted += 1;
-    timer ??= setTimeout(tellOmitted, COUNT_MS).unref();
+    timer ??= setTimeout(reportOmitted, COUNT_MS).unref();
+    return false;
   }
 
   return {
@@ -49,7 +54,7 @@ export function createAccessLog(
       whenSent(incoming, outgoing, (how) => {
         const bearer = inFlight.ownerOf(incoming)?.auth;
         const isQuiet = QUIET_PATHS.has(path);
-        if (bearer === undefined && !isQuiet && limit.take('') > 0) return omit();
+        if (!isQuiet && !mayWrite(incoming)) return;
         const line = {
           requestId,
           method: incoming.method,
@@ -64,7 +69,10 @@ export function createAccessLog(
         else log.info(line, 'request');
       });
     },
-    close: tellOmitted,
+    failed(incoming, facts, message) {
+      if (mayWrite(incoming)) log.error(facts, message);
+    },
+    close: reportOmitted,
   };
 }
 

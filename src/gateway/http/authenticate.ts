@@ -19,6 +19,8 @@ export interface Authenticator {
    * its address.
    */
   isKnown(bearer: string): boolean;
+  /** Whether a bearer that was good before still is. Asks the store about no other one, and never throws. */
+  isStillGood(bearer: string): Promise<boolean>;
   /** The next proof asks the store. */
   forget(bearer: string): void;
 }
@@ -51,26 +53,35 @@ export function createAuthenticator(
     if (proofs.size > MOST_PROOFS) proofs.delete(proofs.keys().next().value!);
   }
 
+  async function prove(bearer: string): Promise<Authenticated | undefined> {
+    const digest = sha256(bearer);
+    const known = proofs.get(digest);
+    if (known !== undefined && now() < known.until) return known.auth;
+    const underWay = asked.get(digest);
+    if (underWay !== undefined) return underWay;
+    const asking = askStore(store, bearer);
+    asked.set(digest, asking);
+    try {
+      const auth = await asking;
+      keep(digest, auth);
+      return auth;
+    } finally {
+      asked.delete(digest);
+    }
+  }
+
   return {
-    async prove(bearer) {
-      const digest = sha256(bearer);
-      const known = proofs.get(digest);
-      if (known !== undefined && now() < known.until) return known.auth;
-      const underWay = asked.get(digest);
-      if (underWay !== undefined) return underWay;
-      const asking = askStore(store, bearer);
-      asked.set(digest, asking);
-      try {
-        const auth = await asking;
-        keep(digest, auth);
-        return auth;
-      } finally {
-        asked.delete(digest);
-      }
-    },
+    prove,
     isKnown(bearer) {
       const digest = sha256(bearer);
       return proofs.has(digest) || asked.has(digest);
+    },
+    async isStillGood(bearer) {
+      if (!proofs.has(sha256(bearer))) return false;
+      return prove(bearer).then(
+        (auth) => auth !== undefined,
+        () => false,
+      );
     },
     forget(bearer) {
       const known = proofs.get(sha256(bearer));

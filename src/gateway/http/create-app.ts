@@ -1,10 +1,11 @@
 import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { planeError, type PlaneError } from '../../domain/errors.ts';
+import { planeError, type PlaneError, type PlaneErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { TokenStore } from '../../ports/token-store.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { problemOf, problemResponse } from '../problem.ts';
+import type { AccessLog } from './access-log.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 import { createLogin } from './login.ts';
 import { allowedMethods } from './allowed-methods.ts';
@@ -42,15 +43,18 @@ export interface McpEndpoint {
 export type AppNeeds = TokenNeeds & {
   readonly tokens: TokenStore;
   readonly log: Log;
+  readonly accessLog: Pick<AccessLog, 'failed'>;
   /** What is answered without a token, under way at once. */
   readonly strangers: Pick<StrangerSettings, 'max' | 'maxPerAddress'>;
 };
+
+/** Refusals of a gateway that works. The line about the request has their status. */
+const EXPECTED: ReadonlySet<string> = new Set(['GATEWAY_BUSY', 'GATEWAY_DRAINING'] satisfies PlaneErrorCode[]);
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** All routes. What is not named here without a token needs one. */
 export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv> {
-  const { log } = needs;
   const app = new Hono<GatewayEnv>();
   const withToken = requireToken(needs);
 
@@ -104,7 +108,9 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
   app.onError((error, context) => {
     const told = error instanceof HTTPException ? ofFramework(error) : error;
     const problem = problemOf(told);
-    if (problem.status >= 500) log.error({ error, requestId: context.get('requestId') }, 'a request failed');
+    if (problem.status >= 500 && !EXPECTED.has(problem.code)) {
+      needs.accessLog.failed(context.env.incoming, { error, requestId: context.get('requestId') }, 'a request failed');
+    }
     return answer(context, told);
   });
   return app;

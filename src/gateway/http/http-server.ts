@@ -8,7 +8,7 @@ import { mustClose } from './request-facts.ts';
 
 const HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Until a request has arrived whole. Answers may take as long as they need, so streams are not concerned. */
+/** Until a request has arrived whole. Answers may take as long as they need, so streams are not affected. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 5000;
 const CHECK_TIMEOUTS_MS = 1000;

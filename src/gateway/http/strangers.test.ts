@@ -3,18 +3,23 @@ import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import type { PlaneError } from '../../domain/errors.ts';
+import { newTokenText } from '../../wire/token-text.ts';
+import { createAuthenticator, PROOF_MS, type Authenticator, type ProofStore } from './authenticate.ts';
 import type { GatewayEnv } from './gateway-env.ts';
 import { limitStrangers } from './strangers.ts';
 
+const KNOWN = { isStillGood: async (bearer: string): Promise<boolean> => bearer === 'known' };
+
 /** An app that answers every request at once; an answer is under way until it is closed. */
-function startApp(): { ask(address: string, bearer?: string): Promise<{ readonly status: number; close(): void }> } {
+function startApp(authenticator: Pick<Authenticator, 'isStillGood'> = KNOWN): {
+  ask(address: string, bearer?: string): Promise<{ readonly status: number; close(): void }>;
+} {
   const app = new Hono<GatewayEnv>();
   app.use('*', async (context, next) => {
     context.set('address', context.req.header('x-address')!);
     await next();
   });
-  const isKnown = (bearer: string): boolean => bearer === 'known';
-  app.use('*', limitStrangers({ max: 4, maxPerAddress: 2, authenticator: { isKnown } }));
+  app.use('*', limitStrangers({ max: 4, maxPerAddress: 2, authenticator }));
   app.get('/', (context) => context.text('page'));
   app.onError((error, context) => context.text(String((error as PlaneError).code), 503));
   return {
@@ -44,5 +49,31 @@ describe('requests that need no token', () => {
     expect((await app.ask('10.0.0.5')).status).toBe(503);
     expect((await app.ask('10.0.0.5', 'unknown')).status).toBe(503);
     expect((await app.ask('10.0.0.5', 'known')).status).toBe(200);
+  });
+
+  it('are limited also for a token that is being asked about, that was revoked, or whose store does not answer', async () => {
+    let [now, answer] = [0, Promise.resolve<object | undefined>({ id: 't', scopes: [], expiresAt: Date.now() + 1e6 })];
+    const store = { lanes: 1, proveToken: () => answer } as unknown as ProofStore;
+    const authenticator = createAuthenticator(
+      store,
+      () => undefined,
+      () => now,
+    );
+    const app = startApp(authenticator);
+    for (const address of ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4']) await app.ask(address);
+    const [good, wrong] = [newTokenText().text, newTokenText().text];
+    await authenticator.prove(good);
+    expect((await app.ask('10.0.0.5', good)).status).toBe(200);
+    now += PROOF_MS + 1;
+    expect((await app.ask('10.0.0.5', good)).status).toBe(200);
+    now += PROOF_MS + 1;
+    answer = Promise.reject(new Error('no store'));
+    answer.catch(() => undefined);
+    expect((await app.ask('10.0.0.5', good)).status).toBe(503);
+    answer = Promise.resolve(undefined);
+    expect((await app.ask('10.0.0.5', good)).status).toBe(503);
+    answer = new Promise(() => undefined);
+    void authenticator.prove(wrong);
+    expect((await app.ask('10.0.0.5', wrong)).status).toBe(503);
   });
 });

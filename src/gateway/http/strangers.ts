@@ -9,7 +9,7 @@ export interface StrangerSettings {
   /** Requests under way at once, of all addresses. */
   readonly max: number;
   readonly maxPerAddress: number;
-  readonly authenticator: Pick<Authenticator, 'isKnown'>;
+  readonly authenticator: Pick<Authenticator, 'isStillGood'>;
 }
 
 const RETRY_MS = 1000;
@@ -26,7 +26,7 @@ export function limitStrangers({ max, maxPerAddress, authenticator }: StrangerSe
   return createMiddleware<GatewayEnv>(async (context, next) => {
     const { incoming, outgoing } = context.env;
     const given = readCredential(incoming);
-    if (given !== undefined && authenticator.isKnown(given.text)) return next();
+    if (given !== undefined && (await authenticator.isStillGood(given.text))) return next();
     const address = addressKey(context.get('address'));
     const count = ofAddress.get(address) ?? 0;
     if (total >= max || count >= maxPerAddress) throw planeError('GATEWAY_BUSY', { retryAfterMs: RETRY_MS });
