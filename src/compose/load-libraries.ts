@@ -1,10 +1,11 @@
 import { loadScopeFunctions, SERVICES_LIBRARY } from '../services/storage/redis/scope-functions.ts';
+import type { LoadedLibrary } from '../stores/redis/connection.ts';
 import { LIBRARY } from '../stores/redis/function-library.ts';
 import { upgradeLibrary, type ReachedServer } from '../stores/redis/with-server.ts';
 
 export interface LibraryState {
   readonly library: string;
-  readonly state: 'loaded' | 'there';
+  readonly state: LoadedLibrary;
 }
 
 /** Every function library that some process needs: no role but the administrator may load one. */
@@ -16,7 +17,12 @@ export async function loadLibraries(server: ReachedServer): Promise<readonly Lib
 }
 
 export function describeLibrary({ library, state }: LibraryState): string {
-  return state === 'loaded'
-    ? `Loaded the functions ${library}.`
-    : `The functions ${library} are those of this release.`;
+  switch (state) {
+    case 'loaded':
+      return `Loaded the functions ${library}.`;
+    case 'there':
+      return `The functions ${library} are those of this release.`;
+    case 'newer':
+      return `The functions ${library} are those of a newer release, which this one works with. They stay.`;
+  }
 }

@@ -4,7 +4,15 @@ import { writeBackup } from '../backup/write-backup.ts';
 import type { BackupManifest, LaneFacts } from '../backup/manifest.ts';
 import { RecordWriter } from '../backup/record-file.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
-import { mastersOf, sendCommand, sendForBytes, sendTogether, untilReady, type Connection } from './connection.ts';
+import {
+  mastersOf,
+  NODE_READY_TIMEOUT_MS,
+  sendCommand,
+  sendForBytes,
+  sendTogether,
+  untilReady,
+  type Connection,
+} from './connection.ts';
 import { checkSchema, describeCondition, readIncarnation } from './incarnation-record.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
 import type { RedisStoreOptions } from './redis-store.ts';
@@ -168,8 +176,6 @@ async function copyHash(commands: Connection, key: string, writer: RecordWriter)
   } while (cursor !== '0');
 }
 
-const NODE_PATIENCE_MS = 5000;
-
 /** Throws when reading took longer than writers were certain to wait: measured from before the pause was asked for. */
 async function whilePaused<Result>(
   commands: Connection,
@@ -178,7 +184,7 @@ async function whilePaused<Result>(
   read: () => Promise<Result>,
 ): Promise<Result> {
   const masters = mastersOf(commands);
-  for (const node of masters) await untilReady(node, NODE_PATIENCE_MS);
+  for (const node of masters) await untilReady(node, NODE_READY_TIMEOUT_MS);
   const startedAt = performance.now();
   try {
     for (const node of masters) await sendCommand(node, 'CLIENT', ['PAUSE', String(pauseMs), 'WRITE']);

@@ -109,6 +109,17 @@ export function userOf(connection: Connection): string {
   return options.username ?? 'default';
 }
 
+/** A library of functions on a server. `there`: it was that of this release. `newer`: it is that of a later release, and stays. */
+export type LoadedLibrary = 'loaded' | 'there' | 'newer';
+
+/** What loading a library did on the nodes of a cluster, in one word. */
+export function summarizeNodes(answers: readonly LoadedLibrary[]): LoadedLibrary {
+  return (['loaded', 'newer'] as const).find((answer) => answers.includes(answer)) ?? 'there';
+}
+
+/** Further nodes of a cluster are connected to when they are first needed. */
+export const NODE_READY_TIMEOUT_MS = 5000;
+
 /**
  * Resolves when commands can be sent. After `waitMs` it throws STORE_UNAVAILABLE, or STORE_LOGIN where the server refused the password:
  * at once with `login: 'first'`, for a process that starts; a running one waits, as the password may be changed at this moment.

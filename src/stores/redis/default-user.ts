@@ -5,9 +5,15 @@ import {
   LANE_FAMILIES,
   TOKEN_FAMILIES,
 } from './acl-roles.ts';
-import { mastersOf, openAnonymous, sendCommand, toPlaneError, untilReady, type Connection } from './connection.ts';
-
-const NODE_PATIENCE_MS = 5000;
+import {
+  mastersOf,
+  NODE_READY_TIMEOUT_MS,
+  openAnonymous,
+  sendCommand,
+  toPlaneError,
+  untilReady,
+  type Connection,
+} from './connection.ts';
 
 /**
  * The write commands that our functions and plain writes leave in the append-only file, with arguments that Redis accepts. `KEY` is
@@ -55,7 +61,7 @@ export type ReplayAnswer =
 export async function checkReplay(connection: Connection, name: string): Promise<ReplayAnswer> {
   try {
     for (const node of mastersOf(connection)) {
-      await untilReady(node, NODE_PATIENCE_MS);
+      await untilReady(node, NODE_READY_TIMEOUT_MS);
       const answers = await Promise.all(probesOf(name).map((probe) => dryRun(node, probe)));
       const refused = answers.find((answer) => answer !== 'OK');
       if (refused !== undefined) return { kind: 'refused', refused };

@@ -1,20 +1,33 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { planeError } from '../../domain/errors.ts';
+import { OWED_BEATS } from '../../ports/owed-store.ts';
 import { asText } from './answers.ts';
-import { mastersOf, sendCommand, sendForBytes, toPlaneError, untilReady, type Connection } from './connection.ts';
+import {
+  mastersOf,
+  NODE_READY_TIMEOUT_MS,
+  summarizeNodes,
+  sendCommand,
+  sendForBytes,
+  toPlaneError,
+  untilReady,
+  type Connection,
+  type LoadedLibrary,
+} from './connection.ts';
 
 /** Function names carry the version, so that two releases can work on one store side by side. */
 const VERSION = 1;
 /**
- * Raised with every change of the functions that leaves their meaning as it is; a change of meaning raises the version instead. A
- * release that starts late does not put its older functions in the place of newer ones.
+ * Raised with every change of the Lua code: a process of an older release that starts late leaves the newer functions in place. Processes
+ * of older releases call the new functions, with the arguments that they know: new arguments come last and have a default in Lua, a
+ * batch (EACH) gets none, and a new meaning gets a new word or a new name. `library-revisions.test.ts` checks this, and that every
+ * change has a revision of its own. What cannot be kept compatible raises VERSION.
  */
 const REVISION = 5;
-/** Further nodes of a cluster are connected to when they are first needed. */
-const NODE_PATIENCE_MS = 5000;
 export const LIBRARY = `sallyport_${VERSION}`;
 const FOLDER = new URL('functions/', import.meta.url);
+/** Numbers that the functions share with the embedded store. */
+const CONSTANTS = `local OWED_BEATS = { every_ms = ${OWED_BEATS.everyMs}, silent_ms = ${OWED_BEATS.silentMs} }`;
 /** Each uses only what stands before it. */
 const SHARED = [
   'memory',
@@ -89,7 +102,7 @@ export function composeLibrary(functions: ReadonlyMap<string, StoreFunction>): s
     const flagList = flags.map((flag) => `'${flag}'`).join(', ');
     return `redis.register_function{ function_name = '${functionName(name)}', flags = { ${flagList} }, callback = function(KEYS, ARGV)\n${source}\nend }`;
   });
-  const code = [...shared, ...registered].join('\n');
+  const code = [CONSTANTS, ...shared, ...registered].join('\n');
   const told = `redis.register_function{ function_name = '${functionName('library')}', flags = { 'no-writes' }, callback = function() return '${buildOf(code)}' end }`;
   return [`#!lua name=${LIBRARY}`, code, told].join('\n');
 }
@@ -107,18 +120,21 @@ export function functionName(name: string): string {
 export async function loadLibrary(
   connection: Connection,
   functions: ReadonlyMap<string, StoreFunction>,
-): Promise<'loaded' | 'there'> {
+): Promise<LoadedLibrary> {
   const code = composeLibrary(functions);
   const own = /callback = function\(\) return '([^']+)' end \}$/.exec(code)![1]!;
-  let answer: 'loaded' | 'there' = 'there';
+  const answers: LoadedLibrary[] = [];
   for (const node of mastersOf(connection)) {
-    await untilReady(node, NODE_PATIENCE_MS);
+    await untilReady(node, NODE_READY_TIMEOUT_MS);
     const found = await readBuild(node);
-    if (found === own || revisionOf(found) > REVISION) continue;
-    await loadInto(node, code, found);
-    answer = 'loaded';
+    if (found === own) answers.push('there');
+    else if (revisionOf(found) > REVISION) answers.push('newer');
+    else {
+      await loadInto(node, code, found);
+      answers.push('loaded');
+    }
   }
-  return answer;
+  return summarizeNodes(answers);
 }
 
 async function loadInto(node: Connection, code: string, found: string | undefined): Promise<void> {

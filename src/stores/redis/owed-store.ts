@@ -2,7 +2,6 @@ import { PlaneError } from '../../domain/errors.ts';
 import type { CallId } from '../../domain/ids.ts';
 import {
   MAX_OWED_PER_SUBJECT,
-  OWED_BEATS,
   type HoldOwedAnswer,
   type HoldOwedRequest,
   type OwedStore,
@@ -13,8 +12,6 @@ import { answerOf, asList, asNumber, asText, unexpected, wordOf } from './answer
 import { batchPerLane, type Common } from './batch-per-lane.ts';
 import { common } from './change-calls.ts';
 import type { RedisContext } from './redis-context.ts';
-
-const BEATS = { beatEveryMs: OWED_BEATS.everyMs, silentMs: OWED_BEATS.silentMs };
 
 interface Placed<Request> extends Common {
   readonly request: Request;
@@ -45,7 +42,7 @@ export function createOwedStore(context: RedisContext): OwedStore {
       const { lane, holder } = request;
       await context.fcall('beat_owed', {
         keys: { meta: context.lane(lane).meta },
-        args: { ...common(context, lane), holder, ...BEATS },
+        args: { ...common(context, lane), holder },
       });
     },
   };
@@ -73,7 +70,7 @@ async function holdTogether(
 ): Promise<HoldOwedAnswer[]> {
   const answers = await context.fcall('hold_owed', {
     keys: { meta: context.lane(lane).meta },
-    args: { ...common(context, lane), max: MAX_OWED_PER_SUBJECT, ...BEATS },
+    args: { ...common(context, lane), max: MAX_OWED_PER_SUBJECT },
     each: batch.map(({ request, place: { scope, name } }) => ({
       scope,
       name,
@@ -116,9 +113,10 @@ function toHold(answer: unknown, { lane, scope }: OwedPlace): HoldOwedAnswer {
   throw unexpected(answer);
 }
 
-function timesOf(request: ReleaseOwedRequest): { readonly owedAfterMs: number; readonly lifetimeMs: number } {
-  if (request.to === 'gone') return { owedAfterMs: 0, lifetimeMs: 0 };
-  return { owedAfterMs: Math.ceil(request.owedAfterMs ?? 0), lifetimeMs: Math.ceil(request.lifetimeMs) };
+function wordsOf(request: ReleaseOwedRequest): Readonly<Record<'to' | 'owedAfterMs' | 'lifetimeMs', string | number>> {
+  if (request.to === 'gone') return { to: 'gone', owedAfterMs: 0, lifetimeMs: 0 };
+  const { owedAfterMs = 0, lifetimeMs } = request;
+  return { to: 'owed-for', owedAfterMs: Math.ceil(owedAfterMs), lifetimeMs: Math.ceil(lifetimeMs) };
 }
 
 async function release(
@@ -133,8 +131,7 @@ async function release(
       scope,
       name,
       attempt: placeOf(request.attempt, context.lanes).name,
-      to: request.to,
-      ...timesOf(request),
+      ...wordsOf(request),
     })),
   });
   return batch.map((_, index) => (wordOf(answerOf(answers, index)) === 'RELEASED' ? 'released' : 'gone'));

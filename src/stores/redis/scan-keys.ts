@@ -1,14 +1,13 @@
 import { asList, asText } from './answers.ts';
-import { mastersOf, sendCommand, untilReady, type Connection } from './connection.ts';
+import { mastersOf, NODE_READY_TIMEOUT_MS, sendCommand, untilReady, type Connection } from './connection.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
 
 const KEYS_PER_PAGE = 1000;
-const NODE_PATIENCE_MS = 5000;
 
 /** Every key that starts so, on all nodes. Complete only while nobody writes. */
 export async function* scanKeys(commands: Connection, prefix: string): AsyncGenerator<string[]> {
   for (const node of mastersOf(commands)) {
-    await untilReady(node, NODE_PATIENCE_MS);
+    await untilReady(node, NODE_READY_TIMEOUT_MS);
     const seen = new Set<string>();
     let cursor = '0';
     do {

@@ -1,4 +1,10 @@
-import { openConnection, toPlaneError, type Connection, type RedisConnectionOptions } from './connection.ts';
+import {
+  openConnection,
+  toPlaneError,
+  type Connection,
+  type LoadedLibrary,
+  type RedisConnectionOptions,
+} from './connection.ts';
 import { foundDeploymentLane, readIncarnation } from './incarnation-record.ts';
 import { loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
 import { reachServer } from './reach-server.ts';
@@ -32,7 +38,7 @@ export async function withServer<Result>(
 }
 
 /** Puts this release's functions beside those of others, so that users without that right can start. */
-export async function upgradeLibrary({ commands, name }: ReachedServer): Promise<'loaded' | 'there'> {
+export async function upgradeLibrary({ commands, name }: ReachedServer): Promise<LoadedLibrary> {
   const answer = await loadLibrary(commands, readFunctions());
   const record = await readIncarnation(commands, name);
   if (record !== undefined && record.condition === undefined) await foundDeploymentLane(commands, name, record.id);

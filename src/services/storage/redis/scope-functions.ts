@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { planeError } from '../../../domain/errors.ts';
-import { mastersOf, sendCommand, toPlaneError, type Connection } from '../../../stores/redis/connection.ts';
+import {
+  mastersOf,
+  sendCommand,
+  summarizeNodes,
+  toPlaneError,
+  type Connection,
+  type LoadedLibrary,
+} from '../../../stores/redis/connection.ts';
 
 /** The name carries the version, so that two releases can work side by side. */
 const VERSION = 1;
 export const SERVICES_LIBRARY = `sallyport_services_${VERSION}`;
-/** Raised with every change of the functions that leaves their meaning as it is: an older release does not put its own in place of newer ones. */
+/** Raised with every change of the Lua code, by the rules of the store's own library (`src/stores/redis/function-library.ts`). */
 const REVISION = 1;
 const FOLDER = new URL('functions/', import.meta.url);
 const FUNCTIONS = ['commit-scope', 'keep-vectors'] as const;
@@ -17,7 +24,7 @@ export function functionName(name: ScopeFunction): string {
   return `sps${VERSION}_${name.replaceAll('-', '_')}`;
 }
 
-function composeLibrary(): string {
+export function composeScopeLibrary(): string {
   const source = (name: string): string => readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8');
   const registered = FUNCTIONS.map(
     (name) =>
@@ -27,15 +34,15 @@ function composeLibrary(): string {
 }
 
 /** On every primary: functions are not shared between the nodes of a cluster. */
-export async function loadScopeFunctions(connection: Connection): Promise<'loaded' | 'there'> {
-  const code = composeLibrary();
-  const answers = await Promise.all(mastersOf(connection).map((node) => loadOn(node, code)));
-  return answers.includes('loaded') ? 'loaded' : 'there';
+export async function loadScopeFunctions(connection: Connection): Promise<LoadedLibrary> {
+  const code = composeScopeLibrary();
+  return summarizeNodes(await Promise.all(mastersOf(connection).map((node) => loadOn(node, code))));
 }
 
-async function loadOn(node: Connection, code: string): Promise<'loaded' | 'there'> {
+async function loadOn(node: Connection, code: string): Promise<LoadedLibrary> {
   const found = await readCode(node);
-  if (found === code || (found !== undefined && revisionOf(found) > REVISION)) return 'there';
+  if (found === code) return 'there';
+  if (found !== undefined && revisionOf(found) > REVISION) return 'newer';
   try {
     await sendCommand(node, 'FUNCTION', ['LOAD', 'REPLACE', code]);
   } catch (error) {

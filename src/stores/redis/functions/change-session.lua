@@ -7,7 +7,8 @@
   RETURNS  CHANGED | ENDED | UNKNOWN | FULL ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, session, change, run, detail = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local max_runs = ARGV[7]
+-- Builds of revision 4 send no bound, and do not know the answer FULL.
+local max_runs = tonumber(ARGV[7]) or math.huge
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local key = session_key(lane, session)
@@ -25,7 +26,7 @@ local function is_full()
   for at = 1, #fields, 2 do
     if string.sub(fields[at], 1, 4) == 'run:' then runs = runs + 1 end
   end
-  return runs >= tonumber(max_runs)
+  return runs >= max_runs
 end
 
 -- An earlier release counted ended runs without their times, in `ended`: they count from now on. The latest two are

@@ -1,18 +1,18 @@
 --[[ Take the oldest owed call of a digest, or make an entry for a new one. An entry of another holder is taken when that holder has
   not beaten for a lease since the request began to wait; while it is not known whether it lives, the answer is WAIT.
   KEYS     meta
-  ARGV     incarnation, lane, max, beatEveryMs, silentMs
+  ARGV     incarnation, lane, max
   EACH     scope, name, digest, holder, leaseMs, lifetimeMs, of, fresh, since
   RETURNS  MADE | TAKEN | WAIT | NONE | FULL ]]
 local meta = KEYS[1]
-local incarnation, lane = ARGV[1], ARGV[2]
-local max, beat_every_ms, silent_ms = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local FIRST, STRIDE = 6, 9
+local incarnation, lane, max = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local FIRST, STRIDE = 4, 9
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
 
-local function taken(entry) return { 'TAKEN', entry.name, text(entry.made_at) } end
+-- Builds of revision 4 read the expiry too.
+local function taken(entry) return { 'TAKEN', entry.name, text(entry.made_at), text(entry.expires_at) } end
 
 local function take(book, entry, holder, attempt, lifetime_ms)
   entry.holder, entry.attempt = holder, attempt
@@ -47,9 +47,9 @@ local function make_room(book)
 end
 
 local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fresh, since)
-  owed.beat(lane, holder, now, beat_every_ms, silent_ms)
+  owed.beat(lane, holder, now)
   local book = owed.open(lane, scope)
-  owed.reap(book, now, silent_ms)
+  owed.reap(book, now)
   local entries = owed.entries(book, digest, now, holder, name)
   -- The same request again: its first answer was lost.
   for _, entry in ipairs(entries) do

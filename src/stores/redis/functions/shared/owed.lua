@@ -81,12 +81,12 @@ function owed.remove(book, name)
 end
 
 -- An entry that a living gateway holds is put behind those that are due next, so that it does not hide them.
-function owed.reap(book, now, silent_ms)
+function owed.reap(book, now)
   local due = redis.call('ZRANGEBYSCORE', book.ends, '-inf', text(now), 'LIMIT', 0, owed.REAPED_AT_ONCE)
   for _, name in ipairs(due) do
     local entry = owed.read(book, name)
     if entry and owed.lives(book.lane, entry.holder) then
-      entry.expires_at = now + silent_ms
+      entry.expires_at = now + OWED_BEATS.silent_ms
       owed.write(book, entry)
     else
       owed.remove(book, name)
@@ -107,7 +107,7 @@ function owed.is_over(book, entry, now)
   return entry.expires_at <= now and not owed.lives(book.lane, entry.holder)
 end
 
-function owed.beat(lane, holder, now, every_ms, silent_ms)
-  if now - owed.beat_of(lane, holder) < every_ms then return end
-  redis.call('SET', owed.beat_key(lane, holder), text(now), 'PX', text(silent_ms))
+function owed.beat(lane, holder, now)
+  if now - owed.beat_of(lane, holder) < OWED_BEATS.every_ms then return end
+  redis.call('SET', owed.beat_key(lane, holder), text(now), 'PX', text(OWED_BEATS.silent_ms))
 end
