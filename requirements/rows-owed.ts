@@ -76,6 +76,7 @@ export const ROWS_OWED: readonly Requirement[] = [
         'that an operator cancels while its repeat waits leaves no other call behind',
       ),
       test('test/mcp/owed-cancel.test.ts', 'a form that a requester declines on a repeat ends the call'),
+      test('test/mcp/owed-cancel.test.ts', 'a call that its own request called off is made anew by the repeat'),
     ],
     mutants: ['repeats-undo-cancels-of-operators', 'repeats-call-in-the-background', 'called-off-calls-are-final'],
   },
@@ -103,7 +104,7 @@ export const ROWS_OWED: readonly Requirement[] = [
   },
   {
     id: 'O6',
-    says: 'A store that is away or full makes no second effect of an owed call: lost answers and failed releases are settled before the same request looks again.',
+    says: 'A store that is away or full makes no second effect of an owed call: lost answers and failed releases are settled before the same request looks again. What waits for it is bounded, and so are the lines about it.',
     tests: [
       test(
         'test/mcp/owed-calls.test.ts',
@@ -115,6 +116,9 @@ export const ROWS_OWED: readonly Requirement[] = [
         'test/mcp/owed-calls.test.ts',
         'a request that lost its connection while it waited for another gateway takes nothing',
       ),
+      test('test/mcp/owed-calls.test.ts', 'a request that the store refused holds nothing'),
+      test('test/mcp/owed-calls.test.ts', 'a release that the store will never take is given up'),
+      test('test/mcp/owed-calls.test.ts', 'a store that is away is asked for no more'),
       test('test/redis/owed.test.ts', 'a store at its memory limit holds nothing, and says that it is full'),
       test('test/deploy/acl-boundary.test.ts', 'reaches the calls owed only if it serves MCP clients'),
     ],
@@ -122,6 +126,8 @@ export const ROWS_OWED: readonly Requirement[] = [
       'lost-answers-leave-entries-held',
       'repeats-overtake-failed-releases',
       'lost-requests-take-calls',
+      'refused-requests-are-undone',
+      'lost-requests-pile-up',
       'full-stores-fail-mcp-calls',
       'clients-reach-the-calls-owed',
     ],

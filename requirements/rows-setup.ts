@@ -44,15 +44,21 @@ export const ROWS_SETUP: readonly Requirement[] = [
   },
   {
     id: 'SET5',
-    says: 'A worker without its modules and an embedded plane on a full disk are not ready; doctor reports full stores, ghost tools and versions without a worker.',
+    says: 'A worker without its modules and an embedded plane on a full disk are not ready, and say so without the text of a module; doctor reports full stores, ghost tools and versions without a worker.',
     tests: [
       test('test/plane/readiness.test.ts', 'is ready only with the modules'),
       test('test/plane/readiness.test.ts', 'is not ready while the disk is full'),
       test('src/compose/module-problems.test.ts', 'name a module that was published before'),
+      test('src/compose/module-problems.test.ts', 'have no text of a module'),
       test('src/compose/inspect-capacity.test.ts', 'what doctor says about'),
       ...onBothStores('lane use says what is live'),
     ],
-    mutants: ['worker-is-ready-without-its-modules', 'full-disk-is-ready', 'overdue-outcomes-go-unnoticed'],
+    mutants: [
+      'worker-is-ready-without-its-modules',
+      'readiness-shows-the-text-of-a-module',
+      'full-disk-is-ready',
+      'overdue-outcomes-go-unnoticed',
+    ],
   },
   {
     id: 'SET6',
@@ -66,5 +72,18 @@ export const ROWS_SETUP: readonly Requirement[] = [
       test('test/deploy/journey.test.ts', 'goes on after the data is gone'),
     ],
     mutants: ['default-user-without-rights'],
+  },
+  {
+    id: 'SET7',
+    says: 'After `store upgrade`, processes of the release before go on: they open runs and hold calls owed with the arguments that they know, and put no older functions back. Every change of the Lua code has a revision of its own.',
+    tests: [
+      test('test/redis/older-build.test.ts', 'opens runs, also more than a later build opens'),
+      test('test/redis/older-build.test.ts', 'for its own requests, and beats'),
+      test('test/redis/older-build.test.ts', 'what it lets go of without a lifetime'),
+      test('src/stores/redis/library-revisions.test.ts', 'has a new revision with every change of its code'),
+      test('src/stores/redis/library-revisions.test.ts', 'can be called by processes of every recorded revision'),
+      test('test/deploy/upgrade.test.ts', 'a release that starts late does not take them back'),
+    ],
+    mutants: ['older-builds-lose-owed-calls', 'older-builds-open-no-runs'],
   },
 ];

@@ -5,6 +5,7 @@ const REDIS = 'test/contract/redis.test.ts';
 const CANCEL = 'test/mcp/owed-cancel.test.ts';
 const TIME = 'test/mcp/owed-time.test.ts';
 const CALLS = 'test/mcp/owed-calls.test.ts';
+const OLDER = 'test/redis/older-build.test.ts';
 const UNIT = 'src/mcp/inbound/owed-request.test.ts';
 
 /** Bugs against the calls owed to MCP clients, and against what a revoked token must end. */
@@ -207,9 +208,8 @@ export const OWED: readonly Mutant[] = [
     id: 'lost-answers-leave-entries-held',
     bug: 'A gateway whose request to hold a call was carried out, but not answered, holds the call and does not know it.',
     file: 'src/mcp/inbound/owed-calls.ts',
-    find: `            undo(request);
-`,
-    replace: '',
+    find: 'if (mayBeDone(error)) undo(request);',
+    replace: 'void mayBeDone(error);',
     caughtBy: [
       { file: CALLS, title: 'a call that was taken in a request whose answer was lost is owed to the next one' },
       { file: CALLS, title: 'an entry that was made in a request whose answer was lost is removed' },
@@ -218,12 +218,44 @@ export const OWED: readonly Mutant[] = [
   {
     id: 'repeats-overtake-failed-releases',
     bug: 'A repeat does not wait for a release that the store has not taken yet, and is a second effect.',
-    file: 'src/mcp/inbound/owed-calls.ts',
+    file: 'src/mcp/inbound/unfinished-work.ts',
     find: 'await Promise.all(same.map((work) => work.attempt()));',
     replace: 'void same;',
     caughtBy: [
       { file: CALLS, title: 'a repeat at the same gateway first sends the release that the store did not take' },
     ],
+  },
+  {
+    id: 'refused-requests-are-undone',
+    bug: 'A request that the store refused is asked about again, once a second.',
+    file: 'src/mcp/inbound/owed-calls.ts',
+    find: 'if (mayBeDone(error)) undo(request);',
+    replace: 'if (mayBeDone(error) || true) undo(request);',
+    caughtBy: [{ file: CALLS, title: 'a request that the store refused holds nothing' }],
+  },
+  {
+    id: 'lost-requests-pile-up',
+    bug: 'A gateway whose store is away remembers any number of requests, and asks for all of them each second.',
+    file: 'src/mcp/inbound/owed-calls.ts',
+    find: 'unfinished.size >= MAX_UNFINISHED',
+    replace: 'unfinished.size >= MAX_UNFINISHED * 1e6',
+    caughtBy: [{ file: CALLS, title: 'a store that is away is asked for no more than it can be asked again' }],
+  },
+  {
+    id: 'older-builds-lose-owed-calls',
+    bug: 'What a process of the build before lets go of expires at once, and its repeat is a second effect.',
+    file: 'src/stores/redis/functions/release-owed.lua',
+    find: "to == 'owed-for' and",
+    replace: "to ~= 'gone' and",
+    caughtBy: [{ file: OLDER, title: 'what it lets go of without a lifetime' }],
+  },
+  {
+    id: 'older-builds-open-no-runs',
+    bug: 'A process of the build before, which sends no bound, opens no run.',
+    file: 'src/stores/redis/functions/change-session.lua',
+    find: 'tonumber(ARGV[7]) or math.huge',
+    replace: 'tonumber(ARGV[7]) or 0',
+    caughtBy: [{ file: OLDER, title: 'opens runs, also more than a later build opens' }],
   },
   {
     id: 'lost-requests-take-calls',

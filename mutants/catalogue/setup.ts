@@ -102,6 +102,14 @@ export const SETUP: readonly Mutant[] = [
     ],
   },
   {
+    id: 'readiness-shows-the-text-of-a-module',
+    bug: 'The error of a module is shown without a login.',
+    file: 'src/compose/module-problems.ts',
+    find: 'lost.map(({ id }) => `the module ${id} was served before and does not load`)',
+    replace: 'lost.map(({ id, reason }) => `the module ${id} was served before and does not load: ${reason}`)',
+    caughtBy: [{ file: 'src/compose/module-problems.test.ts', title: 'have no text of a module' }],
+  },
+  {
     id: 'full-disk-is-ready',
     bug: 'A worker on an embedded store whose disk is full says that it is ready.',
     file: 'src/compose/supervisor-thread.ts',

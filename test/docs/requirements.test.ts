@@ -29,7 +29,7 @@ describe('the requirements', () => {
       ...numbered('O', 7),
       ...numbered('J', 4),
       ...numbered('ADM', 3),
-      ...numbered('SET', 6),
+      ...numbered('SET', 7),
       ...numbered('FR', 6),
       ...numbered('AL', 3),
       ...numbered('I', 26),
