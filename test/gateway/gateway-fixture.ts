@@ -15,6 +15,8 @@ export interface FixtureOptions {
   /** In place of the modules of `test/cli`. */
   readonly modules?: string;
   readonly logLevel?: 'debug' | 'info' | 'warn';
+  /** Of a Redis store. Default: what a single server has. */
+  readonly lanes?: number;
 }
 
 /** A real plane (one process) and a real gateway (another), so that the gateway can be killed alone. */
@@ -25,6 +27,8 @@ export interface GatewayFixture {
   readonly folder: PlaneFolder;
   /** A connection of the test itself. */
   readonly store: Store;
+  /** Absent: the store is embedded. */
+  readonly redis: RedisServer | undefined;
   /** The gateway's process; another one after a restart. */
   readonly gateway: WatchedProcess;
   makeToken(wish: TokenWish): Promise<MadeToken>;
@@ -65,6 +69,7 @@ export async function startGatewayFixture(options: FixtureOptions = {}): Promise
     port: Number(port),
     folder,
     store,
+    redis,
     get gateway() {
       return gateway;
     },
@@ -96,9 +101,10 @@ export async function startGatewayFixture(options: FixtureOptions = {}): Promise
   };
 }
 
-function configOf({ config, logLevel = 'info' }: FixtureOptions, redis: RedisServer | undefined): object {
+function configOf({ config, lanes, logLevel = 'info' }: FixtureOptions, redis: RedisServer | undefined): object {
   const audit = { sink: 'sqlite', file: 'audit.sqlite' };
-  const where = redis === undefined ? {} : { store: 'redis', redis: { url: redis.url }, audit };
+  const place = { url: redis?.url, ...(lanes === undefined ? {} : { lanes }) };
+  const where = redis === undefined ? {} : { store: 'redis', redis: place, audit };
   return { log: { level: logLevel }, telemetry: { metrics: { enabled: true } }, ...where, ...config };
 }
 

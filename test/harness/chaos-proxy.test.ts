@@ -55,6 +55,17 @@ test('drop-reply: the client gets an error although the command took effect, and
   expect(proxy.counts).toMatchObject({ droppedReplies: 1, connections: 2 });
 });
 
+test('hold-request keeps the nth matching request and all after it from the server, until the mode changes', async () => {
+  const client = await connectThroughProxy();
+  await proxy.setMode({ kind: 'hold-request', request: 'counted', nth: 2 });
+  expect(await client.incr('counted')).toBe(1);
+  const held = [client.incr('counted'), client.incr('another')];
+  await eventually(() => proxy.counts.heldRequests === 1);
+  expect(await server.cli('MGET', 'counted', 'another')).toBe('1\n');
+  await proxy.setMode({ kind: 'pass' });
+  expect(await Promise.all(held)).toEqual([2, 1]);
+});
+
 test('drop-reply hits the nth matching request and no other', async () => {
   const client = await connectThroughProxy();
   await proxy.setMode({ kind: 'drop-reply', request: 'counted', nth: 3 });

@@ -75,7 +75,10 @@ function relay(from: Socket, to: Socket, control: ChaosControl, decide: (chunk: 
       const { mode } = control;
       // One more, because timers may fire up to a millisecond early.
       if (mode.kind === 'delay') await pause(Math.max(0, arrivedAt + mode.delayMs - performance.now() + 1));
-      if (decide(chunk) === 'forward') await write(to, chunk, mode.kind === 'one-byte-chunks');
+      const isForwarded = decide(chunk) === 'forward';
+      // The chunk itself may have been what the proxy holds from now on.
+      await control.passable();
+      if (isForwarded) await write(to, chunk, mode.kind === 'one-byte-chunks');
       heldBytes -= chunk.length;
       if (heldBytes < HOLD_AT_MOST_BYTES) from.resume();
     }

@@ -12,6 +12,11 @@ export type ChaosMode =
   | { readonly kind: 'drop-reply'; readonly request: RequestMatch; readonly nth?: number }
   /** The twin: the `nth` matching request never arrives and the connection is cut. Goes back to `pass` by itself. */
   | { readonly kind: 'drop-request'; readonly request: RequestMatch; readonly nth?: number }
+  /**
+   * Holds the `nth` matching request, and from then on all bytes either way: its sender can be killed at exactly this point. Becomes
+   * `blackhole` by itself.
+   */
+  | { readonly kind: 'hold-request'; readonly request: RequestMatch; readonly nth?: number }
   /** No bytes either way. They are held, not lost, as TCP would: the next mode delivers them. */
   | { readonly kind: 'blackhole' }
   /** New connections get ECONNREFUSED; open ones live on. */
@@ -27,6 +32,7 @@ export interface ChaosCounts {
   matchedRequests: number;
   droppedReplies: number;
   droppedRequests: number;
+  heldRequests: number;
   /** Bytes of the server that no client got to see. */
   droppedReplyBytes: number;
 }
@@ -39,6 +45,7 @@ export class ChaosControl {
     matchedRequests: 0,
     droppedReplies: 0,
     droppedRequests: 0,
+    heldRequests: 0,
     droppedReplyBytes: 0,
   };
   private waiting: (() => void)[] = [];
@@ -57,13 +64,24 @@ export class ChaosControl {
   /** Says what to do when the mode's nth request is among the `found` ones; the mode is then over for everybody else. */
   countRequests(found: number): 'drop-reply' | 'drop-request' | undefined {
     const { mode } = this;
-    if (mode.kind !== 'drop-reply' && mode.kind !== 'drop-request') return undefined;
+    if (!seeksRequest(mode)) return undefined;
     this.counts.matchedRequests += found;
     if (found === 0 || this.counts.matchedRequests < (mode.nth ?? 1)) return undefined;
+    if (mode.kind === 'hold-request') {
+      this.counts.heldRequests += 1;
+      this.mode = { kind: 'blackhole' };
+      return undefined;
+    }
     if (mode.kind === 'drop-request') this.counts.droppedRequests += 1;
     this.mode = { kind: 'pass' };
     return mode.kind;
   }
+}
+
+type SeekingMode = Extract<ChaosMode, { readonly request: RequestMatch }>;
+
+function seeksRequest(mode: ChaosMode): mode is SeekingMode {
+  return 'request' in mode;
 }
 
 /** Counts matches in one client's bytes, also of text that arrives split over two chunks. */
@@ -72,7 +90,7 @@ export class RequestMatcher {
   private tailOf: ChaosMode | undefined;
 
   count(mode: ChaosMode, chunk: Buffer): number {
-    if (mode.kind !== 'drop-reply' && mode.kind !== 'drop-request') return 0;
+    if (!seeksRequest(mode)) return 0;
     if (typeof mode.request === 'function') return mode.request(chunk) ? 1 : 0;
     const wanted = Buffer.from(mode.request);
     const bytes = this.tailOf === mode ? Buffer.concat([this.tail, chunk]) : chunk;
