@@ -118,6 +118,7 @@ export const STORE_METHODS = [
   'listTokens',
   'noteTokenSession',
   'revokeToken',
+  'finishRevocations',
   'useOnce',
   'holdOwed',
   'releaseOwed',

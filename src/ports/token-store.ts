@@ -28,10 +28,16 @@ export interface TokenStore {
     readonly lifetimeMs: number;
   }): Promise<'noted' | 'ended'>;
   /**
-   * Holds from the next `proveToken` on. The sessions that were noted for it are revoked too, whichever gateway opened them, so that
-   * their questions to people end. Revoking it again changes nothing.
+   * Holds from the next `proveToken` on. Answers when all sessions that were noted for it are revoked, in every lane and whichever gateway
+   * opened them: their questions can no longer be decided, and none of their calls starts. Revoking it again changes nothing. If a lane
+   * cannot be reached it throws; the token and the sessions of the other lanes are revoked then, and `finishRevocations` does the rest.
    */
   revokeToken(request: RevokeTokenRequest): Promise<'revoked' | 'unknown'>;
+  /**
+   * Finishes revocations of which a process was killed in the middle, or could not reach a lane; answers how many there were. Processes may
+   * do it side by side. `thorough` looks at every revoked token, and so also finds what an earlier release left; for the start of a process.
+   */
+  finishRevocations(request: { readonly thorough: boolean }): Promise<number>;
   /**
    * Answers `first` to exactly one `attempt` for a digest until it expires, and the same to that attempt again. For login links and for
    * state that clients carry: possession is no proof that it was not used before. Without a lifetime left it is `used`.

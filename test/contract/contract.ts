@@ -39,6 +39,7 @@ import { describeSessions } from './topics/sessions.ts';
 import { describeSettle } from './topics/settle.ts';
 import { describeStart } from './topics/start.ts';
 import { describeOnce } from './topics/tokens-once.ts';
+import { describeTokenRevocation } from './topics/token-revocation.ts';
 import { describeTokens } from './topics/tokens.ts';
 import { describeWaiters } from './topics/waiters.ts';
 
@@ -80,6 +81,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   outbound: describeOutbound,
   'calls owed': describeOwed,
   tokens: describeTokens,
+  'revoked tokens': describeTokenRevocation,
   'used once': describeOnce,
   incarnation: describeIncarnation,
   races: describeRaces,

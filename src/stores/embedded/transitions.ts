@@ -67,6 +67,7 @@ import { startCall } from './transitions/start-call.ts';
 import { takeReplies } from './transitions/take-replies.ts';
 import {
   createToken,
+  finishRevocations,
   listTokens,
   noteTokenSession,
   proveToken,
@@ -167,6 +168,7 @@ export const transitions: Transitions = {
   listTokens,
   noteTokenSession,
   revokeToken,
+  finishRevocations,
   useOnce,
   holdOwed,
   releaseOwed,

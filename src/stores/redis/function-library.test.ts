@@ -65,6 +65,7 @@ describe.each([...functions.values()])('store function $name', (found) => {
       'COUNT',
       'LRANGE',
       'ZSCORE',
+      'WITHSCORES',
     ];
     const answers = words.filter((word) => ![...commands, ...more, ...rest].includes(word));
     expect([...new Set(answers)].sort()).toEqual([...found.returns].sort());

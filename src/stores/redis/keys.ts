@@ -86,6 +86,8 @@ export interface DeploymentKeys {
   readonly tokens: string;
   /** By when they are forgotten. */
   readonly tokenEnds: string;
+  /** Revoked tokens with sessions that may not be revoked yet, by when that was begun. */
+  readonly tokensRevoking: string;
   /** What may be used once, until it expires. */
   readonly once: (digest: string) => string;
 }
@@ -104,6 +106,7 @@ export function deploymentKeys(name: string): DeploymentKeys {
     tokenSessions: (id) => `${prefix}token:${id}:sessions`,
     tokens: `${prefix}tokens`,
     tokenEnds: `${prefix}tokens:ends`,
+    tokensRevoking: `${prefix}tokens:revoking`,
     once: (digest) => `${prefix}once:${digest}`,
   };
 }

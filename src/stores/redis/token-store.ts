@@ -1,20 +1,15 @@
 import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import { planeError } from '../../domain/errors.ts';
-import { TOKEN_LIMITS, type GatewayToken, type NewToken } from '../../domain/gateway-token.ts';
-import type { SessionId } from '../../domain/ids.ts';
+import { TOKEN_LIMITS } from '../../domain/gateway-token.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import { LOGIN_KNOWN_MS, type TokenStore } from '../../ports/token-store.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
 import { sha256 } from '../../wire/digest.ts';
-import {
-  recordOfLogin,
-  recordOfNewToken,
-  recordOfRevokedToken,
-  type AdministrativeRecord,
-} from '../administrative-record.ts';
+import { recordOfLogin, recordOfNewToken } from '../administrative-record.ts';
 import { checkNewToken, checkUse, TAKEN } from '../check-token.ts';
-import { asList, asNumber, asText, wordOf } from './answers.ts';
+import { asList, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
+import { createRevocations } from './revoke-token.ts';
+import { recordArguments, toToken } from './token-record.ts';
 
 /** Of the whole deployment, so all of it lies in the slot of the deployment's records. */
 export function createTokenStore(context: RedisContext, sessions: Pick<SessionStore, 'revokeSession'>): TokenStore {
@@ -74,23 +69,7 @@ export function createTokenStore(context: RedisContext, sessions: Pick<SessionSt
       });
       return wordOf(answer) === 'NOTED' ? 'noted' : 'ended';
     },
-    async revokeToken(request) {
-      const { id } = request;
-      // What a token is for does not change, so it can be read before.
-      const facts = await context.command('HGET', token(id), 'facts');
-      // Without one the function says what that means: there is no such token, or the store is another one.
-      const known = facts === null ? {} : readFacts(asText(facts));
-      const { event: _, ...written } = recordArguments(recordOfRevokedToken({ ...known, id }, request));
-      const answer = await context.fcall('revoke_token', {
-        keys: { meta, audit, record, token: token(id), ends },
-        args: { incarnation, id, keptMs, ...written },
-      });
-      if (wordOf(answer) !== 'REVOKED') return 'unknown';
-      // From here on no session can be noted. They lie in other slots; who finds one left revokes the token again.
-      const opened = asList(await context.command('ZRANGEBYSCORE', tokenSessions(id), '-inf', '+inf')).map(asText);
-      await Promise.all(opened.map((session) => sessions.revokeSession({ ...request, session: session as SessionId })));
-      return 'revoked';
-    },
+    ...createRevocations(context, sessions),
     async useOnce(request) {
       checkUse(request);
       const { digest, attempt, lifetimeMs } = request;
@@ -109,33 +88,7 @@ export function createTokenStore(context: RedisContext, sessions: Pick<SessionSt
   };
 }
 
-/** Nothing for facts that were written by hand: such a token can be revoked all the same. */
-function readFacts(text: string): Partial<NewToken> {
-  try {
-    return JSON.parse(text) as Partial<NewToken>;
-  } catch {
-    return {};
-  }
-}
-
-/** `about` has the lines of `about_session`; a token is about no session. */
-function recordArguments({ event, detail, identity }: AdministrativeRecord) {
-  return { event, detail, about: identity === undefined ? '' : `\n\n${canonicalJson(identity as never)}` };
-}
-
 /** Made here, so that nothing that travels to the server is what a bearer's gateway shows it. */
 function keptSecret(secretDigest: string): string {
   return sha256(secretDigest);
-}
-
-/** Fields as the functions answer: facts, createdAt, expiresAt, revokedAt or nothing. */
-function toToken(id: string, [facts, createdAt, expiresAt, revokedAt]: readonly unknown[]): GatewayToken {
-  const revoked = asText(revokedAt);
-  return {
-    id,
-    ...(JSON.parse(asText(facts)) as Omit<NewToken, 'id'>),
-    createdAt: asNumber(createdAt),
-    expiresAt: asNumber(expiresAt),
-    ...(revoked === '' ? {} : { revokedAt: Number(revoked) }),
-  };
 }

@@ -95,10 +95,27 @@ export function revokeToken(transaction: Transaction, request: Request<'revokeTo
     TOKEN_LIMITS.keptAfterEndMs,
     id,
   );
+  revokeSessionsOf(transaction, request);
+  return 'revoked';
+}
+
+function revokeSessionsOf(transaction: Transaction, request: Request<'revokeToken'>): void {
+  const { database } = transaction;
+  const { id } = request;
   const opened = database.all<{ session: SessionId }>('SELECT session FROM tokenSession WHERE token = ?', id);
   for (const { session } of opened) revokeSession(transaction, { ...request, session });
   database.run('DELETE FROM tokenSession WHERE token = ?', id);
-  return 'revoked';
+}
+
+/** A token and its sessions are revoked in one transaction, so there is nothing to finish unless the file was changed by hand. */
+export function finishRevocations(transaction: Transaction, { thorough }: Request<'finishRevocations'>): number {
+  if (!thorough) return 0;
+  const left = transaction.database.all<{ token: string }>(
+    `SELECT DISTINCT tokenSession.token FROM tokenSession JOIN token ON token.id = tokenSession.token
+     WHERE token.revokedAt IS NOT NULL`,
+  );
+  for (const { token } of left) revokeSessionsOf(transaction, { id: token });
+  return left.length;
 }
 
 export function useOnce({ database, now }: Transaction, request: Request<'useOnce'>): Answer<'useOnce'> {

@@ -14,5 +14,6 @@ if not known[1] or known[5] or now >= tonumber(known[4]) then return 'ENDED' end
 local expired = redis.call('ZRANGEBYSCORE', sessions, '-inf', text(now), 'LIMIT', 0, REMOVED_AT_ONCE)
 if #expired > 0 then redis.call('ZREM', sessions, unpack(expired)) end
 redis.call('ZADD', sessions, text(now + lifetime_ms), session)
-redis.call('PEXPIREAT', sessions, text(tonumber(known[4]) + lifetime_ms))
+-- As long as the session that lives longest: a shorter one that is noted later must not make the others forgotten.
+redis.call('PEXPIREAT', sessions, redis.call('ZREVRANGE', sessions, 0, 0, 'WITHSCORES')[2])
 return 'NOTED'

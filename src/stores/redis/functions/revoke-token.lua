@@ -1,22 +1,37 @@
---[[ Take a token back, now, in one step with its audit record. Again changes nothing. Works at the memory limit.
+--[[ Take a token back, now, in one step with its audit record. Answers with sessions of the token that are not known to be revoked: they
+  lie in other slots, so the caller revokes them and repeats this with those that are done. Until none is left the token stands in
+  `revoking`, so that another process finishes what this one began. Works at the memory limit.
   FLAGS    allow-oom
-  KEYS     meta, audit, record, token, ends
-  ARGV     incarnation, id, keptMs, about, detail
+  KEYS     meta, audit, record, token, ends, sessions, revoking
+  ARGV     incarnation, id, keptMs, about, detail, who, skip, limit
+  EACH     session
   RETURNS  REVOKED | UNKNOWN ]]
-local meta, audit, record, token, ends = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local incarnation, id, kept_ms, about, detail = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local meta, audit, record, token, ends, sessions, revoking = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local incarnation, id, kept_ms, about, detail, who = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
+local skip, limit = ARGV[7], ARGV[8]
+local FIRST, STRIDE = 9, 1
+-- A process of the release before this one names neither. It revokes all sessions by itself; a gateway then clears the mark.
+sessions, revoking = sessions or token .. ':sessions', revoking or string.gsub(ends, 'ends$', 'revoking')
 
 if not admission.same_store(record, incarnation) or not same_incarnation(meta, incarnation) then return REPLACED end
-local known = admission.read(token)
-if not known[1] then return 'UNKNOWN' end
-if known[5] then return 'REVOKED' end
-local now = now_ms()
-local records = {}
-add_audit(records, 'token.revoked', '', about, detail)
-write_audit(meta, audit, text(now), records)
-redis.call('HSET', token, 'revokedAt', text(now))
--- One that has expired before keeps its earlier end.
-local forget_at = text(math.min(now, tonumber(known[4])) + kept_ms)
-redis.call('PEXPIREAT', token, forget_at)
-redis.call('ZADD', ends, forget_at, id)
-return 'REVOKED'
+local known, now = admission.read(token), now_ms()
+-- A token that was forgotten while its sessions were being revoked is still finished.
+if not known[1] and not redis.call('ZSCORE', revoking, id) then return { 'UNKNOWN' } end
+if known[1] and not known[5] then
+  local records = {}
+  add_audit(records, 'token.revoked', '', about, detail)
+  write_audit(meta, audit, text(now), records)
+  -- One that has expired before keeps its earlier end.
+  local forget_at = text(math.min(now, tonumber(known[4])) + kept_ms)
+  redis.call('HSET', token, 'revokedAt', text(now), 'revokedBy', who or '')
+  redis.call('PEXPIREAT', token, forget_at)
+  redis.call('ZADD', ends, forget_at, id)
+end
+-- From here on no session is noted for it any more, so the list only gets shorter.
+for at = FIRST, #ARGV, STRIDE do redis.call('ZREM', sessions, ARGV[at]) end
+if redis.call('ZCARD', sessions) == 0 then
+  redis.call('ZREM', revoking, id)
+  return { 'REVOKED' }
+end
+redis.call('ZADD', revoking, 'NX', text(now), id)
+return { 'REVOKED', unpack(redis.call('ZRANGEBYSCORE', sessions, '-inf', '+inf', 'LIMIT', skip or '0', limit or '1')) }

@@ -1,0 +1,128 @@
+import type { Administered } from '../../domain/actor.ts';
+import { AUDIT_LIMITS, DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
+import { TOKEN_LIMITS, type NewToken } from '../../domain/gateway-token.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import { isJsonObject } from '../../domain/json.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { RevokeTokenRequest, TokenStore } from '../../ports/token-store.ts';
+import { recordOfRevokedToken } from '../administrative-record.ts';
+import { asList, asNumber, asText, wordOf } from './answers.ts';
+import type { RedisContext } from './redis-context.ts';
+import { recordArguments } from './token-record.ts';
+
+/** So many sessions are revoked side by side; then the token's list is shortened by them. */
+const BATCH = 500;
+
+type Revocations = Pick<TokenStore, 'revokeToken' | 'finishRevocations'>;
+
+/**
+ * A token and its sessions lie in different slots, so they cannot be revoked in one step. The order makes each crash safe:
+ *
+ *   1. mark the token as revoked and list it in `tokens:revoking`   (one step; from now on no session is noted for it)
+ *   2. revoke the sessions that were noted, in every lane           (each step can be repeated)
+ *   3. take those off the token's list; when it is empty, take the token off `tokens:revoking`
+ *
+ * A process that dies after 1 leaves the token in `tokens:revoking`, and another one goes on with 2.
+ */
+export function createRevocations(context: RedisContext, sessions: Pick<SessionStore, 'revokeSession'>): Revocations {
+  const { incarnation: record, token, tokens, tokenSessions, tokenEnds: ends, tokensRevoking } = context.deployment;
+  const { meta, audit } = context.lane(DEPLOYMENT_LANE);
+
+  async function mark(request: RevokeTokenRequest, skip: number, done: readonly string[]): Promise<unknown> {
+    const { id } = request;
+    // What a token is for does not change, so it can be read before.
+    const facts = await context.command('HGET', token(id), 'facts');
+    // Without one the function says what that means: there is no such token, or the store is another one.
+    const known = facts === null ? {} : (readObject(asText(facts)) as Partial<NewToken>);
+    const { event: _, ...written } = recordArguments(recordOfRevokedToken({ ...known, id }, request));
+    return context.fcall('revoke_token', {
+      keys: { meta, audit, record, token: token(id), ends, sessions: tokenSessions(id), revoking: tokensRevoking },
+      args: {
+        incarnation: context.incarnation,
+        id,
+        keptMs: TOKEN_LIMITS.keptAfterEndMs,
+        ...written,
+        who: writeWho(request),
+        skip,
+        limit: BATCH,
+      },
+      each: done.map((session) => ({ session })),
+    });
+  }
+
+  async function revokeToken(request: RevokeTokenRequest): Promise<'revoked' | 'unknown'> {
+    let failures = 0;
+    let failure: unknown;
+    let done: string[] = [];
+    for (;;) {
+      const answer = await mark(request, failures, done);
+      if (wordOf(answer) !== 'REVOKED') return 'unknown';
+      const left = asList(answer).slice(1).map(asText);
+      if (left.length === 0) break;
+      const ended = await Promise.allSettled(
+        left.map((session) => sessions.revokeSession({ ...request, session: session as SessionId })),
+      );
+      done = left.filter((_, at) => ended[at]!.status === 'fulfilled');
+      // A lane that cannot be reached must not keep the sessions of the others alive.
+      failures += left.length - done.length;
+      failure ??= ended.find((each) => each.status === 'rejected')?.reason;
+    }
+    if (failures > 0) throw failure;
+    return 'revoked';
+  }
+
+  /** Tokens that a process of an earlier release began to revoke stand in no list: a revoked token with sessions left tells it. */
+  async function findUnlisted(): Promise<string[]> {
+    const answer = await context.fcall('list_tokens', {
+      keys: { record, tokens },
+      args: { incarnation: context.incarnation, prefix: token(''), limit: TOKEN_LIMITS.mostTokens },
+    });
+    const revoked = asList(answer)
+      .slice(1)
+      .map((item) => asList(item).map(asText))
+      .filter((fields) => fields[4] !== '')
+      .map(([id]) => id!);
+    const left = await Promise.all(revoked.map((id) => context.command('EXISTS', tokenSessions(id))));
+    return revoked.filter((_, at) => asNumber(left[at]) === 1);
+  }
+
+  return {
+    revokeToken,
+    async finishRevocations({ thorough }) {
+      const listed = asList(await context.command('ZRANGEBYSCORE', tokensRevoking, '-inf', '+inf')).map(asText);
+      const found = [...new Set([...listed, ...(thorough ? await findUnlisted() : [])])];
+      const finished = await Promise.allSettled(
+        found.map(async (id) => {
+          const who = await context.command('HGET', token(id), 'revokedBy');
+          return revokeToken({ id, ...readWho(who === null ? '' : asText(who)) });
+        }),
+      );
+      const failed = finished.find((each) => each.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return found.length;
+    },
+  };
+}
+
+/** Who revoked the token, for the audit records of sessions that another process revokes. */
+function writeWho({ actor, comment }: Administered): string {
+  return JSON.stringify({ actor, comment: comment?.slice(0, AUDIT_LIMITS.commentLength) });
+}
+
+function readWho(text: string): Administered {
+  const { actor, comment } = readObject(text) as Administered;
+  return {
+    ...(typeof actor?.by === 'string' && typeof actor.via === 'string' ? { actor } : {}),
+    ...(typeof comment === 'string' ? { comment } : {}),
+  };
+}
+
+/** Nothing for what was written by hand: such a token can be revoked all the same. */
+function readObject(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

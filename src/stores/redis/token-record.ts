@@ -1,0 +1,21 @@
+import type { GatewayToken, NewToken } from '../../domain/gateway-token.ts';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import type { AdministrativeRecord } from '../administrative-record.ts';
+import { asNumber, asText } from './answers.ts';
+
+/** Fields as the functions answer: facts, createdAt, expiresAt, revokedAt or nothing. */
+export function toToken(id: string, [facts, createdAt, expiresAt, revokedAt]: readonly unknown[]): GatewayToken {
+  const revoked = asText(revokedAt);
+  return {
+    id,
+    ...(JSON.parse(asText(facts)) as Omit<NewToken, 'id'>),
+    createdAt: asNumber(createdAt),
+    expiresAt: asNumber(expiresAt),
+    ...(revoked === '' ? {} : { revokedAt: Number(revoked) }),
+  };
+}
+
+/** `about` has the lines of `about_session`; a token is about no session. */
+export function recordArguments({ event, detail, identity }: AdministrativeRecord) {
+  return { event, detail, about: identity === undefined ? '' : `\n\n${canonicalJson(identity as never)}` };
+}
