@@ -19,7 +19,7 @@ export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegator
   readonly idleMs?: number;
 }
 
-const DEFAULT_LIFETIME_MS = 60 * 60 * 1000;
+export const DEFAULT_LIFETIME_MS = 60 * 60 * 1000;
 const MOST_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
 const FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
 const LONGEST = 256;

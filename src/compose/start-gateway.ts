@@ -4,6 +4,7 @@ import { drainStatements } from '../audit/drain-statements.ts';
 import type { Config } from '../config/config-schema.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
+import { keepFinishingRevocations } from '../gateway/finish-revocations.ts';
 import { createLog } from '../observe/log.ts';
 import { startTelemetry, type Telemetry, type TelemetryOptions } from '../observe/telemetry.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
@@ -121,6 +122,9 @@ async function boot(
       : await serveHealth({ host: '127.0.0.1', port: 0, ...options.health }, readiness);
   if (health !== undefined) closers.add(() => health.close());
   const metricsText = telemetry?.metricsText;
+  // Before the first request: what a killed process left of a revocation could otherwise be allowed here.
+  const revocations = await keepFinishingRevocations(store, log);
+  closers.add(() => revocations.stop());
   const http =
     config === undefined || client === undefined || trail === undefined
       ? undefined

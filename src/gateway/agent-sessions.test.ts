@@ -65,6 +65,21 @@ describe('agent sessions', () => {
     expect((await sessions.handleOf(agent({ id: 'token2' }))).id).toBe('session2');
   });
 
+  it('revoke a session whose token was revoked while it was opened, and give it to nobody', async () => {
+    const { client, opened, revoked } = recordingClient();
+    const noted: string[] = [];
+    const tokens = {
+      now: async () => Date.now(),
+      noteTokenSession: async ({ session }: { session: SessionId }) => {
+        noted.push(session);
+        return 'ended' as const;
+      },
+    };
+    const sessions = createAgentSessions(client, { tokens });
+    await expect(sessions.handleOf(agent())).rejects.toMatchObject({ code: 'SESSION_INVALID' });
+    expect([opened.length, noted, revoked]).toEqual([1, ['session1'], ['session1']]);
+  });
+
   it('give each name a run of its own, also when two ask for it at once', async () => {
     const { client } = recordingClient();
     const sessions = createAgentSessions(client);

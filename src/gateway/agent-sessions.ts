@@ -4,9 +4,9 @@ import { planeError } from '../domain/errors.ts';
 import type { RunId, SessionId } from '../domain/ids.ts';
 import { mayOpenNextRun } from '../domain/session-ended.ts';
 import type { SessionHandle } from '../domain/session.ts';
-import type { TokenStore } from '../ports/token-store.ts';
-import { actorOf } from './actor-of.ts';
+import type { Store } from '../ports/store.ts';
 import type { Authenticated } from './authenticated.ts';
+import { openForToken } from './open-for-token.ts';
 
 /**
  * Sessions in which bearers of agent tokens call. A token is no session: the gateway opens one for it, keeps its handle in memory only,
@@ -47,7 +47,7 @@ export interface AgentSessionSettings {
   readonly runIdleMs?: number;
   readonly now?: () => number;
   /** Writes down which token a session was opened for, so that it ends with the token. Without it a session is not a token's. */
-  readonly tokens?: Pick<TokenStore, 'noteTokenSession'>;
+  readonly tokens?: Pick<Store, 'noteTokenSession' | 'now'>;
   /** Whether calls of a session, or of one run, are under way: the end of it would deny them. Without it neither is ended. */
   readonly hasCalls?: (session: SessionId, run?: RunId) => Promise<boolean>;
 }
@@ -70,7 +70,6 @@ interface HeldRun {
 const RUN_IDLE_MS = 10 * 60 * 1000;
 const SESSION_IDLE_MS = 24 * 60 * 60 * 1000;
 const MOST_SESSION_MS = 30 * 24 * 60 * 60 * 1000;
-const LEAST_SESSION_MS = 60 * 1000;
 /** That a session was revoked shows after this at the latest, and it does not become idle. */
 const TOUCH_MS = 2000;
 const MOST_BEARERS = 10_000;
@@ -229,16 +228,12 @@ async function open(
   bearer: Authenticated,
   tokens: AgentSessionSettings['tokens'],
 ): Promise<SessionHandle> {
-  const { id, identity, scopes, expiresAt } = bearer;
+  const { identity, scopes, expiresAt } = bearer;
   if (identity === undefined || !scopes.has('agent')) throw planeError('SCOPE_MISSING', { needed: ['agent'] });
-  // Only how long it is kept at most: whether the token holds is asked of the store each time.
-  const lifetimeMs = Math.min(MOST_SESSION_MS, Math.max(LEAST_SESSION_MS, expiresAt - Date.now()));
+  // It ends with the token, by the clock of the store: a question that it asked cannot be allowed after that.
+  const leftMs = expiresAt - ((await tokens?.now()) ?? Date.now());
+  const lifetimeMs = Math.max(1, Math.min(MOST_SESSION_MS, Math.ceil(leftMs)));
   const { delegators: _, ...rest } = identity;
-  const options = { ...rest, lifetimeMs, idleMs: Math.min(SESSION_IDLE_MS, lifetimeMs) };
-  const handle = await client.openSession(options, actorOf(bearer));
-  // Noted before a caller can use it: a gateway that is killed does not remember whose session it was.
-  const noted = await tokens?.noteTokenSession({ id, session: handle.id, lifetimeMs });
-  if (noted !== 'ended') return handle;
-  await client.revokeSession(handle.id, actorOf(bearer));
-  throw planeError('SESSION_INVALID', { problem: 'its token does not work any more' });
+  const idleMs = Math.min(SESSION_IDLE_MS, lifetimeMs);
+  return openForToken(client, tokens, bearer, { ...rest, lifetimeMs, idleMs });
 }

@@ -38,7 +38,7 @@ export async function redeemLoginCode(
 ): Promise<ConsoleToken | undefined> {
   const read = readLoginCode(code);
   const link = read && (await store.proveToken(read));
-  if (link === undefined) return undefined;
+  if (read === undefined || link === undefined) return undefined;
   // Two browsers with the same link: one of them is not who it was made for.
   const use = await store.useOnce({ digest: sha256(code), attempt: randomId(), lifetimeMs: LOGIN_CODE_MS });
   if (use === 'used') return undefined;
@@ -52,8 +52,10 @@ export async function redeemLoginCode(
     purpose: 'login',
     actor,
   });
-  await store.revokeToken({ id: link.id, actor });
-  return { text, token };
+  // Whoever revoked the link in the meantime wants nobody to log in with it.
+  const isLinkGood = (await store.proveToken(read)) !== undefined;
+  await store.revokeToken({ id: isLinkGood ? link.id : id, actor });
+  return isLinkGood ? { text, token } : undefined;
 }
 
 async function create(

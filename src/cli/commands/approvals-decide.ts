@@ -4,6 +4,8 @@ import { approvalRenderer } from '../../compose/render-approvals.ts';
 import type { Decision } from '../../client/decide-request.ts';
 import { APPROVAL_DECISIONS, type Approval, type ApprovalDecision } from '../../domain/approval.ts';
 import type { GrantWish } from '../../gate/approvals/grants.ts';
+import { finishRevocations } from '../../gateway/finish-revocations.ts';
+import { SILENT } from '../../observe/log.ts';
 import type { DecideAnswer } from '../../ports/approval-store.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
@@ -44,6 +46,8 @@ export function approvalsDecideCommand(): Command {
           };
           const binding = await chooseBinding(context, show, approval, decision);
           if (binding === undefined) return EXIT.notOk;
+          // A revocation that was cut off in the middle comes first: its questions must not be allowed.
+          await finishRevocations(store, SILENT);
           const answer = await approvals.decide(approver, approval.question.id, { ...wish, binding });
           return tell(context, approval, answer);
         }),

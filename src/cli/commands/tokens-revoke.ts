@@ -7,7 +7,7 @@ import { withStore } from '../with-store.ts';
 
 export function tokensRevokeCommand(): Command {
   return new Command('revoke')
-    .description('Take a token back; gateways refuse it within 2 seconds')
+    .description('Take a token back, with all sessions that were opened with it')
     .argument('<token>', 'its id, or the whole token if that has leaked')
     .addOption(commentOption())
     .action(
@@ -20,7 +20,7 @@ export function tokensRevokeCommand(): Command {
             throw planeError('TOKEN_UNKNOWN', { token: /^[a-z2-7]{1,16}$/.test(id) ? id : 'of that id' });
           }
           if (terminal.json) terminal.printJson({ id, revoked: true });
-          else terminal.print(`Revoked ${id}. Gateways refuse it within 2 seconds.`);
+          else terminal.print(`Revoked ${id}, and all sessions that were opened with it.`);
         }),
       ),
     );

@@ -5,6 +5,7 @@ import { parseScopedId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Decision } from '../../client/decide-request.ts';
 import type { DecideAnswer, RevealAnswer } from '../../ports/approval-store.ts';
+import { finishRevocations } from '../finish-revocations.ts';
 import { createProblem, problemResponse } from '../problem.ts';
 import { addRoute, defined, type Api, type ApiContext, type ApiNeeds } from './api-route.ts';
 import {
@@ -88,6 +89,8 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
     async (context, { params: { id }, body }) => {
       const principal = decidesAs(context.get('auth'));
       const { question } = await readApproval(needs, principal, id);
+      // A revocation that was cut off in the middle comes first: its questions must not be allowed.
+      await finishRevocations(store, needs.plane.log);
       const answer = await client.approvals.decide(principal, question.id, toDecision(body, operations));
       return answerDecision(context, question.id, answer);
     },

@@ -5,6 +5,7 @@ import { actorOf } from '../actor-of.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { sessionBearer } from '../bearer.ts';
 import { hasScope } from '../http/require-scope.ts';
+import { openForToken } from '../open-for-token.ts';
 import { createProblem, problemResponse } from '../problem.ts';
 import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
 import { pageByCount } from './cursor.ts';
@@ -34,12 +35,12 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
       path: '/sessions',
       scopes: ['operator'],
       tag: TAG,
-      summary: 'Open a session for a subject and an agent; its bearer is shown once',
+      summary: 'Open a session for a subject and an agent; its bearer is shown once. It ends when the token is revoked',
       body: openSessionSchema,
       answers: { 201: { description: 'It is open.', schema: openedSessionSchema } },
     },
     async (context, { body }) => {
-      const handle = await client.openSession(defined(body), actorOf(context.get('auth')));
+      const handle = await openForToken(client, store, context.get('auth'), defined(body));
       const { id, run, expiresAt } = handle;
       const opened: OpenedSession = { id, run, bearer: sessionBearer(handle), expiresAt };
       return context.json(opened, 201, { location: `/v1/sessions/${id}`, 'cache-control': 'no-store' });

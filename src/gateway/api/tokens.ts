@@ -75,9 +75,9 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
       path: '/tokens/{id}',
       scopes: ['admin'],
       tag: TAG,
-      summary: 'Revoke a token; it is refused within two seconds, everywhere',
+      summary: 'Revoke a token, with all sessions that were opened with it',
       params: z.strictObject({ id: z.string().max(256) }),
-      answers: { 204: { description: 'It is revoked.' } },
+      answers: { 204: { description: 'It is revoked, and so are its sessions in every lane.' } },
       problems: [404],
     },
     async (context, { params: { id } }) => {

@@ -4,6 +4,7 @@ import type { GatewayToken } from '../../domain/gateway-token.ts';
 import { parseScopedId } from '../../domain/ids.ts';
 import { sha256 } from '../../wire/digest.ts';
 import type { Authenticated } from '../authenticated.ts';
+import { administers } from '../actor-of.ts';
 import { readBearer } from '../bearer.ts';
 
 /** What proves bearers. */
@@ -12,8 +13,11 @@ export interface ProofStore extends Pick<TokenStore, 'proveToken'>, Pick<Session
 }
 
 export interface Authenticator {
-  /** Who this is, by what the store says; for at most `PROOF_MS` by what it said. */
-  prove(bearer: string): Promise<Authenticated | undefined>;
+  /**
+   * Who this is, by what the store says; for at most `PROOF_MS` by what it said. With `forChange` the store is asked each time about a bearer
+   * that administers: with a revoked token nobody makes another one or allows a call. Agents call in a session, which the store checks.
+   */
+  prove(bearer: string, options?: { readonly forChange?: boolean }): Promise<Authenticated | undefined>;
   /**
    * It was good not long ago, or the store is being asked about it now. No proof, only a reason to ask in spite of many failures from
    * its address.
@@ -25,7 +29,7 @@ export interface Authenticator {
   forget(bearer: string): void;
 }
 
-/** A revoked token is refused after this at the latest. */
+/** So long a revoked token may still read, at a gateway that has proved it just before. */
 export const PROOF_MS = 2000;
 const MOST_PROOFS = 10_000;
 
@@ -53,11 +57,15 @@ export function createAuthenticator(
     if (proofs.size > MOST_PROOFS) proofs.delete(proofs.keys().next().value!);
   }
 
-  async function prove(bearer: string): Promise<Authenticated | undefined> {
+  async function prove(
+    bearer: string,
+    { forChange = false }: { readonly forChange?: boolean } = {},
+  ): Promise<Authenticated | undefined> {
     const digest = sha256(bearer);
     const known = proofs.get(digest);
-    if (known !== undefined && now() < known.until) return known.auth;
-    const underWay = asked.get(digest);
+    const mustAsk = forChange && known !== undefined && administers(known.auth);
+    if (!mustAsk && known !== undefined && now() < known.until) return known.auth;
+    const underWay = mustAsk ? undefined : asked.get(digest);
     if (underWay !== undefined) return underWay;
     const asking = askStore(store, bearer);
     asked.set(digest, asking);
@@ -66,7 +74,7 @@ export function createAuthenticator(
       keep(digest, auth);
       return auth;
     } finally {
-      asked.delete(digest);
+      if (asked.get(digest) === asking) asked.delete(digest);
     }
   }
 

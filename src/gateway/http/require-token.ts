@@ -26,7 +26,9 @@ export function requireToken(needs: TokenNeeds) {
     // Not a failure: any page can make a browser send requests without a credential, and must not lock its user out.
     if (given === undefined) throw planeError('TOKEN_REFUSED', {});
     if (given.via === 'cookie') checkConsoleRequest(incoming);
-    const auth = await proveOrCount(needs, given, addressKey(context.get('address')));
+    const { method, path } = context.req;
+    const forChange = method !== 'GET' && method !== 'HEAD' && path.startsWith('/v1/');
+    const auth = await proveOrCount(needs, { ...given, forChange }, addressKey(context.get('address')));
     const waitMs = needs.requests.take(auth.id);
     if (waitMs > 0) throw planeError('RATE_LIMITED', { retryAfterMs: waitMs });
     if (!needs.inFlight.belongsTo(incoming, { auth, bearer: given.text })) {
@@ -41,10 +43,10 @@ const TOO_MANY_AT_ONCE_MS = 1000;
 
 async function proveOrCount(
   { authenticator, failures }: TokenNeeds,
-  { via, text }: Credential,
+  { via, text, forChange }: Credential & { readonly forChange: boolean },
   address: string,
 ): Promise<Authenticated> {
-  const prove = (): Promise<Authenticated | undefined> => authenticator.prove(text);
+  const prove = (): Promise<Authenticated | undefined> => authenticator.prove(text, { forChange });
   // A credential that was right before needs no place in the budget: wrong ones of the same address must not delay it.
   const isKnown = authenticator.isKnown(text);
   const auth = isKnown ? await prove() : await failures.prove(address, prove);

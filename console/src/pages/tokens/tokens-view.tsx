@@ -69,7 +69,8 @@ function AdminTokens(): VNode {
           }}
         >
           <p>
-            Whoever uses <Inert text={revoking.name} /> is locked out within two seconds. It cannot be undone.
+            Whoever uses <Inert text={revoking.name} /> is locked out, and all sessions that were opened with it end. It
+            cannot be undone.
           </p>
         </Confirm>
       )}

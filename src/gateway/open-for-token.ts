@@ -1,0 +1,28 @@
+import type { Client } from '../client/client.ts';
+import { DEFAULT_LIFETIME_MS, type OpenSessionOptions } from '../client/open-session.ts';
+import { planeError } from '../domain/errors.ts';
+import type { SessionHandle } from '../domain/session.ts';
+import type { TokenStore } from '../ports/token-store.ts';
+import { actorOf } from './actor-of.ts';
+import type { Authenticated } from './authenticated.ts';
+
+/**
+ * Opens a session that ends when the bearer's token is revoked. The session is noted with the token before its secret leaves this
+ * function. Both orders of a revocation and an opening at the same time are safe: if the note comes first, the revocation revokes the
+ * session; if the revocation comes first, the note is refused and the session is revoked here. If the process dies between opening and
+ * noting, the secret dies with it, and nothing can call in that session.
+ */
+export async function openForToken(
+  client: Pick<Client, 'openSession' | 'revokeSession'>,
+  tokens: Pick<TokenStore, 'noteTokenSession'> | undefined,
+  bearer: Authenticated,
+  options: OpenSessionOptions,
+): Promise<SessionHandle> {
+  const actor = actorOf(bearer);
+  const handle = await client.openSession(options, actor);
+  const { lifetimeMs = DEFAULT_LIFETIME_MS } = options;
+  const noted = await tokens?.noteTokenSession({ id: bearer.id, session: handle.id, lifetimeMs });
+  if (noted !== 'ended') return handle;
+  await client.revokeSession(handle.id, actor);
+  throw planeError('SESSION_INVALID', { problem: 'its token does not work any more' });
+}
