@@ -13,6 +13,7 @@ import { ROWS_SETUP } from './rows-setup.ts';
 import { ROWS_FRONT } from './rows-front.ts';
 import { ROWS_STATEMENTS } from './rows-statements.ts';
 import { ROWS_OWED } from './rows-owed.ts';
+import { ROWS_REVOKED } from './rows-revoked.ts';
 
 /** Everything that has to work, in the order of docs/requirements.md. */
 export const REQUIREMENTS: readonly RequirementGroup[] = [
@@ -29,5 +30,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'The documented set-up', rows: ROWS_SETUP },
   { title: 'The front of the gateway', rows: ROWS_FRONT },
   { title: 'After a loop', rows: ROWS_AFTER_A_LOOP },
+  { title: 'Revoked means revoked', rows: ROWS_REVOKED },
   { title: 'Invariants', rows: INVARIANTS },
 ];

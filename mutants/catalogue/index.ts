@@ -10,6 +10,7 @@ import { LEASE } from './lease.ts';
 import { OWED } from './owed.ts';
 import { PERMISSION } from './permission.ts';
 import { PLANE } from './plane.ts';
+import { REVOKED } from './revoked.ts';
 import { ROWS_A } from './rows-a.ts';
 import { ROWS_B } from './rows-b.ts';
 import { ROWS_C } from './rows-c.ts';
@@ -38,4 +39,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SETUP,
   ...FRONT,
   ...AFTER_A_LOOP,
+  ...REVOKED,
 ];

@@ -329,14 +329,4 @@ export const OWED: readonly Mutant[] = [
     replace: 'await sessions.close(bearer.id);',
     caughtBy: [{ file: 'test/mcp/owed-stdio.test.ts', title: 'a question outlives the client, and its' }],
   },
-  {
-    id: 'revoked-tokens-keep-their-sessions',
-    bug: 'Sessions that gateways opened for a token live on when it is revoked, with the questions that wait in them.',
-    file: 'src/stores/redis/token-store.ts',
-    find: 'await Promise.all(opened.map((session) => sessions.revokeSession({ ...request, session: session as SessionId })));',
-    replace: 'await Promise.all(opened);',
-    caughtBy: [
-      { file: REDIS, title: 'a revoked token takes along the sessions that were noted for it, and no others' },
-    ],
-  },
 ];
