@@ -42,7 +42,7 @@ export interface LaneDrain {
 }
 
 const AT_ONCE = 500;
-/** Of records in one commit: the largest page that a sink is handed is this and one page of the journal. */
+/** No further page is read once the records have so many bytes: one commit of the sink has at most this and one page of the journal. */
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 /** What is no record is read on past, so that a flood of it makes one statement and not thousands. */
 const MAX_ELEMENTS_AT_ONCE = 50_000;
@@ -148,12 +148,13 @@ export function drainLane(lane: number, settings: DrainSettings, needs: DrainNee
     if (repeated.length === 0) return undefined;
     const fromSequence = repeated[0]!.sequence;
     const sunk = await sink.readTrail({ store: id, lane, fromSequence, limit: repeated.length });
-    const records = new Map(sunk.map(({ text }) => [parseRecord(text)?.sequence, parseRecord(text)]));
-    const first = Math.min(...[...records.keys()].map((sequence) => sequence ?? fromSequence));
+    const parsed = sunk.map(({ text }) => parseRecord(text));
+    const records = new Map(parsed.map((record) => [record?.sequence, record]));
+    // Retention deletes from the beginning. If the sink has none of them, all were deleted: its head says that it had them.
+    const first = parsed.length === 0 ? undefined : (parsed[0]?.sequence ?? fromSequence);
     const bad = repeated.find((entry) => {
       const record = records.get(entry.sequence);
-      // Retention has deleted the records before the first one of the sink.
-      if (record === undefined) return entry.sequence >= first;
+      if (record === undefined) return first !== undefined && entry.sequence >= first;
       return record.callId !== entry.callId || record.event !== entry.event || record.at !== entry.at;
     });
     return bad && `record ${bad.sequence} of the lane is not the one in the sink: the store holds older data`;

@@ -1,17 +1,19 @@
 import { errorText } from '../domain/error-text.ts';
-import type { SignedHead } from '../domain/audit-record.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
+import { followStatements } from './follow-statements.ts';
 import { retainTrail, type Retention } from './retain-trail.ts';
-import { signHeads } from './sign-heads.ts';
+import { signHeads, type LastSigned } from './sign-heads.ts';
 import type { TrustedKeys } from './signing-keys.ts';
 import type { StatementSigner } from './statement-signer.ts';
 
 export interface TrailCare {
   /** Why the last head could not be signed, or records not deleted. */
   readonly problem: string | undefined;
-  /** Signs what there is now, for the last time. */
+  /** Why nothing is deleted now, although nothing is known to be wrong. */
+  readonly warning: string | undefined;
+  /** Ends a deletion under way, then signs what there is now, for the last time. */
   stop(): Promise<void>;
 }
 
@@ -22,7 +24,8 @@ export interface CareSettings {
 
 /**
  * Signs at the start what an earlier process left unsigned, then new heads at most every `signEveryMs`, and at the end. Deletes what is
- * too old or too much. Looks more often than it signs: what comes after a quiet time is signed soon.
+ * too old or too much, beside the signing: a walk over a large lane must not delay a signature. Looks more often than it signs: what
+ * comes after a quiet time is signed soon.
  */
 export function keepTrail(
   trail: AuditTrail,
@@ -33,28 +36,33 @@ export function keepTrail(
   log: Log,
 ): TrailCare {
   const retains = retention.maxAgeMs !== undefined || retention.maxBytes !== undefined;
-  let lastSigned: readonly SignedHead[] = [];
+  const statements = followStatements(trail, readKeys);
+  const ending = new AbortController();
+  let lastSigned: LastSigned | undefined;
   let signedAt = Number.NEGATIVE_INFINITY;
-  let retainedAt = Number.NEGATIVE_INFINITY;
+  let warning: string | undefined;
   const problems = new Map<'signing' | 'retention', string>();
 
-  async function round(isLast: boolean): Promise<void> {
-    const isDue = (since: number): boolean => isLast || performance.now() - since >= signEveryMs;
-    if (isDue(signedAt)) {
-      await noting('signing', 'audit: heads not signed', async () => {
-        const signed = await signHeads(trail, signer, await now(), lastSigned);
-        if (canonicalJson(signed) !== canonicalJson(lastSigned)) signedAt = performance.now();
-        lastSigned = signed;
-      });
-    }
-    if (retains && isDue(retainedAt)) {
-      retainedAt = performance.now();
-      await noting('retention', 'audit: records not deleted', async () => {
-        for (const { store, lane, sequence } of await retainTrail(trail, signer, readKeys, retention, await now())) {
-          log.info({ store, lane, sequence }, 'audit: records up to here were deleted');
-        }
-      });
-    }
+  async function sign(isLast: boolean): Promise<void> {
+    if (!isLast && performance.now() - signedAt < signEveryMs) return;
+    await noting('signing', 'audit: heads not signed', async () => {
+      const before = lastSigned?.heads ?? [];
+      lastSigned = await signHeads(trail, signer, await now(), lastSigned, readKeys);
+      if (canonicalJson(lastSigned.heads) !== canonicalJson(before)) signedAt = performance.now();
+    });
+  }
+
+  async function retain(): Promise<void> {
+    await noting('retention', 'audit: records not deleted', async () => {
+      const needs = { trail, signer, statements, signal: ending.signal };
+      const { cuts, unknownKey } = await retainTrail(needs, retention, await now());
+      for (const { store, lane, sequence } of cuts) {
+        log.info({ store, lane, sequence }, 'audit: records up to here were deleted');
+      }
+      if (unknownKey !== undefined && unknownKey !== warning)
+        log.warn({ reason: unknownKey }, 'audit: nothing is deleted until that key is in audit.trustedKeys');
+      warning = unknownKey;
+    });
   }
 
   /** A problem lasts until the same work has succeeded: signing says nothing about retention. */
@@ -63,26 +71,42 @@ export function keepTrail(
       await run();
       problems.delete(work);
     } catch (error) {
+      if (work === 'retention' && ending.signal.aborted) return;
       if (problems.get(work) !== errorText(error)) log.error({ error }, message);
       problems.set(work, errorText(error));
     }
   }
 
-  let running: Promise<void> | undefined = round(false).finally(() => (running = undefined));
-  const timer = setInterval(
-    () => {
-      running ??= round(false).finally(() => (running = undefined));
-    },
-    Math.min(signEveryMs, Math.max(MIN_LOOK_MS, signEveryMs / LOOKS_PER_PERIOD)),
-  );
+  const lookMs = Math.min(signEveryMs, Math.max(MIN_LOOK_MS, signEveryMs / LOOKS_PER_PERIOD));
+  const signing = repeat(() => sign(false), lookMs);
+  const retaining = retains ? repeat(retain, signEveryMs) : undefined;
   return {
     get problem() {
       return problems.get('signing') ?? problems.get('retention');
     },
+    get warning() {
+      return warning;
+    },
+    async stop() {
+      ending.abort();
+      await Promise.all([signing.stop(), retaining?.stop()]);
+      await sign(true);
+    },
+  };
+}
+
+/** Runs now and then again and again, never twice at a time. */
+function repeat(work: () => Promise<void>, everyMs: number): { stop(): Promise<void> } {
+  let running: Promise<void> | undefined;
+  const run = (): void => {
+    running ??= work().finally(() => (running = undefined));
+  };
+  run();
+  const timer = setInterval(run, everyMs);
+  return {
     async stop() {
       clearInterval(timer);
       await running;
-      await round(true);
     },
   };
 }

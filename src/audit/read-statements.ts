@@ -14,7 +14,7 @@ import { walkStatements } from './walk-statements.ts';
 
 export interface Statements {
   readonly count: number;
-  /** Of all times, in order. */
+  /** Of all times, in order. A head that a later statement repeats is there once. */
   readonly heads: readonly SignedHead[];
   readonly cuts: readonly SignedHead[];
   readonly erasures: readonly Extract<AuditStatement, { kind: 'erasure' }>[];
@@ -49,6 +49,25 @@ type Read =
 
 /** All that was signed. One statement that cannot be checked is one too many. */
 export async function readStatements(trail: AuditTrail, keys: TrustedKeys): Promise<Read> {
+  const collected = collectStatements();
+  for await (const signed of walkStatements(trail)) {
+    const checked = checkStatement(signed, keys);
+    if (checked.kind === 'bad') {
+      const problem = `signed statement ${signed.number}: ${checked.problem}`;
+      return { kind: 'bad', count: collected.statements.count, problem };
+    }
+    collected.add(toLink(signed, checked.statement));
+  }
+  return { kind: 'good', statements: collected.statements };
+}
+
+export interface CollectedStatements {
+  readonly statements: Statements;
+  add(link: ReadLink): void;
+}
+
+/** Sorts checked statements by what they say. Heads that are the same as in the statement before are one object, to save memory. */
+export function collectStatements(): CollectedStatements {
   const heads: SignedHead[] = [];
   const cuts: SignedHead[] = [];
   const erasures: Extract<AuditStatement, { kind: 'erasure' }>[] = [];
@@ -56,34 +75,45 @@ export async function readStatements(trail: AuditTrail, keys: TrustedKeys): Prom
   const gaps: GapStatement[] = [];
   const foreign: ForeignStatement[] = [];
   const links: ReadLink[] = [];
+  const lastHeads = new Map<string, SignedHead>();
   let dropped: DroppedStatements | undefined;
   let lastAt: number | undefined;
-  for await (const signed of walkStatements(trail)) {
-    const checked = checkStatement(signed, keys);
-    if (checked.kind === 'bad') {
-      return { kind: 'bad', count: links.length, problem: `signed statement ${signed.number}: ${checked.problem}` };
-    }
-    const { statement } = checked;
-    links.push(toLink(signed, statement));
-    lastAt = statement.at;
-    if ('heads' in statement) heads.push(...statement.heads);
-    if (statement.kind === 'erasure') erasures.push(statement);
-    else if (statement.kind === 'rollback') rollbacks.push({ ...statement, number: signed.number });
-    else if (statement.kind === 'gap') gaps.push(statement);
-    else if (statement.kind === 'foreign') foreign.push(statement);
-    else if (statement.kind === 'cut') {
-      cuts.push(statement.cut);
-      dropped = statement.dropped ?? dropped;
-    }
+
+  function share(head: SignedHead): SignedHead {
+    const place = `${head.lane} ${head.store}`;
+    const last = lastHeads.get(place);
+    if (last?.sequence === head.sequence && last.chain === head.chain) return last;
+    lastHeads.set(place, head);
+    heads.push(head);
+    return head;
   }
-  const found = { ...(dropped === undefined ? {} : { dropped }), ...(lastAt === undefined ? {} : { lastAt }) };
+
   return {
-    kind: 'good',
-    statements: { count: links.length, heads, cuts, erasures, rollbacks, gaps, foreign, links, ...found },
+    get statements() {
+      const found = { ...(dropped === undefined ? {} : { dropped }), ...(lastAt === undefined ? {} : { lastAt }) };
+      return { count: links.length, heads, cuts, erasures, rollbacks, gaps, foreign, links, ...found };
+    },
+    add(link) {
+      const said = link.statement;
+      const statement = 'heads' in said ? { ...said, heads: said.heads.map(share) } : said;
+      links.push({ ...link, statement });
+      lastAt = statement.at;
+      if (statement.kind === 'erasure') erasures.push(statement);
+      else if (statement.kind === 'rollback') rollbacks.push({ ...statement, number: link.number });
+      else if (statement.kind === 'gap') gaps.push(statement);
+      else if (statement.kind === 'foreign') foreign.push(statement);
+      else if (statement.kind === 'cut') {
+        cuts.push(statement.cut);
+        dropped = statement.dropped ?? dropped;
+      }
+    },
   };
 }
 
-function toLink(signed: PlacedStatement, statement: AuditStatement & { number?: number; previous?: string }): ReadLink {
+export function toLink(
+  signed: PlacedStatement,
+  statement: AuditStatement & { number?: number; previous?: string },
+): ReadLink {
   return {
     number: signed.number,
     signedNumber: statement.number,

@@ -1,14 +1,12 @@
-import type { AuditHead, DroppedStatements, SignedHead } from '../domain/audit-record.ts';
+import type { AuditHead, AuditStatement, DroppedStatements, SignedHead } from '../domain/audit-record.ts';
 import { planeError } from '../domain/errors.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import { parseRecord, sizeOfRecord, toSignedHead } from '../wire/audit-record.ts';
 import { planDrop } from './drop-statements.ts';
-import { readStatements, type Statements } from './read-statements.ts';
+import type { StatementFollower } from './follow-statements.ts';
+import type { Statements } from './read-statements.ts';
 import { isInLane } from './same-lane.ts';
-import type { TrustedKeys } from './signing-keys.ts';
 import type { StatementSigner } from './statement-signer.ts';
-import { untilUnchanged } from './until-unchanged.ts';
-import { verifyStatements } from './verify-statements.ts';
 import { walkLane } from './walk-lane.ts';
 
 export interface Retention {
@@ -17,33 +15,49 @@ export interface Retention {
   readonly maxBytes?: number | undefined;
 }
 
+export interface RetainNeeds {
+  readonly trail: AuditTrail;
+  readonly signer: StatementSigner;
+  readonly statements: StatementFollower;
+  /** Aborted, the work rejects before the next record; a cut that was signed is complete. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Retained {
+  readonly cuts: readonly SignedHead[];
+  /** Why nothing more can be deleted until an operator trusts another key. */
+  readonly unknownKey?: string;
+}
+
 /** A lane that became too large is cut to this part of its share: measuring it takes a walk over all of it. */
 const KEPT_OF_SHARE = 0.9;
-/** Records of the future that may stand at the beginning of a lane before its age is not known any more. */
-const LOOKED_AT = 100;
+/** Any role can append records with a time in the future. If so many begin a lane, only a walk over it tells whether any is due. */
+const MAX_FUTURE_RECORDS = 100;
+/** Walks over one lane in one round, when other processes change the lane meanwhile. */
+const MAX_WALKS = 5;
 
 /**
- * Deletes the oldest records of each lane, with a signed statement of where its chain begins now. Returns the cuts. What is deleted
- * cannot be verified any more, so it is verified first: a record whose time was changed in the sink would otherwise be deleted with
- * a genuine signature. At the first thing that is wrong nothing more of any lane is deleted, and the error says what it is.
+ * Deletes the oldest records of each lane, with a signed statement of where its chain begins now. What is deleted cannot be verified any
+ * more, so it is verified first: a record whose time was changed in the sink would otherwise be deleted with a genuine signature. At the
+ * first thing that is wrong nothing more of any lane is deleted, and the error says what it is.
  */
 export async function retainTrail(
-  trail: AuditTrail,
-  signer: StatementSigner,
-  readKeys: () => TrustedKeys,
+  needs: RetainNeeds,
   { maxAgeMs, maxBytes }: Retention,
   now: number,
-): Promise<SignedHead[]> {
+): Promise<Retained> {
+  const { trail, signal } = needs;
   const heads = await trail.auditHeads();
   const bytesPerLane = maxBytes === undefined ? Number.POSITIVE_INFINITY : maxBytes / Math.max(1, heads.length);
   const limits = { oldest: maxAgeMs === undefined ? Number.NEGATIVE_INFINITY : now - maxAgeMs, now, bytesPerLane };
   const cuts: SignedHead[] = [];
   for (const head of heads) {
     if (head.bytes <= bytesPerLane && !(await beginsBefore(trail, head, limits))) continue;
-    const cut = await cutLane(trail, signer, readKeys, now, (statements) => findCut(trail, head, statements, limits));
-    if (cut !== undefined) cuts.push(cut);
+    const made = await cutLane(needs, head, now, (statements) => findCut(trail, head, statements, limits, signal));
+    if (made?.kind === 'unknown-key') return { cuts, unknownKey: made.problem };
+    if (made !== undefined) cuts.push(made.cut);
   }
-  return cuts;
+  return { cuts };
 }
 
 export interface Cut {
@@ -52,54 +66,90 @@ export interface Cut {
   readonly why: 'age' | 'size';
 }
 
+type Made =
+  | { readonly kind: 'cut'; readonly cut: SignedHead }
+  | { readonly kind: 'unknown-key'; readonly problem: string };
+
+type Choose = (statements: Statements) => Promise<Cut | LaneProblem | undefined>;
+
 /**
- * Deletes a lane's records up to a cut, and the statements about nothing but deleted records. `choose` gets verified statements, and is
- * asked again when another process has signed meanwhile. Undefined: there is nothing to delete.
+ * Deletes a lane's records up to a cut, and the statements about nothing but deleted records. `choose` gets verified statements. It walks
+ * over the lane, which may take longer than the time between two signatures, so it is asked again only if another process has
+ * changed this lane meanwhile. Undefined: there is nothing to delete.
  */
 export async function cutLane(
-  trail: AuditTrail,
-  signer: StatementSigner,
-  readKeys: () => TrustedKeys,
+  needs: RetainNeeds,
+  lane: Pick<AuditHead, 'store' | 'lane'>,
   at: number,
-  choose: (statements: Statements) => Promise<Cut | LaneProblem | undefined>,
-): Promise<SignedHead | undefined> {
-  let drop: { readonly through: number; readonly keep: readonly number[] } | undefined;
-  let cut: SignedHead | undefined;
-  const answer = await signer.sign(
-    trail,
-    async () => {
-      const found = await untilUnchanged(trail, () => look(trail, readKeys(), choose), isProblem);
-      if (found === undefined) return undefined;
-      if (isProblem(found)) throw planeError('AUDIT_NOT_IN_ORDER', { problem: found.what });
-      const { why, dropped } = found;
-      cut = found.head;
-      drop = dropped && { through: dropped.through, keep: dropped.kept.map(({ number }) => number) };
-      return { kind: 'cut', at, cut, why, ...(dropped === undefined ? {} : { dropped }) };
-    },
-    (statement) => trail.cutTrail({ cut: cut!, statement, ...(drop === undefined ? {} : { drop }) }),
-  );
-  return answer === undefined ? undefined : cut;
+  choose: Choose,
+): Promise<Made | undefined> {
+  for (let walks = 1; walks <= MAX_WALKS; walks += 1) {
+    const before = await readVerified(needs);
+    if (before.kind === 'unknown-key') return before;
+    const seen = lastNumberOf(before.statements);
+    const found = await choose(before.statements);
+    if (found === undefined) return undefined;
+    if (isProblem(found)) {
+      const after = await readVerified(needs);
+      if (walks < MAX_WALKS && after.kind === 'good' && hasChanged(after.statements, lane, seen)) continue;
+      throw planeError('AUDIT_NOT_IN_ORDER', { problem: found.what });
+    }
+    const made = await signCut(needs, found, at, seen);
+    if (made !== 'changed') return made;
+  }
+  return undefined;
 }
 
-type Found = Cut & { readonly dropped: DroppedStatements | undefined };
+/** `changed`: another process has changed the lane since statement `seen`, so what was found may be half of before and half of after. */
+async function signCut(
+  needs: RetainNeeds,
+  { head, why }: Cut,
+  at: number,
+  seen: number,
+): Promise<Made | 'changed' | undefined> {
+  let refused: Made | 'changed' | undefined;
+  let dropped: DroppedStatements | undefined;
+  const answer = await needs.signer.sign(
+    needs.trail,
+    async () => {
+      const read = await readVerified(needs);
+      refused = read.kind === 'unknown-key' ? read : undefined;
+      if (read.kind === 'unknown-key') return undefined;
+      const { statements } = read;
+      refused = hasChanged(statements, head, seen) ? 'changed' : undefined;
+      // A cut to a lower place than the last one would say that records between them are there.
+      const last = statements.cuts.findLast(isInLane(head));
+      if (refused !== undefined || (last !== undefined && last.sequence >= head.sequence)) return undefined;
+      dropped = planDrop(statements, head);
+      return { kind: 'cut', at, cut: head, why, ...(dropped === undefined ? {} : { dropped }) };
+    },
+    (statement) => {
+      const drop = dropped && { through: dropped.through, keep: dropped.kept.map(({ number }) => number) };
+      return needs.trail.cutTrail({ cut: head, statement, ...(drop === undefined ? {} : { drop }) });
+    },
+  );
+  return answer === undefined ? refused : { kind: 'cut', cut: head };
+}
 
-async function look(
-  trail: AuditTrail,
-  keys: TrustedKeys,
-  choose: (statements: Statements) => Promise<Cut | LaneProblem | undefined>,
-): Promise<Found | LaneProblem | undefined> {
-  const read = await readStatements(trail, keys);
-  if (read.kind === 'bad') return { kind: 'problem', what: read.problem };
-  const { statements } = read;
-  // The signer compares the marks.
-  const { problem } = verifyStatements(statements, []);
-  if (problem !== undefined) return { kind: 'problem', what: problem };
-  const found = await choose(statements);
-  if (found === undefined || isProblem(found)) return found;
-  // A cut to a lower place than the last one would say that records between them are there.
-  const last = statements.cuts.findLast(isInLane(found.head));
-  if (last !== undefined && last.sequence >= found.head.sequence) return undefined;
-  return { ...found, dropped: planDrop(statements, found.head) };
+async function readVerified({ statements, signal }: RetainNeeds) {
+  const read = await statements.read(signal);
+  if (read.kind === 'bad') throw planeError('AUDIT_NOT_IN_ORDER', { problem: read.problem });
+  return read;
+}
+
+const lastNumberOf = ({ links }: Statements): number => links.at(-1)?.number ?? Number.NEGATIVE_INFINITY;
+
+/** Whether a statement behind `seen` says that records or payloads of this lane are gone. */
+function hasChanged({ links }: Statements, lane: Pick<AuditHead, 'store' | 'lane'>, seen: number): boolean {
+  const first = links.findLastIndex(({ number }) => number <= seen) + 1;
+  return links.slice(first).some(({ statement }) => changes(statement, lane));
+}
+
+function changes(statement: AuditStatement, lane: Pick<AuditHead, 'store' | 'lane'>): boolean {
+  const isHere = isInLane(lane);
+  if (statement.kind === 'cut') return isHere(statement.cut);
+  if (statement.kind === 'erasure') return statement.heads.some(isHere);
+  return statement.kind === 'rollback' || (statement.kind === 'gap' && isHere(statement));
 }
 
 interface LaneProblem {
@@ -115,11 +165,11 @@ interface Limits {
   readonly bytesPerLane: number;
 }
 
-/** A first look, before the lane is verified. A record of the future was made up by a role, and says nothing about the others. */
+/** A first look, before the lane is verified. A record with a time in the future says nothing about the age of the others. */
 async function beginsBefore(trail: AuditTrail, { store, lane }: AuditHead, { oldest, now }: Limits): Promise<boolean> {
-  const page = await trail.readTrail({ store, lane, fromSequence: Number.MIN_SAFE_INTEGER, limit: LOOKED_AT });
+  const page = await trail.readTrail({ store, lane, fromSequence: Number.MIN_SAFE_INTEGER, limit: MAX_FUTURE_RECORDS });
   const records = page.map(({ text }) => parseRecord(text));
-  // One that cannot be read is looked at by the walk, which says so.
+  // The walk reports a record that cannot be read.
   const first = records.find((record) => record === undefined || record.at <= now);
   return page.length > 0 && (first?.at ?? Number.NEGATIVE_INFINITY) < oldest;
 }
@@ -139,8 +189,9 @@ async function findCut(
   head: AuditHead,
   statements: Statements,
   { oldest, now, bytesPerLane }: Limits,
+  signal: AbortSignal | undefined,
 ): Promise<Cut | LaneProblem | undefined> {
-  const bytes = head.bytes > bytesPerLane ? await measure(trail, head, statements) : 0;
+  const bytes = head.bytes > bytesPerLane ? await measure(trail, head, statements, signal) : 0;
   if (typeof bytes !== 'number') return bytes;
   const bytesToFree = bytes > bytesPerLane ? bytes - bytesPerLane * KEPT_OF_SHARE : 0;
   const signed = new Set(statements.heads.filter(isInLane(head)).map(({ sequence }) => sequence));
@@ -149,6 +200,7 @@ async function findCut(
   let freed = 0;
   let isBehindLimits = false;
   for await (const step of walkLane(trail, head, statements)) {
+    signal?.throwIfAborted();
     if (step.kind === 'problem') return describe(head, step);
     const { sequence, record, chained } = step;
     const isFuture = record.at > now;
@@ -163,9 +215,15 @@ async function findCut(
   return vouched;
 }
 
-async function measure(trail: AuditTrail, head: AuditHead, statements: Statements): Promise<number | LaneProblem> {
+async function measure(
+  trail: AuditTrail,
+  head: AuditHead,
+  statements: Statements,
+  signal: AbortSignal | undefined,
+): Promise<number | LaneProblem> {
   let bytes = 0;
   for await (const step of walkLane(trail, head, statements)) {
+    signal?.throwIfAborted();
     if (step.kind === 'problem') return describe(head, step);
     bytes += sizeOfRecord(step.chained);
   }

@@ -3,33 +3,73 @@ import { planeError } from '../domain/errors.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import { parseRecord } from '../wire/audit-record.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
-import { readSignedHeads } from './sign-statement.ts';
+import { isInLane } from './same-lane.ts';
+import { checkStatement, readSignedHeads } from './sign-statement.ts';
+import type { TrustedKeys } from './signing-keys.ts';
 import type { StatementSigner } from './statement-signer.ts';
+import { parseNumbered } from './statement-links.ts';
 import { hex } from './walk-lane.ts';
+import { walkStatements } from './walk-statements.ts';
 
-/** Signs how long all chains are, unless nothing was added since the heads that this process signed last. Returns those of now. */
+/** The heads that a process signed last, and the number of that statement. */
+export interface LastSigned {
+  readonly heads: readonly SignedHead[];
+  readonly number: number;
+}
+
+const NOTHING_SIGNED: LastSigned = { heads: [], number: 0 };
+
+/**
+ * Signs how long all chains are, unless nothing was added since the heads that this process signed last. Returns those of now.
+ *
+ * @param readKeys keys whose rollbacks and gaps are believed. Without any, a chain that differs from the last signed one is refused.
+ */
 export async function signHeads(
   trail: AuditTrail,
   signer: StatementSigner,
   at: number,
-  last: readonly SignedHead[] = [],
-): Promise<readonly SignedHead[]> {
+  last: LastSigned = NOTHING_SIGNED,
+  readKeys: () => TrustedKeys = () => new Map(),
+): Promise<LastSigned> {
   const started = await signer.startChain(trail, at);
-  if (started !== undefined) return started.heads;
-  await refuseChanged(trail, last);
+  if (started !== undefined) return { heads: started.heads, number: started.number };
+  await refuseChanged(trail, last, readKeys);
   const heads = await readSignedHeads(trail);
-  if (heads.length === 0 || canonicalJson(heads) === canonicalJson(last)) return heads;
-  await signer.sign(trail, () => ({ kind: 'heads', at, heads }));
-  return heads;
+  if (heads.length === 0 || canonicalJson(heads) === canonicalJson(last.heads)) return { ...last, heads };
+  let { number } = last;
+  await signer.sign(
+    trail,
+    () => ({ kind: 'heads', at, heads }),
+    (statement) => {
+      ({ number } = statement);
+      return trail.addStatement(statement);
+    },
+  );
+  return { heads, number };
 }
 
 /** A writer of the sink has made a chain anew. `verify` finds that in any case; a signature over the new chain would only delay it. */
-async function refuseChanged(trail: AuditTrail, last: readonly SignedHead[]): Promise<void> {
-  for (const { store, lane, sequence, chain } of last) {
+async function refuseChanged(trail: AuditTrail, last: LastSigned, readKeys: () => TrustedKeys): Promise<void> {
+  for (const head of last.heads) {
+    const { store, lane, sequence, chain } = head;
     const [found] = await trail.readTrail({ store, lane, fromSequence: sequence, limit: 1 });
     // Deleted by retention since, together with everything before it.
     if (found === undefined || parseRecord(found.text)?.sequence !== sequence || hex(found.chain) === chain) continue;
-    const problem = `record ${sequence} of lane ${lane} is not the one that was signed`;
-    throw planeError('AUDIT_WENT_BACK', { problem });
+    if (await isGivenUp(trail, head, last.number, readKeys())) continue;
+    throw planeError('AUDIT_CHAIN_CHANGED', { lane, sequence });
   }
+}
+
+/** Whether an operator has signed, after this head was, that the statement about it or the record itself is lost. */
+async function isGivenUp(trail: AuditTrail, head: SignedHead, number: number, keys: TrustedKeys): Promise<boolean> {
+  for await (const signed of walkStatements(trail, number)) {
+    const kind = parseNumbered(signed.text)?.kind;
+    if (kind !== 'rollback' && kind !== 'gap') continue;
+    const checked = checkStatement(signed, keys);
+    if (checked.kind === 'bad') continue;
+    const { statement } = checked;
+    if (statement.kind === 'rollback' && statement.after < number) return true;
+    if (statement.kind === 'gap' && isInLane(head)(statement) && statement.from <= head.sequence) return true;
+  }
+  return false;
 }

@@ -16,12 +16,15 @@ export function signText(statement: NumberedText, key: SigningKey): SignedStatem
 
 export type CheckedStatement =
   | { readonly kind: 'good'; readonly statement: AuditStatement | NumberedText }
-  | { readonly kind: 'bad'; readonly problem: string };
+  /** `unknownKey`: no trusted key has this id, so nothing can be said about the signature. */
+  | { readonly kind: 'bad'; readonly problem: string; readonly unknownKey?: string };
 
 export function checkStatement({ text, keyId, signature }: SignedStatement, keys: TrustedKeys): CheckedStatement {
   const key = keys.get(keyId);
-  if (key === undefined)
-    return { kind: 'bad', problem: `it is signed by key ${keyId}, which is not among the trusted ones` };
+  if (key === undefined) {
+    const problem = `it is signed by key ${keyId}, which is not among the trusted ones`;
+    return { kind: 'bad', problem, unknownKey: keyId };
+  }
   if (!verify(null, Buffer.from(CONTEXT + text), key, signature)) {
     return { kind: 'bad', problem: `its signature by key ${keyId} is wrong` };
   }

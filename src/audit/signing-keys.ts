@@ -21,7 +21,10 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** Public keys by id: all that ever signed. Whoever can write this folder can say what is trusted, so it does not stand in the trail. */
+/**
+ * Public keys by id: all that ever signed. The attack: a writer of the sink adds a key of their own and signs another history. So keys
+ * are trusted because of the files they are in, and never because of something in the sink or in the store.
+ */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
 const PRIVATE_FILE = 'signing.pem';
@@ -52,12 +55,17 @@ export function makeSigningKey(folder: string): SigningKey {
   return { id, privateKey };
 }
 
-export function readTrustedKeys(folder: string): TrustedKeys {
+/** @param others a folder with public keys of other gateways. It has to be there if it is named: a wrong path would trust no one. */
+export function readTrustedKeys(folder: string, others?: string): TrustedKeys {
+  if (others !== undefined && !existsSync(others)) {
+    throw planeError('AUDIT_KEYS_UNSAFE', { file: others, problem: 'there is no such folder (audit.trustedKeys)' });
+  }
   const keys = new Map<string, KeyObject>();
-  if (!existsSync(folder)) return keys;
-  for (const name of readdirSync(folder).filter((each) => each.endsWith(PUBLIC_ENDING))) {
-    const key = parseKey(join(folder, name), (text) => createPublicKey(text));
-    keys.set(keyId(key), key);
+  for (const each of [folder, ...(others === undefined ? [] : [others])].filter(existsSync)) {
+    for (const name of readdirSync(each).filter((file) => file.endsWith(PUBLIC_ENDING))) {
+      const key = parseKey(join(each, name), (text) => createPublicKey(text));
+      keys.set(keyId(key), key);
+    }
   }
   return keys;
 }

@@ -24,16 +24,21 @@ export function verifyStatements(
   const wanted = new Map<number, string>();
   let { number, hash } = begin.at;
   for (const link of begin.rest) {
-    const problem = findBreak(link, number, hash);
-    if (problem !== undefined) return { problem };
-    hash = linkAfter(hash, link.hash);
-    number = link.number;
+    const next = continueChain(link, { number, hash });
+    if (typeof next === 'string') return { problem: next };
+    ({ number, hash } = next);
     if (number === expected?.number || marks.some((mark) => mark.number === number)) wanted.set(number, hash);
   }
   const last = number > 0 ? { last: { number, hash } } : {};
   const problem =
     findLoss(statements, marks, wanted, number) ?? (expected && findDeparture(statements, expected, wanted, number));
   return { ...last, ...(problem === undefined ? {} : { problem }) };
+}
+
+/** How far the chain goes with one more statement, or what is wrong with that. */
+export function continueChain(link: ReadLink, { number, hash }: StatementMark): StatementMark | string {
+  const problem = findBreak(link, number, hash);
+  return problem ?? { number: link.number, hash: linkAfter(hash, link.hash) };
 }
 
 /** Where the chain begins that has to be whole, and what follows. */

@@ -55,22 +55,23 @@ export async function* walkLane(
   }
 }
 
-/** All chains that were signed for a sequence. More than one: records were changed between two signatures. */
-function chainsOf(heads: readonly SignedHead[]): ReadonlyMap<number, ReadonlySet<string>> {
-  const chains = new Map<number, Set<string>>();
+const SIGNED_TWICE = Symbol('signed heads disagree');
+type SignedChain = string | typeof SIGNED_TWICE;
+
+/** The chain that was signed for each sequence. If two heads disagree, records were changed between the two signatures. */
+function chainsOf(heads: readonly SignedHead[]): ReadonlyMap<number, SignedChain> {
+  const chains = new Map<number, SignedChain>();
   for (const { sequence, chain } of heads) {
-    const known = chains.get(sequence);
-    if (known === undefined) chains.set(sequence, new Set([chain]));
-    else known.add(chain);
+    chains.set(sequence, (chains.get(sequence) ?? chain) === chain ? chain : SIGNED_TWICE);
   }
   return chains;
 }
 
-function describeSigned(chains: ReadonlySet<string> | undefined, chain: string): string | undefined {
-  if (chains === undefined) return undefined;
-  if (chains.size > 1)
-    return 'two signed heads say different things about it: it, or one before it, was changed between them';
-  return chains.has(chain) ? undefined : 'it is not the record that was there when the head was signed';
+function describeSigned(signed: SignedChain | undefined, chain: string): string | undefined {
+  if (signed === undefined || signed === chain) return undefined;
+  return signed === SIGNED_TWICE
+    ? 'two signed heads say different things about it: it, or one before it, was changed between them'
+    : 'it is not the record that was there when the head was signed';
 }
 
 type Expected = Pick<AuditRecord, 'store' | 'lane' | 'sequence'> & { readonly chain: Uint8Array };

@@ -57,6 +57,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   AUDIT_NO_GAP: EXIT.notOk,
   AUDIT_KEYS_UNSAFE: EXIT.auth,
   AUDIT_WENT_BACK: EXIT.notOk,
+  AUDIT_CHAIN_CHANGED: EXIT.notOk,
   AUDIT_NOT_IN_ORDER: EXIT.notOk,
   AUDITOR_KEY_INVALID: EXIT.config,
   AUDIT_NOT_SEALED: EXIT.notOk,

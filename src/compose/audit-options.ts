@@ -7,6 +7,8 @@ export interface AuditOptions {
   /** Absent: the store keeps its audit itself. */
   readonly sink?: SinkOptions;
   readonly keys: string;
+  /** Folder with public keys of other gateways. */
+  readonly trustedKeys?: string;
   readonly signEveryMs: number;
   readonly retention: Retention;
   readonly bounds: AuditBounds;
@@ -22,6 +24,7 @@ export function auditOptionsOf(config: Config, passwordOfFile?: string): AuditOp
   return {
     ...(sink === undefined ? {} : { sink }),
     keys: audit.keys ?? join(folder, 'audit-keys'),
+    ...(audit.trustedKeys === undefined ? {} : { trustedKeys: audit.trustedKeys }),
     signEveryMs: audit.signEveryMs,
     retention: { maxAgeMs: audit.maxAgeMs, maxBytes: audit.maxBytes },
     bounds: auditBoundsOf(config),

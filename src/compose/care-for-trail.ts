@@ -8,16 +8,16 @@ import type { AuditOptions } from './audit-options.ts';
 
 /** Signs and retains. */
 export function careForTrail(trail: AuditTrail, store: Store, options: AuditOptions, log: Log): TrailCare {
-  const { key, isNew } = openSigningKey(options.keys);
+  const { keys, trustedKeys } = options;
+  const { key, isNew } = openSigningKey(keys);
+  // Refuses the start if audit.trustedKeys is not there.
+  readTrustedKeys(keys, trustedKeys);
   if (isNew)
-    log.info(
-      { key: key.id, folder: options.keys },
-      'audit: a new signing key was made; keep a copy of its public half',
-    );
+    log.info({ key: key.id, folder: keys }, 'audit: a new signing key was made; keep a copy of its public half');
   return keepTrail(
     trail,
-    openSigner(options.keys, { store }),
-    () => readTrustedKeys(options.keys),
+    openSigner(keys, { store }),
+    () => readTrustedKeys(keys, trustedKeys),
     () => store.now(),
     { signEveryMs: options.signEveryMs, retention: options.retention },
     log,

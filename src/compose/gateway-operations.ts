@@ -15,6 +15,7 @@ import type { Store } from '../ports/store.ts';
 import { cancelRequest } from '../stages/call/cancel-request.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 import { encode } from '../wire/message-pack.ts';
+import type { AuditOptions } from './audit-options.ts';
 import { changePaused, findTargetProblem } from './change-paused.ts';
 import { changeAgents } from './declare-agents.ts';
 import { createExplainer, explainPolicy } from './explain-policy.ts';
@@ -30,11 +31,10 @@ export interface OperationNeeds {
   readonly trail: AuditTrail;
   readonly config: Config;
   readonly log: Log;
-  /** Folder of the keys that sign the audit. */
-  readonly auditKeys: string;
+  readonly audit: Pick<AuditOptions, 'keys' | 'trustedKeys' | 'signEveryMs'>;
 }
 
-export function createOperations({ store, trail, config, log, auditKeys }: OperationNeeds): GatewayOperations {
+export function createOperations({ store, trail, config, log, audit }: OperationNeeds): GatewayOperations {
   // One for the whole process: marks of the same secret look the same in everything it shows.
   const key = redactionKeyFor(storeOptionsOf(config), config.redaction.keyFile);
   return {
@@ -81,7 +81,6 @@ export function createOperations({ store, trail, config, log, auditKeys }: Opera
       );
     },
     async verifyAudit() {
-      const audit = { keys: auditKeys, signEveryMs: config.audit.signEveryMs };
       const { records, statements, notices, problem } = await verifyAudit(trail, store, audit);
       const problems = problem === undefined ? [] : [problem];
       return { checked: records, statements, notices: [...notices], problems };

@@ -51,7 +51,7 @@ export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
     tokens: store,
     hasCalls: (session, run) => hasCalls(store, session, run),
   });
-  const operations = createOperations({ store, trail, config, log, auditKeys: auditOptionsOf(config).keys });
+  const operations = createOperations({ store, trail, config, log, audit: auditOptionsOf(config) });
   const plane: GatewayPlane = { gatewayId, config, store, client, trail, sessions, log, operations };
   const api = createApi(plane);
   const { port } = config.gateway.http;

@@ -98,7 +98,7 @@ async function boot(
   const care = trail && careForTrail(trail, store, options.audit, log);
   const { leaseMs = DEFAULT_LEASE_MS, audit } = options;
   const settings = { drainer: gatewayId, leaseMs, bounds: audit.bounds };
-  const statements = sink && drainStatements(sink, audit.keys, { store });
+  const statements = sink && drainStatements(sink, audit.keys, { store, trustedKeys: audit.trustedKeys });
   const drains = sink && drainLanes(settings, { store, sink, statements: statements!, log });
   // In this order at the end: what was drained last is signed too.
   if (care !== undefined) closers.add(() => care.stop());
@@ -114,7 +114,8 @@ async function boot(
     const reasons = state === 'serving' ? problemsOf(drains, care?.problem) : ['the gateway is draining'];
     const fullDisk = folder === undefined ? undefined : describeFullDisk(folder);
     if (fullDisk !== undefined) reasons.push(fullDisk);
-    return { ready: reasons.length === 0, reasons, facts: { ...facts, lanes: drains?.states ?? [] } };
+    const warning = care?.warning === undefined ? {} : { auditWarning: care.warning };
+    return { ready: reasons.length === 0, reasons, facts: { ...facts, lanes: drains?.states ?? [], ...warning } };
   };
   const health =
     options.health === false

@@ -11,7 +11,7 @@ import { knownLengths } from './known-lengths.ts';
 export async function verifyAudit(
   trail: AuditTrail,
   store: Store | undefined,
-  { keys, signEveryMs }: Pick<AuditOptions, 'keys' | 'signEveryMs'>,
+  { keys, trustedKeys, signEveryMs }: Pick<AuditOptions, 'keys' | 'trustedKeys' | 'signEveryMs'>,
   expected?: ExpectedTrail,
 ): Promise<Verification> {
   // Before the trail: whatever is known was written after the trail had it.
@@ -21,5 +21,5 @@ export async function verifyAudit(
   const age = keyAgeMs(keys);
   const unsigned = { now, maxMs: 2 * signEveryMs, ...(age === undefined ? {} : { keyAgeMs: age }) };
   const checks = { marks, unsigned, ...(expected === undefined ? {} : { expected }) };
-  return verifyTrail(trail, readTrustedKeys(keys), known, checks);
+  return verifyTrail(trail, readTrustedKeys(keys, trustedKeys), known, checks);
 }

@@ -35,6 +35,11 @@ export const auditSchema = group({
   keys: optional(filePath, 'Folder of the keys that sign the heads of the chains.', {
     otherwise: 'audit-keys in the folder of the store',
   }),
+  trustedKeys: optional(
+    filePath,
+    'Folder with the public keys of other gateways. What they have signed is trusted, beside what audit.keys has signed.',
+    { otherwise: 'only keys in audit.keys are trusted' },
+  ),
   auditorKeyFile: optional(
     filePath,
     "File of the auditor's public key. Workers seal the whole arguments of privileged calls to it: see audit.md.",

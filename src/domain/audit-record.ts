@@ -3,7 +3,6 @@ import type { CallId, RunId, SessionId, ToolId } from './ids.ts';
 import type { Executed, OutcomeKind } from './outcome.ts';
 import type { Identity } from './session.ts';
 
-/** Changes of the deployment and of its sessions: each names who made it. None of them is about a call. */
 /** About the deployment itself. On Redis they are in its own lane only: roles that write to other lanes cannot make them up. */
 export const DEPLOYMENT_EVENTS = [
   'policy.changed',
@@ -16,6 +15,7 @@ export const DEPLOYMENT_EVENTS = [
   'login.succeeded',
   'login.refused',
 ] as const;
+/** Changes of the deployment and of its sessions: each names who made it. None of them is about a call. */
 export const ADMINISTRATIVE_EVENTS = [...DEPLOYMENT_EVENTS, 'session.opened', 'session.revoked', 'run.ended'] as const;
 export type AdministrativeEvent = (typeof ADMINISTRATIVE_EVENTS)[number];
 

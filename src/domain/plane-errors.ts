@@ -150,6 +150,13 @@ export const PLANE_ERRORS = {
     say: (d: { problem: string }) => `Nothing is signed, because statements of the audit are gone: ${d.problem}.`,
     fix: 'Find out who put an older copy back or deleted them. After a restore of your own: sallyport audit accept-rollback',
   }),
+  AUDIT_CHAIN_CHANGED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { lane: number; sequence: number }) =>
+      `Nothing is signed, because records were changed after they were signed: record ${d.sequence} of lane ${d.lane} is another one now.`,
+    fix: 'Look at what was changed: sallyport audit verify. Export what is there, then find out who changed the sink.',
+  }),
   AUDIT_NOT_IN_ORDER: entry({
     stage: 'operate',
     retry: 'after-the-fix',

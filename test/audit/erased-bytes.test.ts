@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { eraseSubject } from '../../src/audit/erase-subject.ts';
-import { cutLane } from '../../src/audit/retain-trail.ts';
 import { openSigner } from '../../src/audit/statement-signer.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import { readTrustedKeys } from '../../src/audit/signing-keys.ts';
@@ -10,7 +9,7 @@ import { toSignedHead } from '../../src/wire/audit-record.ts';
 import { encode } from '../../src/wire/message-pack.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
-import { stageEmbedded, stageSqlite } from './trails.ts';
+import { cutTo, stageEmbedded, stageSqlite } from './trails.ts';
 
 afterAll(failOnLeaks);
 
@@ -54,7 +53,7 @@ describe.each([
     const [head] = await staged.trail.auditHeads();
     const cut = toSignedHead(head!);
     const readKeys = () => readTrustedKeys(join(keys.path, 'keys'));
-    expect(await cutLane(staged.trail, signer, readKeys, 1, async () => ({ head: cut, why: 'age' }))).toEqual(cut);
+    expect(await cutTo({ trail: staged.trail, signer, readKeys }, cut)).toEqual(cut);
     await eraseSubject(staged.trail, signer, { tenant: 'acme', subject: 'ann', at: 5 });
     expect(holdsMarker(staged.folder!)).toEqual([]);
     await staged.close();

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readExpected } from '../../src/audit/expected-trail.ts';
-import { cutLane } from '../../src/audit/retain-trail.ts';
 import { signHeads } from '../../src/audit/sign-heads.ts';
 import { readSignedHeads, signText } from '../../src/audit/sign-statement.ts';
 import { openSigningKey, readTrustedKeys } from '../../src/audit/signing-keys.ts';
@@ -12,7 +11,7 @@ import { verifyTrail, type TrailChecks } from '../../src/audit/verify-trail.ts';
 import type { NumberedText } from '../../src/domain/audit-record.ts';
 import { toSignedHead } from '../../src/wire/audit-record.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
-import { stageTrails, type StagedTrail } from './trails.ts';
+import { cutTo, stageTrails, type StagedTrail } from './trails.ts';
 
 const STAGES = stageTrails();
 
@@ -238,13 +237,7 @@ describe.each(Object.keys(STAGES))('signed statements of %s', (name) => {
     const where = { store: staged.store, lane: 0, fromSequence: 9, limit: 1 };
     const cut = toSignedHead({ ...head!, sequence: 9, chain: (await staged.trail.readTrail(where))[0]!.chain });
     const cutAt = (at: number) =>
-      cutLane(
-        staged.trail,
-        signer,
-        () => readTrustedKeys(keys),
-        at,
-        async () => ({ head: cut, why: 'age' }),
-      );
+      cutTo({ trail: staged.trail, signer, readKeys: () => readTrustedKeys(keys) }, cut, at);
     await cutAt(7);
     const numbers = (await staged.trail.listStatements({ limit: 9 })).map(({ number }) => number);
     expect(numbers).toEqual([5, 6, 7]);

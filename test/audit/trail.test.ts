@@ -5,14 +5,13 @@ import { makeSigningKey, openSigningKey, readTrustedKeys } from '../../src/audit
 import { eraseSubject } from '../../src/audit/erase-subject.ts';
 import { signHeads } from '../../src/audit/sign-heads.ts';
 import { openSigner, type StatementSigner } from '../../src/audit/statement-signer.ts';
-import { cutLane } from '../../src/audit/retain-trail.ts';
 import { showRecord } from '../../src/wire/show-record.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
 import type { AuditSink, AuditTrail, TrailPage, TrailPlace } from '../../src/ports/audit-store.ts';
 import { parseRecord, toSignedHead } from '../../src/wire/audit-record.ts';
 import { encode } from '../../src/wire/message-pack.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
-import { append, stageTrails, type StagedTrail } from './trails.ts';
+import { append, cutTo, stageTrails, type StagedTrail } from './trails.ts';
 
 const STAGES = stageTrails();
 
@@ -115,7 +114,7 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
       const where = { store: staged.store, lane: 0, fromSequence: sequence - 1, limit: 1 };
       const { chain } = (await staged.trail.readTrail(where))[0]!;
       const cut = toSignedHead({ ...head!, sequence: sequence - 1, chain });
-      expect(await cutLane(staged.trail, signer, keys, 1, async () => ({ head: cut, why: 'age' }))).toEqual(cut);
+      expect(await cutTo({ trail: staged.trail, signer, readKeys: keys }, cut)).toEqual(cut);
     };
     for (let round = 1; round <= 5; round += 1) {
       await signed(round);
@@ -147,8 +146,8 @@ describe.each(Object.keys(STAGES))('the trail of %s', (name) => {
     const cut = { ...toSignedHead(head!), sequence: 3 };
     const stranger = openSigningKey(join(folder.path, 'other')).key;
     const others = join(folder.path, 'other');
-    const choose = async () => ({ head: cut, why: 'age' }) as const;
-    await cutLane(staged.trail, openSigner(others), () => readTrustedKeys(others), 1, choose);
+    const needs = { trail: staged.trail, signer: openSigner(others), readKeys: () => readTrustedKeys(others) };
+    await cutTo(needs, cut);
     expect((await verify()).problem?.what).toContain(`key ${stranger.id}, which is not among the trusted ones`);
     expect(await problemAfter('DELETE FROM auditStatement')).toMatchObject({ sequence: 1 });
   });

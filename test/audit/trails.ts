@@ -1,8 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { followStatements } from '../../src/audit/follow-statements.ts';
+import { cutLane } from '../../src/audit/retain-trail.ts';
+import type { TrustedKeys } from '../../src/audit/signing-keys.ts';
+import type { StatementSigner } from '../../src/audit/statement-signer.ts';
 import { openSqliteSink } from '../../src/audit/sqlite-sink.ts';
 import { openPostgresSink } from '../../src/audit/postgres-sink.ts';
-import type { AuditEvent } from '../../src/domain/audit-record.ts';
+import type { AuditEvent, SignedHead } from '../../src/domain/audit-record.ts';
 import type { AuditEntry, AuditSink, AuditTrail } from '../../src/ports/audit-store.ts';
 import { Database } from '../../src/stores/embedded/database.ts';
 import { openEmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
@@ -72,6 +76,28 @@ export async function append(sink: AuditSink, count: number, fence = 1): Promise
     return chained;
   });
   return sink.commit({ store: STORE, lane: 0, fence, previous: head, records });
+}
+
+/** Deletes up to this record, as retention does once it has chosen. Undefined: nothing was deleted. */
+export async function cutTo(
+  { trail, signer, readKeys }: { trail: AuditTrail; signer: StatementSigner; readKeys: () => TrustedKeys },
+  head: SignedHead,
+  at = 1,
+): Promise<SignedHead | undefined> {
+  const needs = { trail, signer, statements: followStatements(trail, readKeys) };
+  const made = await cutLane(needs, head, at, async () => ({ head, why: 'age' }));
+  return made?.kind === 'cut' ? made.cut : undefined;
+}
+
+/** The trail with some of its methods replaced. */
+export function changed(trail: AuditTrail, methods: Partial<AuditTrail>): AuditTrail {
+  return new Proxy(trail, {
+    get: (target, name) => {
+      if (name in methods) return methods[name as keyof AuditTrail];
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 async function appendIntent(sink: AuditSink, makeDetail: DetailMaker): Promise<string> {
