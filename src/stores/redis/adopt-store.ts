@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import type { Store } from '../../ports/store.ts';
 import { asNumber } from './answers.ts';
+import { countRecords } from './audit-store.ts';
 import { sendCommand, type Connection } from './connection.ts';
 import {
   checkSchema,
@@ -14,10 +15,10 @@ import {
   type Condition,
   type IncarnationRecord,
 } from './incarnation-record.ts';
-import { callFunction, type StoreFunction } from './function-library.ts';
-import { deploymentKeys, laneKeys, type LaneKeys } from './keys.ts';
+import type { StoreFunction } from './function-library.ts';
+import { deploymentKeys, laneKeys } from './keys.ts';
 import { moveOldAudit } from './move-old-audit.ts';
-import { createRedisContext } from './redis-context.ts';
+import { createRedisContext, type RedisContext } from './redis-context.ts';
 import { createStore, type RedisStoreOptions } from './redis-store.ts';
 import { loadedFunctions, withServer, type ReachedServer } from './with-server.ts';
 
@@ -83,16 +84,16 @@ export function adoptRedisStore<Result>(
     const incarnation = randomUUID();
     const lanes = before?.lanes ?? options.lanes ?? defaultLanes(facts.cluster);
     await closeStore(server, before, lanes, incarnation);
+    const patienceMs = options.patienceMs ?? 15_000;
+    const context = createRedisContext({ name, incarnation, lanes, connection, commands, functions, patienceMs });
     for (let lane = 0; lane < lanes; lane += 1) {
       await adoptLane(commands, name, lane, incarnation);
       await foundLane(commands, functions, name, lane, incarnation);
-      await renumberAudit(commands, functions, laneKeys(name, lane), incarnation);
+      await renumberAudit(context, commands, functions, lane);
     }
     const deployment = laneKeys(name, DEPLOYMENT_LANE);
     await sendCommand(commands, 'HSET', [deployment.meta, 'incarnation', incarnation]);
-    await renumberAudit(commands, functions, deployment, incarnation);
-    const patienceMs = options.patienceMs ?? 15_000;
-    const context = createRedisContext({ name, incarnation, lanes, connection, commands, functions, patienceMs });
+    await renumberAudit(context, commands, functions, DEPLOYMENT_LANE);
     const result = await meanwhile(createStore(context));
     const key = deploymentKeys(name).incarnation;
     await sendCommand(commands, 'HSET', [key, 'id', incarnation, 'founded', '1']);
@@ -128,14 +129,14 @@ async function adoptLane(commands: Connection, name: string, lane: number, incar
 
 /** What waits in the lane is the beginning of the new incarnation's chain. */
 async function renumberAudit(
+  context: RedisContext,
   commands: Connection,
   functions: ReadonlyMap<string, StoreFunction>,
-  { meta, drain, audit, oldAudit }: LaneKeys,
-  incarnation: string,
+  lane: number,
 ): Promise<void> {
+  const { incarnation } = context;
+  const { meta, drain, audit, oldAudit } = context.lane(lane);
   await moveOldAudit(commands, functions, { meta, drain, audit, oldAudit }, incarnation);
-  await callFunction(commands, functions.get('renumber_audit')!, {
-    keys: { meta, drain, audit },
-    args: { incarnation },
-  });
+  const records = await countRecords(context, lane);
+  await context.fcall('renumber_audit', { keys: { meta, drain, audit }, args: { incarnation, records } });
 }

@@ -136,6 +136,17 @@ async function readJournal(context: RedisContext, request: ReadJournalRequest): 
 
 const MAX_PAGE = 1000;
 
+/** Elements of a lane's journal that are records, read in parts: as the drain counts them. */
+export async function countRecords(context: RedisContext, lane: number): Promise<number> {
+  let [records, position] = [0, 0];
+  for (;;) {
+    const page = await readJournal(context, { lane, position, limit: MAX_PAGE });
+    records += page.elements.filter(({ entry }) => entry !== undefined).length;
+    position = page.position + page.elements.length;
+    if (position >= page.removed + page.length) return records;
+  }
+}
+
 /** Numbers are given by place: from the head of the journal on, past what is no record. */
 async function readAudit(
   context: RedisContext,
