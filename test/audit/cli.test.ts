@@ -2,12 +2,13 @@ import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/stores/embedded/database.ts';
 import { planeFolder, type PlaneFolder } from '../cli/plane-folder.ts';
-import { jsonOf } from '../cli/run-cli.ts';
+import { jsonOf, startCli } from '../cli/run-cli.ts';
 import { eventually } from '../support/process.ts';
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
+import { wrongClock } from '../support/wrong-clock.ts';
 
 interface Shown {
   readonly event: string;
@@ -74,6 +75,18 @@ describe('sallyport audit beside a running dev', () => {
     await plane.call('basic.echo', { text: 'followed' });
     const line = await tail.waitForLine(/followed/, 20_000);
     expect(JSON.parse(line)).toMatchObject({ record: { tool: 'basic.echo', outcome: 'ok' } });
+    await tail.stop();
+  });
+
+  it('tail --follow shows what is to come, however long it has been running', async () => {
+    const until = plane.file('two days later');
+    const env = wrongClock(2 * 24 * 3_600_000, until);
+    const tail = await startCli(['audit', 'tail', '--follow', '--tool', 'basic.progress'], { cwd: plane.path, env });
+    // The heading is printed after the first look at the clock.
+    await tail.waitForLine(/^TIME +EVENT/, 20_000);
+    writeFileSync(until, '');
+    await plane.call('basic.progress', {});
+    expect(await tail.waitForLine(/basic\.progress/, 20_000)).toContain('call.settled');
     await tail.stop();
   });
 

@@ -17,6 +17,8 @@ export interface FixtureOptions {
   readonly logLevel?: 'debug' | 'info' | 'warn';
   /** Of a Redis store. Default: what a single server has. */
   readonly lanes?: number;
+  /** Environment of the gateway's process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A real plane (one process) and a real gateway (another), so that the gateway can be killed alone. */
@@ -58,7 +60,7 @@ export async function startGatewayFixture(options: FixtureOptions = {}): Promise
   writeFileSync(folder.file('sallyport.json'), JSON.stringify(configOf(options, redis)));
   const plane = await startPlane(folder, options, redis);
   const store = await openStore(storeOptionsOf(folder, redis));
-  let gateway = await startGateway(folder, 0);
+  let gateway = await startGateway(folder, 0, options.env);
   const [, , port] = READY.exec(await gateway.waitForLine(READY, START_MS))!;
   const url = `http://127.0.0.1:${port}`;
 
@@ -89,7 +91,7 @@ export async function startGatewayFixture(options: FixtureOptions = {}): Promise
     async restart(signal = 'SIGTERM') {
       gateway.kill(signal);
       await gateway.exited;
-      gateway = await startGateway(folder, Number(port));
+      gateway = await startGateway(folder, Number(port), options.env);
     },
     async stop() {
       await gateway.stop(15_000);
@@ -132,8 +134,12 @@ async function startPlane(
   return plane;
 }
 
-async function startGateway(folder: PlaneFolder, port: number): Promise<WatchedProcess> {
-  const gateway = await folder.startWaiting('gateway', '--http-port', String(port));
+async function startGateway(
+  folder: PlaneFolder,
+  port: number,
+  env: FixtureOptions['env'] = {},
+): Promise<WatchedProcess> {
+  const gateway = await startCli(['gateway', '--http-port', String(port)], { cwd: folder.path, env });
   await gateway.waitForLine(READY, START_MS);
   return gateway;
 }

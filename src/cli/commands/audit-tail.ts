@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander';
-import { AUDIT_LIMITS } from '../../domain/audit-record.ts';
+import { AUDIT_LIMITS, type AuditFilter } from '../../domain/audit-record.ts';
 import { matchesFilter } from '../../wire/match-record.ts';
 import { showRecord } from '../../wire/show-record.ts';
 import { endOfTrail, walkTrail } from '../../audit/walk-trail.ts';
-import type { AuditTrail } from '../../ports/audit-store.ts';
 import { parseRecord } from '../../wire/audit-record.ts';
 import { addFilters, filterOf } from '../audit-filters.ts';
 import { action, type CommandContext } from '../command-context.ts';
@@ -12,7 +11,7 @@ import { readCount } from '../read-count.ts';
 import { jsonLine, printRecords } from '../show-audit.ts';
 import { SingleOption } from '../single-option.ts';
 import { warnOfStrays } from '../warn-of-strays.ts';
-import { withTrail } from '../with-trail.ts';
+import { withTrail, type OpenTrail } from '../with-trail.ts';
 
 const DEFAULT_LIMIT = 20;
 const LOOK_EVERY_MS = 300;
@@ -22,18 +21,23 @@ export function auditTailCommand(): Command {
     .description('The last records, and with --follow those to come')
     .addOption(new SingleOption('--limit <count>', `how many at first (default: ${DEFAULT_LIMIT})`, readCount))
     .addOption(new Option('--follow', 'go on until Ctrl-C; with --json one line per record'));
-  return addFilters(command).action(action((context) => withTrail(context, ({ trail }) => tail(context, trail))));
+  return addFilters(command).action(action((context) => withTrail(context, (open) => tail(context, open))));
 }
 
-async function tail(context: CommandContext, trail: AuditTrail): Promise<void> {
+async function tail(context: CommandContext, { trail, store }: OpenTrail): Promise<void> {
   const { terminal, options } = context;
-  // A role can append a record of any time: those of the future would cover the last ones.
-  const filter = { to: Date.now() + AUDIT_LIMITS.aheadMs, ...filterOf(context) };
+  const given = filterOf(context);
+  // A role can append records with a time in the future. They would fill the page, and hide the last genuine ones. Asked for anew at
+  // every look, because --follow goes on for days.
+  const readFilter = async (): Promise<AuditFilter> => {
+    const now = store === undefined ? Date.now() : await store.now();
+    return { to: now + AUDIT_LIMITS.aheadMs, ...given };
+  };
   const follows = options['follow'] === true;
-  // Before the query: what is written in between is shown twice at worst, and never not at all.
+  // Before the query: a record that is written in between may be shown twice, but is never missed.
   const places = await endOfTrail(trail);
   const limit = (options['limit'] as number | undefined) ?? DEFAULT_LIMIT;
-  const page = await trail.queryTrail({ filter, limit });
+  const page = await trail.queryTrail({ filter: await readFilter(), limit });
   const last = page.records.toReversed();
   warnOfStrays(terminal, page);
   if (terminal.json && follows) for (const each of last) terminal.printRaw(jsonLine(each, process.stdout.isTTY));
@@ -45,6 +49,7 @@ async function tail(context: CommandContext, trail: AuditTrail): Promise<void> {
   let stopped = false;
   const interrupted = onInterrupt().then(() => (stopped = true));
   while (!stopped) {
+    const filter = await readFilter();
     for await (const chained of walkTrail(trail, places)) {
       const record = parseRecord(chained.text);
       if (seen.delete(chained.text) || record === undefined || !matchesFilter(record, filter)) continue;

@@ -35,8 +35,8 @@ export function addAudit(api: Api, { plane }: ApiNeeds): void {
       const { limit = PAGE_LIMITS.usual, cursor, ...filters } = query;
       const before = cursor === undefined ? undefined : toPlace(readCursor('audit', filters, cursor));
       const page = await plane.trail.queryTrail({
-        // A role can append a record of any time: those of the future would cover the newest.
-        filter: { to: Date.now() + AUDIT_LIMITS.aheadMs, ...defined(filters) },
+        // A role can append records with a time in the future. They would fill the first page, and hide the newest genuine ones.
+        filter: { to: (await plane.store.now()) + AUDIT_LIMITS.aheadMs, ...defined(filters) },
         limit,
         scan: SCAN,
         ...(before === undefined ? {} : { before }),
@@ -99,7 +99,8 @@ function createVerification({ operations, store, log }: ApiNeeds['plane']) {
     } catch (error) {
       log.error({ error }, 'the audit could not be verified');
       const what = 'the trail or its keys could not be read; the log of the gateway says why';
-      state = { state: 'bad', at: Date.now(), checked: 0, problems: [{ what }] };
+      const at = await store.now().catch(() => state.at);
+      state = { state: 'bad', ...defined({ at }), checked: 0, problems: [{ what }] };
     }
   }
 
