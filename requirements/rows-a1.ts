@@ -31,6 +31,10 @@ export const ROWS_A1: readonly Requirement[] = [
         'src/gate/approvals/render-question.test.ts',
         'masks all of what cannot be read, if anything in it is masked',
       ),
+      test(
+        'src/gate/approvals/render-question.test.ts',
+        'marks what is masked, with its length and nothing of its value',
+      ),
       test('test/plane/gate-approvals.test.ts', 'have a binding that does not give away what they mask'),
       test('src/cli/show-approval.test.ts', 'holds nothing that a masked value could be tried against'),
       test('src/client/approvals.test.ts', 'reveal writes nothing to the audit for a question that masks nothing'),
@@ -45,6 +49,7 @@ export const ROWS_A1: readonly Requirement[] = [
       test('test/plane/approval-webhook.test.ts', 'names the command that reveals a question with masks'),
     ],
     mutants: [
+      'digest-stands-next-to-a-mask',
       'decision-ignores-the-reveal',
       'embedded-decision-ignores-the-reveal',
       'reveal-counts-for-all-approvers',

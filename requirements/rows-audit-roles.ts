@@ -28,9 +28,18 @@ export const ROWS_AUDIT_ROLES: readonly Requirement[] = [
       test(INSIDERS, 'takes garbage for what it is: settles and the drain go on, and verify names it'),
       test(INSIDERS, 'of 100,000 elements and some huge ones makes few statements, and no record waits for ever'),
       test(INSIDERS, 'counts again when its count was made nonsense, and settles meanwhile'),
+      test(INSIDERS, 'takes what no record can be made of for garbage'),
+      test(INSIDERS, 'counts the records that wait, and none of the garbage that begins like a record'),
       test('test/audit/drain.test.ts', 'past a made-up record that the server could not keep as it is'),
     ],
-    mutants: ['foreign-element-stops-the-drain', 'foreign-elements-are-not-named', 'nonsense-count-stops-settles'],
+    mutants: [
+      'foreign-element-stops-the-drain',
+      'foreign-elements-are-not-named',
+      'nonsense-count-stops-settles',
+      'absurd-count-is-believed',
+      'nested-identity-stops-the-drain',
+      'adopt-counts-garbage',
+    ],
   },
   {
     id: 'J4',
@@ -38,6 +47,9 @@ export const ROWS_AUDIT_ROLES: readonly Requirement[] = [
     tests: [
       test(INSIDERS, 'stops the drain until an operator accepts the gap; the trail is whole but for exactly that'),
       test(INSIDERS, 'is not covered by a gap of another range, of another lane or of a key that is not trusted'),
+      test(INSIDERS, 'is covered by a gap that stands behind one which cannot be checked'),
+      test(INSIDERS, 'is covered by a gap of another gateway as soon as its key is in audit.trustedKeys'),
+      test('test/audit/retention-beside-others.test.ts', 'gives the drain no gap that a rollback has given up'),
       test(INSIDERS, 'is noticed by verify also where no drain has looked, and where the sink has nothing yet'),
       test('src/audit/accepted-gaps.test.ts', 'a gap that ends too early'),
       test('test/audit/cli.test.ts', 'stops at a loss and is led on by accept-gap'),
@@ -45,9 +57,20 @@ export const ROWS_AUDIT_ROLES: readonly Requirement[] = [
     ],
     mutants: [
       'gap-covers-more-than-its-range',
+      'gap-of-a-stranger-hides-later-ones',
+      'gap-given-up-still-counts',
       'verify-crosses-any-gap',
       'verify-trusts-what-was-handed-over',
       'upgrade-forgets-the-old-stream',
     ],
+  },
+  {
+    id: 'J5',
+    says: 'Records with a time in the future hide no others: tail and the gateway show what is not ahead of the time of now, however long they run and whatever their own clock says.',
+    tests: [
+      test('test/audit/cli.test.ts', 'tail --follow shows what is to come, however long it has been running'),
+      test('test/gateway/audit-clock.test.ts', 'whose clock is behind shows the newest records'),
+    ],
+    mutants: ['tail-looks-at-the-clock-once', 'gateway-asks-its-own-clock'],
   },
 ];

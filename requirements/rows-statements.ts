@@ -2,6 +2,8 @@ import { onBothStores, test, type Requirement } from './requirement.ts';
 
 const STATEMENTS = 'test/audit/statements.test.ts';
 const ERASED = 'test/audit/erased-bytes.test.ts';
+const RETENTION = 'test/audit/retention.test.ts';
+const BESIDE = 'test/audit/retention-beside-others.test.ts';
 const INDEX = 'test/audit/index-columns.test.ts';
 
 /** Signed statements are numbered and chained. */
@@ -36,8 +38,9 @@ export const ROWS_STATEMENTS: readonly Requirement[] = [
       test('test/audit/old-sinks.test.ts', 'keeps its statements in their order'),
       test(STATEMENTS, 'go on after a rollback that was accepted with a signature'),
       test('test/audit/set-back.test.ts', 'a backup that was restored and adopted is named by verify'),
+      test(BESIDE, 'signs on after a restore that an operator has accepted, without a restart'),
     ],
-    mutants: ['statements-are-not-chained'],
+    mutants: ['statements-are-not-chained', 'accepted-restore-stops-signing'],
   },
   {
     id: 'T3',
@@ -65,5 +68,55 @@ export const ROWS_STATEMENTS: readonly Requirement[] = [
       test(ERASED, 'is not left over in pages that retention has freed before'),
     ],
     mutants: ['erased-payloads-stay-in-free-pages', 'erased-payloads-stay-in-the-log'],
+  },
+  {
+    id: 'T5',
+    says: 'Retention deletes only what it has verified, up to a signed head: no time, size, record or statement that was changed in the sink gets records deleted, or signed, with a genuine signature.',
+    tests: [
+      test(RETENTION, 'cuts by age and by size with a signature, and the trail begins where that says'),
+      test(RETENTION, 'deletes nothing that no signed head vouches for'),
+      test(RETENTION, 'deletes no record whose time was changed'),
+      test(RETENTION, 'deletes no record of a chain that was made anew without the key'),
+      test(RETENTION, 'signed by a process that did not look'),
+      test(RETENTION, 'what differs from the heads that this process signed last is not signed'),
+      test(RETENTION, 'deletes nothing while statements are missing'),
+      test(RETENTION, 'look again when another process has cut meanwhile'),
+      test(RETENTION, 'measures a lane, and does not believe the size that the sink says'),
+    ],
+    mutants: [
+      'retention-deletes-without-looking',
+      'retention-deletes-what-is-not-signed',
+      'retention-believes-the-size-in-the-sink',
+      'later-head-replaces-an-earlier-one',
+      'changed-chain-is-signed',
+      'cut-drops-what-was-missing',
+      'verify-mixes-before-and-after-a-cut',
+    ],
+  },
+  {
+    id: 'T6',
+    says: 'Several gateways sign one trail with a key each. Keys are trusted because of files beside the gateway, and not because of the sink. A statement by another key stops deletions with a warning, and no gateway is unready because of it.',
+    tests: [
+      test('test/audit/several-gateways.test.ts', 'two gateways with a folder of keys each stay ready'),
+      test(BESIDE, 'waits with a warning for a key that is not trusted, is no problem, and goes on when it is'),
+      test(BESIDE, 'refuses a folder of trusted keys that is not there'),
+    ],
+    mutants: ['unknown-key-turns-the-gateway-red', 'trusted-keys-are-not-read'],
+  },
+  {
+    id: 'T7',
+    says: 'Retention keeps up: it reads each statement once, walks over a lane once however often others sign, and delays neither a signature nor the end of the process.',
+    tests: [
+      test(BESIDE, 'reads each statement once'),
+      test(BESIDE, 'notices statements that were deleted or changed behind what it has read'),
+      test(BESIDE, 'walks over a lane once, however often another gateway signs meanwhile'),
+      test(BESIDE, 'neither delays a signature nor the end of the process'),
+    ],
+    mutants: [
+      'retention-reads-all-statements-again',
+      'deleted-statements-stay-trusted',
+      'retention-walks-again-after-every-statement',
+      'retention-holds-up-the-end',
+    ],
   },
 ];

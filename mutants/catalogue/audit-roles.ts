@@ -122,4 +122,37 @@ export const AUDIT_ROLES: readonly Mutant[] = [
     replace: 'return named.every(hasRoom);',
     caughtBy: [{ file: INSIDERS, title: 'takes what no record can be made of for garbage' }],
   },
+  {
+    id: 'adopt-counts-garbage',
+    bug: 'Adopting a store counts garbage as records, and the drain misses them.',
+    file: 'src/stores/redis/audit-store.ts',
+    find: 'records += page.elements.filter(({ entry }) => entry !== undefined).length;',
+    replace: 'records += page.elements.length;',
+    caughtBy: [{ file: INSIDERS, title: 'counts the records that wait, and none of the garbage' }],
+  },
+  {
+    id: 'gap-of-a-stranger-hides-later-ones',
+    bug: 'A gap that cannot be checked makes every later accept-gap ineffective.',
+    file: 'src/audit/drain-statements.ts',
+    find: "if (parseNumbered(signed.text)?.kind === 'gap') check(signed, keys);",
+    replace:
+      "if (parseNumbered(signed.text)?.kind === 'gap') check(signed, keys);\n      if (ofUnknownKeys.length > 0) break;",
+    caughtBy: [{ file: INSIDERS, title: 'is covered by a gap that stands behind one which cannot be checked' }],
+  },
+  {
+    id: 'tail-looks-at-the-clock-once',
+    bug: 'A day after its start, audit tail --follow takes every new record for one of the future.',
+    file: 'src/cli/commands/audit-tail.ts',
+    find: 'return { to: now + AUDIT_LIMITS.aheadMs, ...given };',
+    replace: 'return Object.assign(given, { to: given.to ?? now + AUDIT_LIMITS.aheadMs });',
+    caughtBy: [{ file: 'test/audit/cli.test.ts', title: 'however long it has been running' }],
+  },
+  {
+    id: 'gateway-asks-its-own-clock',
+    bug: 'A gateway whose clock is behind takes the newest records of the audit for records of the future.',
+    file: 'src/gateway/api/audit.ts',
+    find: '(await plane.store.now()) + AUDIT_LIMITS.aheadMs',
+    replace: 'Date.now() + AUDIT_LIMITS.aheadMs',
+    caughtBy: [{ file: 'test/gateway/audit-clock.test.ts', title: 'whose clock is behind shows the newest records' }],
+  },
 ];

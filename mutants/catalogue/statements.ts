@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const STATEMENTS_TEST = 'test/audit/statements.test.ts';
 const ERASED_TEST = 'test/audit/erased-bytes.test.ts';
 const RETENTION_TEST = 'test/audit/retention.test.ts';
+const BESIDE_TEST = 'test/audit/retention-beside-others.test.ts';
 const INDEX_TEST = 'test/audit/index-columns.test.ts';
 
 /** Bugs against the chain of signed statements: the trail cannot be shortened or set back. */
@@ -123,8 +124,8 @@ export const STATEMENTS: readonly Mutant[] = [
     id: 'retention-deletes-without-looking',
     bug: 'Retention deletes records without comparing them with what was signed.',
     file: 'src/audit/walk-lane.ts',
-    find: 'return chains.has(chain) ? undefined :',
-    replace: 'return chains.size > 0 ? undefined :',
+    find: 'if (signed === undefined || signed === chain) return undefined;',
+    replace: 'if (signed !== SIGNED_TWICE) return undefined;',
     caughtBy: [{ file: RETENTION_TEST, title: 'deletes no record of a chain that was made anew without the key' }],
   },
   {
@@ -139,7 +140,7 @@ export const STATEMENTS: readonly Mutant[] = [
     id: 'retention-believes-the-size-in-the-sink',
     bug: 'Retention deletes as many bytes as the sink says are too much, which its writers can change.',
     file: 'src/audit/retain-trail.ts',
-    find: 'head.bytes > bytesPerLane ? await measure(trail, head, statements) : 0',
+    find: 'head.bytes > bytesPerLane ? await measure(trail, head, statements, signal) : 0',
     replace: 'head.bytes as number | LaneProblem',
     caughtBy: [{ file: RETENTION_TEST, title: 'measures a lane, and does not believe' }],
   },
@@ -147,15 +148,15 @@ export const STATEMENTS: readonly Mutant[] = [
     id: 'later-head-replaces-an-earlier-one',
     bug: 'Of two signed heads for one record the later one counts: records made anew are in order after the next signature.',
     file: 'src/audit/walk-lane.ts',
-    find: 'else known.add(chain);',
-    replace: 'else chains.set(sequence, new Set([chain]));',
+    find: '(chains.get(sequence) ?? chain) === chain ? chain : SIGNED_TWICE',
+    replace: 'chain',
     caughtBy: [{ file: RETENTION_TEST, title: 'signed by a process that did not look' }],
   },
   {
     id: 'changed-chain-is-signed',
     bug: 'A chain that was made anew since the last signature of the same process is signed.',
     file: 'src/audit/sign-heads.ts',
-    find: 'await refuseChanged(trail, last);',
+    find: 'await refuseChanged(trail, last, readKeys);',
     replace: '',
     caughtBy: [
       { file: RETENTION_TEST, title: 'what differs from the heads that this process signed last is not signed' },
@@ -164,9 +165,9 @@ export const STATEMENTS: readonly Mutant[] = [
   {
     id: 'cut-drops-what-was-missing',
     bug: 'Retention does not look whether statements are missing before its cut says which ones are gone.',
-    file: 'src/audit/retain-trail.ts',
-    find: "if (problem !== undefined) return { kind: 'problem', what: problem };",
-    replace: '',
+    file: 'src/audit/follow-statements.ts',
+    find: "if (problem === undefined) return { kind: 'good'",
+    replace: "if (problem !== '') return { kind: 'good'",
     caughtBy: [{ file: RETENTION_TEST, title: 'deletes nothing while statements are missing' }],
   },
   {
@@ -176,5 +177,72 @@ export const STATEMENTS: readonly Mutant[] = [
     find: 'const MAX_TRIES = 5;',
     replace: 'const MAX_TRIES = 1;',
     caughtBy: [{ file: RETENTION_TEST, title: 'look again when another process has cut meanwhile' }],
+  },
+  {
+    id: 'unknown-key-turns-the-gateway-red',
+    bug: 'A statement by a key that is not trusted here makes the gateway not ready, as if the trail were not in order.',
+    file: 'src/audit/follow-statements.ts',
+    find: "kind: checked.unknownKey === undefined ? 'bad' : 'unknown-key'",
+    replace: "kind: 'bad'",
+    caughtBy: [
+      { file: BESIDE_TEST, title: 'waits with a warning for a key that is not trusted' },
+      { file: 'test/audit/several-gateways.test.ts', title: 'two gateways with a folder of keys each stay ready' },
+    ],
+  },
+  {
+    id: 'trusted-keys-are-not-read',
+    bug: 'The public keys in audit.trustedKeys are not trusted.',
+    file: 'src/audit/signing-keys.ts',
+    find: '[folder, ...(others === undefined ? [] : [others])]',
+    replace: '[folder]',
+    caughtBy: [{ file: BESIDE_TEST, title: 'waits with a warning for a key that is not trusted' }],
+  },
+  {
+    id: 'retention-walks-again-after-every-statement',
+    bug: 'Any statement of another gateway makes retention walk over the lane again, so that a large lane is never cut.',
+    file: 'src/audit/retain-trail.ts',
+    find: 'some(({ statement }) => changes(statement, lane))',
+    replace: 'some(({ statement }) => changes(statement, lane) || statement.at >= 0)',
+    caughtBy: [{ file: BESIDE_TEST, title: 'walks over a lane once' }],
+  },
+  {
+    id: 'retention-reads-all-statements-again',
+    bug: 'Retention reads and checks every statement of the trail each time.',
+    file: 'src/audit/follow-statements.ts',
+    find: '!(await isStillThere(trail, known.last))',
+    replace: 'known.last !== undefined',
+    caughtBy: [{ file: BESIDE_TEST, title: 'reads each statement once' }],
+  },
+  {
+    id: 'deleted-statements-stay-trusted',
+    bug: 'Retention goes on with statements in its memory that are not in the trail any more.',
+    file: 'src/audit/follow-statements.ts',
+    find: 'if (!isTrusted || !(await isStillThere(trail, known.last)))',
+    replace: 'if (!isTrusted)',
+    caughtBy: [{ file: BESIDE_TEST, title: 'notices statements that were deleted or changed' }],
+  },
+  {
+    id: 'retention-holds-up-the-end',
+    bug: 'A gateway that is stopped first finishes its walk over a lane.',
+    file: 'src/audit/keep-trail.ts',
+    find: 'ending.abort();',
+    replace: '',
+    caughtBy: [{ file: BESIDE_TEST, title: 'neither delays a signature nor the end of the process' }],
+  },
+  {
+    id: 'accepted-restore-stops-signing',
+    bug: 'After a restore that an operator has accepted, a running gateway signs nothing until it is restarted.',
+    file: 'src/audit/sign-heads.ts',
+    find: 'if (await isGivenUp(trail, head, last.number, readKeys())) continue;',
+    replace: '',
+    caughtBy: [{ file: BESIDE_TEST, title: 'signs on after a restore that an operator has accepted' }],
+  },
+  {
+    id: 'gap-given-up-still-counts',
+    bug: 'The drain goes on behind a gap that was signed in a history which a rollback has given up.',
+    file: 'src/audit/drain-statements.ts',
+    find: 'if (!(await isStillThere(trail, last)))',
+    replace: 'if (last === undefined)',
+    caughtBy: [{ file: BESIDE_TEST, title: 'gives the drain no gap that a rollback has given up' }],
   },
 ];
