@@ -34,6 +34,7 @@ const needs = {
   store: noStore,
   log: silent,
   runners: { inline: noRunner, process: noRunner, 'process-per-call': noRunner },
+  shares: { liveBytes: 1, parkedBytes: 1, retainedBytes: 1, pendingApprovals: 1 },
 };
 
 function pass(call: GatedCall): () => void {

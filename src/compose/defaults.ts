@@ -8,6 +8,7 @@ export const DEFAULT_ADMISSION: AdmissionLimits = Object.freeze({
   retainedBytes: 1024 * MIB,
   subjectWindow: 64,
   subjectBacklog: 20_000,
+  subjectPendingApprovals: 1000,
 });
 
 export const DEFAULT_RETENTION_MS = 24 * 60 * 60 * 1000;

@@ -4,6 +4,10 @@ import { inspectServed } from './inspect-served.ts';
 
 const LIMITS = { liveBytes: 100, retainedBytes: 1000 };
 const use = (more: object = {}) => ({ lane: 0, liveBytes: 0, retainedBytes: 0, overdueMs: 0, ...more });
+const one = (more: object) => ({
+  fullestSubject: { liveBytes: 0, parkedBytes: 0, retainedBytes: 0, pendingApprovals: 0, ...more },
+});
+const OK = { 'live bytes': 'ok', 'retained bytes': 'ok', reclaim: 'ok' };
 const states = (checks: readonly { name: string; state: string }[]) =>
   Object.fromEntries(checks.map(({ name, state }) => [name, state]));
 
@@ -13,6 +17,10 @@ describe('what doctor says about a lane', () => {
     [[use({ retainedBytes: 900 })], { 'live bytes': 'ok', 'retained bytes': 'warn', reclaim: 'ok' }],
     [[use(), use({ retainedBytes: 1000 })], { 'live bytes': 'ok', 'retained bytes': 'bad', reclaim: 'ok' }],
     [[use({ liveBytes: 100 })], { 'live bytes': 'bad', 'retained bytes': 'ok', reclaim: 'ok' }],
+    [[use(one({ liveBytes: 89 }))], { ...OK, 'subject shares': 'ok' }],
+    [[use(one({ liveBytes: 90 }))], { ...OK, 'subject shares': 'warn' }],
+    [[use(one({ retainedBytes: 1000 }))], { ...OK, 'subject shares': 'warn' }],
+    [[use(), use(one({ pendingApprovals: 950 }))], { ...OK, 'subject shares': 'warn' }],
     [[use({ overdueMs: 599_999 })], { 'live bytes': 'ok', 'retained bytes': 'ok', reclaim: 'ok' }],
     [[use({ overdueMs: 600_000 })], { 'live bytes': 'ok', 'retained bytes': 'ok', reclaim: 'bad' }],
   ])('%j', (uses, expected) => {

@@ -1,5 +1,12 @@
 import { PlaneError } from '../domain/errors.ts';
-import type { AdmissionLimits, LaneUse } from '../ports/call-store.ts';
+import {
+  SUBJECT_SHARES,
+  subjectShares,
+  type ShareSettings,
+  type SubjectLimits,
+  type SubjectShare,
+} from '../domain/subject-share.ts';
+import type { LaneUse } from '../ports/call-store.ts';
 import { readFreeSpace } from '../stores/embedded/free-space.ts';
 import type { Check } from './check.ts';
 
@@ -10,10 +17,7 @@ const OVERDUE_MS = 10 * 60_000;
 const MINUTE_MS = 60_000;
 
 /** How full the lanes are, and whether room is made again. */
-export function inspectLaneUse(
-  uses: readonly LaneUse[],
-  limits: Pick<AdmissionLimits, 'liveBytes' | 'retainedBytes'>,
-): Check[] {
+export function inspectLaneUse(uses: readonly LaneUse[], limits: ShareSettings): Check[] {
   const check = (name: string, key: 'liveBytes' | 'retainedBytes', what: string, fix: string): Check => {
     const used = Math.max(0, ...uses.map((use) => use[key]));
     const limit = limits[key];
@@ -30,6 +34,7 @@ export function inspectLaneUse(
       'outcomes',
       'Shorten worker.retentionMs, or raise admission.retainedBytes where the store has the memory',
     ),
+    ...inspectShares(uses, subjectShares(limits)),
     overdueMs < OVERDUE_MS
       ? { name: 'reclaim', state: 'ok', found: 'outcomes are forgotten at the end of their retention' }
       : {
@@ -39,6 +44,34 @@ export function inspectLaneUse(
           fix: "Start a worker; if one runs, look in its log for 'the supervisor cannot reach the store'",
         },
   ];
+}
+
+const SHARE_NAMES: Readonly<Record<SubjectShare, string>> = {
+  liveBytes: 'live bytes',
+  parkedBytes: 'bytes of calls that wait for a person',
+  retainedBytes: 'retained bytes',
+  pendingApprovals: 'pending approvals',
+};
+
+/** Whether a subject has used up, or nearly, one of its shares. Its calls are refused then, and those of others are not. */
+function inspectShares(uses: readonly LaneUse[], limits: SubjectLimits): Check[] {
+  const name = 'subject shares';
+  const seen = uses.flatMap(({ fullestSubject }) => fullestSubject ?? []);
+  if (seen.length === 0) return [];
+  const shares = SUBJECT_SHARES.map((share) => {
+    const used = Math.max(...seen.map((use) => use[share]));
+    return { share, used, part: used / limits[share] };
+  });
+  const fullest = shares.reduce((most, each) => (each.part > most.part ? each : most));
+  const found = `one subject uses ${fullest.used} of ${limits[fullest.share]} ${SHARE_NAMES[fullest.share]}`;
+  if (fullest.part < NEARLY) return [{ name, state: 'ok', found: 'no subject is near one of its shares' }];
+  const check: Check = {
+    name,
+    state: 'warn',
+    found: fullest.part < 1 ? found : `${found}: its new calls are refused`,
+    fix: 'Have its questions decided (sallyport approvals list), cancel calls of it, or raise its share: see docs/operations.md',
+  };
+  return [check];
 }
 
 /** The folder of an embedded store. */

@@ -1,3 +1,4 @@
+import { subjectShares } from '../domain/subject-share.ts';
 import { hostname } from 'node:os';
 import type { LoadResult } from '../catalog/loaded-module.ts';
 import { sourcesOf } from '../catalog/module-sources.ts';
@@ -209,6 +210,7 @@ async function boot(
     nested: nested.run,
     onSettled: (outcome) => void (crashes += outcome === 'crashed' ? 1 : 0),
     settings: { retentionMs: settings.retentionMs, trustSnapshotMs: TRUST_SNAPSHOT_MS },
+    shares: subjectShares(admission),
   };
 
   const supervisor = await startSupervisor(

@@ -1,3 +1,4 @@
+import { subjectShares } from '../domain/subject-share.ts';
 import { findWebhookProblem } from '../domain/webhook-url.ts';
 import { LEAST_LIVE_BYTES, LEAST_RETENTION_MS, type Config } from './config-schema.ts';
 import type { Source } from './config-source.ts';
@@ -29,6 +30,7 @@ export function findImpossible(config: Config, sourceOf: (path: string) => Sourc
       `${at('admission.liveBytes')} ${admission.liveBytes} must be ≥ the arguments of one call (${LEAST_LIVE_BYTES})`,
     );
   }
+  problems.push(...findImpossibleShares(admission, at));
   if (admission.subjectWindow > admission.liveCalls) {
     problems.push(
       `${at('admission.subjectWindow')} ${admission.subjectWindow} must be ≤ liveCalls (${admission.liveCalls})`,
@@ -142,4 +144,22 @@ function findImpossibleRedis(
     problems.push(`${at('redis.url')} is redis://, but redis.tls is given; write rediss://`);
   }
   return problems;
+}
+
+/** One call with the largest arguments must fit every share, and a share cannot be larger than what it is a share of. */
+function findImpossibleShares(admission: Config['admission'], at: (path: string) => string): string[] {
+  const { subjectLiveBytes, subjectParkedBytes, subjectRetainedBytes, liveBytes, retainedBytes } = admission;
+  const given = { subjectLiveBytes, subjectParkedBytes, subjectRetainedBytes };
+  const limits = [
+    ['subjectLiveBytes', 'liveBytes', liveBytes],
+    ['subjectParkedBytes', 'subjectLiveBytes', subjectShares(admission).liveBytes],
+    ['subjectRetainedBytes', 'retainedBytes', retainedBytes],
+  ] as const;
+  return limits.flatMap(([name, whole, limit]) => {
+    const value = given[name];
+    if (value === undefined) return [];
+    if (value > limit) return [`${at(`admission.${name}`)} ${value} must be ≤ ${whole} (${limit})`];
+    if (value >= LEAST_LIVE_BYTES) return [];
+    return [`${at(`admission.${name}`)} ${value} must be ≥ the arguments of one call (${LEAST_LIVE_BYTES})`];
+  });
 }

@@ -142,6 +142,22 @@ const admission = group({
   retainedBytes: option(bytes(1, 1024 * 1024 * MIB), 1024 * MIB, 'Size of all kept outcomes together.'),
   subjectWindow: option(wholeNumber(1, 10_000), 64, "One subject's calls that stand in a pool's queue at once."),
   subjectBacklog: option(wholeNumber(0, 10_000_000), 20_000, "One subject's calls that wait behind them."),
+  subjectLiveBytes: optional(bytes(1, 1024 * 1024 * MIB), "Size of one subject's calls that are not settled yet.", {
+    otherwise: 'a quarter of liveBytes',
+  }),
+  subjectParkedBytes: optional(
+    bytes(1, 1024 * 1024 * MIB),
+    "Size of one subject's calls that wait for a person, with their questions. It is part of subjectLiveBytes.",
+    { otherwise: 'half of subjectLiveBytes' },
+  ),
+  subjectRetainedBytes: optional(bytes(1, 1024 * 1024 * MIB), "Size of one subject's kept outcomes.", {
+    otherwise: 'a quarter of retainedBytes',
+  }),
+  subjectPendingApprovals: option(
+    wholeNumber(1, 10_000_000),
+    1000,
+    "Questions about one subject's calls that wait for a person.",
+  ),
 });
 
 const effects = group({

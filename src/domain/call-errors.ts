@@ -7,7 +7,22 @@ import { HOOK_CALL_ERRORS } from './hook-errors.ts';
 import { STORE_CALL_ERRORS } from './store-errors.ts';
 import { SECRET_ERRORS } from './secret-errors.ts';
 import { PLATFORM_ERRORS } from './platform-errors.ts';
+import type { SubjectShare } from './subject-share.ts';
 import { SURFACE_ERRORS } from './surface-errors.ts';
+
+/** By share. */
+const SHARE_NAMES: Readonly<Record<string, string>> = {
+  liveBytes: 'the bytes of calls under way',
+  parkedBytes: 'the bytes of calls that wait for a person',
+  retainedBytes: 'the bytes of kept results',
+  pendingApprovals: 'the questions that wait for a person',
+};
+
+function whatFrees({ share, retryAfterMs }: { readonly share: SubjectShare; readonly retryAfterMs?: number }): string {
+  if (retryAfterMs !== undefined) return `There is room as its calls end. Try again in ${retryAfterMs} ms.`;
+  if (share === 'retainedBytes') return 'There is room when its results reach the end of their retention.';
+  return 'There is room when questions about its calls are decided or expire, or the calls are cancelled.';
+}
 
 /** Endings of calls. Each becomes an outcome; codes are never reused. */
 export const CALL_ERRORS = {
@@ -87,9 +102,19 @@ export const CALL_ERRORS = {
     stage: 'call',
     kind: 'overloaded',
     retry: 'after-a-while',
-    say: (d: { what: string; retryAfterMs: number }) =>
-      `Too much is waiting (${d.what}). Try again in ${d.retryAfterMs} ms.`,
-    fix: 'Add workers, or raise the admission limits.',
+    say: (d: { what: string; retryAfterMs?: number }) =>
+      d.retryAfterMs === undefined
+        ? `Too much is waiting (${d.what}). It is not known when there will be room: most of it waits for people to decide.`
+        : `Too much is waiting (${d.what}). Try again in ${d.retryAfterMs} ms.`,
+    fix: 'sallyport doctor says what is full. Add workers for calls that wait to run, have questions decided for calls that wait for people, shorten worker.retentionMs for kept outcomes, or raise the admission limits.',
+  }),
+  SUBJECT_SHARE_FULL: entry({
+    stage: 'call',
+    kind: 'overloaded',
+    retry: 'after-a-while',
+    say: (d: { share: SubjectShare; limit: number; retryAfterMs?: number }) =>
+      `Nothing was run: this subject has used up its share of ${SHARE_NAMES[d.share] ?? d.share} (${d.limit}). ${whatFrees(d)}`,
+    fix: 'Other subjects go on. Have the questions of this subject decided, or cancel calls of it; or raise the share under admission: subjectLiveBytes, subjectParkedBytes, subjectRetainedBytes, subjectPendingApprovals.',
   }),
   AUDIT_UNAVAILABLE: entry({
     stage: 'execute',

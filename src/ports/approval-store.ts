@@ -11,6 +11,7 @@ import type {
 } from '../domain/approval.ts';
 import type { CallId, SessionId, ToolId, WorkerId } from '../domain/ids.ts';
 import type { SessionEnding } from '../domain/session.ts';
+import type { ShareFull, SubjectLimits } from '../domain/subject-share.ts';
 import type { OwnedCall } from './call-store.ts';
 
 /**
@@ -42,7 +43,9 @@ export interface ApprovalStore {
 
   readApproval(id: ApprovalId): Promise<Approval | undefined>;
   /** Pending ones first, soonest expiry first; then the others, latest first. */
-  listApprovals(request: { readonly state?: ApprovalState; readonly limit: number }): Promise<Approval[]>;
+  listApprovals(request: ListApprovalsRequest): Promise<Approval[]>;
+  /** The same ones in the same order, without their questions: for those who only look for changes or count. */
+  listApprovalStates(request: ListApprovalsRequest): Promise<ApprovalStanding[]>;
   /** Pending ones whose id, or the last part of it, starts with this text. */
   matchApprovals(request: { readonly prefix: string; readonly limit: number }): Promise<ApprovalId[]>;
 
@@ -65,6 +68,21 @@ export interface ApprovalStore {
   revokeGrant(request: { readonly id: GrantId; readonly audit: Uint8Array }): Promise<'revoked' | 'unknown'>;
 }
 
+export interface ListApprovalsRequest {
+  readonly state?: ApprovalState;
+  readonly limit: number;
+  /** So many are left out at the beginning of the list. */
+  readonly skip?: number;
+  /** The list ends before the questions together are larger than this, but has one at least. Questions can be megabytes long. */
+  readonly maxBytes?: number;
+}
+
+export interface ApprovalStanding {
+  readonly id: ApprovalId;
+  readonly state: ApprovalState;
+  readonly votes: number;
+}
+
 export interface AskRequest extends OwnedCall {
   readonly question: ApprovalQuestion;
   readonly timeoutMs: number;
@@ -73,6 +91,8 @@ export interface AskRequest extends OwnedCall {
   /** Whether anybody wants to hear of the resolution (`claimCallbacks`). */
   readonly callback: boolean;
   readonly audit: Uint8Array;
+  /** What the call's subject may use; the store compares it with its own counts before it writes anything. */
+  readonly shares: SubjectLimits;
 }
 
 export type AskAnswer =
@@ -80,7 +100,9 @@ export type AskAnswer =
   | { readonly kind: 'fenced' }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'expired' }
-  | { readonly kind: 'session-ended'; readonly ending: SessionEnding };
+  | { readonly kind: 'session-ended'; readonly ending: SessionEnding }
+  /** Nothing was written: the call is still this worker's, and has to be settled. */
+  | ShareFull;
 
 export interface DecideRequest {
   readonly id: ApprovalId;

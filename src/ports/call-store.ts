@@ -3,6 +3,7 @@ import type { ResumedWith } from '../domain/approval.ts';
 import type { CallRecord, CallState } from '../domain/call.ts';
 import type { CallerId, CallId, RunId, SessionId, ToolId, WorkerId } from '../domain/ids.ts';
 import type { SessionEnding } from '../domain/session.ts';
+import type { OverloadedBy, ShareFull, SubjectLimits } from '../domain/subject-share.ts';
 import type { Effect } from '../domain/tool.ts';
 
 /**
@@ -109,6 +110,11 @@ export interface AdmissionLimits {
   /** A subject's entries that stand in a pool's queue at once; the rest waits in the subject's backlog. */
   readonly subjectWindow: number;
   readonly subjectBacklog: number;
+  /** One subject's shares. Where one is absent, `subjectShares` derives it from the other limits. */
+  readonly subjectLiveBytes?: number | undefined;
+  readonly subjectParkedBytes?: number | undefined;
+  readonly subjectRetainedBytes?: number | undefined;
+  readonly subjectPendingApprovals?: number | undefined;
 }
 
 export type AcceptAnswer =
@@ -121,7 +127,10 @@ export type AcceptAnswer =
   | { readonly kind: 'unauthenticated'; readonly ending: Exclude<SessionEnding, 'run-ended'> }
   /** Loop detection ended the run. Nothing was written. `restMs`: for so long its conversation gets no new run; 0 when it may have one. */
   | { readonly kind: 'run-ended'; readonly restMs: number }
-  | { readonly kind: 'overloaded'; readonly what: string; readonly retryAfterMs: number }
+  /** Without `retryAfterMs` it is not known when there will be room. */
+  | { readonly kind: 'overloaded'; readonly what: OverloadedBy; readonly retryAfterMs?: number }
+  /** Only this subject is refused. */
+  | ShareFull
   /** The store cannot write now, and knows this call: what became of it can be read, not asked for again. */
   | { readonly kind: 'known-but-full'; readonly callId: CallId; readonly problem: string };
 
@@ -350,6 +359,8 @@ export interface LaneUse {
   readonly retainedBytes: number;
   /** How long ago the oldest outcome that is still there reached the end of its retention; 0 when there is none. */
   readonly overdueMs: number;
+  /** The most that a single subject uses of each share. Not always the same subject. Absent: this process may not look at it. */
+  readonly fullestSubject?: SubjectLimits;
 }
 
 export interface QueueState {

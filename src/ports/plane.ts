@@ -1,3 +1,4 @@
+import type { SubjectLimits } from '../domain/subject-share.ts';
 import type { WorkerId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome, OutcomeKind } from '../domain/outcome.ts';
@@ -82,6 +83,8 @@ export interface Plane {
   /** Told of every settled call, for counting. */
   readonly onSettled: (outcome: OutcomeKind) => void;
   readonly settings: PlaneSettings;
+  /** What one subject may use. */
+  readonly shares: SubjectLimits;
 }
 
 export interface Peers {

@@ -58,6 +58,7 @@ export const STORE_METHODS = [
   'revealApproval',
   'readApproval',
   'listApprovals',
+  'listApprovalStates',
   'matchApprovals',
   'claimCallbacks',
   'finishCallback',

@@ -172,7 +172,7 @@ describe('nested calls', () => {
   });
 
   it.each([
-    ['refused', async () => ({ kind: 'overloaded', what: 'live calls', retryAfterMs: 1000 }) as const],
+    ['refused', async () => ({ kind: 'overloaded', what: 'calls', retryAfterMs: 1000 }) as const],
     ['lost on the way', () => Promise.reject(new Error('the store did not answer'))],
   ])('that are %s give the slot back', async (_how, acceptCall) => {
     const { slots, run } = begin({ acceptCall });

@@ -35,6 +35,7 @@ import { describeRequeued } from './topics/requeued.ts';
 import { describeRuns } from './topics/runs.ts';
 import { describeSerial } from './topics/serial.ts';
 import { describeSessionProof } from './topics/session-proof.ts';
+import { describeShares } from './topics/shares.ts';
 import { describeSessions } from './topics/sessions.ts';
 import { describeSettle } from './topics/settle.ts';
 import { describeStart } from './topics/start.ts';
@@ -68,6 +69,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   fairness: describeFairness,
   serial: describeSerial,
   sessions: describeSessions,
+  shares: describeShares,
   runs: describeRuns,
   'session proof': describeSessionProof,
   delegates: describeDelegates,

@@ -1,3 +1,4 @@
+import { subjectShares } from '../../src/domain/subject-share.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import { expect } from 'vitest';
 import { ENVELOPE_VERSION } from '../../src/domain/call.ts';
@@ -234,6 +235,7 @@ export function askRequest(delivery: Delivery, overrides: AskOverrides = {}): As
     mayHaveRun: false,
     callback: false,
     audit: detail('asked'),
+    shares: subjectShares(ROOMY),
     ...fields,
   };
 }

@@ -45,9 +45,14 @@ export function toAcceptance(answer: AcceptAnswer): CallAcceptance {
     case 'run-ended':
       return { kind: 'refused', outcome: runEndedByLoop(answer.restMs) };
     case 'overloaded': {
-      const { what, retryAfterMs } = answer;
+      const { kind: _, ...facts } = answer;
+      const { what } = facts;
       if (what === AUDIT_LATE) return { kind: 'refused', outcome: trouble('AUDIT_UNAVAILABLE', { what: 'calls' }) };
-      return { kind: 'refused', outcome: trouble('OVERLOADED', { what, retryAfterMs }) };
+      return { kind: 'refused', outcome: trouble('OVERLOADED', facts) };
+    }
+    case 'share-full': {
+      const { kind: _, ...facts } = answer;
+      return { kind: 'refused', outcome: trouble('SUBJECT_SHARE_FULL', facts) };
     }
     // Not refused: it may have run. Thrown like every other trouble of the store that leaves this open.
     case 'known-but-full':

@@ -21,7 +21,7 @@ import { showInput } from '../../wire/read-input.ts';
 import type { GatedCall } from './gated-call.ts';
 import { refuse } from './refuse.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'shares'>;
 
 /** What is asked about: the arguments as canonical JSON, and whose they are if not the caller's. */
 interface AskedArguments {
@@ -51,7 +51,7 @@ export async function askApproval(
   const { timeoutMs } = merged;
   const answer = await register(call, question, timeoutMs, needs);
   if (answer === undefined) return endedBy(call, 'storage-error', {}, namesOf(merged.askers));
-  if (answer.kind !== 'asked') return notAsked(answer);
+  if (answer.kind !== 'asked') return notAsked(call, answer);
   events?.emit('approval.requested', { approvalId: id, severity, timeoutMs });
   events?.emit('call.parked', { approvalId: id, timeoutMs });
   needs.approvals?.requested({ question, expiresAt: answer.expiresAt });
@@ -139,7 +139,7 @@ async function register(
   { claimed: { delivery, events }, tool }: GatedCall,
   question: ApprovalQuestion,
   timeoutMs: number,
-  { store, hooks, log, approvals }: Needs,
+  { store, hooks, log, approvals, shares }: Needs,
 ): Promise<AskAnswer | undefined> {
   const { callId, pool, workerId, entryId, fence } = delivery;
   try {
@@ -158,6 +158,7 @@ async function register(
         events?.wants('approval.resolved') === true ||
         (hooks?.listens('approval_resolved', tool.declaration) ?? false),
       audit: encode({ binding: question.binding, askers: namesOf(question.askers) }),
+      shares,
     });
   } catch (error) {
     log.error({ stage: 'gate', callId, error }, 'the question could not be stored');
@@ -165,7 +166,7 @@ async function register(
   }
 }
 
-function notAsked(answer: Exclude<AskAnswer, { kind: 'asked' }>): Ending {
+function notAsked(call: GatedCall, answer: Exclude<AskAnswer, { kind: 'asked' }>): Ending {
   switch (answer.kind) {
     case 'fenced':
       return { kind: 'lost' };
@@ -175,5 +176,10 @@ function notAsked(answer: Exclude<AskAnswer, { kind: 'asked' }>): Ending {
       return ended(trouble('DEADLINE_PASSED', {}));
     case 'session-ended':
       return ended(sessionEnded(answer.ending));
+    case 'share-full': {
+      // Refused like a call at the door: nothing was asked, and the key is free for another try.
+      const { kind: _, ...facts } = answer;
+      return refuse(trouble('SUBJECT_SHARE_FULL', facts), call.claimed.events, 'approval');
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { subjectShares } from '../../domain/subject-share.ts';
 import { ENVELOPE_VERSION } from '../../domain/call.ts';
 import { runBeforeHooks } from '../../gate/hooks/run-before-hooks.ts';
 import type { GateHooks } from '../../ports/gate-hooks.ts';
@@ -50,6 +51,7 @@ async function gated(normalise: (stop: Stop) => RunEnding) {
       store: partialStore({ abandonCall: async () => 'abandoned' }),
       log: SILENT_LOG,
       runners: { inline: runner, process: runner, 'process-per-call': runner },
+      shares: subjectShares({ liveBytes: 1, retainedBytes: 1 }),
     },
   );
 }

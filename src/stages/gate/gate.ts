@@ -20,7 +20,7 @@ import { refuse } from './refuse.ts';
 import { resume } from './resume.ts';
 import { useGrant } from './use-grant.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;
 type Passed = Extract<HooksVerdict, { kind: 'passed' }>;
 
 /**

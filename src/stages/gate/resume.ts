@@ -13,7 +13,7 @@ import { askApproval, askDefaults, endedBy } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall } from './gated-call.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 
-type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners'>;
+type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;
 
 /**
  * A person has said yes. What runs is what they saw, or what they made of it: the stored bytes, never the caller's. Rules are asked

@@ -59,7 +59,7 @@ it('calls of a commit that was rolled back are counted once', async () => {
     store.acceptCall(acceptRequest(session, { admission, ...more }));
   await Promise.allSettled([accept(), accept(), accept({ deadlineMs: Number.NaN })]);
   expect(await accept()).toMatchObject({ kind: 'accepted' });
-  expect(await accept()).toMatchObject({ kind: 'overloaded', what: 'liveCalls' });
+  expect(await accept()).toMatchObject({ kind: 'overloaded', what: 'calls' });
 });
 
 it('a delivery of a commit that was rolled back is given once, and its start counts once', async () => {

@@ -1,5 +1,6 @@
 import { moveHead, openAuditLane, type LaneRow as AuditLane } from '../sqlite-audit/write-trail.ts';
 import type { Database } from './database.ts';
+import { SubjectUses } from './subject-uses.ts';
 
 interface LaneRow {
   epoch: number;
@@ -28,6 +29,7 @@ export class Lane {
   liveCalls = 0;
   liveBytes = 0;
   policyVersion = 0;
+  readonly subjects: SubjectUses;
   #row: LaneRow;
   #audit: AuditLane;
   #dirty = false;
@@ -40,6 +42,7 @@ export class Lane {
   constructor(database: Database, incarnation: string) {
     this.#database = database;
     this.#incarnation = incarnation;
+    this.subjects = new SubjectUses(database);
     [this.#row, this.#audit] = this.load();
   }
 
@@ -58,6 +61,7 @@ export class Lane {
     this.liveCalls = live?.calls ?? 0;
     this.liveBytes = live?.bytes ?? 0;
     this.policyVersion = this.#database.get<{ version: number }>('SELECT version FROM policy')?.version ?? 0;
+    this.subjects.load();
     this.#slots = new Map();
     for (const { slot, standing, calls } of this.#database.all<{ slot: string; standing: number; calls: number }>(
       `SELECT slot, sum(holdsSlot) AS standing, sum(state = 'queued' AND entryId IS NULL) AS calls
@@ -70,6 +74,7 @@ export class Lane {
 
   /** Writes what has changed, as the last step before the commit. */
   flush(now: number): void {
+    this.subjects.flush();
     if (this.#auditDirty) moveHead(this.#database, this.#audit.id, this.#audit);
     this.#auditDirty = false;
     if (!this.#dirty && (!this.#database.changed || now - this.#row.clock < CLOCK_EVERY_MS)) return;

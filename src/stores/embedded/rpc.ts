@@ -5,7 +5,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { PLANE_ERRORS } from '../../domain/plane-errors.ts';
 
 /** Both sides must speak the same one; it changes with every change of frames, requests or answers. */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** Not of the port: only the owner can copy the file it has locked. */
 export const COPY_METHOD = 'copyStoreFile';

@@ -58,6 +58,7 @@ it('a store of the first release is brought up to date, with what is in it', () 
     ALTER TABLE call DROP COLUMN attempt;
     DROP TABLE approval; DROP TABLE grant; DROP TABLE injected; DROP TABLE delegate; DROP TABLE effect; DROP TABLE redirect;
     DROP TABLE token; DROP TABLE once; DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession;
+    DROP TABLE subjectRetained;
     ALTER TABLE call DROP COLUMN envelope; ALTER TABLE call DROP COLUMN outcome;
     CREATE INDEX replyCaller ON reply (callerId, replyId);
     ALTER TABLE call DROP COLUMN approval; ALTER TABLE call DROP COLUMN grantId; ALTER TABLE call DROP COLUMN abandonedFence;
@@ -107,7 +108,7 @@ it('runs that a loop ended under an earlier release count from the latest possib
       endedRuns,
     );
   }
-  first.database.execute(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
+  first.database.execute(`DROP TABLE subjectRetained; PRAGMA user_version = ${SCHEMA_VERSION - 2}`);
   closeStoreFile(first);
   const second = openStoreFile(file);
   const read = (table: string): unknown[] =>
@@ -124,7 +125,7 @@ it('bodies of calls that waited while the store was brought up to date are found
   const first = openStoreFile(file);
   const insert = `INSERT INTO call (seq, keyId, generation, state, scope, session, run, tool, pool, bodyDigest, identity, epoch,
     sessionExpiresAt, acceptedAt, deadline, bytes, waiters, serial, slotWindow, holdsSlot)
-    VALUES (?, ?, 1, ?, '', '', '', '', '', '', '{}', 1, 9, 1, 9, ?, '[]', 0, 1, 1)`;
+    VALUES (?, ?, 1, ?, 'ann', '', '', '', '', '', '{}', 1, 9, 1, 9, ?, '[]', 0, 1, 1)`;
   first.database.execute(
     `ALTER TABLE call DROP COLUMN envelope; ALTER TABLE call DROP COLUMN outcome;
      CREATE INDEX replyCaller ON reply (callerId, replyId);
@@ -132,9 +133,9 @@ it('bodies of calls that waited while the store was brought up to date are found
      CREATE TABLE auditStatement (id INTEGER PRIMARY KEY, text TEXT NOT NULL, keyId TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
      INSERT INTO auditStatement VALUES (7, 'old', 'k', x'00'), (9, 'older release', 'k', x'00');
      ALTER TABLE approval DROP COLUMN revealedBy;
-     DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession;
+     DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession; DROP TABLE subjectRetained;
      ${COUNTED_ENDED_RUNS}
-     PRAGMA user_version = ${SCHEMA_VERSION - 5};`,
+     PRAGMA user_version = ${SCHEMA_VERSION - 6};`,
   );
   const bodies = [2, 5_000, 3].map((length) => new Uint8Array(length).fill(7));
   for (const [index, body] of bodies.entries()) {
@@ -150,6 +151,7 @@ it('bodies of calls that waited while the store was brought up to date are found
   );
   expect(database.all('SELECT seq FROM body ORDER BY seq')).toEqual([{ seq: 2 }, { seq: 3 }]);
   expect(findOutcome(database, 9)).toEqual(new Uint8Array([1]));
+  expect(database.all('SELECT * FROM subjectRetained')).toEqual([{ scope: 'ann', bytes: 1 }]);
   expect(listStatements(database, { limit: 9 })).toMatchObject([
     { number: -1, text: 'old' },
     { number: 0, text: 'older release' },

@@ -27,7 +27,7 @@ import { dropRedirect, redirectCall, sendRedirects } from './transitions/redirec
 import { readNewerPolicy, readPolicy, writePolicy } from './transitions/policy.ts';
 import { laneUse } from './transitions/lane-use.ts';
 import { queueState } from './transitions/queue-state.ts';
-import { listApprovals, matchApprovals, readApproval } from './transitions/read-approvals.ts';
+import { listApprovals, listApprovalStates, matchApprovals, readApproval } from './transitions/read-approvals.ts';
 import {
   addStatement,
   alarmAudit,
@@ -108,6 +108,7 @@ export const transitions: Transitions = {
   revealApproval,
   readApproval,
   listApprovals,
+  listApprovalStates,
   matchApprovals,
   claimCallbacks,
   finishCallback,

@@ -3,11 +3,12 @@ import type { SessionEnding } from '../../domain/session.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import type { AcceptAnswer, AcceptRequest, CallProof } from '../../ports/call-store.ts';
 import type { CallState } from '../../domain/call.ts';
+import { subjectShares, type OverloadedBy, type SubjectLimits, type SubjectShare } from '../../domain/subject-share.ts';
 import { answerOf, asBytes, asList, asNumber, asText, unexpected } from './answers.ts';
 import type { NamedValues } from './function-library.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** How long a refused caller is asked to wait. Queues of this kind empty within seconds or not at all. */
+/** How long a caller is asked to wait while the server is at its memory limit. */
 const RETRY_AFTER_MS = 1000;
 
 /** All requests are of one lane. The limits are the deployment's and so the same for all. */
@@ -36,6 +37,7 @@ async function acceptDifferent(
 ): Promise<AcceptAnswer[]> {
   const keys = context.lane(lane);
   const limits = requests[0]!.admission;
+  const shares = subjectShares(limits);
   try {
     const answers = await context.fcall('accept_calls', {
       keys: { meta: keys.meta, live: keys.live, calls: keys.calls },
@@ -46,11 +48,11 @@ async function acceptDifferent(
         liveBytes: limits.liveBytes,
         retainedBytes: limits.retainedBytes,
         window: limits.subjectWindow,
-        backlog: limits.subjectBacklog,
+        subjectLimits: `${limits.subjectBacklog} ${shares.liveBytes} ${shares.retainedBytes}`,
       },
       each: toArguments(requests),
     });
-    return requests.map((request, index) => toAnswer(answerOf(answers, index), request));
+    return requests.map((request, index) => toAnswer(answerOf(answers, index), request, shares));
   } catch (error) {
     // The server is at its memory limit or cannot write: nothing was accepted.
     if (error instanceof PlaneError && error.code === 'STORE_FULL') return refuse(context, lane, requests, error);
@@ -106,7 +108,7 @@ function vouches(proof: CallProof): string {
   return [callId, workerId, entryId, fence].join('\n');
 }
 
-function toAnswer(answer: unknown, request: AcceptRequest): AcceptAnswer {
+function toAnswer(answer: unknown, request: AcceptRequest, shares: SubjectLimits): AcceptAnswer {
   // By far the most answers, and so the shortest.
   if (!Array.isArray(answer)) return accepted(answer, request);
   const [word, second, third] = asList(answer);
@@ -125,10 +127,23 @@ function toAnswer(answer: unknown, request: AcceptRequest): AcceptAnswer {
         ? { kind: 'unauthenticated', ending: asText(second) as Exclude<SessionEnding, 'run-ended'> }
         : { kind: 'run-ended', restMs: asNumber(third) };
     case 'OVERLOADED':
-      return { kind: 'overloaded', what: asText(second), retryAfterMs: RETRY_AFTER_MS };
+      return overloaded(asText(second), asText(third), shares);
     default:
       throw unexpected(answer);
   }
+}
+
+/** Shares as `shared/shares.lua` names them in an answer. */
+const SHARE_NAMES: Readonly<Record<string, SubjectShare>> = {
+  'live bytes of this subject': 'liveBytes',
+  'retained bytes of this subject': 'retainedBytes',
+};
+
+function overloaded(what: string, roomMs: string, shares: SubjectLimits): AcceptAnswer {
+  const retry = roomMs === '' ? {} : { retryAfterMs: Number(roomMs) };
+  const share = SHARE_NAMES[what];
+  if (share === undefined) return { kind: 'overloaded', what: what as OverloadedBy, ...retry };
+  return { kind: 'share-full', share, limit: shares[share], ...retry };
 }
 
 function accepted(answer: unknown, { callId }: AcceptRequest): AcceptAnswer {

@@ -245,6 +245,8 @@ const LOOKS: readonly (readonly [keys: readonly string[], commands: readonly str
   [['pool:*'], ['xlen', 'xpending']],
   [['approvals:*'], ['zrange', 'zcard']],
   [['retained'], ['hgetall']],
+  // What each subject uses, by a digest of its name.
+  [['windows'], ['hgetall']],
 ];
 /** By key family, with the access that its pattern gives. `LLEN` needs neither reading nor writing. */
 const AUDIT_RIGHTS: Readonly<

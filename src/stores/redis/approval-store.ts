@@ -1,6 +1,7 @@
 import type { ApprovalDecision, ApprovalState, GrantId } from '../../domain/approval.ts';
 import { laneOfScopedId } from '../../domain/ids.ts';
 import type { SessionEnding } from '../../domain/session.ts';
+import type { SubjectShare } from '../../domain/subject-share.ts';
 import type {
   ApprovalStore,
   AskAnswer,
@@ -16,7 +17,7 @@ import { principalText } from './approval-codec.ts';
 import { claimCallbacks, finishCallback } from './callbacks.ts';
 import { common, lease } from './change-calls.ts';
 import type { NamedValues } from './function-library.ts';
-import { listApprovals, matchApprovals, readApproval } from './read-approvals.ts';
+import { listApprovals, listApprovalStates, matchApprovals, readApproval } from './read-approvals.ts';
 import type { RedisContext } from './redis-context.ts';
 
 type Questions = Omit<ApprovalStore, 'listGrants' | 'readGrant' | 'findGrants' | 'useGrant' | 'revokeGrant'>;
@@ -28,6 +29,7 @@ export function createApprovalStore(context: RedisContext): Questions {
     revealApproval: (request) => revealApproval(context, request),
     readApproval: (id) => readApproval(context, id),
     listApprovals: (request) => listApprovals(context, request),
+    listApprovalStates: (request) => listApprovalStates(context, request),
     matchApprovals: (request) => matchApprovals(context, request),
     claimCallbacks: (request) => claimCallbacks(context, request),
     finishCallback: (request) => finishCallback(context, request),
@@ -36,7 +38,7 @@ export function createApprovalStore(context: RedisContext): Questions {
 
 async function askApproval(context: RedisContext, request: AskRequest): Promise<AskAnswer> {
   checkAsk(request);
-  const { question } = request;
+  const { question, shares } = request;
   const lane = laneOfScopedId(request.callId);
   const { meta, live, audit } = context.lane(lane);
   const { tenant, subject } = question.identity;
@@ -57,6 +59,7 @@ async function askApproval(context: RedisContext, request: AskRequest): Promise<
       wantsCallback: request.callback,
       detail: request.audit,
       masked: question.masks?.length ?? '',
+      shares: `${shares.liveBytes} ${shares.parkedBytes} ${shares.pendingApprovals}`,
     },
   });
   const second = asList(answer)[1];
@@ -71,6 +74,10 @@ async function askApproval(context: RedisContext, request: AskRequest): Promise<
       return { kind: 'expired' };
     case 'ENDED':
       return { kind: 'session-ended', ending: asText(second) as SessionEnding };
+    case 'SHARE_FULL': {
+      const share = asText(second) as SubjectShare;
+      return { kind: 'share-full', share, limit: shares[share] };
+    }
     default:
       throw unexpected(answer);
   }

@@ -37,6 +37,7 @@ const SHARED = [
   'lane',
   'record',
   'lease',
+  'shares',
   'ending',
   'session',
   'attempts',

@@ -15,6 +15,8 @@ export interface LaneKeys {
   readonly sessions: string;
   /** Bytes of outcomes by when they may be forgotten. */
   readonly retained: string;
+  /** How many calls of each subject stand and wait, and what each subject uses. */
+  readonly windows: string;
   /** All calls with their outcomes: one hash, so that a batch is one command. */
   readonly calls: string;
   readonly stream: (pool: string) => string;
@@ -53,6 +55,7 @@ export function laneKeys(name: string, lane: number): LaneKeys {
     oldAudit: `${prefix}audit`,
     sessions: `${prefix}sessions`,
     retained: `${prefix}retained`,
+    windows: `${prefix}windows`,
     calls: `${prefix}calls`,
     stream: (pool) => `${prefix}pool:${pool}`,
     body: (callId) => `${prefix}body:${callId}`,

@@ -1,3 +1,5 @@
+import { PlaneError } from '../../domain/errors.ts';
+import type { SubjectLimits } from '../../domain/subject-share.ts';
 import type { LaneUse } from '../../ports/call-store.ts';
 import { asList, asNumber, asText } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
@@ -8,14 +10,45 @@ export async function laneUse(context: RedisContext): Promise<LaneUse[]> {
   const [seconds, microseconds] = asList(await context.command('TIME'));
   const now = asNumber(seconds) * 1000 + Math.floor(asNumber(microseconds) / 1000);
   for (let lane = 0; lane < context.lanes; lane += 1) {
-    const { meta, retained } = context.lane(lane);
+    const { meta, retained, windows } = context.lane(lane);
     const [live, kept] = asList(await context.command('HMGET', meta, 'liveBytes', 'retainedBytes'));
     const buckets = asList(await context.command('HGETALL', retained));
     const due = buckets.filter((_, index) => index % 2 === 0).map((time) => Number(asText(time)));
     const overdueMs = Math.max(0, ...due.map((time) => now - time));
-    uses.push({ lane, liveBytes: numberOf(live), retainedBytes: numberOf(kept), overdueMs });
+    const fullest = await readFullest(context, windows);
+    uses.push({
+      lane,
+      liveBytes: numberOf(live),
+      retainedBytes: numberOf(kept),
+      overdueMs,
+      ...(fullest === undefined ? {} : { fullestSubject: fullest }),
+    });
   }
   return uses;
+}
+
+/** Nothing for a user that only watches: it may not read what stands in a queue. */
+async function readFullest(context: RedisContext, windows: string): Promise<SubjectLimits | undefined> {
+  try {
+    return fullestOf(asList(await context.command('HGETALL', windows)).map(asText));
+  } catch (error) {
+    if (error instanceof PlaneError && error.code === 'STORE_FORBIDDEN') return undefined;
+    throw error;
+  }
+}
+
+/** Fields and values of the hash of windows. A subject's field is `=` and its scope: see `functions/shared/shares.lua`. */
+function fullestOf(windows: readonly string[]): SubjectLimits {
+  const most = { liveBytes: 0, parkedBytes: 0, retainedBytes: 0, pendingApprovals: 0 };
+  for (let at = 0; at < windows.length; at += 2) {
+    if (!/^=./.test(windows[at]!)) continue;
+    const [live = 0, kept = 0, parked = 0, pending = 0] = windows[at + 1]!.split(' ').map(Number);
+    most.liveBytes = Math.max(most.liveBytes, live);
+    most.retainedBytes = Math.max(most.retainedBytes, kept);
+    most.parkedBytes = Math.max(most.parkedBytes, parked);
+    most.pendingApprovals = Math.max(most.pendingApprovals, pending);
+  }
+  return most;
 }
 
 function numberOf(field: unknown): number {

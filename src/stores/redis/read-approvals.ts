@@ -1,5 +1,6 @@
 import { APPROVAL_STATES, type Approval, type ApprovalId, type ApprovalState } from '../../domain/approval.ts';
 import { laneOfScopedId } from '../../domain/ids.ts';
+import type { ApprovalStanding, ListApprovalsRequest } from '../../ports/approval-store.ts';
 import { asList, asText } from './answers.ts';
 import { APPROVAL_FIELDS, decodeApproval } from './approval-codec.ts';
 import type { RedisContext } from './redis-context.ts';
@@ -11,28 +12,76 @@ export async function readApproval(context: RedisContext, id: string): Promise<A
   return decodeApproval(asList(values).map((value) => (value === null ? null : asText(value))));
 }
 
-export async function listApprovals(
-  context: RedisContext,
-  { state, limit }: { readonly state?: ApprovalState; readonly limit: number },
-): Promise<Approval[]> {
+/** So many questions are read at once: fewer than all, because each can be megabytes long. */
+const READ_AT_ONCE = 16;
+
+export async function listApprovals(context: RedisContext, request: ListApprovalsRequest): Promise<Approval[]> {
+  const { maxBytes = Number.POSITIVE_INFINITY } = request;
+  const places = await listPlaces(context, request);
   const found: Approval[] = [];
-  for (const each of state === undefined ? APPROVAL_STATES : [state]) {
-    const pending = each === 'pending';
-    const range = ['0', String(limit - 1), ...(pending ? [] : ['REV'])];
-    for (let lane = 0; lane < context.lanes; lane += 1) {
-      const ids = asList(await context.command('ZRANGE', context.lane(lane).approvals(each), ...range)).map(asText);
-      const read = await Promise.all(ids.map((id) => readApproval(context, id)));
-      found.push(...read.filter((approval) => approval !== undefined));
+  let size = 0;
+  for (let at = 0; at < places.length; at += READ_AT_ONCE) {
+    const read = await Promise.all(places.slice(at, at + READ_AT_ONCE).map(({ id }) => readApproval(context, id)));
+    for (const approval of read) {
+      if (approval === undefined) continue;
+      size += sizeOf(approval);
+      if (size > maxBytes && found.length > 0) return found;
+      found.push(approval);
     }
   }
-  return found.sort(bySoonest).slice(0, limit);
+  return found;
+}
+
+/** About as many bytes as its question is stored with: nearly all of a long one is in these texts. */
+function sizeOf({ question, editedArguments = '' }: Approval): number {
+  return question.arguments.length + (question.answers?.length ?? 0) + editedArguments.length;
+}
+
+export async function listApprovalStates(
+  context: RedisContext,
+  request: ListApprovalsRequest,
+): Promise<ApprovalStanding[]> {
+  const places = await listPlaces(context, request);
+  const votes = await Promise.all(
+    places.map(({ id }) => context.command('HGET', context.lane(laneOfScopedId(id)).approval(id), 'votes')),
+  );
+  return places.map(({ id, state }, index) => ({ id, state, votes: countLines(votes[index]) }));
+}
+
+function countLines(votes: unknown): number {
+  if (votes === null || votes === undefined) return 0;
+  return asText(votes)
+    .split('\n')
+    .filter((line) => line !== '').length;
+}
+
+interface Place {
+  readonly id: ApprovalId;
+  readonly state: ApprovalState;
+  /** When a pending one expires, or when another one was resolved. */
+  readonly at: number;
+}
+
+/** Where the wanted approvals stand, in order. Their questions are not read for it. */
+async function listPlaces(context: RedisContext, { state, limit, skip = 0 }: ListApprovalsRequest): Promise<Place[]> {
+  const found: Place[] = [];
+  for (const each of state === undefined ? APPROVAL_STATES : [state]) {
+    const range = ['0', String(skip + limit - 1), ...(each === 'pending' ? [] : ['REV']), 'WITHSCORES'];
+    for (let lane = 0; lane < context.lanes; lane += 1) {
+      const listed = asList(await context.command('ZRANGE', context.lane(lane).approvals(each), ...range)).map(asText);
+      for (let at = 0; at + 1 < listed.length; at += 2) {
+        found.push({ id: listed[at] as ApprovalId, state: each, at: Number(listed[at + 1]) });
+      }
+    }
+  }
+  return found.sort(bySoonest).slice(skip, skip + limit);
 }
 
 /** Pending ones first, soonest expiry first; then the others, latest first. */
-function bySoonest(a: Approval, b: Approval): number {
-  if (a.resolvedAt === undefined && b.resolvedAt === undefined) return a.expiresAt - b.expiresAt;
-  if (a.resolvedAt === undefined || b.resolvedAt === undefined) return a.resolvedAt === undefined ? -1 : 1;
-  return b.resolvedAt - a.resolvedAt;
+function bySoonest(a: Place, b: Place): number {
+  if (a.state === 'pending' && b.state === 'pending') return a.at - b.at;
+  if (a.state === 'pending' || b.state === 'pending') return a.state === 'pending' ? -1 : 1;
+  return b.at - a.at;
 }
 
 export async function matchApprovals(

@@ -26,7 +26,7 @@ async function acceptKind(store: Store, session: TestSession, overrides: CallOve
   const request = acceptRequest(session, overrides);
   const answer = await store.acceptCall(request);
   if (answer.kind !== 'overloaded') return answer.kind;
-  if (!(answer.retryAfterMs > 0) || answer.what === '') return `overloaded, with ${JSON.stringify(answer)}`;
+  if (!(Number(answer.retryAfterMs) > 0)) return `overloaded, with ${JSON.stringify(answer)}`;
   const known = await store.readCall(request.callId);
   return known !== undefined && known.bodyDigest === request.bodyDigest ? 'overloaded, but written' : 'overloaded';
 }

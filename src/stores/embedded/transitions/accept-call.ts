@@ -4,7 +4,7 @@ import type { AcceptAnswer, AcceptRequest, CallProof } from '../../../ports/call
 import type { SessionEnding } from '../../../domain/session.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
-import { checkAdmission } from './check-admission.ts';
+import { checkAdmission, overloaded, SOON_MS } from './check-admission.ts';
 import { countAttempt } from './attempts.ts';
 import { findOutcome, fitsRow, keepBodyApart } from './call-bytes.ts';
 import { CALL_COLUMNS, callIdOf, changeCall, decodeWaiters, encodeWaiters, findOwnedCall } from './call-row.ts';
@@ -24,7 +24,7 @@ export function acceptCall(transaction: Transaction, request: AcceptRequest): Ac
   if (ending === 'run-ended') return refuseEndedRun(transaction, session, request.run);
 
   const slot = findPlace(transaction, session, request);
-  const overload = checkAdmission(transaction, request, slot);
+  const overload = checkAdmission(transaction, request, slot, session.scope);
   if (overload !== undefined) return overload;
   markSeen(transaction, session);
   const call = newCall(transaction, session, request, slot, (last?.generation ?? 0) + 1);
@@ -87,7 +87,7 @@ function joinCall(
     (other) => other.callerId === waiter?.callerId && other.correlationId === waiter.correlationId,
   );
   if (waiter !== undefined && !known && waiters.length >= LIMITS.waitersPerCall) {
-    return { kind: 'overloaded', what: 'waiters of this call', retryAfterMs: 1000 };
+    return overloaded('waiters of this call', SOON_MS);
   }
   if (waiter !== undefined && !known) {
     changeCall(transaction, call, 'waiters = ?', encodeWaiters([...waiters, waiter]));
@@ -146,6 +146,7 @@ function writeCall(transaction: Transaction, session: SessionRow, request: Accep
   rows.keepCall(callIdOf(call), call);
   lane.liveCalls += 1;
   lane.liveBytes += call.bytes;
+  lane.subjects.change(session.scope, { liveBytes: call.bytes });
   if (call.slot !== null) lane.changeSlot(call.slot, call.holdsSlot === 1 ? { standing: 1 } : { backlog: 1 });
   if (call.entryId !== null) transaction.wake(poolTopic(call.pool));
 }

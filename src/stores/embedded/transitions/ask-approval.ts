@@ -1,6 +1,8 @@
+import type { ShareFull, SubjectShare } from '../../../domain/subject-share.ts';
 import type { AskAnswer, AskRequest } from '../../../ports/approval-store.ts';
 import { checkAsk } from '../../check-approval.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
+import { scopeOfKey } from '../subject-uses.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
 import { findApproval } from './approval-row.ts';
@@ -22,15 +24,42 @@ export function askApproval(transaction: Transaction, request: AskRequest): AskA
   const session = findSession(transaction, call.session);
   const ending = sessionEnding(transaction, session, call.run);
   if (ending !== undefined || session === undefined) return { kind: 'session-ended', ending: ending ?? 'unknown' };
+  const question = JSON.stringify(request.question);
+  const bytes = Buffer.byteLength(question);
+  const full = checkShares(transaction, call, request, bytes);
+  if (full !== undefined) return full;
   const expiresAt = transaction.now + Math.ceil(request.timeoutMs);
-  const bytes = writeQuestion(transaction, call, request, expiresAt);
-  parkCall(transaction, call, session, { request, expiresAt, bytes });
+  const written: Asked = { request, expiresAt, question, bytes };
+  writeQuestion(transaction, call, written);
+  parkCall(transaction, call, session, written);
   return { kind: 'asked', expiresAt };
 }
 
-function writeQuestion({ database, now }: Transaction, call: CallRow, request: AskRequest, expiresAt: number): number {
-  const question = JSON.stringify(request.question);
-  const bytes = Buffer.byteLength(question);
+/** The share of the call's subject that the question would exceed. */
+function checkShares(
+  { lane }: Transaction,
+  call: CallRow,
+  { shares }: AskRequest,
+  bytes: number,
+): ShareFull | undefined {
+  const use = lane.subjects.of(scopeOfKey(call.keyId));
+  const full = (share: SubjectShare): ShareFull => ({ kind: 'share-full', share, limit: shares[share] });
+  if (use.pendingApprovals >= shares.pendingApprovals) return full('pendingApprovals');
+  if (use.parkedBytes + call.bytes + bytes > shares.parkedBytes) return full('parkedBytes');
+  if (use.liveBytes + bytes > shares.liveBytes) return full('liveBytes');
+  return undefined;
+}
+
+interface Asked {
+  readonly request: AskRequest;
+  readonly expiresAt: number;
+  /** As it is stored, and how many bytes that is. */
+  readonly question: string;
+  readonly bytes: number;
+}
+
+function writeQuestion({ database, now }: Transaction, call: CallRow, asked: Asked): void {
+  const { request, expiresAt, question, bytes } = asked;
   database.run(
     `INSERT INTO approval (id, callSeq, state, question, bytes, fence, askedBy, mayHaveRun, wantsCallback, leftMs, requestedAt,
        expiresAt) VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -46,13 +75,6 @@ function writeQuestion({ database, now }: Transaction, call: CallRow, request: A
     now,
     expiresAt,
   );
-  return bytes;
-}
-
-interface Asked {
-  readonly request: AskRequest;
-  readonly expiresAt: number;
-  readonly bytes: number;
 }
 
 /** Puts the call aside with its exact bytes: no worker holds it, the old fence is dead. */
@@ -69,7 +91,13 @@ function parkCall(transaction: Transaction, call: CallRow, session: SessionRow, 
     asked.bytes,
     keepsSlot ? call.holdsSlot : 0,
   );
-  transaction.lane.liveBytes += asked.bytes;
+  const { lane } = transaction;
+  lane.liveBytes += asked.bytes;
+  lane.subjects.change(scopeOfKey(call.keyId), {
+    liveBytes: asked.bytes,
+    parkedBytes: call.bytes + asked.bytes,
+    pendingApprovals: 1,
+  });
   appendAudit(transaction, { ...call, approval: id }, 'approval.requested', asked.request.audit);
   if (!keepsSlot) leaveSlot(transaction, call);
 }

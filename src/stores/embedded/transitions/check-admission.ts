@@ -1,25 +1,58 @@
+import { subjectShares, type OverloadedBy, type ShareFull } from '../../../domain/subject-share.ts';
 import type { AcceptAnswer, AcceptRequest } from '../../../ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 
-const SOON_MS = 1_000;
-const LATER_MS = 60_000;
+/** Calls that workers have end within about this time, or nobody knows when. */
+export const SOON_MS = 1_000;
 
 /** Bounds are checked before anything is written; nothing that was accepted is ever thrown out for them. */
 export function checkAdmission(
-  { lane }: Transaction,
+  transaction: Transaction,
   { admission, envelope }: AcceptRequest,
   place: { readonly slot: string | null; readonly inQueue: boolean },
+  scope: string,
 ): AcceptAnswer | undefined {
-  if (lane.liveCalls >= admission.liveCalls) return overloaded('liveCalls', SOON_MS);
-  if (lane.liveBytes + envelope.byteLength > admission.liveBytes) return overloaded('liveBytes', SOON_MS);
-  // Only the end of a retention makes room here.
-  if (lane.retainedBytes >= admission.retainedBytes) return overloaded('retainedBytes', LATER_MS);
+  const { lane } = transaction;
+  const size = envelope.byteLength;
+  if (lane.liveCalls >= admission.liveCalls) return overloaded('calls', SOON_MS);
+  if (lane.liveBytes + size > admission.liveBytes) {
+    // Parked calls wait for a person: it is not known when there will be room.
+    return overloaded('bytes of calls', lane.subjects.parkedBytes + size <= admission.liveBytes ? SOON_MS : undefined);
+  }
+  if (lane.retainedBytes >= admission.retainedBytes) return overloaded('bytes of outcomes', retainedMs(transaction));
+  const full = checkShares(transaction, admission, size, scope);
+  if (full !== undefined) return full;
   if (place.slot !== null && !place.inQueue && lane.slot(place.slot).backlog >= admission.subjectBacklog) {
-    return overloaded('subjectBacklog', SOON_MS);
+    return overloaded('calls of this subject', SOON_MS);
   }
   return undefined;
 }
 
-function overloaded(what: string, retryAfterMs: number): AcceptAnswer {
-  return { kind: 'overloaded', what, retryAfterMs };
+function checkShares(
+  { lane }: Transaction,
+  admission: AcceptRequest['admission'],
+  size: number,
+  scope: string,
+): ShareFull | undefined {
+  const [use, limits] = [lane.subjects.of(scope), subjectShares(admission)];
+  if (use.liveBytes + size > limits.liveBytes) {
+    const room = use.parkedBytes + size <= limits.liveBytes ? { retryAfterMs: SOON_MS } : {};
+    return { kind: 'share-full', share: 'liveBytes', limit: limits.liveBytes, ...room };
+  }
+  if (use.retainedBytes >= limits.retainedBytes) {
+    return { kind: 'share-full', share: 'retainedBytes', limit: limits.retainedBytes };
+  }
+  return undefined;
+}
+
+/** Until the first of the kept outcomes may be forgotten. */
+function retainedMs({ database, now }: Transaction): number | undefined {
+  const first = database.get<{ keepUntil: number }>(
+    `SELECT keepUntil FROM call WHERE state = 'settled' ORDER BY keepUntil LIMIT 1`,
+  );
+  return first === undefined ? undefined : Math.max(SOON_MS, first.keepUntil - now);
+}
+
+export function overloaded(what: OverloadedBy, retryAfterMs?: number): AcceptAnswer {
+  return { kind: 'overloaded', what, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }

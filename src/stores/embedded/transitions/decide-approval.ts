@@ -3,6 +3,7 @@ import type { ApprovalQuestion, ApprovalState, Principal, Vote } from '../../../
 import type { DecideAnswer, DecideRequest } from '../../../ports/approval-store.ts';
 import { checkDecision } from '../../check-approval.ts';
 import type { ApprovalRow, CallRow } from '../rows.ts';
+import { scopeOfKey } from '../subject-uses.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
 import { findApproval } from './approval-row.ts';
@@ -120,6 +121,7 @@ function writeVotes(transaction: Transaction, { approval, call, votes }: Ballot,
   if (bytes === 0) return;
   changeCall(transaction, call, 'bytes = bytes + ?', bytes);
   transaction.lane.liveBytes += bytes;
+  transaction.lane.subjects.change(scopeOfKey(call.keyId), { liveBytes: bytes });
 }
 
 function deny(transaction: Transaction, { approval, call }: Ballot, request: DecideRequest): DecideAnswer {

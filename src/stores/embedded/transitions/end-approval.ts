@@ -1,6 +1,7 @@
 import type { ApprovalState, Resolution } from '../../../domain/approval.ts';
 import type { AuditEvent } from '../../../domain/audit-record.ts';
 import type { CallRow } from '../rows.ts';
+import { scopeOfKey } from '../subject-uses.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
 import { findSession, markSeen, sessionEnding } from './session-row.ts';
@@ -25,7 +26,8 @@ export function endApproval(
   audit: Uint8Array,
   resolution: Resolution = ENDINGS[state].resolution,
 ): void {
-  const { database, now } = transaction;
+  const { database, lane, now } = transaction;
+  lane.subjects.change(scopeOfKey(call.keyId), { parkedBytes: -call.bytes, pendingApprovals: -1 });
   database.run(
     `UPDATE approval SET state = ?, resolution = ?, resolvedAt = ?, callback = iif(wantsCallback, 'waiting', 'none') WHERE id = ?`,
     state,

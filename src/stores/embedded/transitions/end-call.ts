@@ -4,6 +4,7 @@ import type { SettledAttempt } from '../../../ports/call-store.ts';
 import { endingDetail } from '../../../wire/audit-detail.ts';
 import { decodeOutcome } from '../../../wire/outcome.ts';
 import type { CallRow } from '../rows.ts';
+import { scopeOfKey } from '../subject-uses.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
 import { endAttempt } from './attempts.ts';
@@ -51,6 +52,7 @@ export function endCall(transaction: Transaction, call: CallRow, ending: CallEnd
   dropBodyApart(database, call);
   lane.liveCalls -= 1;
   lane.liveBytes -= call.bytes;
+  lane.subjects.change(scopeOfKey(call.keyId), { liveBytes: -call.bytes, retainedBytes: kept });
   lane.retain(kept);
   const inline = outcome.byteLength <= LIMITS.inlineOutcomeBytes;
   for (const { callerId, correlationId } of decodeWaiters(call.waiters)) {

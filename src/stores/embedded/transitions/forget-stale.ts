@@ -21,16 +21,17 @@ export function forgetStale(transaction: Transaction, limit: number): void {
 }
 
 function forgetCalls({ database, lane, now }: Transaction, limit: number): void {
-  const rows = database.all<{ seq: number; bytes: number; approval: string | null }>(
-    `SELECT seq, bytes, approval FROM call WHERE state = 'settled' AND keepUntil <= ? ORDER BY keepUntil LIMIT ?`,
+  const rows = database.all<{ seq: number; scope: string; bytes: number; approval: string | null }>(
+    `SELECT seq, scope, bytes, approval FROM call WHERE state = 'settled' AND keepUntil <= ? ORDER BY keepUntil LIMIT ?`,
     now,
     limit,
   );
-  for (const { seq, bytes, approval } of rows) {
+  for (const { seq, scope, bytes, approval } of rows) {
     if (approval !== null) database.run('DELETE FROM approval WHERE callSeq = ?', seq);
     dropOutcomeApart(database, seq);
     database.run('DELETE FROM call WHERE seq = ?', seq);
     lane.retain(-bytes);
+    lane.subjects.change(scope, { retainedBytes: -bytes });
   }
 }
 

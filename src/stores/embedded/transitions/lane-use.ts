@@ -7,5 +7,6 @@ export function laneUse({ database, lane, now }: Transaction): LaneUse[] {
     now,
   );
   const overdueMs = oldest === undefined ? 0 : now - oldest.keepUntil;
-  return [{ lane: 0, liveBytes: lane.liveBytes, retainedBytes: lane.retainedBytes, overdueMs }];
+  const { liveBytes, retainedBytes } = lane;
+  return [{ lane: 0, liveBytes, retainedBytes, overdueMs, fullestSubject: lane.subjects.fullest() }];
 }

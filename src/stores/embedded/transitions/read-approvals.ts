@@ -1,34 +1,53 @@
-import type { Approval, ApprovalId, ApprovalState } from '../../../domain/approval.ts';
-import type { ApprovalRow } from '../rows.ts';
+import type { Approval, ApprovalId } from '../../../domain/approval.ts';
+import type { ApprovalStanding, ListApprovalsRequest } from '../../../ports/approval-store.ts';
 import type { Transaction } from '../transaction.ts';
-import { APPROVAL_COLUMNS, findApproval, toApproval } from './approval-row.ts';
+import { findApproval, toApproval } from './approval-row.ts';
 
 export function readApproval(transaction: Transaction, id: ApprovalId): Approval | undefined {
   const row = findApproval(transaction, id);
   return row === undefined ? undefined : toApproval(row);
 }
 
-const SELECT = `SELECT ${APPROVAL_COLUMNS} FROM approval`;
+const SELECT_STANDING = 'SELECT id, state, bytes, json_array_length(votes) AS votes FROM approval';
 
-export function listApprovals(
-  { database }: Transaction,
-  { state, limit }: { readonly state?: ApprovalState; readonly limit: number },
-): Approval[] {
+type StandingRow = ApprovalStanding & { readonly bytes: number };
+
+/** Pending ones first, then the others. The questions are not read for it. */
+function standings({ database }: Transaction, { state, limit, skip = 0 }: ListApprovalsRequest): StandingRow[] {
+  const most = skip + limit;
   const pending =
     state === undefined || state === 'pending'
-      ? database.all<ApprovalRow>(`${SELECT} WHERE state = 'pending' ORDER BY expiresAt, seq LIMIT ?`, limit)
+      ? database.all<StandingRow>(`${SELECT_STANDING} WHERE state = 'pending' ORDER BY expiresAt, seq LIMIT ?`, most)
       : [];
-  const left = limit - pending.length;
+  const left = most - pending.length;
   const wanted = state ?? null;
   const resolved =
     state === 'pending' || left <= 0
       ? []
-      : database.all<ApprovalRow>(
-          `${SELECT} WHERE state <> 'pending' AND (?1 IS NULL OR state = ?1) ORDER BY resolvedAt DESC, seq DESC LIMIT ?2`,
+      : database.all<StandingRow>(
+          `${SELECT_STANDING} WHERE state <> 'pending' AND (?1 IS NULL OR state = ?1)
+             ORDER BY resolvedAt DESC, seq DESC LIMIT ?2`,
           wanted,
           left,
         );
-  return [...pending, ...resolved].map(toApproval);
+  return [...pending, ...resolved].slice(skip, most);
+}
+
+export function listApprovals(transaction: Transaction, request: ListApprovalsRequest): Approval[] {
+  const { maxBytes = Number.POSITIVE_INFINITY } = request;
+  const found: Approval[] = [];
+  let size = 0;
+  for (const { id, bytes } of standings(transaction, request)) {
+    size += bytes;
+    if (size > maxBytes && found.length > 0) break;
+    const approval = readApproval(transaction, id);
+    if (approval !== undefined) found.push(approval);
+  }
+  return found;
+}
+
+export function listApprovalStates(transaction: Transaction, request: ListApprovalsRequest): ApprovalStanding[] {
+  return standings(transaction, request).map(({ id, state, votes }) => ({ id, state, votes }));
 }
 
 export function matchApprovals(

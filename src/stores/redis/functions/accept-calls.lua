@@ -2,25 +2,23 @@
   `head` is what many calls of a batch share (see shared/caller.lua): its text the first time, afterwards its number. No call id
   may stand twice in a batch. Whatever can be wrong is looked at before the first write. One word is the answer for all calls.
   KEYS     meta, live, calls
-  ARGV     incarnation, lane, liveCalls, liveBytes, retainedBytes, window, backlog
+  ARGV     incarnation, lane, liveCalls, liveBytes, retainedBytes, window, subjectLimits
   EACH     callId, head, digest, envelope, correlation
   RETURNS  ACCEPTED | ATTACHED | REPLAYED | CONFLICT | UNAUTHENTICATED | OVERLOADED ]]
 local meta, live, calls = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane = ARGV[1], ARGV[2]
-local most_calls, most_bytes, most_retained = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local window, backlog = ARGV[6], tonumber(ARGV[7])
+local window, limits = ARGV[6], shares.limits(ARGV[3], ARGV[4], ARGV[5], ARGV[7])
 local FIRST, STRIDE = 8, 5
 local MOST_WAITERS = 1000
 
-local facts = redis.call('HMGET', meta, 'incarnation', 'epoch', 'liveBytes', 'retainedBytes', 'auditSequence', 'auditAdmits')
+local facts = redis.call('HMGET', meta, 'incarnation', 'epoch', 'liveBytes', 'retainedBytes', 'auditSequence', 'auditAdmits', 'parkedBytes')
 if facts[1] ~= incarnation then return REPLACED end
-local epoch, live_bytes, retained = facts[2], tonumber(facts[3]) or 0, tonumber(facts[4]) or 0
--- Its anchor is no call.
-local live_count = redis.call('ZCARD', live) - 1
-local live_before = live_count
-local now = now_ms()
+local epoch, now = facts[2], now_ms()
 local now_text = text(now)
-local audit_late = audit_is_late(facts[5] or '0', facts[6], now)
+-- What the lane holds. Minus one: the anchor of the sorted set is not a call.
+local held = { lane = lane, now = now, calls = redis.call('ZCARD', live) - 1, bytes = tonumber(facts[3]) or 0,
+  retained = tonumber(facts[4]) or 0, parked = tonumber(facts[7]) or 0, audit_late = audit_is_late(facts[5] or '0', facts[6], now) }
+local calls_before = held.calls
 
 local ids, heads, head_of = {}, {}, {}
 for at = FIRST, #ARGV, STRIDE do
@@ -34,7 +32,7 @@ for at = FIRST, #ARGV, STRIDE do
   end
 end
 local stored = redis.call('HMGET', calls, unpack(ids))
-local counts = window_counts(lane, heads)
+local counts, uses = window_counts(lane, heads, live, now)
 local run_names, runs = open_runs(lane, heads)
 
 local answers, fresh, deadlines, seen = {}, {}, {}, {}
@@ -69,19 +67,8 @@ local function answer_known(known, head, digest, correlation)
   -- Overwritten by hand: whose it was is not known any more, and the key cannot be given to anybody else.
   if not known.record or known.record[DIGEST] ~= digest then return { 'CONFLICT', known.id } end
   if known.ending then return { 'REPLAYED', known.id, known.ending.outcome } end
-  if not attach(head, correlation, known) then return { 'OVERLOADED', 'waiters of this call' } end
+  if not attach(head, correlation, known) then return { 'OVERLOADED', 'waiters of this call', text(shares.SOON_MS) } end
   return { 'ATTACHED', known.id, STATE_NAMES[known.record[STATE]] }
-end
-
-local function overload(head, size)
-  if audit_late then return 'audit' end
-  if live_count >= most_calls then return 'calls' end
-  if live_bytes + added_bytes + size > most_bytes then return 'bytes of calls' end
-  if retained > most_retained then return 'bytes of outcomes' end
-  local places = head.window
-  if places.standing >= head.limit and places.waiting >= backlog and not head.shape.passes_window then
-    return 'calls of this subject'
-  end
 end
 
 local function enqueue(call_id, head, digest, envelope, correlation)
@@ -120,8 +107,8 @@ local function enqueue(call_id, head, digest, envelope, correlation)
   fresh[at + 1], fresh[at + 2] = call_id, bytes
   deadlines[at + 1], deadlines[at + 2] = head.deadline, call_id
   fresh_fields = at + 2
-  added_bytes = added_bytes + size
-  live_count = live_count + 1
+  added_bytes, held.bytes, held.calls = added_bytes + size, held.bytes + size, held.calls + 1
+  head.use.live, head.use.changed = head.use.live + size, true
   head.accepted = true
 end
 
@@ -140,18 +127,18 @@ local function accept(number, at)
   -- Nothing is written: refused calls neither prolong the rest nor fill the store. A caller of an earlier release reads two words only.
   if head.rest_ms then return { 'UNAUTHENTICATED', 'run-unknown', text(head.rest_ms) } end
   local envelope = ARGV[at + 3]
-  local what = overload(head, #envelope)
-  if what then return { 'OVERLOADED', what } end
+  local what, room_ms = shares.overload_call(held, limits, head, #envelope)
+  if what then return { 'OVERLOADED', what, room_ms and text(room_ms) or '' } end
   enqueue(call_id, head, ARGV[at + 2], envelope, ARGV[at + 4])
   if continues then redis.call('HSET', calls, asked, continues) end
   return continues and { 'ACCEPTED', call_id } or 'ACCEPTED'
 end
 
 for number = 1, #ids do answers[number] = accept(number, FIRST + (number - 1) * STRIDE) end
-if live_count > live_before then
+if held.calls > calls_before then
   save_fresh()
   redis.call('HINCRBY', meta, 'liveBytes', text(added_bytes))
-  write_window_counts(lane, counts)
+  write_window_counts(lane, counts, uses)
   write_runs(lane, run_names, runs)
   mark_seen(lane, heads, now)
 end

@@ -1,8 +1,8 @@
 --[[ Put a call aside with its exact bytes and ask a person about it: no worker holds it, its subject's place is free, the old fence is
   dead. One step: a question without a parked call could be answered for nothing, a parked call without one would wait in vain.
   KEYS     meta, live, audit
-  ARGV     incarnation, lane, worker, callId, entry, fence, approval, timeoutMs, question, binding, decisions, quorum, requester, mayHaveRun, wantsCallback, detail, masked
-  RETURNS  ASKED | FENCED | CANCELLED | EXPIRED | ENDED ]]
+  ARGV     incarnation, lane, worker, callId, entry, fence, approval, timeoutMs, question, binding, decisions, quorum, requester, mayHaveRun, wantsCallback, detail, masked, shares
+  RETURNS  ASKED | FENCED | CANCELLED | EXPIRED | ENDED | SHARE_FULL ]]
 local meta, live, audit = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane, worker, call_id, entry, fence = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local id, timeout_ms, question, detail = ARGV[7], ARGV[8], ARGV[9], ARGV[16]
@@ -24,6 +24,12 @@ if ending then return { 'ENDED', ending } end
 local envelope = read_envelope(lane, call_id, record)
 -- Its body is gone: nobody is asked about it, and the call ends at its deadline.
 if not envelope then return { 'FENCED' } end
+-- An earlier release names no shares.
+local live_share, parked_share, pending_share = string.match(ARGV[18] or '', '^(%d+) (%d+) (%d+)$')
+local use = live_share and shares.load(lane, shares.scope_of_place(record[PLACE]))
+local full = use and shares.overload_parked(use, #question, record[BYTES] + #question,
+  { live = tonumber(live_share), parked = tonumber(parked_share), pending = tonumber(pending_share) })
+if full then return { 'SHARE_FULL', full } end
 redis.call('ZCARD', approvals_key(lane, 'pending'))
 redis.call('SCARD', parked_key(lane, session_id))
 
@@ -44,6 +50,7 @@ if record[STANDING] == '1' and not extra(record, 'serial') then
 end
 record[STATE] = PARKED
 record[BYTES] = record[BYTES] + #question
+shares.change(lane, record, #question, record[BYTES], 1)
 set_fact(record, DEADLINE, look_at)
 set_extra(record, 'resumed', nil)
 set_extra(record, 'asked', text((tonumber(extra(record, 'asked')) or 0) + #question))

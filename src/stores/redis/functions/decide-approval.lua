@@ -73,8 +73,8 @@ add_audit(records, 'approval.decided', call_id, bytes, detail)
 if grant_id ~= '' then add_audit(records, 'grant.created', call_id, grants.with_grant(record, grant_id), detail) end
 write_audit(meta, audit, text(now), records)
 vote()
-if has_edited then keep_edited(lane, meta, record, id, edited) end
 resolve_approval(lane, call_id, record, 'allowed', always and 'allow-always' or 'allow-once', now)
+if has_edited then keep_edited(lane, meta, record, id, edited) end
 if grant_id ~= '' then
   redis.call('HSET', key, 'grant', grant_id)
   grants.make(lane, record, { id = grant_id, facts = ARGV[17], tool = ARGV[18], lifetime_ms = ARGV[19], uses_left = ARGV[20],

@@ -11,17 +11,26 @@ if not same_incarnation(meta, incarnation) then return REPLACED end
 local now = now_ms()
 
 local function forget(ids)
-  local kept, gone = redis.call('HMGET', calls, unpack(ids)), {}
+  local kept, gone, seen, forgotten = redis.call('HMGET', calls, unpack(ids)), {}, {}, {}
   for number, call_id in ipairs(ids) do
     local record_bytes, ending = split_settled(kept[number])
     local forget_at = ending and tonumber(ending.forget_at)
     -- A key that continues is kept with its latest generation, and stands in a later list again.
-    if forget_at and forget_at <= now then
-      gone[#gone + 1] = call_id
-      if string.find(record_bytes, ';approval=', 1, true) then forget_approvals(lane, read_record(record_bytes)) end
+    -- The first generation of a key stands in the list once for each of its later ones.
+    if forget_at and forget_at <= now and not seen[call_id] then
+      gone[#gone + 1], seen[call_id] = call_id, true
+      local asked
+      if string.find(record_bytes, ';approval=', 1, true) then
+        local record = read_record(record_bytes)
+        asked = record and extra(record, 'asked')
+        forget_approvals(lane, record)
+      end
+      forgotten[#forgotten + 1] = { scope = shares.scope_of_call(call_id), at = tonumber(ending.at),
+        bytes = shares.kept_bytes(record_bytes, ending.outcome, asked) }
     end
   end
   if #gone > 0 then redis.call('HDEL', calls, unpack(gone)) end
+  shares.forget(lane, forgotten)
 end
 
 local looked_at, retained = 0, 0

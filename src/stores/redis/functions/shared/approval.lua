@@ -53,6 +53,7 @@ local function resolve_approval(lane, call_id, record, state, resolution, now)
   local asked = redis.call('HMGET', key, 'wantsCallback', 'askedBy')
   local session, _, _, ending = live_session(lane, session_id, '', now)
   if session and (not ending or ending == 'run-unknown') then redis.call('HSET', session_key(lane, session_id), 'seen', now_text) end
+  shares.change(lane, record, 0, 0 - record[BYTES], -1)
   redis.call('SREM', parked_key(lane, session_id), call_id)
   redis.call('ZREM', approvals_key(lane, 'pending'), id)
   if not asked[1] then return end
@@ -104,8 +105,9 @@ local function forget_approvals(lane, record)
   end
 end
 
--- Arguments that a person put in the place of the question's; they count with the call's own bytes.
+-- Arguments that a person put in the place of the question's; they count with the call's own bytes. The call is not parked any more.
 local function keep_edited(lane, meta_key, record, id, edited)
+  shares.change(lane, record, #edited, 0, 0)
   redis.call('HSET', approval_key(lane, id), 'edited', edited)
   redis.call('HINCRBY', meta_key, 'liveBytes', text(#edited))
   record[BYTES] = record[BYTES] + #edited

@@ -59,7 +59,7 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   -- From the window on, what `window_counts` and `open_runs` fill in.
   return { shape = shape, frame = frame, place = frame.name, limit = frame.limit, facts = facts,
     framed_facts = framed_facts(frame, facts), deadline = deadline, stream = stream_key(lane, shape.pool), seen_at = seen_at,
-    idle_ms = session.idle_ms, run_name = shape.run_name, run_opened = run_opened, window = false,
+    idle_ms = session.idle_ms, run_name = shape.run_name, run_opened = run_opened, window = false, use = false,
     run = false, run_facts = '', attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tool_tag = '', tool_count = 0,
     other_tools = '', value = '', hints_at = 1, fresh = '', opened_at = 0, accepted = false }
 end

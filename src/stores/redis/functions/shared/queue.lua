@@ -78,17 +78,31 @@ local function write_windows(lane, changes, emptied)
   if #emptied > 0 then redis.call('HDEL', windows_key(lane), unpack(emptied)) end
 end
 
--- `left` counts, by place, the entries that leave; what waited moves up.
-local function leave_windows(lane, left)
-  local places = {}
-  for place in pairs(left) do places[#places + 1] = place end
-  if #places == 0 then return end
-  local values, changes, emptied = redis.call('HMGET', windows_key(lane), unpack(places)), {}, {}
-  for number, place in ipairs(places) do
+-- `left` counts, by place, the entries that leave; what waited moves up. `ended` has, by scope, what settled calls change of their
+-- subject's use.
+local function leave_windows(lane, left, ended, now)
+  local fields, scopes = {}, {}
+  for place in pairs(left) do fields[#fields + 1] = place end
+  local places = #fields
+  for scope in pairs(ended or {}) do
+    scopes[#scopes + 1], fields[#fields + 1] = scope, shares.field(scope)
+  end
+  if #fields == 0 then return end
+  fields[#fields + 1] = shares.FROM
+  local values, changes, emptied = redis.call('HMGET', windows_key(lane), unpack(fields)), {}, {}
+  local from = tonumber(values[#fields])
+  for number = 1, places do
+    local place = fields[number]
     local standing, waiting = read_window(values[number])
     standing = math.max(0, standing - left[place])
     if waiting > 0 then standing, waiting = promote(lane, place_of(place), standing, waiting) end
     note_window(changes, emptied, place, standing, waiting)
+  end
+  for number, scope in ipairs(from and scopes or {}) do
+    local use = shares.read(values[places + number])
+    use.live = use.live - ended[scope].freed
+    if now >= from then use.kept = use.kept + ended[scope].kept end
+    shares.note(changes, emptied, scope, use)
   end
   write_windows(lane, changes, emptied)
 end
@@ -128,12 +142,14 @@ local function drop_entry(lane, record, fence)
   set_extra(record, 'large', nil)
 end
 
--- How many calls of each group stand and wait, by place; a head has its own.
-local function window_counts(lane, heads)
-  local counts, places, streams = {}, {}, {}
+-- How many calls of each group stand and wait, by place, and what each subject uses, by scope; a head has its own.
+local function window_counts(lane, heads, live_key, now)
+  local counts, uses, places, streams = {}, {}, {}, {}
   for _, head in ipairs(heads) do
     local place = head.place
     if place then
+      local scope = shares.scope_of_place(place)
+      uses[scope] = uses[scope] or {}
       if not counts[place] then
         counts[place] = { standing = 0, waiting = 0, changed = false }
         places[#places + 1] = place
@@ -142,21 +158,37 @@ local function window_counts(lane, heads)
       head.window = counts[place]
     end
   end
-  if #places == 0 then return counts end
+  if #places == 0 then return counts, uses end
   -- A key of another type in a stream's place must be noticed before anything is written.
   for stream in pairs(streams) do redis.call('XLEN', stream) end
-  local values = redis.call('HMGET', windows_key(lane), unpack(places))
+  local fields, scopes = { unpack(places) }, {}
+  for scope in pairs(uses) do
+    scopes[#scopes + 1], fields[#fields + 1] = scope, shares.field(scope)
+  end
+  fields[#fields + 1] = shares.FROM
+  local values = redis.call('HMGET', windows_key(lane), unpack(fields))
+  if not values[#fields] then
+    shares.begin(lane, live_key, now)
+    values = redis.call('HMGET', windows_key(lane), unpack(fields))
+  end
   for number, place in ipairs(places) do
     local group = counts[place]
     group.standing, group.waiting = read_window(values[number])
   end
-  return counts
+  for number, scope in ipairs(scopes) do uses[scope] = shares.read(values[#places + number]) end
+  for _, head in ipairs(heads) do
+    if head.place then head.use = uses[shares.scope_of_place(head.place)] end
+  end
+  return counts, uses
 end
 
-local function write_window_counts(lane, counts)
+local function write_window_counts(lane, counts, uses)
   local changes, emptied = {}, {}
   for place, group in pairs(counts) do
     if group.changed then note_window(changes, emptied, place, group.standing, group.waiting) end
+  end
+  for scope, use in pairs(uses) do
+    if use.changed then shares.note(changes, emptied, scope, use) end
   end
   write_windows(lane, changes, emptied)
 end

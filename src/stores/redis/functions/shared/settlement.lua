@@ -12,7 +12,7 @@ local MOST_FIELDS = 1000
 function new_settlement(lane, now, retention)
   local forget_at, bucket_ms = now + tonumber(retention), math.max(1, math.floor(tonumber(retention) / BUCKETS))
   return { lane = lane, now_text = text(now), forget_at = forget_at, bucket = text(math.ceil(forget_at / bucket_ms) * bucket_ms),
-    prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, replies = {}, audit = {}, notes = {}, settled = {}, ids = {}, gone = {}, later = {}, freed = 0, retained = 0 }
+    prefixes = { ['0'] = {}, ['1'] = {} }, entries = {}, left = {}, ended = {}, replies = {}, audit = {}, notes = {}, settled = {}, ids = {}, gone = {}, later = {}, freed = 0, retained = 0 }
 end
 
 -- An audit record is two fields: call id and the call's record as it stands then, event and the detail of whoever settled.
@@ -87,7 +87,18 @@ local function leave_queue(settlement, call_id, record)
     settlement.left[record[PLACE]] = (settlement.left[record[PLACE]] or 0) + 1
   end
   if entry == '' or extra(record, 'large') then settlement.gone[#settlement.gone + 1] = body_key(lane, call_id) end
-  settlement.retained = settlement.retained + (extra(record, 'asked') or 0)
+end
+
+-- By subject: what its calls no longer take up, and what is kept of them.
+local function note_ended(settlement, record, bytes, outcome, asked)
+  local scope = shares.scope_of_place(record[PLACE])
+  local ended = settlement.ended[scope]
+  if not ended then
+    ended = { freed = 0, kept = 0 }
+    settlement.ended[scope] = ended
+  end
+  ended.freed = ended.freed + record[BYTES]
+  ended.kept = ended.kept + shares.kept_bytes(bytes, outcome, asked)
 end
 
 -- A later generation keeps the first one, which knows it, as long as itself.
@@ -114,8 +125,10 @@ function settle_record(settlement, call_id, record, bytes, outcome, event, detai
   local at, value = #settled, join_settled(bytes, prefix_of(settlement, fence, released), attempt, outcome)
   settled[at + 1], settled[at + 2] = call_id, value
   ids[#ids + 1] = call_id
+  local asked = extra(record, 'asked')
   settlement.freed = settlement.freed + record[BYTES]
-  settlement.retained = settlement.retained + #value
+  settlement.retained = settlement.retained + #value + (asked or 0)
+  note_ended(settlement, record, bytes, outcome, asked)
   if string.find(call_id, '~', 1, true) then keep_first_generation(settlement, call_id) end
 end
 
@@ -161,6 +174,6 @@ function write_settlement(settlement, meta_key, live_key, audit_key)
   redis.call('ZREM', live_key, unpack(settlement.ids))
   note_retained(settlement, meta_key)
   if #settlement.gone > 0 then redis.call('DEL', unpack(settlement.gone)) end
-  leave_windows(lane, settlement.left)
+  leave_windows(lane, settlement.left, settlement.ended, tonumber(settlement.now_text))
 end
 end
