@@ -14,6 +14,7 @@ import { ROWS_FRONT } from './rows-front.ts';
 import { ROWS_STATEMENTS } from './rows-statements.ts';
 import { ROWS_OWED } from './rows-owed.ts';
 import { ROWS_REVOKED } from './rows-revoked.ts';
+import { ROWS_SHARES } from './rows-shares.ts';
 
 /** Everything that has to work, in the order of docs/requirements.md. */
 export const REQUIREMENTS: readonly RequirementGroup[] = [
@@ -31,5 +32,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'The front of the gateway', rows: ROWS_FRONT },
   { title: 'After a loop', rows: ROWS_AFTER_A_LOOP },
   { title: 'Revoked means revoked', rows: ROWS_REVOKED },
+  { title: 'Shares of one subject', rows: ROWS_SHARES },
   { title: 'Invariants', rows: INVARIANTS },
 ];

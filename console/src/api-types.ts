@@ -4,6 +4,7 @@ export type { OutcomeKind } from '../../src/domain/outcome.ts';
 export type { Stage } from '../../src/domain/stages.ts';
 export type {
   ApprovalView,
+  ListedApprovalView,
   DecideAnswerView,
   DecideBody,
   GrantView,

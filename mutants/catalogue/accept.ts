@@ -59,8 +59,8 @@ export const ACCEPT: readonly Mutant[] = [
   {
     id: 'admission-limit-ignored',
     bug: 'Accept on Redis takes calls without a bound.',
-    file: lua('accept-calls'),
-    find: 'live_count >= most_calls',
+    file: lua('shared/shares'),
+    find: 'held.calls >= limits.calls',
     replace: 'false',
     caughtBy: [{ file: REDIS, title: 'accept refuses the call above liveCalls' }],
   },

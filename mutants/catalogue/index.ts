@@ -17,6 +17,7 @@ import { ROWS_C } from './rows-c.ts';
 import { ROWS_D } from './rows-d.ts';
 import { SETTLE } from './settle.ts';
 import { SETUP } from './setup.ts';
+import { SHARES } from './shares.ts';
 import { STATEMENTS } from './statements.ts';
 
 /** All known bugs, in the order in which they are planted. */
@@ -40,4 +41,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...FRONT,
   ...AFTER_A_LOOP,
   ...REVOKED,
+  ...SHARES,
 ];

@@ -122,7 +122,7 @@ export const SETTLE: readonly Mutant[] = [
     id: 'settle-keeps-the-place-in-the-window',
     bug: 'Settled calls on Redis keep their place in the window, and the backlog never moves.',
     file: lua('shared/settlement'),
-    find: 'leave_windows(lane, settlement.left)',
+    find: 'leave_windows(lane, settlement.left, settlement.ended, tonumber(settlement.now_text))',
     replace: '',
     caughtBy: [{ file: REDIS, title: 'settle promotes the next of the backlog, in accept order' }],
   },

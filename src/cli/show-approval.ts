@@ -1,6 +1,7 @@
 import type { ShownApproval } from '../compose/render-approvals.ts';
 import type { Principal } from '../domain/approval.ts';
 import type { RenderedQuestion } from '../gate/approvals/render-question.ts';
+import { PREVIEW_CHARACTERS, previewOf } from '../wire/preview-text.ts';
 import { showDuration } from './duration.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -19,6 +20,29 @@ export function toShownJson({ approval, shown, edited }: ShownApproval): unknown
     },
     ...(edited === undefined ? {} : { editedArguments: edited }),
   };
+}
+
+/** The same for a list: of long arguments the beginning only. Then there is no binding, since nobody has seen what it stands for. */
+export function toListedJson(shown: ShownApproval): unknown {
+  const whole = toShownJson({
+    ...shown,
+    shown: {
+      ...shown.shown,
+      arguments: preview(shown.shown.arguments),
+      ...(shown.shown.answers === undefined ? {} : { answers: preview(shown.shown.answers) }),
+    },
+    ...(shown.edited === undefined ? {} : { edited: preview(shown.edited) }),
+  }) as { readonly question: { readonly binding: string; readonly detail?: string } };
+  const { arguments: args, answers, detail = '' } = shown.shown;
+  const isWhole = [args.text, answers?.text ?? '', detail].every((text) => text.length <= PREVIEW_CHARACTERS);
+  if (isWhole) return whole;
+  const { binding: _binding, detail: _detail, ...question } = whole.question;
+  return { ...whole, question };
+}
+
+function preview(args: RenderedQuestion['arguments']): RenderedQuestion['arguments'] & { readonly cut?: number } {
+  const { text, cut } = previewOf(args.text);
+  return cut === 0 ? args : { ...args, text, cut };
 }
 
 /** Everything an approver has to know, a fact per line; then what will run. */

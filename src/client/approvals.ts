@@ -7,6 +7,7 @@ import {
 } from '../domain/approval.ts';
 import { planeError } from '../domain/errors.ts';
 import { parseScopedId } from '../domain/ids.ts';
+import type { Policy } from '../domain/policy.ts';
 import type { DecideAnswer, RevealAnswer } from '../ports/approval-store.ts';
 import type { Store } from '../ports/store.ts';
 import { masksOf } from '../gate/approvals/render-question.ts';
@@ -20,8 +21,12 @@ import { decideRequest, type Decision } from './decide-request.ts';
  * there is none. An id may be cut short to the start of itself or of its last part, as long as it means one pending approval.
  */
 export interface Approvals {
-  /** Pending ones first, soonest expiry first. */
-  list(approver: Approver, options?: { readonly state?: ApprovalState; readonly limit?: number }): Promise<Approval[]>;
+  /**
+   * Pending ones first, soonest expiry first. A list whose questions are together larger than 8 MiB ends early; `page` goes on.
+   */
+  list(approver: Approver, options?: ListOptions): Promise<Approval[]>;
+  /** The same with a place to go on from. Without `next`, that was all. */
+  page(approver: Approver, options?: ListOptions & { readonly skip?: number }): Promise<ApprovalPage>;
   get(approver: Approver, id: string): Promise<Approval>;
   /** Answers as soon as it is decided, or as it is when the time is up. */
   wait(
@@ -36,6 +41,17 @@ export interface Approvals {
   reveal(approver: Approver, id: string, options: { readonly binding: string }): Promise<RevealAnswer>;
   /** The first answer wins; the same one again is the same answer. Only what names the binding that was shown counts. */
   decide(approver: Approver, id: string, decision: Decision): Promise<DecideAnswer>;
+}
+
+export interface ListOptions {
+  readonly state?: ApprovalState;
+  readonly limit?: number;
+}
+
+export interface ApprovalPage {
+  readonly approvals: readonly Approval[];
+  /** `skip` of the next page. */
+  readonly next?: number;
 }
 
 type Needs = Pick<
@@ -53,6 +69,9 @@ type Needs = Pick<
 const DEFAULT_LIMIT = 100;
 /** Of these, those that a subject may see are listed. */
 const MOST_SEARCHED = 1000;
+/** A page reads no more than about this much: a question may be as long as a call's arguments. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+const READ_AT_ONCE = 100;
 /** A shorter start says too little about what is meant. */
 const SHORTEST_PREFIX = 4;
 const POLL_FIRST_MS = 25;
@@ -62,11 +81,12 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
   /** What this principal may see of it; nothing for a stranger. */
   async function visibleTo(principal: Principal, approvals: readonly (Approval | undefined)[]): Promise<Approval[]> {
     const { policy } = await store.readPolicy();
-    return approvals.flatMap((approval) => {
-      if (approval === undefined) return [];
-      const standing = standingOf(approval.question, principal, policy);
-      return standing === 'stranger' ? [] : [standing === 'requester' ? withoutDetail(approval) : approval];
-    });
+    return approvals.flatMap((approval) => (approval === undefined ? [] : seenBy(principal, approval, policy)));
+  }
+
+  function seenBy(principal: Principal, approval: Approval, policy: Policy): Approval[] {
+    const standing = standingOf(approval.question, principal, policy);
+    return standing === 'stranger' ? [] : [standing === 'requester' ? withoutDetail(approval) : approval];
   }
 
   async function find(principal: Principal, asked: string): Promise<Approval> {
@@ -91,12 +111,40 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
     return store.matchApprovals({ prefix, limit: MOST_SEARCHED });
   }
 
+  /** Reads on until the page is full: of those that are read, a subject may see only some. */
+  async function readPage(
+    principal: Principal,
+    { state, limit = DEFAULT_LIMIT, skip = 0 }: ListOptions & { readonly skip?: number },
+  ): Promise<ApprovalPage> {
+    const { policy } = await store.readPolicy();
+    const approvals: Approval[] = [];
+    let [next, bytes] = [skip, 0];
+    while (next - skip < Math.max(limit, MOST_SEARCHED)) {
+      const readAtOnce = principal.kind === 'operator' ? limit - approvals.length + 1 : READ_AT_ONCE;
+      const wanted = {
+        limit: readAtOnce,
+        skip: next,
+        maxBytes: MAX_PAGE_BYTES,
+        ...(state === undefined ? {} : { state }),
+      };
+      const listed = await store.listApprovals(wanted);
+      if (listed.length === 0) return { approvals };
+      for (const approval of listed) {
+        if (approvals.length === limit || bytes > MAX_PAGE_BYTES) return { approvals, next };
+        next += 1;
+        bytes += approval.question.arguments.length + (approval.question.answers?.length ?? 0);
+        approvals.push(...seenBy(principal, approval, policy));
+      }
+    }
+    return { approvals, next };
+  }
+
   return {
-    async list(approver, { state, limit = DEFAULT_LIMIT } = {}) {
-      const principal = await toPrincipal(store, approver);
-      const searched = principal.kind === 'operator' ? limit : MOST_SEARCHED;
-      const listed = await store.listApprovals({ limit: searched, ...(state === undefined ? {} : { state }) });
-      return (await visibleTo(principal, listed)).slice(0, limit);
+    async list(approver, options = {}) {
+      return [...(await readPage(await toPrincipal(store, approver), options)).approvals];
+    },
+    async page(approver, options = {}) {
+      return readPage(await toPrincipal(store, approver), options);
     },
     async get(approver, id) {
       return find(await toPrincipal(store, approver), id);

@@ -35,6 +35,7 @@ describe('the requirements', () => {
       ...numbered('FR', 6),
       ...numbered('AL', 3),
       ...numbered('RV', 4),
+      ...numbered('SH', 4),
       ...numbered('I', 26),
     ]);
   });

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ApprovalView } from '../api-types.ts';
+import type { ListedApprovalView } from '../api-types.ts';
 import { SeverityBadge, StateBadge } from '../components/badge.tsx';
 import { Inert } from '../components/inert.tsx';
 import { TimeLeft } from '../components/time.tsx';
 
 export interface ApprovalListProps {
-  readonly approvals: readonly ApprovalView[];
+  readonly approvals: readonly ListedApprovalView[];
   readonly currentId: string | undefined;
   readonly selected: ReadonlySet<string>;
   readonly onSelect: (id: string) => void;
@@ -29,7 +29,7 @@ export function ApprovalList({ approvals, currentId, selected, onSelect }: Appro
 }
 
 interface ApprovalItemProps {
-  readonly approval: ApprovalView;
+  readonly approval: ListedApprovalView;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;
   readonly onSelect: (id: string) => void;

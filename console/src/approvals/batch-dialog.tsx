@@ -1,19 +1,19 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ApprovalView } from '../api-types.ts';
+import type { ListedApprovalView } from '../api-types.ts';
 import { SeverityBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Inert } from '../components/inert.tsx';
 import { now } from '../clock.ts';
 import { isFolded } from './argument-limits.ts';
-import { decide, whyNot, type DecideResult, type Wish } from './decide.ts';
+import { decide, isWhole, whyNot, type DecideResult, type Wish } from './decide.ts';
 import { WhatRuns } from './question.tsx';
 import { useLookedAt } from './use-looked-at.ts';
 import { useSecondPress } from './use-second-press.ts';
 
 export interface BatchDialogProps {
-  readonly approvals: readonly ApprovalView[];
+  readonly approvals: readonly ListedApprovalView[];
   readonly decision: 'allow-once' | 'deny';
   readonly onClose: () => void;
 }
@@ -27,15 +27,16 @@ export function BatchDialog({ approvals: chosen, decision, onClose }: BatchDialo
   const [comment, setComment] = useState('');
   const [isSent, setSent] = useState(false);
   const isAllow = decision === 'allow-once';
-  const whyNotHere = (approval: ApprovalView): string | undefined =>
+  const whyNotHere = (approval: ListedApprovalView): string | undefined =>
     whyNot(approval, now.value) ??
+    (isWhole(approval) ? undefined : 'Only its beginning is shown here. Open it alone, then decide it.') ??
     (isAllow && approval.masked ? 'Part of it is masked. Open it alone, reveal it, then allow it.' : undefined);
-  const open = approvals.filter((approval) => whyNotHere(approval) === undefined);
+  const open = approvals.filter(isWhole).filter((approval) => whyNotHere(approval) === undefined);
   const ids = approvals.map(({ id }) => id).join(' ');
   const isLookedAt = useLookedAt(ids);
   const hasCritical = open.some(({ severity }) => severity === 'critical');
   const second = useSecondPress(isAllow && hasCritical, ids);
-  const isLong = ({ arguments: args, answers }: ApprovalView): boolean =>
+  const isLong = ({ arguments: args, answers }: ListedApprovalView): boolean =>
     isFolded(args.shown) || isFolded(answers?.shown ?? '');
   const unread = isAllow ? open.filter((approval) => isLong(approval) && !expanded.has(approval.id)) : [];
 

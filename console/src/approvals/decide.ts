@@ -1,5 +1,5 @@
 import { api, apiPath, Problem } from '../api.ts';
-import type { ApprovalView, DecideAnswerView, DecideBody } from '../api-types.ts';
+import type { ApprovalView, DecideAnswerView, DecideBody, ListedApprovalView } from '../api-types.ts';
 
 /** What a person decided, before it is bound to the question they saw. */
 export type Wish = Omit<DecideBody, 'binding'>;
@@ -32,8 +32,13 @@ function sayAnswer({ state, missing, grant }: DecideAnswerView): string {
   return { allowed: 'Allowed.', denied: 'Denied.', expired: 'Too late.', cancelled: 'It was withdrawn.' }[state];
 }
 
+/** Whether a list shows all of it. What is cut has no binding, so that it can be decided only where it is read alone. */
+export function isWhole(approval: ListedApprovalView): approval is ApprovalView {
+  return approval.binding !== undefined;
+}
+
 /** Why it cannot be decided here and now; undefined: it can. */
-export function whyNot(approval: ApprovalView, now: number): string | undefined {
+export function whyNot(approval: ListedApprovalView, now: number): string | undefined {
   if (approval.state !== 'pending') return `It is ${approval.state}.`;
   if (approval.expiresAt <= now) return 'Time is up.';
   if (!approval.mayDecide) return 'You may look at it, but not decide it.';

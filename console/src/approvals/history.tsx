@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { api } from '../api.ts';
-import type { ApprovalView, Page } from '../api-types.ts';
+import { api, apiPath } from '../api.ts';
+import type { ApprovalView, ListedApprovalView, Page } from '../api-types.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -18,9 +18,9 @@ const PAGE = 100;
 /** What was decided, expired or withdrawn, newest first. */
 export function History(): VNode {
   const [cursor, setCursor] = useState<string>();
-  const [open, setOpen] = useState<ApprovalView>();
+  const [open, setOpen] = useState<ListedApprovalView>();
   const page = useResource(
-    (signal) => api.get<Page<ApprovalView>>('/v1/approvals', { query: { limit: PAGE, cursor }, signal }),
+    (signal) => api.get<Page<ListedApprovalView>>('/v1/approvals', { query: { limit: PAGE, cursor }, signal }),
     [cursor],
   );
   const onEvent = (): void => {
@@ -45,18 +45,25 @@ export function History(): VNode {
       </div>
       {open === undefined ? null : (
         <Dialog title="A decided question" wide onClose={() => setOpen(undefined)}>
-          <Question approval={open} isExpanded={false} onExpand={() => {}} />
+          <WholeQuestion id={open.id} />
         </Dialog>
       )}
     </>
   );
 }
 
-function byEnd(one: ApprovalView, other: ApprovalView): number {
+function WholeQuestion({ id }: { readonly id: string }): VNode {
+  const one = useResource((signal) => api.get<ApprovalView>(apiPath`/v1/approvals/${id}`, { signal }), [id]);
+  if (one.error !== undefined) return <Failure error={one.error} onRetry={one.reload} />;
+  if (one.data === undefined) return <Loading />;
+  return <Question approval={one.data} isExpanded={false} onExpand={() => {}} />;
+}
+
+function byEnd(one: ListedApprovalView, other: ListedApprovalView): number {
   return (other.resolvedAt ?? other.requestedAt) - (one.resolvedAt ?? one.requestedAt);
 }
 
-function columnsWith(open: (approval: ApprovalView) => void): readonly Column<ApprovalView>[] {
+function columnsWith(open: (approval: ListedApprovalView) => void): readonly Column<ListedApprovalView>[] {
   return [
     { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
     {

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, apiPath } from '../api.ts';
-import type { ApprovalView } from '../api-types.ts';
+import type { ApprovalView, ListedApprovalView } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
 import { Empty, Failure, Loading } from '../components/states.tsx';
 import { useShortcuts } from '../shortcuts.ts';
@@ -10,6 +10,7 @@ import { useResource } from '../use-resource.ts';
 import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
 import { BatchDialog } from './batch-dialog.tsx';
+import { isWhole } from './decide.ts';
 import { usePending } from './use-approvals.ts';
 
 const HOME = '/console/approvals';
@@ -100,10 +101,15 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
           <a class="back phone-only" href={HOME}>
             All questions
           </a>
-          {current === undefined ? (
-            <OtherApproval id={openId ?? ''} onDecided={onDecided} />
-          ) : (
+          {current !== undefined && isWhole(current) ? (
             <ApprovalDetail approval={current} areKeysTaken={hasSelection} onDecided={onDecided} />
+          ) : (
+            <OneApproval
+              id={current?.id ?? openId ?? ''}
+              version={current === undefined ? '' : `${current.state} ${current.votes.length}`}
+              areKeysTaken={current !== undefined && hasSelection}
+              onDecided={onDecided}
+            />
           )}
         </div>
       </div>
@@ -112,17 +118,23 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
   );
 }
 
-interface OtherApprovalProps {
+interface OneApprovalProps {
   readonly id: string;
+  /** Another one has it read again. */
+  readonly version: string;
+  readonly areKeysTaken: boolean;
   readonly onDecided: (approval: ApprovalView) => void;
 }
 
-/** One that is not among the pending: a link led here, or somebody else was faster. It stays what it is on the screen. */
-function OtherApproval({ id, onDecided }: OtherApprovalProps): VNode {
-  const one = useResource((signal) => api.get<ApprovalView>(apiPath`/v1/approvals/${id}`, { signal }), [id]);
+/**
+ * One that the list does not have, or does not have whole: a link led here, another approver was faster, or its arguments are too long
+ * for a list. It stays what it is on the screen.
+ */
+function OneApproval({ id, version, areKeysTaken, onDecided }: OneApprovalProps): VNode {
+  const one = useResource((signal) => api.get<ApprovalView>(apiPath`/v1/approvals/${id}`, { signal }), [id, version]);
   if (one.error !== undefined) return <Failure error={one.error} onRetry={one.reload} />;
   if (one.data?.id !== id) return <Loading />;
-  return <ApprovalDetail approval={one.data} areKeysTaken={false} onDecided={onDecided} />;
+  return <ApprovalDetail approval={one.data} areKeysTaken={areKeysTaken} onDecided={onDecided} />;
 }
 
 interface BatchBarProps {
@@ -148,7 +160,7 @@ function BatchBar({ count, onStart, onClear }: BatchBarProps): VNode {
   );
 }
 
-function isPending({ state }: ApprovalView): boolean {
+function isPending({ state }: ListedApprovalView): boolean {
   return state === 'pending';
 }
 

@@ -60,8 +60,12 @@ export function Question({ approval, onExpand, isExpanded }: QuestionProps): VNo
   );
 }
 
+interface WhatRunsProps extends Omit<QuestionProps, 'approval'> {
+  readonly approval: Pick<ApprovalView, 'arguments' | 'answers'>;
+}
+
 /** Everything the tool gets from the caller: the arguments, and answers that the caller's person gave. */
-export function WhatRuns({ approval: { arguments: args, answers }, onExpand, isExpanded }: QuestionProps): VNode {
+export function WhatRuns({ approval: { arguments: args, answers }, onExpand, isExpanded }: WhatRunsProps): VNode {
   return (
     <>
       <Arguments shown={args} onExpand={onExpand} isExpanded={isExpanded} />
@@ -94,6 +98,7 @@ function Arguments({ shown, label = 'Arguments', onExpand, isExpanded }: Argumen
       />
       <p class="hint">
         {showBytes(shown.bytes)}
+        {shown.cut === undefined ? '' : `, ${shown.cut} characters not shown here`}
         {shown.digest === undefined ? null : (
           <>
             , digest{' '}

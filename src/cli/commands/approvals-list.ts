@@ -6,7 +6,7 @@ import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { asOption, readApprover } from '../read-approver.ts';
 import { readCount } from '../read-count.ts';
-import { toShownJson } from '../show-approval.ts';
+import { toListedJson } from '../show-approval.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 
@@ -27,7 +27,7 @@ export function approvalsListCommand(): Command {
           const listed = await approvals.list(readApprover(options), wanted);
           const render = await approvalRenderer(store, config);
           const shown = listed.map((approval) => render(approval));
-          if (terminal.json) return terminal.printJson(shown.map(toShownJson));
+          if (terminal.json) return terminal.printJson(shown.map(toListedJson));
           if (shown.length === 0) {
             return terminal.note(state === 'pending' ? 'Nobody is being asked.' : 'There are none.');
           }

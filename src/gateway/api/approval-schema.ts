@@ -19,6 +19,8 @@ export const shownArgumentsSchema = z
     /** Absent while something is masked: a short secret could be found by trying digests. */
     digest: z.string().optional(),
     redacted: z.boolean(),
+    /** Only in lists: so many characters are left out at the end of `shown`. One question alone shows all of it. */
+    cut: z.int().min(1).optional(),
     /** Hooks that made them of the caller's. */
     changedBy: z.array(z.string()).optional(),
   })
@@ -79,7 +81,13 @@ export const approvalSchema = z
   .meta({ id: 'Approval' });
 export type ApprovalView = z.infer<typeof approvalSchema>;
 
-export const approvalPageSchema = pageOf(approvalSchema).meta({ id: 'ApprovalPage' });
+/** A question in a list. One of which something is left out has no binding: nobody can decide what they have not seen. */
+export const listedApprovalSchema = approvalSchema
+  .extend({ binding: z.string().optional() })
+  .meta({ id: 'ListedApproval' });
+export type ListedApprovalView = z.infer<typeof listedApprovalSchema>;
+
+export const approvalPageSchema = pageOf(listedApprovalSchema).meta({ id: 'ApprovalPage' });
 
 export const approvalListQuery = z.strictObject({
   state: z.enum(APPROVAL_STATES).optional(),

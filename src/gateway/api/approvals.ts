@@ -19,10 +19,10 @@ import {
   type DecideAnswerView,
   type DecideBody,
 } from './approval-schema.ts';
-import { pageByCount } from './cursor.ts';
+import { pageByCount, readCursor, writeCursor } from './cursor.ts';
 import { cursorQuery, limitQuery, PAGE_LIMITS } from './page-schema.ts';
 import { showGrant } from './show-grant.ts';
-import { decidesAs, looksAs, showApprovalTo, type ShowNeeds } from './show-approval.ts';
+import { decidesAs, listApproval, looksAs, showApprovalTo, type ShowNeeds } from './show-approval.ts';
 
 const TAG = 'approvals';
 const params = z.strictObject({ id: z.string().max(256) });
@@ -37,18 +37,24 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
       path: '/approvals',
       scopes: ['operator', 'approver'],
       tag: TAG,
-      summary: 'Questions to people: pending ones first, soonest expiry first; then the others, latest first',
+      summary:
+        'Questions to people: pending ones first, soonest expiry first; then the others, latest first. Long arguments are cut',
       query: approvalListQuery,
       answers: { 200: { description: 'A page of them.', schema: approvalPageSchema } },
     },
     async (context, { query: { limit = PAGE_LIMITS.usual, cursor, state } }) => {
       const auth = context.get('auth');
-      const page = await pageByCount('approvals', { state }, { cursor, limit }, (count) =>
-        client.approvals.list(looksAs(auth), { limit: count, ...defined({ state }) }),
-      );
+      const skip = cursor === undefined ? 0 : Number(readCursor('approvals', { state }, cursor)[0]);
+      const page = await client.approvals.page(looksAs(auth), { limit, skip, ...defined({ state }) });
       const show = await showNeeds(needs);
-      const items = page.items.flatMap((approval) => showApprovalTo(auth, approval, show) ?? []);
-      return context.json({ ...page, items });
+      const items = page.approvals.flatMap((approval) => {
+        const shown = showApprovalTo(auth, approval, show);
+        return shown === undefined ? [] : [listApproval(shown)];
+      });
+      const { next } = page;
+      return context.json(
+        next === undefined ? { items } : { items, next: writeCursor('approvals', { state }, [next]) },
+      );
     },
   );
 

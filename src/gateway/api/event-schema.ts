@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { ApprovalView } from './approval-schema.ts';
+import type { ListedApprovalView } from './approval-schema.ts';
 import type { CallRow } from './call-schema.ts';
 import type { StatisticsView } from './statistics-schema.ts';
 import type { WorkerView } from './worker-schema.ts';
@@ -24,7 +24,7 @@ export const eventsQuery = z.strictObject({
  */
 export interface ServerEvents {
   readonly call: CallRow;
-  readonly approval: ApprovalView;
+  readonly approval: ListedApprovalView;
   readonly worker: { readonly items: readonly WorkerView[] };
   readonly statistics: StatisticsView;
   readonly resync: { readonly reason: 'new' | 'too-old' | 'too-slow' };

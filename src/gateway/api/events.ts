@@ -6,7 +6,7 @@ import { checkScope } from '../http/require-scope.ts';
 import { addRoute, type Api, type ApiNeeds } from './api-route.ts';
 import { EVENT_TOPICS, eventsQuery, type EventTopic, type ServerEvents } from './event-schema.ts';
 import { EventStream } from './event-stream.ts';
-import { showApprovalTo } from './show-approval.ts';
+import { listApproval, showApprovalTo } from './show-approval.ts';
 
 export const STREAMS_PER_BEARER = 8;
 const RETRY_MS = 2000;
@@ -96,13 +96,15 @@ export function addEvents(api: Api, { plane, feed }: ApiNeeds): void {
   async function tellApproval(
     stream: EventStream,
     auth: Authenticated,
-    { approval, id }: FeedEvent & { readonly topic: 'approvals' },
+    { approvalId, id }: FeedEvent & { readonly topic: 'approvals' },
   ): Promise<void> {
     try {
       const { policy } = await plane.store.readPolicy();
+      const approval = await plane.store.readApproval(approvalId);
+      if (approval === undefined) return;
       const { approvalRenderer, standing } = plane.operations;
       const shown = showApprovalTo(auth, approval, { render: await approvalRenderer(), policy, standing });
-      if (shown !== undefined) stream.send('approval', shown, id);
+      if (shown !== undefined) stream.send('approval', listApproval(shown), id);
     } catch (error) {
       plane.log.warn({ error }, 'an event could not be told');
       stream.drop();

@@ -2,8 +2,9 @@ import type { Approval, Principal } from '../../domain/approval.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Authenticated } from '../authenticated.ts';
 import { hasScope } from '../http/require-scope.ts';
+import { PREVIEW_CHARACTERS, previewOf } from '../../wire/preview-text.ts';
 import type { GatewayOperations, RenderApproval, RenderedArguments } from '../operations.ts';
-import type { ApprovalView, ShownArguments } from './approval-schema.ts';
+import type { ApprovalView, ListedApprovalView, ShownArguments } from './approval-schema.ts';
 
 /** In whose name this bearer decides. */
 export function decidesAs({ decidesAs: subject, name }: Authenticated): Principal {
@@ -38,6 +39,29 @@ export function showApprovalTo(
   const revealed = approval.revealedBy.some(({ kind, name }) => kind === me.kind && name === me.name);
   const view = { mayDecide, withDetail: standing === 'approver', reveal, revealed: reveal || revealed };
   return showApproval(approval, needs.render, view);
+}
+
+/** For a list: of long arguments the beginning only, and no long detail. What is left out can be decided only after it was read alone. */
+export function listApproval({ detail, binding, ...approval }: ApprovalView): ListedApprovalView {
+  const { arguments: args, answers, editedArguments } = approval;
+  const texts = {
+    arguments: previewArguments(args),
+    ...(answers === undefined ? {} : { answers: previewArguments(answers) }),
+    ...(editedArguments === undefined ? {} : { editedArguments: previewArguments(editedArguments) }),
+  };
+  const isLong = detail !== undefined && detail.length > PREVIEW_CHARACTERS;
+  const isCut = isLong || texts.arguments.cut !== undefined || texts.answers?.cut !== undefined;
+  return {
+    ...approval,
+    ...texts,
+    ...(detail === undefined || isLong ? {} : { detail }),
+    ...(isCut ? {} : { binding }),
+  };
+}
+
+function previewArguments(args: ShownArguments): ShownArguments {
+  const { text, cut } = previewOf(args.shown);
+  return cut === 0 ? args : { ...args, shown: text, cut };
 }
 
 interface ViewOptions {

@@ -1,4 +1,4 @@
-import type { Approval } from '../../domain/approval.ts';
+import type { ApprovalId } from '../../domain/approval.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 import { randomId } from '../../wire/ids.ts';
@@ -12,14 +12,15 @@ import type { SettledHistory } from './settled-history.ts';
 
 export type FeedEvent = { readonly id: string } & (
   | { readonly topic: 'calls'; readonly call: CallRow }
-  | { readonly topic: 'approvals'; readonly approval: Approval }
+  /** Only which one: thousands of events are kept, and a question can be megabytes long. */
+  | { readonly topic: 'approvals'; readonly approvalId: ApprovalId }
   | { readonly topic: 'workers'; readonly workers: readonly WorkerView[] }
   | { readonly topic: 'statistics'; readonly statistics: StatisticsView }
 );
 type NewEvent = FeedEvent extends infer One ? (One extends FeedEvent ? Omit<One, 'id'> : never) : never;
 
 export interface FeedNeeds {
-  readonly store: Pick<Store, 'listCalls' | 'listApprovals' | 'listWorkers' | 'now'>;
+  readonly store: Pick<Store, 'listCalls' | 'listApprovalStates' | 'listWorkers' | 'now'>;
   readonly history: SettledHistory;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -196,14 +197,13 @@ export class LiveFeed {
   }
 
   async #lookAtApprovals(): Promise<void> {
-    const approvals = await this.#needs.store.listApprovals({ limit: LISTED_APPROVALS });
+    const standings = await this.#needs.store.listApprovalStates({ limit: LISTED_APPROVALS });
     const before = this.#approvals;
-    this.#approvals = new Map(approvals.map(({ question, state, votes }) => [question.id, `${state} ${votes.length}`]));
+    this.#approvals = new Map(standings.map(({ id, state, votes }) => [id, `${state} ${votes}`]));
     if (before === undefined) return;
     // The list has the newest of those that are decided first; who listens wants them in the order in which they happened.
-    for (const approval of approvals.toReversed()) {
-      const { id } = approval.question;
-      if (before.get(id) !== this.#approvals.get(id)) this.#tell({ topic: 'approvals', approval });
+    for (const { id } of standings.toReversed()) {
+      if (before.get(id) !== this.#approvals.get(id)) this.#tell({ topic: 'approvals', approvalId: id });
     }
   }
 

@@ -7,7 +7,7 @@ import type { GaugeName } from './metric-table.ts';
 
 export type ReadStore = Pick<
   Store,
-  'auditLanes' | 'queueState' | 'listWorkers' | 'listApprovals' | 'auditState' | 'readAudit'
+  'auditLanes' | 'queueState' | 'listWorkers' | 'listApprovalStates' | 'auditState' | 'readAudit'
 >;
 
 /** However often somebody scrapes, the store is asked once in so long. */
@@ -40,7 +40,7 @@ export function collectStore(meter: Meter, store: ReadStore, onTrouble: (error: 
     const [queues, workers, approvals, audits] = await Promise.all([
       store.queueState(),
       store.listWorkers(),
-      store.listApprovals({ state: 'pending', limit: MOST_APPROVALS }),
+      store.listApprovalStates({ state: 'pending', limit: MOST_APPROVALS }),
       Promise.all(store.auditLanes.map(readLane)),
     ]);
     for (const name of READ) meter.clear(name);

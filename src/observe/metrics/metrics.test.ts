@@ -52,7 +52,7 @@ describe('what is read from the store', () => {
     auditLanes: [0],
     queueState: async () => [{ lane: 0, pool: 'p', queued: 3, leased: 1 }],
     listWorkers: async () => [],
-    listApprovals: async () => [],
+    listApprovalStates: async () => [],
     auditState: async () => state,
     readAudit: async () => [{ at: 2000 }],
   } as unknown as ReadStore;

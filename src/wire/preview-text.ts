@@ -1,0 +1,14 @@
+/** What a list shows of arguments: enough to recognise a call by. */
+export const PREVIEW_CHARACTERS = 1000;
+
+/**
+ * The beginning of rendered arguments, and how many characters are left out. It ends before a mark that would be cut in two: half a
+ * mark could be taken for text of the arguments.
+ */
+export function previewOf(shown: string): { readonly text: string; readonly cut: number } {
+  if (shown.length <= PREVIEW_CHARACTERS) return { text: shown, cut: 0 };
+  const start = shown.slice(0, PREVIEW_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '');
+  const mark = start.lastIndexOf('[secret');
+  const text = mark >= 0 && !start.includes(']', mark) ? start.slice(0, mark) : start;
+  return { text, cut: shown.length - text.length };
+}
