@@ -19,7 +19,7 @@ export const OVERLOADED_BY = [
   'bytes of outcomes',
   'calls of this subject',
   'waiters of this call',
-  'memory of the store',
+  'the store cannot write now',
   'audit',
 ] as const;
 export type OverloadedBy = (typeof OVERLOADED_BY)[number];

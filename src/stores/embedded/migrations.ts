@@ -316,6 +316,7 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   UPDATE run SET loopEnds = json_array(startedAt) WHERE endedRuns = 1;
   UPDATE run SET loopEnds = json_array(startedAt, startedAt) WHERE endedRuns > 1;
   ALTER TABLE run DROP COLUMN endedRuns;
+  `,
   // What is kept of each subject's calls. A call's bytes, once it is settled, are those of its outcome and its questions.
   `
   CREATE TABLE subjectRetained (scope TEXT PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
