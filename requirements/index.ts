@@ -3,6 +3,7 @@ import type { RequirementGroup } from './requirement.ts';
 import { ROWS_A1 } from './rows-a1.ts';
 import { ROWS_A } from './rows-a.ts';
 import { ROWS_AFTER_A_LOOP } from './rows-after-a-loop.ts';
+import { ROWS_AGENTS } from './rows-agents.ts';
 import { ROWS_AUDIT_ROLES } from './rows-audit-roles.ts';
 import { ROWS_ADMINISTRATION } from './rows-administration.ts';
 import { ROWS_B } from './rows-b.ts';
@@ -33,5 +34,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'After a loop', rows: ROWS_AFTER_A_LOOP },
   { title: 'Revoked means revoked', rows: ROWS_REVOKED },
   { title: 'Shares of one subject', rows: ROWS_SHARES },
+  { title: 'Agents of one subject, and who decides', rows: ROWS_AGENTS },
   { title: 'Invariants', rows: INVARIANTS },
 ];

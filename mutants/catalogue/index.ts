@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 import { SHOWN_IS_RUN } from './a1.ts';
 import { ACCEPT } from './accept.ts';
+import { AGENTS } from './agents.ts';
 import { BYTES } from './bytes.ts';
 import { AUDIT_ROLES } from './audit-roles.ts';
 import { ADMINISTRATION } from './administration.ts';
@@ -42,4 +43,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...AFTER_A_LOOP,
   ...REVOKED,
   ...SHARES,
+  ...AGENTS,
 ];

@@ -1,16 +1,7 @@
-import { userInfo } from 'node:os';
+import { systemUser } from '../compose/system-user.ts';
 import type { Actor, Administered } from '../domain/actor.ts';
 import type { CommandContext } from './command-context.ts';
 import { SingleOption } from './single-option.ts';
-
-/** A container may run under a number that has no name. */
-export function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
-}
 
 /** The user of the operating system who runs the command. A user who can open the store could say anything else. */
 export function cliActor(): Actor {

@@ -1,5 +1,5 @@
 import type { Principal } from '../domain/approval.ts';
-import { systemUser } from './cli-actor.ts';
+import { systemUser } from '../compose/system-user.ts';
 import { SingleOption } from './single-option.ts';
 
 const OPERATOR = 'operator:';

@@ -1,19 +1,14 @@
-import {
-  APPROVAL_DECISIONS,
-  type Approval,
-  type ApprovalId,
-  type ApprovalState,
-  type Principal,
-} from '../domain/approval.ts';
+import { isSameSubject, reaches } from '../domain/agent.ts';
+import { APPROVAL_DECISIONS, type Approval, type ApprovalId, type ApprovalState } from '../domain/approval.ts';
 import { planeError } from '../domain/errors.ts';
 import { parseScopedId } from '../domain/ids.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { DecideAnswer, RevealAnswer } from '../ports/approval-store.ts';
 import type { Store } from '../ports/store.ts';
 import { masksOf } from '../gate/approvals/render-question.ts';
-import { standingOf } from '../gate/approvals/may-decide.ts';
+import { standingOf, type Standing } from '../gate/approvals/may-decide.ts';
 import { encode } from '../wire/message-pack.ts';
-import { toPrincipal, type Approver } from './approver.ts';
+import { toViewer, type Approver, type Viewer } from './approver.ts';
 import { decideRequest, type Decision } from './decide-request.ts';
 
 /**
@@ -79,20 +74,20 @@ const POLL_MOST_MS = 500;
 
 export function createApprovals(store: Needs, settings: { readonly retentionMs: number }): Approvals {
   /** What this principal may see of it; nothing for a stranger. */
-  async function visibleTo(principal: Principal, approvals: readonly (Approval | undefined)[]): Promise<Approval[]> {
+  async function visibleTo(viewer: Viewer, approvals: readonly (Approval | undefined)[]): Promise<Approval[]> {
     const { policy } = await store.readPolicy();
-    return approvals.flatMap((approval) => (approval === undefined ? [] : seenBy(principal, approval, policy)));
+    return approvals.flatMap((approval) => (approval === undefined ? [] : seenBy(viewer, approval, policy)));
   }
 
-  function seenBy(principal: Principal, approval: Approval, policy: Policy): Approval[] {
-    const standing = standingOf(approval.question, principal, policy);
+  function seenBy(viewer: Viewer, approval: Approval, policy: Policy): Approval[] {
+    const standing = standingFor(viewer, approval, policy);
     return standing === 'stranger' ? [] : [standing === 'requester' ? withoutDetail(approval) : approval];
   }
 
-  async function find(principal: Principal, asked: string): Promise<Approval> {
+  async function find(viewer: Viewer, asked: string): Promise<Approval> {
     const isWhole = parseScopedId(asked) !== undefined;
     const ids = isWhole ? [asked as ApprovalId] : await findByPrefix(asked);
-    const [found, ...others] = await visibleTo(principal, await Promise.all(ids.map((id) => store.readApproval(id))));
+    const [found, ...others] = await visibleTo(viewer, await Promise.all(ids.map((id) => store.readApproval(id))));
     // Several are told like none: who guesses learns nothing.
     if (found === undefined || others.length > 0)
       throw planeError('APPROVAL_UNKNOWN', { approval: asked.slice(0, 64) });
@@ -100,10 +95,10 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
   }
 
   /** Undefined for a requester: they may see their own question, and not answer it. */
-  async function findToDecide(principal: Principal, asked: string): Promise<Approval | undefined> {
-    const approval = await find(principal, asked);
+  async function findToDecide(viewer: Viewer, asked: string): Promise<Approval | undefined> {
+    const approval = await find(viewer, asked);
     const { policy } = await store.readPolicy();
-    return standingOf(approval.question, principal, policy) === 'approver' ? approval : undefined;
+    return standingFor(viewer, approval, policy) === 'approver' ? approval : undefined;
   }
 
   async function findByPrefix(prefix: string): Promise<ApprovalId[]> {
@@ -113,14 +108,14 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
 
   /** Reads on until the page is full: of those that are read, a subject may see only some. */
   async function readPage(
-    principal: Principal,
+    viewer: Viewer,
     { state, limit = DEFAULT_LIMIT, skip = 0 }: ListOptions & { readonly skip?: number },
   ): Promise<ApprovalPage> {
     const { policy } = await store.readPolicy();
     const approvals: Approval[] = [];
     let [next, bytes] = [skip, 0];
     while (next - skip < Math.max(limit, MOST_SEARCHED)) {
-      const readAtOnce = principal.kind === 'operator' ? limit - approvals.length + 1 : READ_AT_ONCE;
+      const readAtOnce = viewer.principal.kind === 'operator' ? limit - approvals.length + 1 : READ_AT_ONCE;
       const wanted = {
         limit: readAtOnce,
         skip: next,
@@ -133,7 +128,7 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
         if (approvals.length === limit || bytes > MAX_PAGE_BYTES) return { approvals, next };
         next += 1;
         bytes += approval.question.arguments.length + (approval.question.answers?.length ?? 0);
-        approvals.push(...seenBy(principal, approval, policy));
+        approvals.push(...seenBy(viewer, approval, policy));
       }
     }
     return { approvals, next };
@@ -141,28 +136,29 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
 
   return {
     async list(approver, options = {}) {
-      return [...(await readPage(await toPrincipal(store, approver), options)).approvals];
+      return [...(await readPage(await toViewer(store, approver), options)).approvals];
     },
     async page(approver, options = {}) {
-      return readPage(await toPrincipal(store, approver), options);
+      return readPage(await toViewer(store, approver), options);
     },
     async get(approver, id) {
-      return find(await toPrincipal(store, approver), id);
+      return find(await toViewer(store, approver), id);
     },
     async wait(approver, asked, { waitMs = 60_000, signal } = {}) {
-      const principal = await toPrincipal(store, approver);
+      const viewer = await toViewer(store, approver);
       const giveUpAt = performance.now() + waitMs;
-      let approval = await find(principal, asked);
+      let approval = await find(viewer, asked);
       for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MOST_MS)) {
         const leftMs = giveUpAt - performance.now();
         if (approval.state !== 'pending' || leftMs <= 0 || signal?.aborted === true) return approval;
         await pause(Math.min(pauseMs, leftMs), signal);
-        approval = await find(principal, approval.question.id);
+        approval = await find(viewer, approval.question.id);
       }
     },
     async reveal(approver, asked, { binding }) {
-      const by = await toPrincipal(store, approver);
-      const approval = await findToDecide(by, asked);
+      const viewer = await toViewer(store, approver);
+      const approval = await findToDecide(viewer, asked);
+      const by = viewer.principal;
       if (approval === undefined) return { kind: 'not-yours' };
       const { question, state } = approval;
       const { id } = question;
@@ -173,15 +169,22 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
       return store.revealApproval({ id, binding, by, audit });
     },
     async decide(approver, asked, decision) {
-      const principal = await toPrincipal(store, approver);
+      const viewer = await toViewer(store, approver);
       if (!APPROVAL_DECISIONS.includes(decision.decision)) {
         throw planeError('APPROVAL_INVALID', { problem: `the decision must be ${APPROVAL_DECISIONS.join(', ')}` });
       }
-      const approval = await findToDecide(principal, asked);
+      const approval = await findToDecide(viewer, asked);
       if (approval === undefined) return { kind: 'not-yours' };
-      return store.decideApproval(decideRequest(approval.question, principal, decision, settings.retentionMs));
+      return store.decideApproval(decideRequest(approval.question, viewer.principal, decision, settings.retentionMs));
     },
   };
+}
+
+/** A session of another agent of the requester is a stranger: it is not the one that asked. */
+function standingFor({ principal, identity }: Viewer, { question }: Approval, policy: Policy): Standing {
+  const isOfSubject = identity !== undefined && isSameSubject(identity, question.identity);
+  if (isOfSubject && !reaches(identity, question.identity)) return 'stranger';
+  return standingOf(question, principal, policy);
 }
 
 function withoutDetail(approval: Approval): Approval {

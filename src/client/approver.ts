@@ -1,6 +1,6 @@
 import { APPROVAL_LIMITS, type Principal } from '../domain/approval.ts';
 import { planeError } from '../domain/errors.ts';
-import type { SessionHandle } from '../domain/session.ts';
+import type { Identity, SessionHandle } from '../domain/session.ts';
 import type { Store } from '../ports/store.ts';
 import { sha256 } from '../wire/digest.ts';
 import { hasLoneSurrogate } from '../wire/json-rules.ts';
@@ -13,8 +13,19 @@ export type Approver = Principal | { readonly kind: 'session'; readonly session:
 
 type Sessions = Pick<Store, 'proveSession' | 'readSession'>;
 
-export async function toPrincipal(store: Sessions, approver: Approver): Promise<Principal> {
+/** Who sees and decides. */
+export interface Viewer {
+  readonly principal: Principal;
+  /** Of a session: the agent that looks through it. Agents of one subject do not see each other's questions and grants. */
+  readonly identity?: Identity;
+}
+
+export async function toViewer(store: Sessions, approver: Approver): Promise<Viewer> {
   if (approver.kind === 'session') return ofSession(store, approver.session);
+  return { principal: toPrincipal(approver) };
+}
+
+function toPrincipal(approver: Principal): Principal {
   const { kind, name } = approver;
   const isText = typeof name === 'string' && name !== '' && name.length <= APPROVAL_LIMITS.principalLength;
   if (!isText || /\p{Cc}/u.test(name) || hasLoneSurrogate(name))
@@ -24,15 +35,15 @@ export async function toPrincipal(store: Sessions, approver: Approver): Promise<
   throw refused('a subject is named TENANT/SUBJECT');
 }
 
-async function ofSession(store: Sessions, { id, token }: Pick<SessionHandle, 'id' | 'token'>): Promise<Principal> {
+async function ofSession(store: Sessions, { id, token }: Pick<SessionHandle, 'id' | 'token'>): Promise<Viewer> {
   const ending = await store.proveSession({ session: id, tokenDigest: sha256(token) });
   const session = ending === undefined ? await store.readSession(id) : undefined;
   if (session === undefined) {
     const problem = ending === undefined || ending === 'unknown' ? 'there is no such session' : `it is ${ending}`;
     throw planeError('SESSION_INVALID', { problem });
   }
-  const { tenant, subject } = session.identity;
-  return { kind: 'subject', name: `${tenant}/${subject}` };
+  const { identity } = session;
+  return { principal: { kind: 'subject', name: `${identity.tenant}/${identity.subject}` }, identity };
 }
 
 function refused(problem: string): Error {

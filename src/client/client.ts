@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/actor.ts';
+import { reaches } from '../domain/agent.ts';
 import type { Catalog, PublishedTool } from '../domain/catalog.ts';
 import type { AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
 import { planeError, trouble } from '../domain/errors.ts';
@@ -22,7 +23,7 @@ import { CallInFlight, type CallHome, type CallWish } from './call-in-flight.ts'
 import { cancelRequest } from '../stages/call/cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
 import { createGrants, type Grants } from './grants.ts';
-import { createKnownSessions, headOf, type Caller } from './known-sessions.ts';
+import { createIdentities, createKnownSessions, headOf, type Caller } from './known-sessions.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 import { createPatience } from './patience.ts';
 import { createRedirects, type RedirectTarget } from './redirect.ts';
@@ -59,7 +60,10 @@ export interface Client extends Surfaces {
   /** Calls back with every new toolkit until the returned function is called; with undefined when the session has ended. */
   watchToolkit(session: Caller, listener: (toolkit: SessionToolkit | undefined) => void): () => void;
   call(session: Caller, tool: string, args: JsonObject, options?: CallOptions): Promise<CallAnswer>;
-  /** How a call stands now. */
+  /**
+   * How a call stands now. A session reaches the calls of its own agent and of agents that act for it; a call of another agent of the
+   * same subject is unknown here, and to `wait`, `cancel` and `redirect`.
+   */
   result(session: Caller, callId: string): Promise<CallAnswer>;
   /** Waits for the outcome of a call, from any process. */
   wait(session: Caller, callId: string, options?: { waitMs?: number; signal?: AbortSignal }): Promise<CallAnswer>;
@@ -96,6 +100,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   const replies = createReplyReader(store, callerId);
   const catalog = createCatalogView(store);
   const knownSession = createKnownSessions();
+  const identityOf = createIdentities(store);
   const patience = createPatience();
   const toolkits = createSessionToolkits(store, catalog, settings.toolkits);
   const closing = new AbortController();
@@ -237,7 +242,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
 
   async function result(session: Caller, asked: string): Promise<CallAnswer> {
     await prove(session);
-    return read(ownCallId(session, asked));
+    return read(session, ownCallId(session, asked));
   }
 
   async function prove(session: Caller): Promise<void> {
@@ -250,9 +255,11 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     throw planeError('SESSION_INVALID', { problem });
   }
 
-  async function read(callId: CallId): Promise<CallAnswer> {
+  /** A call of another agent of the subject, and no call at all, are the same answer after the same reads. */
+  async function read(session: Caller, callId: CallId): Promise<CallAnswer> {
+    const identity = await identityOf(session.id);
     const record = await store.readCall(callId);
-    if (record === undefined) throw planeError('CALL_UNKNOWN', { callId });
+    if (record === undefined || !reaches(identity, record.identity)) throw planeError('CALL_UNKNOWN', { callId });
     if (record.outcome === undefined) {
       const approval = record.state === 'parked' ? record.approval : undefined;
       return { kind: 'pending', callId, ...(approval === undefined ? {} : { approval }) };
@@ -292,7 +299,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
       const callId = ownCallId(session, asked);
       const giveUpAt = performance.now() + (options.waitMs ?? 60_000);
       for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MOST_MS)) {
-        const answer = await read(callId);
+        const answer = await read(session, callId);
         const leftMs = giveUpAt - performance.now();
         if (answer.kind === 'settled' || leftMs <= 0 || options.signal?.aborted === true) return answer;
         await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, leftMs)));

@@ -1,8 +1,9 @@
-import type { Grant, GrantId, Principal } from '../domain/approval.ts';
+import { isSameSubject } from '../domain/agent.ts';
+import type { Grant, GrantId } from '../domain/approval.ts';
 import { planeError } from '../domain/errors.ts';
 import type { Store } from '../ports/store.ts';
 import { encode } from '../wire/message-pack.ts';
-import { toPrincipal, type Approver } from './approver.ts';
+import { toViewer, type Approver, type Viewer } from './approver.ts';
 
 /** Remembered answers, for the trusted side. Seen and taken back by operators, by whom they are for, and by who gave them. */
 export interface Grants {
@@ -21,14 +22,16 @@ const MOST_SEARCHED = 10_000;
 export function createGrants(store: Needs): Grants {
   return {
     async list(approver, { limit = DEFAULT_LIMIT } = {}) {
-      const principal = await toPrincipal(store, approver);
-      const listed = await store.listGrants({ limit: principal.kind === 'operator' ? limit : MOST_SEARCHED });
-      return listed.filter((grant) => concerns(grant, principal)).slice(0, limit);
+      const viewer = await toViewer(store, approver);
+      const isOperator = viewer.principal.kind === 'operator';
+      const listed = await store.listGrants({ limit: isOperator ? limit : MOST_SEARCHED });
+      return listed.filter((grant) => concerns(grant, viewer)).slice(0, limit);
     },
     async revoke(approver, asked) {
-      const principal = await toPrincipal(store, approver);
+      const viewer = await toViewer(store, approver);
+      const { principal } = viewer;
       const grant = await store.readGrant(asked as GrantId);
-      const isTheirs = grant !== undefined && concerns(grant, principal);
+      const isTheirs = grant !== undefined && concerns(grant, viewer);
       const audit = encode({ by: `${principal.kind} ${principal.name}` });
       if (!isTheirs || (await store.revokeGrant({ id: grant.id, audit })) === 'unknown') {
         throw planeError('GRANT_UNKNOWN', { grant: asked.slice(0, 64) });
@@ -37,7 +40,11 @@ export function createGrants(store: Needs): Grants {
   };
 }
 
-function concerns({ tenant, subject, by }: Grant, { kind, name }: Principal): boolean {
+function concerns(grant: Grant, { principal: { kind, name }, identity }: Viewer): boolean {
+  const { tenant, subject, agent, by } = grant;
   if (kind === 'operator') return true;
+  // What was allowed to one agent of a subject is not shown to another one.
+  const isOfOther = identity !== undefined && agent !== undefined && agent !== identity.agent;
+  if (isOfOther && isSameSubject(identity, grant)) return false;
   return name === `${tenant}/${subject}` || (by.kind === kind && by.name === name);
 }

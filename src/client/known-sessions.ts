@@ -1,7 +1,9 @@
 import type { PublishedTool } from '../domain/catalog.ts';
 import { parseScopedId, type RunId, type SessionId } from '../domain/ids.ts';
-import type { SessionHandle } from '../domain/session.ts';
+import { planeError } from '../domain/errors.ts';
+import type { Identity, SessionHandle } from '../domain/session.ts';
 import type { CallProof } from '../ports/call-store.ts';
+import type { Store } from '../ports/store.ts';
 import { envelopeHead } from '../wire/envelope-text.ts';
 import { sha256 } from '../wire/digest.ts';
 
@@ -31,6 +33,20 @@ export function createKnownSessions(): (session: Caller) => KnownSession {
     const made = toKnown(session);
     known.set(session.id, made);
     return made;
+  };
+}
+
+/** Who a session calls for. It is read once: the identity of a session does not change. */
+export function createIdentities(store: Pick<Store, 'readSession'>): (session: SessionId) => Promise<Identity> {
+  const known = new Map<SessionId, Identity>();
+  return async (session) => {
+    const found = known.get(session);
+    if (found !== undefined) return found;
+    const record = await store.readSession(session);
+    if (record === undefined) throw planeError('SESSION_INVALID', { problem: 'there is no such session' });
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(session, record.identity);
+    return record.identity;
   };
 }
 

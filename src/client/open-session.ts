@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/actor.ts';
+import { agentsOf } from '../domain/agent.ts';
 import { planeError } from '../domain/errors.ts';
 import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/session.ts';
 import type { Store } from '../ports/store.ts';
@@ -35,7 +36,11 @@ export async function openSession(
   const lifetimeMs = checkDuration('lifetimeMs', options.lifetimeMs ?? DEFAULT_LIFETIME_MS);
   const idleMs = checkDuration('idleMs', options.idleMs ?? lifetimeMs);
   const token = newToken();
-  const handle = { id: newSessionId(identity.tenant, identity.subject, store.lanes), token, run: newRunId() };
+  const handle = {
+    id: newSessionId(identity.tenant, identity.subject, store.lanes, agentsOf(identity)),
+    token,
+    run: newRunId(),
+  };
   const { id, run } = handle;
   const { expiresAt } = await store.openSession({
     id,

@@ -16,6 +16,7 @@ import { createOperations } from './gateway-operations.ts';
 import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
 import { hasCalls } from './has-calls.ts';
 import { RELEASE } from './release.ts';
+import { systemUser } from './system-user.ts';
 
 export interface HttpOptions {
   readonly gatewayId: string;
@@ -70,7 +71,7 @@ export async function serveHttp(options: HttpOptions): Promise<RunningHttp> {
   tellGatewayUrl(config, url);
   return {
     url,
-    loginLink: () => createLoginLink(store, url, { by: `process ${gatewayId}`, via: 'cli' }),
+    loginLink: () => createLoginLink(store, url, { by: `process ${gatewayId}`, via: 'cli' }, { name: systemUser() }),
     async close() {
       forgetGatewayUrl(config, url);
       api.close();

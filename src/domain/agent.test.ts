@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkSelection } from './agent.ts';
+import { checkSelection, isSameAgent, reaches } from './agent.ts';
 import { CLOSED_POLICY, type Policy } from './policy.ts';
 import { normaliseSelection } from './selection.ts';
 import type { Identity } from './session.ts';
@@ -54,5 +54,34 @@ describe('checkSelection', () => {
   it('a policy without agents leaves it to permissions, one with no agents has none', () => {
     expect(checkSelection(CLOSED_POLICY, 'notes.search', as('stranger'))).toEqual({ selected: true });
     expect(checkSelection({ ...CLOSED_POLICY, agents: {} }, 'notes.search', as('main')).selected).toBe(false);
+  });
+});
+
+describe('reaches', () => {
+  it('an agent reaches its own calls and not those of its peers', () => {
+    expect(reaches(as('main'), as('main'))).toBe(true);
+    expect(reaches(as('main'), as('member'))).toBe(false);
+    for (const other of [{ tenant: 'acme' }, { subject: 'bob' }]) {
+      expect(reaches(as('main'), { ...as('main'), ...other })).toBe(false);
+    }
+  });
+
+  it('a delegator reaches what its delegates called, however many are between', () => {
+    expect(reaches(as('main'), as('member', 'main'))).toBe(true);
+    expect(reaches(as('main'), as('both', 'member', 'main'))).toBe(true);
+    expect(reaches(as('member', 'main'), as('both', 'member', 'main'))).toBe(true);
+    expect(reaches(as('member'), as('both', 'member', 'main'))).toBe(false);
+  });
+
+  it('a delegate does not reach what its delegator called, nor what it called itself for another one', () => {
+    expect(reaches(as('member', 'main'), as('main'))).toBe(false);
+    expect(reaches(as('main', 'main'), as('main'))).toBe(false);
+    expect(reaches(as('member'), as('member', 'main'))).toBe(false);
+    expect(reaches(as('member', 'both'), as('member', 'main'))).toBe(false);
+  });
+
+  it('only an agent that acts for the same agents is the same', () => {
+    expect(isSameAgent(as('member', 'main'), as('member', 'main'))).toBe(true);
+    expect(isSameAgent(as('main'), as('member', 'main'))).toBe(false);
   });
 });

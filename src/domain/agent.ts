@@ -26,6 +26,28 @@ export function agentsOf({ agent, delegators = [] }: Identity): readonly string[
   return [agent, ...delegators];
 }
 
+/**
+ * Whether a session of `viewer` may see, wait for and cancel what `maker` called: its own calls, and calls of agents that act for it.
+ * Agents of one subject are separate from each other, and a delegate does not see what its delegator called.
+ */
+export function reaches(viewer: Identity, maker: Identity): boolean {
+  const [own, others] = [agentsOf(viewer), agentsOf(maker)];
+  const begins = others.length - own.length;
+  return isSameSubject(viewer, maker) && begins >= 0 && own.every((agent, at) => agent === others[begins + at]);
+}
+
+/** The same agent of the same subject, acting for the same agents. */
+export function isSameAgent(one: Identity, other: Identity): boolean {
+  return reaches(one, other) && reaches(other, one);
+}
+
+export function isSameSubject(
+  one: Pick<Identity, 'tenant' | 'subject'>,
+  other: Pick<Identity, 'tenant' | 'subject'>,
+): boolean {
+  return one.tenant === other.tenant && one.subject === other.subject;
+}
+
 /** Own names only: an agent may be called like something every object has. */
 export function findAgent({ agents }: Policy, name: string): AgentDeclaration | undefined {
   return agents !== undefined && Object.hasOwn(agents, name) ? agents[name] : undefined;

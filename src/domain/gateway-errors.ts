@@ -73,7 +73,7 @@ export const GATEWAY_ERRORS = {
     stage: 'operate',
     retry: 'after-the-fix',
     say: (d: { needed: string[] }) => `This needs a token with the scope ${d.needed.join(' or ')}.`,
-    fix: 'Use another token. Make one with: sallyport tokens create',
+    fix: 'Use another token. Make one with: sallyport tokens create NAME --scope SCOPE',
   }),
   CONSOLE_REQUEST_REFUSED: entry({
     stage: 'operate',
@@ -120,8 +120,9 @@ export const GATEWAY_ERRORS = {
   APPROVAL_NOT_YOURS: entry({
     stage: 'operate',
     retry: 'never',
-    say: () => 'Whoever asked may not decide.',
-    fix: 'Somebody else has to decide it. requesterMayDecide in the policy changes that.',
+    say: () =>
+      'The requester may not decide. A token that calls for the same subject, or that opened the session, counts as the requester.',
+    fix: 'Another person has to decide it. requesterMayDecide in the policy changes that.',
   }),
   APPROVAL_NOT_REVEALED: entry({
     stage: 'operate',

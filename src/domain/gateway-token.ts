@@ -3,9 +3,10 @@ import type { Identity } from './session.ts';
 /**
  * What the bearer of a token may do at the gateway:
  * `agent` calls tools as one agent for one subject; `operator` sees everything and stops, resolves, pauses and explains;
- * `approver` sees questions and decides them; `admin` also changes the policy and makes tokens.
+ * `approver` sees questions and decides them; `sessions` opens sessions for any subject and agent, and so calls tools for any of them;
+ * `admin` also changes the policy and makes tokens.
  */
-export const TOKEN_SCOPES = ['agent', 'operator', 'approver', 'admin'] as const;
+export const TOKEN_SCOPES = ['agent', 'operator', 'approver', 'sessions', 'admin'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
 /** A token as the store keeps it. The secret itself is shown once and stored nowhere. */

@@ -1,3 +1,4 @@
+import type { Actor } from './actor.ts';
 import type { RunId, SessionId, ToolId } from './ids.ts';
 
 /** Who a call is made for. Comes from the session record only, never from an envelope. */
@@ -25,6 +26,8 @@ export interface Session {
   readonly id: SessionId;
   readonly identity: Identity;
   readonly openedAt: number;
+  /** Absent for a session that an earlier release opened. */
+  readonly openedBy?: Actor;
   readonly expiresAt: number;
   /** Without a call or a touch for so long the session ends. */
   readonly idleMs: number;

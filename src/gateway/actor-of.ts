@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/actor.ts';
 import type { Authenticated } from './authenticated.ts';
 
-const ADMINISTERS = ['operator', 'approver', 'admin'] as const;
+const ADMINISTERS = ['operator', 'approver', 'sessions', 'admin'] as const;
 
 /** Who a request is from, as its token proved it. An agent's token and the bearer of a session are no operators. */
 export function actorOf({ actor, via, id, name, scopes }: Authenticated): Actor {

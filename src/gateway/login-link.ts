@@ -11,17 +11,27 @@ import { newLoginCode, readLoginCode } from './bearer.ts';
 export const LOGIN_CODE_MS = 10 * 60 * 1000;
 export const CONSOLE_LIFETIME_MS = 12 * 60 * 60 * 1000;
 
-const CONSOLE_SCOPES: readonly TokenScope[] = ['operator', 'approver', 'admin'];
+/** What a login may do. Neither calls tools: that needs a token that says for whom. */
+export const LOGIN_SCOPES = ['operator', 'approver', 'sessions', 'admin'] as const satisfies readonly TokenScope[];
+const DEFAULT_SCOPES: readonly TokenScope[] = ['operator', 'approver', 'admin'];
+/** Links that an earlier release made have this name; the logins that come of them are called `console`, as they were. */
+const NAMELESS = 'login link';
+
+export interface LoginLinkOptions {
+  /** Who logs in. Stands in the audit and in approvals for what they do there. */
+  readonly name: string;
+  readonly scopes?: readonly TokenScope[];
+}
 
 /** The code stands after `#`: browsers send that part to nobody, so it is in no log and in no Referer. */
 export async function createLoginLink(
   store: Pick<TokenStore, 'createToken'>,
   url: string,
   actor: Actor,
-  scopes: readonly TokenScope[] = CONSOLE_SCOPES,
+  { name, scopes = DEFAULT_SCOPES }: LoginLinkOptions,
 ): Promise<string> {
   const { id, text, secretDigest } = newLoginCode();
-  const token = { id, name: 'login link', scopes };
+  const token = { id, name, scopes };
   await create(store, { token, secretDigest, lifetimeMs: LOGIN_CODE_MS, purpose: 'login-link', actor });
   return `${url}/login#${text}`;
 }
@@ -46,7 +56,7 @@ export async function redeemLoginCode(
   // Who made the link is in the record of the link; who has it now is not known.
   const actor: Actor = { by: 'bearer of a login link', via: 'console', bearer: link.id };
   const token = await create(store, {
-    token: { id, name: 'console', scopes: link.scopes },
+    token: { id, name: link.name === NAMELESS ? 'console' : link.name, scopes: link.scopes },
     secretDigest,
     lifetimeMs: CONSOLE_LIFETIME_MS,
     purpose: 'login',

@@ -1,8 +1,8 @@
+import { reaches } from '../domain/agent.ts';
 import type { CallRecord } from '../domain/call.ts';
 import { NO_WRITE_BACKS, type ContentBlock } from '../domain/content.ts';
 import { parseScopedId, type CallId } from '../domain/ids.ts';
 import type { JsonValue } from '../domain/json.ts';
-import type { Identity } from '../domain/session.ts';
 import type { Store } from '../ports/store.ts';
 import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../ports/tool-runner.ts';
 import { cancelRequest } from '../stages/call/cancel-request.ts';
@@ -19,7 +19,7 @@ const MOST_LOOKED_AT = 1000;
 const POLL_FIRST_MS = 25;
 const POLL_MOST_MS = 500;
 
-/** Runs the tools of `tasks`. A call that is not of the same subject and agent is answered as one that is not there. */
+/** Runs the tools of `tasks`. A call of another agent than this one and its delegates is answered as one that is not there. */
 export class TaskRunner implements ToolRunner {
   readonly #needs: TaskNeeds;
 
@@ -78,7 +78,7 @@ export class TaskRunner implements ToolRunner {
     const { lane, scope } = scoped;
     const found = await this.#needs.store().listOwnCalls({ lane, scope, limit: MOST_LOOKED_AT });
     const calls = found
-      .filter((call) => isOwn(call, identity) && call.callId !== own)
+      .filter((call) => reaches(identity, call.identity) && call.callId !== own)
       .slice(0, MOST_LISTED)
       .map((call) => ({ call: call.callId, tool: call.tool, state: stateOf(call), acceptedAt: call.acceptedAt }));
     return returned({ calls });
@@ -91,12 +91,8 @@ export class TaskRunner implements ToolRunner {
     if (scoped === undefined || scoped.scope !== mine?.scope || scoped.lane !== mine.lane || asked === own)
       return undefined;
     const found = await this.#needs.store().readCall(asked as CallId);
-    return found !== undefined && isOwn(found, identity) ? found : undefined;
+    return found !== undefined && reaches(identity, found.identity) ? found : undefined;
   }
-}
-
-function isOwn({ identity }: CallRecord, { tenant, subject, agent }: Identity): boolean {
-  return identity.tenant === tenant && identity.subject === subject && identity.agent === agent;
 }
 
 const UNKNOWN: RunEnding = Object.freeze({

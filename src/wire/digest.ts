@@ -72,6 +72,20 @@ export function keyDigest(key: string): string {
   return DIGEST_SHAPE.test(key) ? key : shortDigest(key, 22);
 }
 
+/** Characters of an id that name the agents of its session. */
+export const TAG_LENGTH = 8;
+const KEY_LENGTH = 22 - TAG_LENGTH;
+
+/** Names agents without their text. SHA-1, because the scripts of the Redis store compute it too (shared/session.lua). */
+export function agentsTag(agents: readonly string[]): string {
+  return hash('sha1', agents.join('\n'), 'base64url').slice(0, TAG_LENGTH);
+}
+
+/** The part of a call's id that follows the tag, for a key that does not begin with it. */
+export function keyOfAgents(rest: string): string {
+  return hash('sha1', rest, 'base64url').slice(0, KEY_LENGTH);
+}
+
 /** All keys of a subject live in one lane. */
 export function laneOf(scope: string, lanes: number): number {
   return Number.parseInt(hash('sha256', scope, 'hex').slice(0, 8), 16) % lanes;

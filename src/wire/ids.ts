@@ -9,7 +9,7 @@ import {
   type SessionId,
   type WorkerId,
 } from '../domain/ids.ts';
-import { keyDigest, laneOf, sha256, subjectScope } from './digest.ts';
+import { agentsTag, keyDigest, keyOfAgents, laneOf, sha256, subjectScope, TAG_LENGTH } from './digest.ts';
 
 const ID_BYTES = 16;
 /** Fetched from the system for many ids at once: asking for 16 bytes each time costs more than the rest of an accept. */
@@ -27,9 +27,18 @@ export function randomId(): string {
   return id;
 }
 
-export function newSessionId(tenant: string, subject: string, lanes: number): SessionId {
+/**
+ * The last character of a session id that names its agents. The ids of earlier releases are 16 random bytes; their last character is
+ * A, Q, g or w.
+ */
+const NAMES_AGENTS = 'x';
+
+/** With `agents` (the session's own agent, then those it acts for) the id names them. Without, it is the id of an earlier release. */
+export function newSessionId(tenant: string, subject: string, lanes: number, agents?: readonly string[]): SessionId {
   const scope = subjectScope(tenant, subject);
-  return `${laneOf(scope, lanes)}.${scope}.${randomId()}` as SessionId;
+  const random = randomId();
+  const rest = agents === undefined ? random : agentsTag(agents) + random.slice(TAG_LENGTH, -1) + NAMES_AGENTS;
+  return `${laneOf(scope, lanes)}.${scope}.${rest}` as SessionId;
 }
 
 /** In the lane and scope of the call it is about, as the grant that may come of it. */
@@ -47,22 +56,67 @@ function inScopeOf(id: string): string {
   return `${scoped.lane}.${scoped.scope}.${randomId()}`;
 }
 
-/** The call id is a function of the subject and the key, so looking up the key and looking up the call is one read. */
+/**
+ * The id of the call that a session makes under a key. It is a function of subject, agents and key, so looking up the key and looking up
+ * the call is one read. For a session of an earlier release, whose id does not name its agents, it is what `askedCallId` says.
+ */
 export function callIdFor(session: SessionId, key: string): CallId | undefined {
   const scope = scopeOf(session);
-  return scope === undefined ? undefined : ((scope + keyDigest(key)) as CallId);
+  if (scope === undefined) return undefined;
+  const rest = keyDigest(key);
+  return `${scope.prefix}${scope.tag === '' ? rest : ownRest(scope.tag, rest)}` as CallId;
+}
+
+/**
+ * What a caller sends to accept: the key by itself, as earlier releases did too. The store puts it under the agents of the session, and
+ * its answer names the call. A minted key has the tag of its agents already, and is used as it is.
+ */
+export function askedCallId(session: SessionId, key: string): CallId | undefined {
+  const scope = scopeOf(session);
+  return scope === undefined ? undefined : (`${scope.prefix}${keyDigest(key)}` as CallId);
+}
+
+/** A key for one call of this session. */
+export function newKey(session: SessionId): string {
+  const tag = scopeOf(session)?.tag ?? '';
+  return tag === '' ? randomId() : tag + randomId().slice(TAG_LENGTH);
+}
+
+/** The id that the store gives a call, as far as the session's id tells. */
+export function ownCallId(session: SessionId, asked: CallId): CallId {
+  const tag = scopeOf(session)?.tag ?? '';
+  return tag === '' ? asked : callIdOfAgents(tag, asked);
+}
+
+/** `asked` under the agents with this tag: a key of other agents becomes another key, whatever it is. */
+export function callIdOfAgents(tag: string, asked: CallId): CallId {
+  const restAt = asked.lastIndexOf('.') + 1;
+  const rest = asked.slice(restAt);
+  return rest.startsWith(tag) ? asked : ((asked.slice(0, restAt) + ownRest(tag, rest)) as CallId);
+}
+
+function ownRest(tag: string, rest: string): string {
+  return rest.startsWith(tag) ? rest : tag + keyOfAgents(rest);
+}
+
+interface SessionScope {
+  /** `<lane>.<scope>.` */
+  readonly prefix: string;
+  /** Empty for a session of an earlier release. */
+  readonly tag: string;
 }
 
 const MOST_SCOPES = 16_384;
-const scopes = new Map<SessionId, string>();
+const scopes = new Map<SessionId, SessionScope>();
 
-/** `<lane>.<scope>.` of a session's id, which every call of the session needs. */
-function scopeOf(session: SessionId): string | undefined {
+/** What every call of a session needs of the session's id. */
+function scopeOf(session: SessionId): SessionScope | undefined {
   const known = scopes.get(session);
   if (known !== undefined) return known;
   const parsed = parseScopedId(session);
   if (parsed === undefined) return undefined;
-  const scope = `${parsed.lane}.${parsed.scope}.`;
+  const { lane, scope: subject, rest } = parsed;
+  const scope = { prefix: `${lane}.${subject}.`, tag: rest.endsWith(NAMES_AGENTS) ? rest.slice(0, TAG_LENGTH) : '' };
   if (scopes.size >= MOST_SCOPES) scopes.clear();
   scopes.set(session, scope);
   return scope;

@@ -16,6 +16,7 @@ import { describeCancel } from './topics/cancel.ts';
 import { describeCatalog } from './topics/catalog.ts';
 import { describeClaim } from './topics/claim.ts';
 import { describeDeadlines } from './topics/deadlines.ts';
+import { describeAgents } from './topics/agents.ts';
 import { describeDelegates } from './topics/delegates.ts';
 import { describeFairness } from './topics/fairness.ts';
 import { describeFleet } from './topics/fleet.ts';
@@ -73,6 +74,7 @@ const TOPICS: Record<string, (scene: Scene) => void> = {
   runs: describeRuns,
   'session proof': describeSessionProof,
   delegates: describeDelegates,
+  'agents of one subject': describeAgents,
   'injected tools': describeInjected,
   policy: describePolicy,
   catalog: describeCatalog,

@@ -1,3 +1,4 @@
+import { agentsOf } from '../../src/domain/agent.ts';
 import { subjectShares } from '../../src/domain/subject-share.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import { expect } from 'vitest';
@@ -72,7 +73,7 @@ export interface SessionOverrides extends Partial<Identity> {
 export async function openSession(store: Store, overrides: SessionOverrides = {}): Promise<TestSession> {
   const { lane, lifetimeMs = HOUR_MS, idleMs = HOUR_MS, delegatedBy, actor, ...named } = overrides;
   const identity: Identity = { tenant: 'acme', subject: `user-${randomId()}`, agent: 'helper', ...named };
-  const id = newSessionId(identity.tenant, identity.subject, store.lanes);
+  const id = newSessionId(identity.tenant, identity.subject, store.lanes, agentsOf(identity));
   if (lane !== undefined && laneOfId(id) !== lane) return openSession(store, overrides);
   const run = newRunId();
   const tokenDigest = sha256(newToken());

@@ -10,6 +10,7 @@ import {
   ALICE,
   allow,
   askAbout,
+  cancelRequest,
   claimMany,
   claimOne,
   decideRequest,
@@ -18,10 +19,11 @@ import {
   openSession,
   settleRequest,
   startRequest,
+  type CallOverrides,
   type TestSession,
   POOL,
 } from '../contract/fixtures.ts';
-import { newWorkerId } from '../../src/wire/ids.ts';
+import { askedCallId, callIdFor, newWorkerId } from '../../src/wire/ids.ts';
 
 /**
  * Stores as an earlier release left them, with calls in every state. Made by that release's own code and never again: run
@@ -61,12 +63,39 @@ export function keepFacts(name: string, facts: OldStoreFacts): void {
   writeFileSync(join(OLD_STORES, `${name}.json`), `${JSON.stringify(facts, undefined, 2)}\n`);
 }
 
+/**
+ * Keys of the earlier release belonged to the subject alone. They still hold for the agent that used them, in its old session and in a
+ * new one, and are not there for other agents of the subject.
+ */
+async function expectKeysKept(store: Store, { session, settled, running }: OldStoreFacts): Promise<void> {
+  const renewed = await openSession(store, session.identity);
+  const other = await openSession(store, { ...session.identity, agent: 'other' });
+  const withKey = ({ id }: TestSession, key: string) => ({ key, callId: askedCallId(id, key)! });
+  const accept = (by: TestSession, key: string, overrides: CallOverrides = {}) =>
+    store.acceptCall(acceptRequest(by, { ...withKey(by, key), ...overrides }));
+  for (const by of [session, renewed]) {
+    expect(await accept(by, 'settled')).toMatchObject({ kind: 'replayed', callId: settled });
+    expect(await accept(by, 'running')).toMatchObject({ kind: 'attached', callId: running });
+    expect(await accept(by, 'settled', { arguments: '{"n":2}' })).toEqual({ kind: 'conflict', callId: settled });
+  }
+  // The same key in a new session and then in one of the earlier release: one call.
+  const made = await accept(renewed, 'made since');
+  expect(made).toEqual({ kind: 'accepted', callId: callIdFor(renewed.id, 'made since') });
+  expect(await accept(session, 'made since')).toMatchObject({ ...made, kind: 'attached' });
+  for (const key of ['settled', 'running']) {
+    expect(await accept(other, key)).toEqual({ kind: 'accepted', callId: callIdFor(other.id, key) });
+    expect(await store.cancelCall(cancelRequest(callIdFor(other.id, key)!))).toBe('cancelled');
+  }
+  expect(await store.cancelCall(cancelRequest(callIdFor(renewed.id, 'made since')!))).toBe('cancelled');
+}
+
 /** Everything that stood in the store goes on as if nothing had happened. */
 export async function finishOldStore(store: Store, facts: OldStoreFacts): Promise<void> {
   const { session, settled, running, queued, asked } = facts;
   expect(await store.readPolicy()).toMatchObject({ version: 1 });
   expect(await store.acceptCall(acceptRequest(session, { key: 'settled' }))).toMatchObject({ kind: 'replayed' });
   expect(await store.readCall(settled as never)).toMatchObject({ state: 'settled' });
+  await expectKeysKept(store, facts);
 
   const waiting = await claimOne(store);
   expect(waiting.callId).toBe(queued);

@@ -36,6 +36,7 @@ describe('the requirements', () => {
       ...numbered('AL', 3),
       ...numbered('RV', 4),
       ...numbered('SH', 4),
+      ...numbered('AG', 4),
       ...numbered('I', 26),
     ]);
   });

@@ -1,11 +1,20 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { findGatewayUrl } from '../../compose/gateway-url.ts';
-import { createLoginLink, LOGIN_CODE_MS } from '../../gateway/login-link.ts';
+import { systemUser } from '../../compose/system-user.ts';
+import type { TokenScope } from '../../domain/gateway-token.ts';
+import { createLoginLink, LOGIN_CODE_MS, LOGIN_SCOPES } from '../../gateway/login-link.ts';
+import { addScope } from '../add-scope.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
+
+interface Options {
+  readonly url?: string;
+  readonly name?: string;
+  readonly scope?: readonly TokenScope[];
+}
 
 const ORIGIN = /^https?:\/\/[^/?#\s@]+$/;
 
@@ -13,6 +22,13 @@ export function loginLinkCommand(): Command {
   return new Command('login-link')
     .description('Make a link that opens the console, once, within ten minutes')
     .addOption(new SingleOption('--url <url>', 'where people reach the gateway (default: where it serves)', readUrl))
+    .addOption(new SingleOption('--name <name>', 'who logs in; stands in the audit and in approvals (default: you)'))
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        `what the login may do: ${LOGIN_SCOPES.join(', ')}; can be repeated (default: operator, approver and admin)`,
+      ).argParser((word, before: readonly TokenScope[] | undefined) => addScope(LOGIN_SCOPES, word, before)),
+    )
     .action(action(makeLink));
 }
 
@@ -24,11 +40,15 @@ function readUrl(text: string): string {
 
 async function makeLink(context: CommandContext): Promise<void> {
   const { terminal } = context;
-  const url = context.options['url'] as string | undefined;
+  const { url, name = systemUser(), scope: scopes } = context.options as Options;
   await withStore(context, async (store, { config }) => {
-    const link = await createLoginLink(store, url ?? findGatewayUrl(config), cliActor());
-    if (terminal.json) return terminal.printJson({ link, expiresInMs: LOGIN_CODE_MS });
+    const link = await createLoginLink(store, url ?? findGatewayUrl(config), cliActor(), {
+      name,
+      ...(scopes === undefined ? {} : { scopes }),
+    });
+    if (terminal.json) return terminal.printJson({ link, name, expiresInMs: LOGIN_CODE_MS });
     terminal.print(link);
-    terminal.note('It opens the console once, within ten minutes. Whoever has it may do everything there.');
+    const may = scopes === undefined ? 'do everything there' : `do there what ${scopes.join(' and ')} may`;
+    terminal.note(`It opens the console once, within ten minutes, as ${name}. Its holder may ${may}.`);
   });
 }

@@ -20,13 +20,14 @@ export function sessionsListCommand(): Command {
           if (sessions.length === 0) return terminal.note('There is no session.');
           const now = await store.now();
           terminal.printTable(
-            ['SESSION', 'SUBJECT', 'AGENT', 'TENANT', 'LAST USED', 'STATE'],
+            ['SESSION', 'SUBJECT', 'AGENT', 'TENANT', 'LAST USED', 'OPENED BY', 'STATE'],
             sessions.map((session) => [
               session.id,
               session.identity.subject,
               session.identity.agent,
               session.identity.tenant,
               `${showDuration(now - session.lastSeenAt)} ago`,
+              session.openedBy?.by ?? 'unknown',
               stateOf(session, now),
             ]),
           );

@@ -12,6 +12,7 @@ import type { Identity } from '../../domain/session.ts';
 import type { Store } from '../../ports/store.ts';
 import type { CreateTokenRequest } from '../../ports/token-store.ts';
 import { newTokenText } from '../../wire/token-text.ts';
+import { addScope } from '../add-scope.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
@@ -29,7 +30,9 @@ export function tokensCreateCommand(): Command {
     .description('Make a token for the gateway and print it, once')
     .argument('<name>', 'who or what it is for; stands in the audit')
     .addOption(
-      new Option('--scope <scope>', `what it may do: ${TOKEN_SCOPES.join(', ')}; can be repeated`).argParser(addScope),
+      new Option('--scope <scope>', `what it may do: ${TOKEN_SCOPES.join(', ')}; can be repeated`).argParser(
+        (word, before: readonly TokenScope[] | undefined) => addScope(TOKEN_SCOPES, word, before),
+      ),
     );
   for (const name of IDENTITY) {
     command.addOption(new SingleOption(`--${name} <text>`, `with --scope agent: the ${name} of its calls`));
@@ -87,13 +90,6 @@ async function keepWithFile(
   } finally {
     closeSync(file);
   }
-}
-
-function addScope(word: string, before: readonly TokenScope[] = []): TokenScope[] {
-  const scope = TOKEN_SCOPES.find((known) => known === word);
-  if (scope === undefined) throw usage(`--scope: Expected one of ${TOKEN_SCOPES.join(', ')}.`);
-  if (before.includes(scope)) throw usage(`--scope ${scope} is given twice.`);
-  return [...before, scope];
 }
 
 function readSubject(text: string): string {

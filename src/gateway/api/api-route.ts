@@ -8,6 +8,7 @@ import type { SettledHistory } from '../follow/settled-history.ts';
 import type { GatewayPlane } from '../gateway-plane.ts';
 import type { GatewayEnv } from '../http/gateway-env.ts';
 import { requireScope } from '../http/require-scope.ts';
+import type { IsRequester } from '../requesters.ts';
 import { problemSchema } from './problem-schema.ts';
 
 export type Api = OpenAPIHono<GatewayEnv>;
@@ -18,6 +19,8 @@ export interface ApiNeeds {
   readonly plane: GatewayPlane;
   readonly history: SettledHistory;
   readonly feed: LiveFeed;
+  /** Whether a bearer asked for the call that a question is about. */
+  readonly isRequester: IsRequester;
 }
 
 export const EVERY_SCOPE = TOKEN_SCOPES;

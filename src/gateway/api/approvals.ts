@@ -5,6 +5,7 @@ import { parseScopedId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Decision } from '../../client/decide-request.ts';
 import type { DecideAnswer, RevealAnswer } from '../../ports/approval-store.ts';
+import type { Authenticated } from '../authenticated.ts';
 import { finishRevocations } from '../finish-revocations.ts';
 import { createProblem, problemResponse } from '../problem.ts';
 import { addRoute, defined, type Api, type ApiContext, type ApiNeeds } from './api-route.ts';
@@ -22,7 +23,7 @@ import {
 import { pageByCount, readCursor, writeCursor } from './cursor.ts';
 import { cursorQuery, limitQuery, PAGE_LIMITS } from './page-schema.ts';
 import { showGrant } from './show-grant.ts';
-import { decidesAs, listApproval, looksAs, showApprovalTo, type ShowNeeds } from './show-approval.ts';
+import { decidesAs, listApproval, looksAs, showApprovalTo, standingOfBearer, type ShowNeeds } from './show-approval.ts';
 
 const TAG = 'approvals';
 const params = z.strictObject({ id: z.string().max(256) });
@@ -47,10 +48,8 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
       const skip = cursor === undefined ? 0 : Number(readCursor('approvals', { state }, cursor)[0]);
       const page = await client.approvals.page(looksAs(auth), { limit, skip, ...defined({ state }) });
       const show = await showNeeds(needs);
-      const items = page.approvals.flatMap((approval) => {
-        const shown = showApprovalTo(auth, approval, show);
-        return shown === undefined ? [] : [listApproval(shown)];
-      });
+      const shown = await Promise.all(page.approvals.map((approval) => showApprovalTo(auth, approval, show)));
+      const items = shown.flatMap((item) => (item === undefined ? [] : [listApproval(item)]));
       const { next } = page;
       return context.json(
         next === undefined ? { items } : { items, next: writeCursor('approvals', { state }, [next]) },
@@ -73,7 +72,7 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
     async (context, { params: { id } }) => {
       const auth = context.get('auth');
       const approval = await readApproval(needs, looksAs(auth), id);
-      const shown = showApprovalTo(auth, approval, await showNeeds(needs));
+      const shown = await showApprovalTo(auth, approval, await showNeeds(needs));
       if (shown === undefined) throw unknown(id);
       return context.json(shown);
     },
@@ -94,7 +93,9 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
     },
     async (context, { params: { id }, body }) => {
       const principal = decidesAs(context.get('auth'));
-      const { question } = await readApproval(needs, principal, id);
+      const approval = await readApproval(needs, principal, id);
+      await refuseRequester(context.get('auth'), approval);
+      const { question } = approval;
       // A revocation that was cut off in the middle comes first: its questions must not be allowed.
       await finishRevocations(store, needs.plane.log);
       const answer = await client.approvals.decide(principal, question.id, toDecision(body, operations));
@@ -119,9 +120,10 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
       const auth = context.get('auth');
       const principal = decidesAs(auth);
       const approval = await readApproval(needs, principal, id);
+      await refuseRequester(auth, approval);
       const answer = await client.approvals.reveal(principal, approval.question.id, { binding: binding.toLowerCase() });
       if (answer.kind !== 'revealed') return answerRefusal(approval.question.id, answer);
-      const shown = showApprovalTo(auth, approval, await showNeeds(needs), { reveal: true });
+      const shown = await showApprovalTo(auth, approval, await showNeeds(needs), { reveal: true });
       if (shown === undefined) throw unknown(id);
       return context.json(shown);
     },
@@ -167,7 +169,15 @@ export function addApprovals(api: Api, needs: ApiNeeds): void {
 
   async function showNeeds({ plane }: ApiNeeds): Promise<ShowNeeds> {
     const { policy } = await store.readPolicy();
-    return { render: await plane.operations.approvalRenderer(), policy, standing: operations.standing };
+    const { approvalRenderer, standing } = plane.operations;
+    return { render: await approvalRenderer(), policy, standing, isRequester: needs.isRequester };
+  }
+
+  /** Throws APPROVAL_NOT_YOURS: a token that asks and decides would let its own calls through. */
+  async function refuseRequester(auth: Authenticated, approval: Approval): Promise<void> {
+    const { policy } = await store.readPolicy();
+    const show = { policy, standing: operations.standing, isRequester: needs.isRequester };
+    if ((await standingOfBearer(auth, approval, show)) !== 'approver') throw planeError('APPROVAL_NOT_YOURS', {});
   }
 }
 

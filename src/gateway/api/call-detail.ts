@@ -17,20 +17,22 @@ import { showApprovalTo } from './show-approval.ts';
 import { showFiles, showOutcome } from './show-outcome.ts';
 
 type Needs = Pick<ApiNeeds, 'plane'>;
+type DetailNeeds = Pick<ApiNeeds, 'plane' | 'isRequester'>;
 
 const MOST_RECORDS = 200;
 const MOST_CHILDREN = 200;
 const SCAN = 5000;
 
 /** Everything that is known of one call: from its store as long as that keeps it, from the trail after that. Throws CALL_UNKNOWN. */
-export async function readCallDetail({ plane }: Needs, auth: Authenticated, asked: string): Promise<CallDetail> {
+export async function readCallDetail(needs: DetailNeeds, auth: Authenticated, asked: string): Promise<CallDetail> {
+  const { plane } = needs;
   const callId = asCallId(asked);
   const { records } = await plane.trail.queryTrail({ filter: { callId }, limit: MOST_RECORDS });
   const audit = records.map((record) => showRecord(record) as AuditRecordView).toReversed();
   const record = await plane.store.readCall(callId);
   if (record === undefined && audit.length === 0) throw planeError('CALL_UNKNOWN', { callId });
   const outcome = record?.outcome === undefined ? undefined : decodeOutcome(record.outcome);
-  const approvals = await readApprovals({ plane }, auth, record, audit);
+  const approvals = await readApprovals(needs, auth, record, audit);
   const call = describeCall(record, audit);
   const facts = { call, audit, approvals };
   return {
@@ -85,7 +87,7 @@ function describeCall(record: CallRecord | undefined, audit: readonly AuditRecor
 }
 
 async function readApprovals(
-  { plane }: Needs,
+  { plane, isRequester }: DetailNeeds,
   auth: Authenticated,
   record: CallRecord | undefined,
   audit: readonly AuditRecordView[],
@@ -96,11 +98,10 @@ async function readApprovals(
   const { store, operations } = plane;
   const approvals = await Promise.all([...ids].map((id) => store.readApproval(id as ApprovalId)));
   const { policy } = await store.readPolicy();
-  const needs = { render: await operations.approvalRenderer(), policy, standing: operations.standing };
-  return approvals.flatMap((approval) => {
-    const shown = approval === undefined ? undefined : showApprovalTo(auth, approval, needs);
-    return shown === undefined ? [] : [shown];
-  });
+  const needs = { render: await operations.approvalRenderer(), policy, standing: operations.standing, isRequester };
+  const known = approvals.filter((approval) => approval !== undefined);
+  const shown = await Promise.all(known.map((approval) => showApprovalTo(auth, approval, needs)));
+  return shown.filter((view) => view !== undefined);
 }
 
 /** A first run of a `read` tool is not written down, so there are at least as many as were. */

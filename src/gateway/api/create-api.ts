@@ -12,6 +12,7 @@ import { addExplain } from './explain.ts';
 import { addMe } from './me.ts';
 import { describeApi } from './openapi-document.ts';
 import { addPolicy } from './policy.ts';
+import { createRequesters } from '../requesters.ts';
 import { addSessions } from './sessions.ts';
 import { addStatistics } from './statistics.ts';
 import { addTokens } from './tokens.ts';
@@ -50,7 +51,8 @@ export function createApi(plane: GatewayPlane, settings: ApiSettings = {}): Gate
   const history = new SettledHistory(plane.trail, settings.history);
   const feed = new LiveFeed({ store: plane.store, history, log: plane.log }, settings.feed);
   const app = newApi();
-  for (const add of RESOURCES) add(app, { plane, history, feed });
+  const isRequester = createRequesters(plane.store);
+  for (const add of RESOURCES) add(app, { plane, history, feed, isRequester });
   return { app, document: describeApi(app, plane.operations.release), close: () => feed.close() };
 }
 

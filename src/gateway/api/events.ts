@@ -13,7 +13,7 @@ const RETRY_MS = 2000;
 
 const headers = z.object({ 'last-event-id': z.string().max(256).optional() });
 
-export function addEvents(api: Api, { plane, feed }: ApiNeeds): void {
+export function addEvents(api: Api, { plane, feed, isRequester }: ApiNeeds): void {
   const open = new Map<string, number>();
 
   addRoute(
@@ -103,7 +103,8 @@ export function addEvents(api: Api, { plane, feed }: ApiNeeds): void {
       const approval = await plane.store.readApproval(approvalId);
       if (approval === undefined) return;
       const { approvalRenderer, standing } = plane.operations;
-      const shown = showApprovalTo(auth, approval, { render: await approvalRenderer(), policy, standing });
+      const needs = { render: await approvalRenderer(), policy, standing, isRequester };
+      const shown = await showApprovalTo(auth, approval, needs);
       if (shown !== undefined) stream.send('approval', listApproval(shown), id);
     } catch (error) {
       plane.log.warn({ error }, 'an event could not be told');

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { ACTOR_SURFACES } from '../../domain/actor.ts';
 import { cursorQuery, identitySchema, limitQuery, moment, nameText, pageOf } from './page-schema.ts';
 
 const MOST_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
@@ -14,6 +15,8 @@ export const sessionSchema = z
     lastSeenAt: moment,
     state: z.enum(['open', 'expired', 'revoked']),
     runs: z.array(z.string()),
+    /** Who opened it, as the audit has it. Absent for sessions that an earlier release opened. */
+    openedBy: z.strictObject({ by: z.string(), via: z.enum(ACTOR_SURFACES), bearer: z.string().optional() }).optional(),
     injected: z.array(z.strictObject({ run: z.string(), tool: z.string(), by: z.string() })).optional(),
   })
   .meta({ id: 'Session' });

@@ -33,7 +33,7 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
     {
       method: 'post',
       path: '/sessions',
-      scopes: ['operator'],
+      scopes: ['sessions'],
       tag: TAG,
       summary: 'Open a session for a subject and an agent; its bearer is shown once. It ends when the token is revoked',
       body: openSessionSchema,
@@ -178,7 +178,7 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
 }
 
 function showSession(session: Session, now: number): SessionView {
-  const { id, identity, openedAt, expiresAt, idleMs, lastSeenAt, revoked, runs, injected } = session;
+  const { id, identity, openedAt, expiresAt, idleMs, lastSeenAt, revoked, runs, injected, openedBy } = session;
   const endsAt = Math.min(expiresAt, lastSeenAt + idleMs);
   const state = revoked ? 'revoked' : endsAt <= now ? 'expired' : 'open';
   return {
@@ -190,6 +190,7 @@ function showSession(session: Session, now: number): SessionView {
     lastSeenAt,
     state,
     runs: [...runs],
+    ...(openedBy === undefined ? {} : { openedBy: { ...openedBy } }),
     ...(injected === undefined ? {} : { injected: injected.map((one) => ({ ...one })) }),
   };
 }

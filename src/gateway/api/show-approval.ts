@@ -4,6 +4,7 @@ import type { Authenticated } from '../authenticated.ts';
 import { hasScope } from '../http/require-scope.ts';
 import { PREVIEW_CHARACTERS, previewOf } from '../../wire/preview-text.ts';
 import type { GatewayOperations, RenderApproval, RenderedArguments } from '../operations.ts';
+import type { IsRequester } from '../requesters.ts';
 import type { ApprovalView, ListedApprovalView, ShownArguments } from './approval-schema.ts';
 
 /** In whose name this bearer decides. */
@@ -20,21 +21,36 @@ export interface ShowNeeds {
   readonly render: RenderApproval;
   readonly policy: Policy;
   readonly standing: GatewayOperations['standing'];
+  readonly isRequester: IsRequester;
+}
+
+/**
+ * How this bearer stands to a question when it decides. A bearer that counts as the requester has the rights of the requester, and not
+ * those of the principal in whose name it decides.
+ */
+export async function standingOfBearer(
+  auth: Authenticated,
+  { question }: Pick<Approval, 'question'>,
+  { standing, policy, isRequester }: Omit<ShowNeeds, 'render'>,
+): Promise<ReturnType<GatewayOperations['standing']>> {
+  const { tenant, subject } = question.identity;
+  const requester: Principal = { kind: 'subject', name: `${tenant}/${subject}` };
+  const decides = (await isRequester(auth, question)) ? requester : decidesAs(auth);
+  return standing(question, decides, policy);
 }
 
 /** What this bearer may see of it; nothing for a stranger. `reveal`: the store has recorded that this bearer sees it all. */
-export function showApprovalTo(
+export async function showApprovalTo(
   auth: Authenticated,
   approval: Approval,
   needs: ShowNeeds,
   { reveal = false }: { readonly reveal?: boolean } = {},
-): ApprovalView | undefined {
-  const standing = needs.standing(approval.question, looksAs(auth), needs.policy);
+): Promise<ApprovalView | undefined> {
+  const deciding = await standingOfBearer(auth, approval, needs);
+  const isOperator = hasScope(auth, 'operator');
+  const standing = isOperator ? needs.standing(approval.question, looksAs(auth), needs.policy) : deciding;
   if (standing === 'stranger') return undefined;
-  const mayDecide =
-    approval.state === 'pending' &&
-    hasScope(auth, 'approver') &&
-    needs.standing(approval.question, decidesAs(auth), needs.policy) === 'approver';
+  const mayDecide = approval.state === 'pending' && hasScope(auth, 'approver') && deciding === 'approver';
   const me = decidesAs(auth);
   const revealed = approval.revealedBy.some(({ kind, name }) => kind === me.kind && name === me.name);
   const view = { mayDecide, withDetail: standing === 'approver', reveal, revealed: reveal || revealed };

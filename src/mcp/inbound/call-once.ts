@@ -232,9 +232,10 @@ async function settleDebt(request: OwnRequest, pursued: Pursued): Promise<void> 
 
 /** Identity, tool and arguments; of a later round also what the tool was given. The store learns none of it. */
 function digestOf({ peer, tool, args }: OwnRequest, answered?: Answered): string {
-  const { agent = '' } = peer.bearer.identity ?? {};
+  const { agent = '', delegators } = peer.bearer.identity ?? {};
+  const who = delegators === undefined ? agent : [agent, ...delegators];
   const { responses = null, state = null } = answered ?? {};
-  return sha256(canonicalJson([agent, tool, args, responses, state]));
+  return sha256(canonicalJson([who, tool, args, responses, state]));
 }
 
 function wayBackOf({ owed, wish }: OwnRequest): 'arguments' | 'key' | 'id' {

@@ -77,7 +77,7 @@ async function findCall(
   try {
     const { callId } = (await home.plane.client.result(session, taskId)) as { callId: CallId };
     const record = await home.plane.store.readCall(callId);
-    if (record !== undefined && record.identity.agent === peer.bearer.identity?.agent) return { session, record };
+    if (record !== undefined) return { session, record };
   } catch (error) {
     if (!(error instanceof PlaneError) || error.code !== 'CALL_UNKNOWN') throw error;
   }

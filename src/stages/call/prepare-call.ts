@@ -11,7 +11,7 @@ import { checkArguments, type WrittenArguments } from '../../wire/check-argument
 import { bodyDigest } from '../../wire/digest.ts';
 import { encodeEnvelope } from '../../wire/envelope.ts';
 import { encodeEnvelopeText } from '../../wire/envelope-text.ts';
-import { callIdFor, randomId } from '../../wire/ids.ts';
+import { askedCallId, newKey } from '../../wire/ids.ts';
 import { writeInput, type WrittenInput } from './write-input.ts';
 
 export interface CallOrder {
@@ -61,7 +61,7 @@ export function prepareCall(order: CallOrder): PreparedCall {
         : trouble('ENVELOPE_INVALID', checked.facts),
     );
   }
-  const key = order.key ?? randomId();
+  const key = order.key ?? newKey(order.session);
   const keyProblem = order.key === undefined ? undefined : findKeyProblem(key);
   if (keyProblem !== undefined) return refused(trouble('KEY_INVALID', { problem: keyProblem }));
   const declaration = order.tool.tool;
@@ -70,7 +70,7 @@ export function prepareCall(order: CallOrder): PreparedCall {
   if (problem !== undefined) return refused(problem);
   const input = order.input === undefined ? undefined : writeInput(order.input);
   if (input?.kind === 'refused') return refused(input.outcome);
-  const callId = callIdFor(order.session, key);
+  const callId = askedCallId(order.session, key);
   if (callId === undefined) return refused(trouble('SESSION_UNKNOWN', {}));
   const pool = poolOf(order);
   if (pool === undefined) return refused(trouble('TOOL_PINNED', { tool: declaration.id }));

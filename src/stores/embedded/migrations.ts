@@ -322,4 +322,6 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   CREATE TABLE subjectRetained (scope TEXT PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO subjectRetained SELECT scope, sum(bytes) FROM call WHERE state = 'settled' GROUP BY scope HAVING sum(bytes) > 0;
   `,
+  // Who opened a session, as JSON. NULL for sessions of before.
+  `ALTER TABLE session ADD COLUMN openedBy TEXT;`,
 ];

@@ -101,6 +101,7 @@ export interface SessionRow {
   readonly revoked: number;
   /** JSON: a `LoopEnd` for each remembered run that loop detection ended, the latest last. */
   readonly loopEnds: string;
+  readonly openedBy: string | null;
 }
 
 /** The run (null: not known), when it ended, and from when on its conversation may have a new run. */

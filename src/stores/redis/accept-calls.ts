@@ -1,10 +1,14 @@
 import type { CallId } from '../../domain/ids.ts';
-import type { SessionEnding } from '../../domain/session.ts';
+import { isSameAgent, agentsOf } from '../../domain/agent.ts';
+import type { Identity, SessionEnding } from '../../domain/session.ts';
 import { PlaneError } from '../../domain/errors.ts';
 import type { AcceptAnswer, AcceptRequest, CallProof } from '../../ports/call-store.ts';
 import type { CallState } from '../../domain/call.ts';
 import { subjectShares, type OverloadedBy, type SubjectLimits, type SubjectShare } from '../../domain/subject-share.ts';
+import { agentsTag } from '../../wire/digest.ts';
+import { callIdOfAgents, ownCallId } from '../../wire/ids.ts';
 import { answerOf, asBytes, asList, asNumber, asText, unexpected } from './answers.ts';
+import { decodeCall } from './call-codec.ts';
 import type { NamedValues } from './function-library.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -18,7 +22,10 @@ export async function acceptCalls(
   requests: readonly AcceptRequest[],
 ): Promise<AcceptAnswer[]> {
   const first = new Map<CallId, AcceptRequest>();
-  for (const request of requests) if (!first.has(request.callId)) first.set(request.callId, request);
+  for (const request of requests) {
+    const callId = ownCallId(request.session, request.callId);
+    if (!first.has(callId)) first.set(callId, request);
+  }
   if (first.size === requests.length) return acceptDifferent(context, lane, requests);
   // The same call more than once in a batch: the later ones must meet what the first one has made.
   const firsts = new Set(first.values());
@@ -68,13 +75,32 @@ async function refuse(
   { facts }: PlaneError,
 ): Promise<AcceptAnswer[]> {
   const { problem } = facts as { readonly problem: string };
-  const ids = requests.map(({ callId }) => callId);
-  const stored = asList(await context.commandForBytes('HMGET', context.lane(lane).calls, ...ids));
-  return ids.map((callId, index) =>
-    stored[index] === null
-      ? { kind: 'overloaded', what: 'the store cannot write now', retryAfterMs: RETRY_AFTER_MS }
-      : { kind: 'known-but-full', callId, problem },
+  return Promise.all(
+    requests.map(async (request) => {
+      const callId = await findKnown(context, lane, request);
+      return callId === undefined
+        ? { kind: 'overloaded', what: 'the store cannot write now', retryAfterMs: RETRY_AFTER_MS }
+        : { kind: 'known-but-full', callId, problem };
+    }),
   );
+}
+
+/** The call that has the key for the agents of this session, also if an earlier release kept it under its subject alone. */
+async function findKnown(
+  context: RedisContext,
+  lane: number,
+  { session, callId: asked }: AcceptRequest,
+): Promise<CallId | undefined> {
+  const keys = context.lane(lane);
+  const facts = await context.command('HGET', keys.session(session), 'facts');
+  if (facts === null) return undefined;
+  const identity = JSON.parse(asText(facts).split('\n').at(-1)!) as Identity;
+  const ids = [callIdOfAgents(agentsTag(agentsOf(identity)), asked), asked];
+  const stored = asList(await context.commandForBytes('HMGET', keys.calls, ...ids));
+  return ids.find((id, at) => {
+    const record = stored[at] === null ? undefined : decodeCall(id, asBytes(stored[at]));
+    return record !== undefined && isSameAgent(record.identity, identity);
+  });
 }
 
 /** What calls of a batch share is sent once and then by its number. */

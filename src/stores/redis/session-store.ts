@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/actor.ts';
 import { planeError } from '../../domain/errors.ts';
 import { laneOfScopedId, parseScopedId, type RunId, type SessionId, type ToolId } from '../../domain/ids.ts';
 import {
@@ -62,6 +63,7 @@ export function createSessionStore(context: RedisContext): SessionStore {
           idleMs: request.idleMs,
           delegatedBy: request.delegatedBy ?? '',
           detail: recordOfOpenedSession(request).detail,
+          openedBy: request.actor === undefined ? '' : canonicalJson({ ...request.actor }),
         },
       });
       if (wordOf(answer) === 'ENDED') throw planeError('SESSION_INVALID', { problem: DELEGATOR_ENDED });
@@ -132,11 +134,13 @@ function toSession(id: SessionId, fields: ReadonlyMap<string, string>): Session 
   const runs = [...fields.keys()].filter((name) => name.startsWith('run:')).map((name) => name.slice(4) as RunId);
   const lines = fields.get('facts')!.split('\n');
   const [expiresAt, idleMs, openedAt, identity] = lines.slice(-4);
+  const openedBy = fields.get('openedBy');
   const injected = runs.flatMap((run) => toGrants(run, fields.get(`injected:${run}`) ?? ''));
   return {
     id,
     identity: JSON.parse(identity!) as Identity,
     openedAt: Number(openedAt),
+    ...(openedBy === undefined ? {} : { openedBy: JSON.parse(openedBy) as Actor }),
     expiresAt: Number(expiresAt),
     idleMs: Number(idleMs),
     lastSeenAt: Number(fields.get('seen')),

@@ -114,7 +114,7 @@ export function describeTokenRevocation(scene: Scene): void {
 
   it('a login link that is revoked while it is redeemed logs nobody in', async () => {
     const store = await scene.open();
-    const link = await createLoginLink(store, 'http://127.0.0.1', { by: 'test', via: 'cli' });
+    const link = await createLoginLink(store, 'http://127.0.0.1', { by: 'test', via: 'cli' }, { name: 'rita' });
     const code = link.split('#')[1]!;
     const tokens = {
       ...store,

@@ -5,6 +5,7 @@ export const SCOPES: readonly { readonly scope: TokenScope; readonly means: stri
   { scope: 'agent', means: 'calls tools as one agent for one subject' },
   { scope: 'operator', means: 'sees everything; cancels, resolves, pauses, explains' },
   { scope: 'approver', means: 'sees questions and decides them' },
+  { scope: 'sessions', means: 'opens sessions, and so calls tools, for any subject and agent' },
   { scope: 'admin', means: 'also changes the policy and makes tokens' },
 ];
 

@@ -71,6 +71,7 @@ function columnsOf(onRevoke: (session: SessionView) => void): readonly Column<Se
     { title: 'For', cell: (session) => <Name text={describe(session)} /> },
     { title: 'Session', cell: ({ id }) => <Short text={id} length={16} /> },
     { title: 'Where', cell: ({ identity }) => <Name text={describePlace(identity)} /> },
+    { title: 'Opened by', cell: ({ openedBy }) => <Name text={openedBy?.by ?? 'unknown'} /> },
     { title: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
     {
       title: 'Ends',

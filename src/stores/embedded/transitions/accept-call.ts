@@ -3,13 +3,17 @@ import { parseScopedId } from '../../../domain/ids.ts';
 import type { AcceptAnswer, AcceptRequest, CallProof } from '../../../ports/call-store.ts';
 import type { SessionEnding } from '../../../domain/session.ts';
 import type { CallRow, SessionRow } from '../rows.ts';
+import { callIdOfAgents } from '../../../wire/ids.ts';
 import { poolTopic, type Transaction } from '../transaction.ts';
 import { checkAdmission, overloaded, SOON_MS } from './check-admission.ts';
+import { isSameAgent, tagOf } from './agents.ts';
 import { countAttempt } from './attempts.ts';
 import { findOutcome, fitsRow, keepBodyApart } from './call-bytes.ts';
 import { CALL_COLUMNS, callIdOf, changeCall, decodeWaiters, encodeWaiters, findOwnedCall } from './call-row.ts';
 import { hasRoom, slotName } from './queue.ts';
 import { expiryOf, findLoopEnd, findSession, isTokenOf, markSeen, sessionEnding } from './session-row.ts';
+
+const UNKNOWN_SESSION: AcceptAnswer = { kind: 'unauthenticated', ending: 'unknown' };
 
 /** The whole of accept: who asks, what the key stands for, whether there is room; only then the first write. */
 export function acceptCall(transaction: Transaction, request: AcceptRequest): AcceptAnswer {
@@ -18,16 +22,20 @@ export function acceptCall(transaction: Transaction, request: AcceptRequest): Ac
   if (session === undefined) return { kind: 'unauthenticated', ending: 'unknown' };
   if (ending !== undefined && ending !== 'run-ended') return { kind: 'unauthenticated', ending };
 
-  const last = findLastGeneration(transaction, request.callId);
-  const released = last !== undefined && last.state === 'settled' && last.releaseKey === 1;
-  if (last !== undefined && !released) return joinCall(transaction, session, last, request);
+  const callId = callIdOfAgents(tagOf(session.identity), request.callId);
+  const last = findLastGeneration(transaction, callId);
+  // Two names of agents with one tag.
+  if (last !== undefined && !isSameAgent(last.identity, session.identity)) return UNKNOWN_SESSION;
+  const known = holdsKey(last) ? last : findOfEarlierRelease(transaction, session, request.callId, callId);
+  if (known !== undefined) return joinCall(transaction, session, known, request);
   if (ending === 'run-ended') return refuseEndedRun(transaction, session, request.run);
 
   const slot = findPlace(transaction, session, request);
   const overload = checkAdmission(transaction, request, slot, session.scope);
   if (overload !== undefined) return overload;
   markSeen(transaction, session);
-  const call = newCall(transaction, session, request, slot, (last?.generation ?? 0) + 1);
+  const own = callId === request.callId ? request : { ...request, callId };
+  const call = newCall(transaction, session, own, slot, (last?.generation ?? 0) + 1);
   writeCall(transaction, session, request, call);
   return { kind: 'accepted', callId: callIdOf(call) };
 }
@@ -64,6 +72,24 @@ function findLastGeneration({ database }: Transaction, keyId: string): CallRow |
     `SELECT ${CALL_COLUMNS} FROM call WHERE keyId = ? ORDER BY generation DESC LIMIT 1`,
     keyId,
   );
+}
+
+function holdsKey(call: CallRow | undefined): call is CallRow {
+  return call !== undefined && !(call.state === 'settled' && call.releaseKey === 1);
+}
+
+/**
+ * Earlier releases kept a key under its subject alone. Such a call is the answer for the agents that made it; for all others it is not
+ * there, so that neither a replay nor a conflict tells that the key is in use.
+ */
+function findOfEarlierRelease(
+  transaction: Transaction,
+  session: SessionRow,
+  asked: string,
+  callId: string,
+): CallRow | undefined {
+  const found = asked === callId ? undefined : findLastGeneration(transaction, asked);
+  return holdsKey(found) && isSameAgent(found.identity, session.identity) ? found : undefined;
 }
 
 /** Same key again: replay, one more waiter, or a conflict. */

@@ -1,6 +1,7 @@
 import type { CancelAnswer, CancelRequest } from '../../../ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { mayReach } from './agents.ts';
 import { findApproval } from './approval-row.ts';
 import { changeCall, findCall } from './call-row.ts';
 import { endCall } from './end-call.ts';
@@ -8,7 +9,7 @@ import { findSession, isTokenOf, sessionEnding } from './session-row.ts';
 
 export function cancelCall(transaction: Transaction, request: CancelRequest): CancelAnswer {
   const call = findCall(transaction, request.callId);
-  if (call === undefined || !mayCancel(transaction, request)) return 'unknown';
+  if (call === undefined || !mayCancel(transaction, call, request)) return 'unknown';
   if (call.state === 'settled') return 'settled';
   if (call.state === 'running') {
     if (call.cancelRequested === 0) {
@@ -39,11 +40,11 @@ function chooseOutcome(transaction: Transaction, call: CallRow, request: CancelR
   return approval?.mayHaveRun === 1 ? request.outcomeIfHeld : request.outcomeIfParked;
 }
 
-/** A caller cancels calls of its own subject only; somebody else's look as if they did not exist. */
-function mayCancel(transaction: Transaction, { callId, session: shown }: CancelRequest): boolean {
+/** A caller cancels its own calls and those of its delegates; the calls of other agents look as if they did not exist. */
+function mayCancel(transaction: Transaction, call: CallRow, { session: shown }: CancelRequest): boolean {
   if (shown === undefined) return true;
   const session = findSession(transaction, shown.id);
   if (session === undefined || !isTokenOf(session, shown.tokenDigest)) return false;
   if (sessionEnding(transaction, session) !== undefined) return false;
-  return callId.startsWith(`0.${session.scope}.`);
+  return mayReach(session.identity, call.identity);
 }

@@ -2,7 +2,9 @@ import type { CallId } from '../../../domain/ids.ts';
 import { effectKey, RESULT_NAME, type EffectBody } from '../../../domain/platform-effect.ts';
 import type { RedirectRequest, SendRedirectsRequest } from '../../../ports/outbound-store.ts';
 import { encode } from '../../../wire/message-pack.ts';
+import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
+import { mayReach } from './agents.ts';
 import { findCall } from './call-row.ts';
 import { findEffect, insertEffect } from './effect-row.ts';
 import { findSession, isTokenOf, sessionEnding } from './session-row.ts';
@@ -13,7 +15,8 @@ const RESULT = encode({ kind: 'result' } satisfies EffectBody);
 
 export function redirectCall(transaction: Transaction, request: RedirectRequest): 'redirected' | 'sent' | 'unknown' {
   const { callId, platform, channel, origin, afterMs, deliverWithinMs } = request;
-  if (findCall(transaction, callId) === undefined || !isOwn(transaction, request)) return 'unknown';
+  const call = findCall(transaction, callId);
+  if (call === undefined || !isOwn(transaction, call, request)) return 'unknown';
   if (findEffect(transaction, effectKey(callId, RESULT_NAME)) !== undefined) return 'sent';
   transaction.database.run(
     'INSERT OR REPLACE INTO redirect VALUES (?, ?, ?, ?, ?, ?)',
@@ -27,11 +30,11 @@ export function redirectCall(transaction: Transaction, request: RedirectRequest)
   return 'redirected';
 }
 
-/** Of the session's own subject; somebody else's call looks as if it did not exist. */
-function isOwn(transaction: Transaction, { callId, session: shown }: RedirectRequest): boolean {
+/** A call of the session's agent or of its delegates; the call of another agent looks as if it did not exist. */
+function isOwn(transaction: Transaction, call: CallRow, { session: shown }: RedirectRequest): boolean {
   const session = findSession(transaction, shown.id);
   if (session === undefined || !isTokenOf(session, shown.tokenDigest)) return false;
-  return sessionEnding(transaction, session) === undefined && callId.startsWith(`0.${session.scope}.`);
+  return sessionEnding(transaction, session) === undefined && mayReach(session.identity, call.identity);
 }
 
 export function dropRedirect({ database }: Transaction, callId: CallId): 'dropped' | 'none' {

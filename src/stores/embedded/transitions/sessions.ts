@@ -1,3 +1,4 @@
+import type { Actor } from '../../../domain/actor.ts';
 import { planeError } from '../../../domain/errors.ts';
 import { parseScopedId, type RunId, type SessionId } from '../../../domain/ids.ts';
 import {
@@ -36,7 +37,7 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
     { session: request.id, run: request.run },
   );
   database.run(
-    `INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '[]')`,
+    `INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '[]', ?)`,
     request.id,
     scoped.scope,
     JSON.stringify(request.identity),
@@ -45,6 +46,7 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
     expiresAt,
     Math.ceil(request.idleMs),
     now,
+    request.actor === undefined ? null : JSON.stringify(request.actor),
   );
   database.run('INSERT INTO run (session, run, startedAt) VALUES (?, ?, ?)', request.id, request.run, now);
   if (request.delegatedBy !== undefined) {
@@ -180,6 +182,7 @@ function toSession({ database }: Transaction, row: SessionRow): Session {
     id: row.id as SessionId,
     identity: JSON.parse(row.identity) as Identity,
     openedAt: row.openedAt,
+    ...(row.openedBy === null ? {} : { openedBy: JSON.parse(row.openedBy) as Actor }),
     expiresAt: row.expiresAt,
     idleMs: row.idleMs,
     lastSeenAt: row.lastSeenAt,

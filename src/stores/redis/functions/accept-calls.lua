@@ -20,17 +20,17 @@ local held = { lane = lane, now = now, calls = redis.call('ZCARD', live) - 1, by
   retained = tonumber(facts[4]) or 0, parked = tonumber(facts[7]) or 0, audit_late = audit_is_late(facts[5] or '0', facts[6], now) }
 local calls_before = held.calls
 
-local ids, heads, head_of = {}, {}, {}
+local heads, head_of = {}, {}
 for at = FIRST, #ARGV, STRIDE do
-  local number, head = #ids + 1, ARGV[at + 1]
-  ids[number] = ARGV[at]
+  local number, head = #head_of + 1, ARGV[at + 1]
   if #head > 4 then
     heads[#heads + 1] = open_head(lane, head, now, now_text, epoch, window)
     head_of[number] = heads[#heads]
   else
-    head_of[number] = heads[tonumber(head)]
+    head_of[number] = heads[tonumber(head)] or { ending = 'unknown' }
   end
 end
+local ids, earlier = agents.call_ids(head_of, ARGV, FIRST, STRIDE)
 local stored = redis.call('HMGET', calls, unpack(ids))
 local counts, uses = window_counts(lane, heads, live, now)
 local run_names, runs = open_runs(lane, heads)
@@ -64,6 +64,7 @@ local function attach(head, correlation, found)
 end
 
 local function answer_known(known, head, digest, correlation)
+  if not agents.own(known, head.identity) then return { 'UNAUTHENTICATED', 'unknown' } end
   -- Overwritten by hand: whose it was is not known any more, and the key cannot be given to anybody else.
   if not known.record or known.record[DIGEST] ~= digest then return { 'CONFLICT', known.id } end
   if known.ending then return { 'REPLAYED', known.id, known.ending.outcome } end
@@ -113,28 +114,29 @@ local function enqueue(call_id, head, digest, envelope, correlation)
 end
 
 local function accept(number, at)
-  local asked, head = ids[number], head_of[number]
-  if not head or (head.ending and not head.rest_ms) then return { 'UNAUTHENTICATED', head and head.ending or 'unknown' } end
-  -- The key belongs to this subject, or nobody's business is touched.
-  if string.find(asked, head.shape.prefix, 1, true) ~= 1 or seen[asked] then return { 'UNAUTHENTICATED', 'unknown' } end
-  seen[asked] = true
-  local call_id, continues = asked, nil
+  local own, head = ids[number], head_of[number]
+  if head.ending and not head.rest_ms then return { 'UNAUTHENTICATED', head.ending } end
+  -- The key belongs to the agents of this session, or nobody's business is touched.
+  if string.find(own, head.own_prefix, 1, true) ~= 1 or seen[own] then return { 'UNAUTHENTICATED', 'unknown' } end
+  seen[own] = true
+  local call_id, continues, known = own, nil, nil
   if stored[number] then
-    local known
-    known, call_id, continues = find_call(lane, asked, stored[number])
-    if known then return answer_known(known, head, ARGV[at + 2], ARGV[at + 4]) end
+    known, call_id, continues = find_call(lane, own, stored[number])
+  else
+    known = agents.earlier_call(lane, ARGV[at], earlier[number] and stored[earlier[number]], head.identity)
   end
+  if known then return answer_known(known, head, ARGV[at + 2], ARGV[at + 4]) end
   -- Nothing is written: refused calls neither prolong the rest nor fill the store. A caller of an earlier release reads two words only.
   if head.rest_ms then return { 'UNAUTHENTICATED', 'run-unknown', text(head.rest_ms) } end
   local envelope = ARGV[at + 3]
   local what, room_ms = shares.overload_call(held, limits, head, #envelope)
   if what then return { 'OVERLOADED', what, room_ms and text(room_ms) or '' } end
   enqueue(call_id, head, ARGV[at + 2], envelope, ARGV[at + 4])
-  if continues then redis.call('HSET', calls, asked, continues) end
-  return continues and { 'ACCEPTED', call_id } or 'ACCEPTED'
+  if continues then redis.call('HSET', calls, own, continues) end
+  return call_id ~= ARGV[at] and { 'ACCEPTED', call_id } or 'ACCEPTED'
 end
 
-for number = 1, #ids do answers[number] = accept(number, FIRST + (number - 1) * STRIDE) end
+for number = 1, #head_of do answers[number] = accept(number, FIRST + (number - 1) * STRIDE) end
 if held.calls > calls_before then
   save_fresh()
   redis.call('HINCRBY', meta, 'liveBytes', text(added_bytes))

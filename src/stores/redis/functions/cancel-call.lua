@@ -9,14 +9,14 @@ local incarnation, lane, call_id, session, token_digest = ARGV[1], ARGV[2], ARGV
 local outcome, outcome_if_held, outcome_if_parked, detail, retention = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
+local bytes = redis.call('HGET', calls, call_id)
 if session ~= '' then
   local prefix = scope_prefix(session)
   local known, _, _, ending = live_session(lane, session, '', now_ms())
   if not prefix or not known or known.token ~= redis.sha1hex(token_digest) then return 'UNKNOWN' end
   if ending and ending ~= 'run-unknown' then return 'UNKNOWN' end
-  if string.sub(call_id, 1, #prefix) ~= prefix then return 'UNKNOWN' end
+  if string.sub(call_id, 1, #prefix) ~= prefix or not agents.reach_call(known.identity, call_id, bytes) then return 'UNKNOWN' end
 end
-local bytes = redis.call('HGET', calls, call_id)
 if is_settled(bytes) then return 'SETTLED' end
 local record = read_record(bytes)
 if not record then return 'UNKNOWN' end

@@ -1,11 +1,11 @@
 --[[ Open a session with its first run, in one step with its audit record. Repeating it changes nothing. One that is delegated is noted
   with its delegator, which must live.
   KEYS     meta, sessions, audit
-  ARGV     incarnation, lane, session, run, identity, tokenDigest, lifetimeMs, idleMs, delegatedBy, detail
+  ARGV     incarnation, lane, session, run, identity, tokenDigest, lifetimeMs, idleMs, delegatedBy, detail, openedBy
   RETURNS  OPENED | ENDED ]]
 local meta, sessions, audit = KEYS[1], KEYS[2], KEYS[3]
-local incarnation, lane, session, run, identity, token_digest, lifetime_ms, idle_ms, delegated_by, detail =
-  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local incarnation, lane, session, run, identity, token_digest, lifetime_ms, idle_ms, delegated_by, detail, opened_by =
+  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 -- Kept past its end, so that a late call hears "expired" and not "unknown".
 local MEMORY_MS = 3600000
 
@@ -37,6 +37,8 @@ end
 expires_at = text(expires_at)
 local facts = table.concat({ redis.sha1hex(token_digest), expires_at, idle_ms, text(now), identity }, '\n')
 redis.call('HSET', key, 'facts', facts, 'seen', text(now), run_field(run), opened_run(now))
+-- A process of an earlier release does not say it.
+if opened_by and opened_by ~= '' then redis.call('HSET', key, 'openedBy', opened_by) end
 redis.call('PEXPIREAT', key, text(tonumber(expires_at) + MEMORY_MS))
 redis.call('ZADD', sessions, expires_at, session)
 return { 'OPENED', expires_at }

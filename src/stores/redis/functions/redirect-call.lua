@@ -1,4 +1,4 @@
---[[ Have the outcome of a call sent to a channel once it has settled, from a time on. Only by a session of the call's own subject.
+--[[ Have the outcome of a call sent to a channel once it has settled, from a time on. Only by a session that reaches the call: of its agent, or of one that this agent acts for.
   KEYS     meta, calls
   ARGV     incarnation, lane, callId, session, tokenDigest, resultKey, platform, channel, origin, afterMs, deliverMs
   RETURNS  REDIRECTED | SENT | UNKNOWN ]]
@@ -12,7 +12,8 @@ local prefix = scope_prefix(session)
 local known, _, _, ending = live_session(lane, session, '', now)
 if not prefix or not known or known.token ~= redis.sha1hex(token_digest) then return 'UNKNOWN' end
 if ending and ending ~= 'run-unknown' then return 'UNKNOWN' end
-if string.sub(call_id, 1, #prefix) ~= prefix or redis.call('HEXISTS', calls, call_id) == 0 then return 'UNKNOWN' end
+if string.sub(call_id, 1, #prefix) ~= prefix then return 'UNKNOWN' end
+if not agents.reach_call(known.identity, call_id, redis.call('HGET', calls, call_id)) then return 'UNKNOWN' end
 if redis.call('EXISTS', outbound.key(lane, result_key)) == 1 then return 'SENT' end
 redis.call('HSET', lane .. 'redirect:' .. call_id, 'platform', platform, 'channel', channel, 'origin', origin, 'deliverMs', deliver_ms)
 redis.call('ZADD', lane .. 'redirects', text(now + after_ms), call_id)

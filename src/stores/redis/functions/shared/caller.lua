@@ -50,14 +50,19 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
     vouched = parent_vouches(lane, shape.session_id, vouches)
   end
   if not vouched then return { ending = 'unknown' } end
-  if ending == 'run-ended' then return { ending = ending, shape = shape, rest_ms = math.max(0, run_opened - now) } end
-  if ending then return { ending = ending } end
+  if ending and ending ~= 'run-ended' then return { ending = ending } end
+  local own_prefix = shape.prefix .. agents.of(session.identity).tag
+  if ending then
+    return { ending = ending, shape = shape, identity = session.identity, own_prefix = own_prefix,
+      rest_ms = math.max(0, run_opened - now) }
+  end
   local frame = frame_of(shape, shape.is_serial and '1' or window_text)
   local deadline = text_of(now + shape.deadline_ms)
   local facts = session.identity .. shape.before .. epoch .. '\n' .. text_of(expires_at) .. '\n' .. now_text .. '\n' .. deadline
     .. shape.behind
   -- From the window on, what `window_counts` and `open_runs` fill in.
   return { shape = shape, frame = frame, place = frame.name, limit = frame.limit, facts = facts,
+    identity = session.identity, own_prefix = own_prefix,
     framed_facts = framed_facts(frame, facts), deadline = deadline, stream = stream_key(lane, shape.pool), seen_at = seen_at,
     idle_ms = session.idle_ms, run_name = shape.run_name, run_opened = run_opened, window = false, use = false,
     run = false, run_facts = '', attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tool_tag = '', tool_count = 0,

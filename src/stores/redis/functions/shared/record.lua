@@ -13,7 +13,7 @@ local QUEUED, RUNNING, PARKED = 'q', 'r', 'p'
 local STATE_NAMES = { q = 'queued', r = 'running', p = 'parked' }
 
 -- Lines of the facts: identity, session, run, epoch, sessionExpiresAt, acceptedAt, deadline, events and tool.
-local SESSION, RUN, ACCEPTED_AT, DEADLINE, TOOL = 2, 3, 6, 7, 9
+local IDENTITY, SESSION, RUN, ACCEPTED_AT, DEADLINE, TOOL = 1, 2, 3, 6, 7, 9
 
 local function is_settled(bytes)
   return bytes and string.byte(bytes) == SETTLED_BYTE

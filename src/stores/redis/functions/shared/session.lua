@@ -1,5 +1,5 @@
 --[[ A session is a hash: `facts`, which do not change (token, expiresAt, idleMs, openedAt and identity, one line each) but for a
-  line `revoked` before them once it is, `seen`, its runs, what was offered to each, and `loops`: the latest runs that loop detection
+  line `revoked` before them once it is, `seen`, `openedBy` (JSON), its runs, what was offered to each, and `loops`: the latest runs that loop detection
   ended, one line each with the run, when it ended, and from when on its conversation may have a new run. ]]
 local REVOKED = 'revoked\n'
 
@@ -20,6 +20,63 @@ local function opens_at(lane, session_id, run)
     if ended_run == run then found = tonumber(opens) end
   end
   return found
+end
+
+--[[ The agents of an identity: the session's own agent, then those it acts for, one line each. Keys belong to them: the last part of a
+  call's id begins with their tag. The same as `agentsTag` and `keyOfAgents` in wire/digest.ts. ]]
+local agents = { LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_' }
+
+-- The first characters of a SHA-1 in base64url. Three hexadecimal digits are two of them.
+function agents.digest(text, characters)
+  local hex, made = redis.sha1hex(text), {}
+  for at = 1, characters / 2 do
+    local bits = tonumber(string.sub(hex, at * 3 - 2, at * 3), 16)
+    local high, low = math.floor(bits / 64) + 1, bits % 64 + 1
+    made[at] = string.sub(agents.LETTERS, high, high) .. string.sub(agents.LETTERS, low, low)
+  end
+  return table.concat(made)
+end
+
+-- Without a name for an identity that was overwritten by hand: it reaches nothing.
+agents.of = remember(function(identity)
+  local readable, known = pcall(cjson.decode, identity)
+  if not readable or type(known) ~= 'table' or type(known.agent) ~= 'string' then return { names = '', tag = '' } end
+  local names = table.concat({ known.agent, unpack(known.delegators or {}) }, '\n')
+  return { names = names, tag = agents.digest(names, 8) }
+end)
+
+-- Whether a session with the first identity may see a call of the second, of the same subject: its own, or one of its delegates.
+function agents.reach(viewer, maker)
+  local own, others = agents.of(viewer).names, agents.of(maker).names
+  return own ~= '' and (others == own or string.sub(others, -#own - 1) == '\n' .. own)
+end
+
+function agents.same(one, other)
+  return one == other or agents.reach(one, other) and agents.reach(other, one)
+end
+
+-- The id that a key has for these agents. One with their tag is theirs already; every other one becomes another key.
+function agents.own_id(own_prefix, prefix, asked)
+  if string.sub(asked, 1, #own_prefix) == own_prefix or string.sub(asked, 1, #prefix) ~= prefix then return asked end
+  return own_prefix .. agents.digest(string.sub(asked, #prefix + 1), 14)
+end
+
+--[[ The ids of a batch of calls, each under the agents of its head. Behind them the ids of those calls that were asked for under
+  another one, which is how earlier releases kept them; `earlier` says where. ]]
+function agents.call_ids(heads, args, first, stride)
+  local ids, earlier = {}, {}
+  for number = 1, #heads do
+    local head, asked = heads[number], args[first + (number - 1) * stride]
+    ids[number] = head.own_prefix and agents.own_id(head.own_prefix, head.shape.prefix, asked) or asked
+  end
+  for number = 1, #heads do
+    local asked = args[first + (number - 1) * stride]
+    if ids[number] ~= asked then
+      ids[#ids + 1] = asked
+      earlier[number] = #ids
+    end
+  end
+  return ids, earlier
 end
 
 -- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did, and what it says of the run:

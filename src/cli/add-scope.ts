@@ -1,0 +1,14 @@
+import type { TokenScope } from '../domain/gateway-token.ts';
+import { usage } from './command-failure.ts';
+
+/** One more value of a repeated `--scope`. */
+export function addScope(
+  known: readonly TokenScope[],
+  word: string,
+  before: readonly TokenScope[] = [],
+): readonly TokenScope[] {
+  const scope = known.find((one) => one === word);
+  if (scope === undefined) throw usage(`--scope: Expected one of ${known.join(', ')}.`);
+  if (before.includes(scope)) throw usage(`--scope ${scope} is given twice.`);
+  return [...before, scope];
+}

@@ -1,0 +1,37 @@
+import { agentsOf, isSameAgent as isSame, reaches } from '../../../domain/agent.ts';
+import type { Identity } from '../../../domain/session.ts';
+import { agentsTag } from '../../../wire/digest.ts';
+
+interface KnownIdentity {
+  readonly identity: Identity;
+  readonly tag: string;
+}
+
+const MAX_KNOWN = 1_024;
+const known = new Map<string, KnownIdentity>();
+
+/** Kept, because every accept asks for it: sessions and their calls have the same text. */
+function read(identityText: string): KnownIdentity {
+  const found = known.get(identityText);
+  if (found !== undefined) return found;
+  const identity = JSON.parse(identityText) as Identity;
+  const made = { identity, tag: agentsTag(agentsOf(identity)) };
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(identityText, made);
+  return made;
+}
+
+/** What call ids of these agents have in them. */
+export function tagOf(identityText: string): string {
+  return read(identityText).tag;
+}
+
+/** The same agent, acting for the same agents. */
+export function isSameAgent(one: string, other: string): boolean {
+  return one === other || isSame(read(one).identity, read(other).identity);
+}
+
+/** Whether a session with the first identity may see a call with the second. */
+export function mayReach(viewer: string, maker: string): boolean {
+  return reaches(read(viewer).identity, read(maker).identity);
+}
