@@ -117,7 +117,7 @@ export const ACCEPT: readonly Mutant[] = [
     bug: 'Accept on Redis does not look whether the call id is of the caller’s own subject.',
     file: lua('accept-calls'),
     find: 'string.find(own, head.own_prefix, 1, true) ~= 1 or seen[own]',
-    replace: 'seen[asked]',
+    replace: 'seen[own]',
     caughtBy: [{ file: REDIS, title: "accept refuses a call id of another subject's scope" }],
   },
   {
