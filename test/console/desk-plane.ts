@@ -100,7 +100,10 @@ export async function startDesk({ policy = POLICY }: DeskOptions = {}): Promise<
   const bearerOf = ({ agent = 'support', subject = 'lena' }: Asker = {}): Promise<string> => {
     const name = `${agent} ${subject}`;
     const opened =
-      bearers.get(name) ?? api('POST', '/v1/sessions', { agent, subject }).then((one) => String(one['bearer']));
+      bearers.get(name) ??
+      api('POST', '/v1/tokens', { name, scopes: ['agent'], identity: { agent, subject } }).then((one) =>
+        String(one['text']),
+      );
     bearers.set(name, opened);
     return opened;
   };

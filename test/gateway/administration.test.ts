@@ -98,7 +98,7 @@ describe.each(['embedded', 'redis'] as const)('administration of a deployment on
     const origin = gateway.url;
     const headers = { origin, 'sallyport-console': '1', 'sec-fetch-site': 'same-origin' };
     const logIn = (json: object) => gateway.request('/v1/login', { method: 'POST', json, headers });
-    const { link } = await gateway.folder.json('gateway', 'login-link');
+    const { link } = await gateway.folder.json('gateway', 'login-link', '--name', 'rosa');
     const code = String(link).split('#')[1]!;
     const loggedIn = await logIn({ code });
     expect(loggedIn.status).toBe(204);
@@ -115,7 +115,7 @@ describe.each(['embedded', 'redis'] as const)('administration of a deployment on
     expect(refused).toMatchObject({ by: 'unknown', via: 'console', detail: expect.stringContaining('a login link') });
     const logins = await untilRecorded('event=login.succeeded', 2);
     expect(logins).toMatchObject([
-      { by: 'bearer of a login link', via: 'console', tokenName: 'console' },
+      { by: 'bearer of a login link', via: 'console', tokenName: 'rosa' },
       {
         by: 'operator ops',
         via: 'console',
@@ -127,7 +127,7 @@ describe.each(['embedded', 'redis'] as const)('administration of a deployment on
     const offered = await untilRecorded('event=login.offered');
     expect(offered.map(({ token }) => token)).toContain(logins[0]!.bearer);
     const [last] = (await untilRecorded('event=plane.paused', 3)).slice(-1);
-    expect(last).toMatchObject({ by: 'operator console', via: 'console', bearer: logins[0]!.token });
+    expect(last).toMatchObject({ by: 'operator rosa', via: 'console', bearer: logins[0]!.token });
     expect(JSON.stringify([...logins, ...offered])).not.toContain(code);
   });
 

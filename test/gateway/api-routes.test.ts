@@ -48,7 +48,7 @@ const SCOPES: Record<string, string> = {
   'DELETE /agents/{name}': 'admin',
   'GET /catalog': 'operator',
   'GET /toolkit': 'agent',
-  'POST /sessions': 'operator',
+  'POST /sessions': 'sessions',
   'GET /sessions': 'operator',
   'GET /sessions/{id}': 'agent operator',
   'DELETE /sessions/{id}': 'operator',

@@ -62,9 +62,10 @@ describe.each(['embedded', 'redis'] as const)('a gateway of the %s store', (stor
   });
 
   it('lets the bearer of a session act in it, as an agent, until it is revoked', async () => {
+    const opener = await gateway.makeToken({ scopes: ['sessions'] });
     const opened = await gateway.request('/v1/sessions', {
       method: 'POST',
-      token: operator,
+      token: opener,
       json: { subject: 'somebody', agent: 'assistant' },
     });
     const { id, bearer } = (await opened.json()) as { id: string; bearer: string };
