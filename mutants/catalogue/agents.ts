@@ -64,7 +64,7 @@ export const AGENTS: readonly Mutant[] = [
     file: `${TRANSITIONS}accept-call.ts`,
     find: 'const found = asked === callId ? undefined : findLastGeneration(transaction, asked);',
     replace: 'const found = asked === callId ? findLastGeneration(transaction, asked) : undefined;',
-    caughtBy: [{ file: UPGRADE, title: 'schema 6 goes on with its queued, running and parked calls' }],
+    caughtBy: [{ file: UPGRADE, title: 'goes on with its queued, running and parked calls' }],
   },
   {
     id: 'agents-cancel-each-others-calls-redis',
@@ -89,7 +89,7 @@ export const AGENTS: readonly Mutant[] = [
     find: 'if (record === undefined || !reaches(identity, record.identity)) throw',
     replace: 'if (record === undefined) throw',
     caughtBy: [
-      { file: OVER_HTTP, title: 'GET /v1/calls/ID of the call of another agent is answered like an unknown id' },
+      { file: OVER_HTTP, title: 'of the call of another agent is answered like an unknown id' },
       { file: 'src/client/agents-of-one-subject.test.ts', title: 'result and wait find no call of another agent' },
     ],
   },

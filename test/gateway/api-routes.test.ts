@@ -28,7 +28,7 @@ const ROUTES = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 /** Who may do what. A route that is missing here, or has other scopes, is a decision that nobody made. */
 const SCOPES: Record<string, string> = {
-  'GET /me': 'agent operator approver admin',
+  'GET /me': 'agent operator approver sessions admin',
   'POST /calls': 'agent',
   'GET /calls': 'operator',
   'GET /calls/{id}': 'agent operator',
