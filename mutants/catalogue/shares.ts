@@ -47,23 +47,6 @@ export const SHARES: readonly Mutant[] = [
     caughtBy: [{ file: EMBEDDED, title: 'ask refuses what would exceed the parked or the live bytes' }],
   },
   {
-    id: 'edited-arguments-count-as-parked',
-    bug: 'Arguments that an approver edited are subtracted from the parked bytes on Redis, which never held them.',
-    file: lua('decide-approval'),
-    find: "resolve_approval(lane, call_id, record, 'allowed', always and 'allow-always' or 'allow-once', now)\nif has_edited then keep_edited(lane, meta, record, id, edited) end",
-    replace:
-      "if has_edited then keep_edited(lane, meta, record, id, edited) end\nresolve_approval(lane, call_id, record, 'allowed', always and 'allow-always' or 'allow-once', now)",
-    caughtBy: [{ file: REDIS, title: 'what a subject uses is exact' }],
-  },
-  {
-    id: 'forgotten-generations-count-twice',
-    bug: 'A key that was released and used again is subtracted from its subject’s kept bytes once for each use.',
-    file: lua('forget-calls'),
-    find: 'forget_at <= now and not seen[call_id]',
-    replace: 'forget_at <= now',
-    caughtBy: [{ file: REDIS, title: 'counts each of its outcomes once' }],
-  },
-  {
     id: 'old-lanes-start-at-zero',
     bug: 'A lane of an earlier release counts none of the calls that it already has.',
     file: lua('shared/shares'),
