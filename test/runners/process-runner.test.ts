@@ -160,6 +160,8 @@ describe('ProcessRunner with friendly tools', () => {
     });
     const counts = await Promise.all(runs);
     expect(Math.max(...seen)).toBe(1);
+    // All of them are processes of this runner: one for each single call, and one at least for the others.
+    expect(runner.stats.started).toBeGreaterThanOrEqual(4);
     // A process of one call counts from 1, whatever ran before it.
     expect(counts.filter((_, at) => at % 2 === 1)).toEqual([1, 1, 1]);
   });
