@@ -55,7 +55,7 @@ async function acceptDifferent(
         liveBytes: limits.liveBytes,
         retainedBytes: limits.retainedBytes,
         window: limits.subjectWindow,
-        subjectLimits: `${limits.subjectBacklog} ${shares.liveBytes} ${shares.retainedBytes}`,
+        backlog: `${limits.subjectBacklog} ${shares.liveBytes} ${shares.retainedBytes}`,
       },
       each: toArguments(requests),
     });

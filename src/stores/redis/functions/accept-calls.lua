@@ -2,11 +2,12 @@
   `head` is what many calls of a batch share (see shared/caller.lua): its text the first time, afterwards its number. No call id
   may stand twice in a batch. Whatever can be wrong is looked at before the first write. One word is the answer for all calls.
   KEYS     meta, live, calls
-  ARGV     incarnation, lane, liveCalls, liveBytes, retainedBytes, window, subjectLimits
+  ARGV     incarnation, lane, liveCalls, liveBytes, retainedBytes, window, backlog
   EACH     callId, head, digest, envelope, correlation
   RETURNS  ACCEPTED | ATTACHED | REPLAYED | CONFLICT | UNAUTHENTICATED | OVERLOADED ]]
 local meta, live, calls = KEYS[1], KEYS[2], KEYS[3]
 local incarnation, lane = ARGV[1], ARGV[2]
+-- `backlog` also has the shares of the subject behind it, which a caller of an earlier release does not send.
 local window, limits = ARGV[6], shares.limits(ARGV[3], ARGV[4], ARGV[5], ARGV[7])
 local FIRST, STRIDE = 8, 5
 local MOST_WAITERS = 1000
