@@ -133,4 +133,17 @@ export const ROWS_B: readonly Mutant[] = [
       },
     ],
   },
+  {
+    id: 'exit-codes-are-no-failures',
+    bug: 'A result with a non-zero exit code counts as a success.',
+    file: 'src/stages/execute/judge-result.ts',
+    find: 'Number.isInteger(code) && code !== 0',
+    replace: 'Number.isInteger(code) && code < -99',
+    caughtBy: [
+      {
+        file: 'test/plane/gate-loops.test.ts',
+        title: 'of programs that return a non-zero exit code are stopped as failures',
+      },
+    ],
+  },
 ];

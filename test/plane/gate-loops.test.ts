@@ -126,6 +126,14 @@ describe.each(BACKENDS)('loops on %s', (backend) => {
     ]);
   });
 
+  it('of programs that return a non-zero exit code are stopped as failures', async () => {
+    const failing = await times(21, (index) => callFor(plane, session, 'desk.weigh', { text: `letter ${index}` }));
+    expect(shorten(failing.map(codeOf))).toEqual([
+      ['TOOL_FAILED', 20],
+      ['LOOP_BLOCKED', 1],
+    ]);
+  });
+
   it('of wrong arguments, and of a tool that the agent may not use, are stopped', async () => {
     await plane.setPolicy({
       ...OPEN_POLICY,

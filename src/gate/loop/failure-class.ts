@@ -33,7 +33,7 @@ interface Structure {
 
 const NAMING = ['code', 'errorCode', 'error_code', 'type', 'name', 'errno'];
 const STATES = ['status', 'statusCode', 'status_code', 'exitCode', 'exit_code'];
-const INNER = ['error', 'result', 'data', 'response', 'output'];
+const INNER = ['error', 'result', 'data', 'response', 'output', 'details', 'structuredContent'];
 
 function readStructure(value: JsonValue | undefined): Structure {
   const found: Structure = { facts: '', isNamed: false };

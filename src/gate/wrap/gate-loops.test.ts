@@ -104,6 +104,18 @@ describe('loop detection of a gate', () => {
     expect(errors[20]).toMatchObject({ code: 'LOOP_BLOCKED', by: 'same-failure' });
   });
 
+  it.each([
+    ['isError', { isError: true, content: [] }],
+    ['is_error', { is_error: true }],
+    ['an exit code', { exitCode: 1 }],
+    ['an exit code in details', { content: [], details: { exit_code: 2 } }],
+    ['an exit code in structuredContent', { structuredContent: { exitCode: 1 } }],
+  ])('counts a result that reports a failure by %s', async (_shape, result) => {
+    const failing = wrapSay(createGate(), () => result);
+    const endings = await callMany(40, (call) => failing.execute({ call }));
+    expect(firstOf(endings, 'LOOP_BLOCKED')).toBe(21);
+  });
+
   it('counts calls that are refused: by rules, hooks, or for arguments that cannot be checked', async () => {
     const ruled = wrapEcho({ policy: { rules: [{ id: 'no', verdict: 'deny' }] } });
     const hooked = wrapEcho({ hooks: [plugin(before(() => ({ block: true, reason: 'No.' })))] });

@@ -51,6 +51,30 @@ const ROWS: readonly (readonly [JsonValue, 'ok' | 'failed' | 'denied'])[] = [
   ['An Error: in the middle', 'ok'],
   ['error: lower case', 'ok'],
   [[{ success: false }], 'ok'],
+  [{ isError: true, content: [{ type: 'text', text: 'no such file' }] }, 'failed'],
+  [{ is_error: true }, 'failed'],
+  [{ isError: 'true' }, 'failed'],
+  [{ isError: false, content: [] }, 'ok'],
+  [{ success: true, isError: true }, 'failed'],
+  [{ isError: true, error: { code: 'PERMISSION_DENIED' } }, 'denied'],
+  [{ exitCode: 1, stdout: '' }, 'failed'],
+  [{ exit_code: 127 }, 'failed'],
+  [{ exit_code: '2' }, 'failed'],
+  [{ exitCode: -9 }, 'failed'],
+  [{ exitCode: 0 }, 'ok'],
+  [{ exit_code: '0' }, 'ok'],
+  [{ exitCode: null }, 'ok'],
+  [{ exitCode: 'A17' }, 'ok'],
+  [{ exitCode: 1.5 }, 'ok'],
+  [{ success: true, exitCode: 1 }, 'ok'],
+  [{ details: { exitCode: 1 } }, 'failed'],
+  [{ content: [], details: { is_error: true } }, 'failed'],
+  [{ structuredContent: { exit_code: 3 }, content: [] }, 'failed'],
+  [{ structuredContent: { isError: true } }, 'failed'],
+  [{ ok: true, details: { exitCode: 1 } }, 'ok'],
+  [{ ok: true, details: { isError: true } }, 'failed'],
+  [{ notes: { exitCode: 1 } }, 'ok'],
+  ['{"exitCode":1}', 'failed'],
   [null, 'ok'],
   [false, 'ok'],
   [0, 'ok'],
@@ -87,6 +111,12 @@ describe('judgeResult', () => {
       message: 'nothing found',
     });
     expect(judgeResult({ value: { success: false } }, [])).toMatchObject({ message: 'The tool reported a failure.' });
+    const ended = judgeResult({ value: { details: { exitCode: 3 } } }, []);
+    expect(ended).toEqual({ kind: 'failed', message: 'The program ended with exit code 3.' });
+    const text = { type: 'text', text: 'no such file' };
+    expect(judgeResult({ value: { isError: true, content: [{ type: 'image' }, text] } }, [])).toMatchObject({
+      message: 'no such file',
+    });
     const long = judgeResult({ value: { error: 'x'.repeat(10_000) } }, []);
     expect(long.kind === 'failed' && long.message.length).toBe(2001);
   });

@@ -13,15 +13,18 @@ const NO_MESSAGE = { failed: 'The tool reported a failure.', denied: 'The tool r
 const MAX_PARSED = 256 * 1024;
 const MAX_MESSAGE = 2000;
 /** Where wrappers put the inner result. Other fields are the tool's subject matter. */
-const WRAPPERS = ['result', 'data', 'response', 'output'];
+const WRAPPERS = ['result', 'data', 'response', 'output', 'details', 'structuredContent'];
+const EXIT_CODES = ['exitCode', 'exit_code'];
 
 /**
  * Whether a cleanly returned result reports failure or denial. Decided from structure, in this order:
  *  - `success` or `ok`: false, 0 or "false" is a failure; true, 1 or "true" settles it for this level;
+ *  - `isError` or `is_error`: true, 1 or "true" is a failure, also next to a success;
+ *  - `exitCode` or `exit_code`: a number other than 0 is a failure;
  *  - `error`: anything but null, false, 0, "" or empty is a failure;
  *  - `status`: a word of the closed lists;
- *  - the same once more inside `result`, `data`, `response`, `output`; below an explicit success only an explicit
- *    `success: false` counts there, because a fetched record may well have an error or a status of its own.
+ *  - the same once more inside `result`, `data`, `response`, `output`, `details`, `structuredContent`; below an explicit
+ *    success only an explicit flag counts there, because a fetched record may well have an error or a status of its own.
  * Text that is a JSON object is parsed first. Of other text only two forms report anything: what matches a pattern
  * the tool declared (denied), and what starts with `Error:` (failed). Words in free text are never judged.
  */
@@ -63,6 +66,7 @@ function judgeLevel(object: JsonObject, onlyFlags: boolean): Judgement {
   const status = typeof object['status'] === 'string' ? normalise(object['status']) : '';
   if (flag === false) return report(object, DENIAL_STATUSES.includes(status));
   if (flag === true || onlyFlags) return OK;
+  if (exitCodeOf(object) !== undefined) return report(object, DENIAL_STATUSES.includes(status));
   if (isPresent(object['error'])) return report(object, DENIAL_STATUSES.includes(status));
   if (DENIAL_STATUSES.includes(status)) return report(object, true);
   return FAILURE_STATUSES.includes(status) ? report(object, false) : OK;
@@ -72,7 +76,18 @@ function judgeLevel(object: JsonObject, onlyFlags: boolean): Judgement {
 function flagOf(object: JsonObject): boolean | undefined {
   const success = readFlag(object['success']);
   const ok = readFlag(object['ok']);
-  return success === false || ok === false ? false : (success ?? ok);
+  const isError = readFlag(object['isError']) === true || readFlag(object['is_error']) === true;
+  return success === false || ok === false || isError ? false : (success ?? ok);
+}
+
+/** The exit code of a program that failed. Undefined for 0, and for a value that is not a whole number. */
+function exitCodeOf(object: JsonObject): number | undefined {
+  for (const name of EXIT_CODES) {
+    const value = object[name];
+    const code = typeof value === 'string' && /^-?\d{1,10}$/.test(value) ? Number(value) : value;
+    if (typeof code === 'number' && Number.isInteger(code) && code !== 0) return code;
+  }
+  return undefined;
 }
 
 function readFlag(value: JsonValue | undefined): boolean | undefined {
@@ -90,8 +105,22 @@ function isPresent(error: JsonValue | undefined): boolean {
 function report(object: JsonObject, saidDenied: boolean): Judgement {
   const texts = errorTexts(object);
   const kind = saidDenied || texts.some(saysRefusal) ? 'denied' : 'failed';
-  const shown = [...texts, object['message']].find((text) => typeof text === 'string' && text.trim() !== '');
-  return { kind, message: typeof shown === 'string' ? cut(shown) : NO_MESSAGE[kind] };
+  const shown = [...texts, object['message'], ...contentTexts(object['content'])].find(
+    (text) => typeof text === 'string' && text.trim() !== '',
+  );
+  return { kind, message: typeof shown === 'string' ? cut(shown) : describeWithoutText(object, kind) };
+}
+
+/** The text blocks of a result in the shape of MCP, which explains a failure there. */
+function contentTexts(content: JsonValue | undefined): (JsonValue | undefined)[] {
+  if (!Array.isArray(content)) return [];
+  return content.map((block) => (isJsonObject(block) && block['type'] === 'text' ? block['text'] : undefined));
+}
+
+function describeWithoutText(object: JsonObject, kind: 'failed' | 'denied'): string {
+  const exitCode = exitCodeOf(object);
+  if (exitCode === undefined || kind === 'denied') return NO_MESSAGE[kind];
+  return `The program ended with exit code ${exitCode}.`;
 }
 
 /** The fields that explain a failure, the readable ones first. */
