@@ -1,5 +1,6 @@
 import { readToolFailure } from '../authoring/tool-failure.ts';
-import { buildGate, type Gate, type GateOptions } from '../gate/wrap/create-gate.ts';
+import { buildGate, type Gate } from '../gate/wrap/create-gate.ts';
+import { checkGateOptions, type GateOptions } from '../gate/wrap/gate-options.ts';
 import { createEventBus } from '../observe/event-bus.ts';
 import type { Events } from '../ports/events.ts';
 import { judgeResult } from '../stages/execute/judge-result.ts';
@@ -9,6 +10,7 @@ import { tellHookFailures } from './tell-hook-failures.ts';
 
 /** The gate as a library, for agents that run tools in their own process. */
 export function createGate(options: GateOptions = {}): Gate {
+  checkGateOptions(options);
   const events = options.onEvent === undefined ? undefined : listen(options.onEvent, options.log);
   return buildGate(options, {
     policy: readGatePolicy(options),

@@ -11,7 +11,7 @@ import { NAME_PATTERN, type ToolId } from '../domain/ids.ts';
 import { isJsonObject } from '../domain/json.ts';
 import { nearNames } from '../domain/near-names.ts';
 import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
-import type { GateOptions } from '../gate/wrap/create-gate.ts';
+import type { GateOptions } from '../gate/wrap/gate-options.ts';
 
 const MOST_NAMES = 10_000;
 

@@ -6,11 +6,11 @@ import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 
-/** Where tool objects keep the schema of their input: the AI SDK, this package, Anthropic, OpenAI's responses and chat. */
+/** Where tool objects keep the schema of their input: the AI SDK, this package, Anthropic, OpenAI's responses and chat, LangChain. */
 function schemaOf(tool: object): unknown {
-  const { inputSchema, input, input_schema, parameters, function: inner } = tool as Record<string, unknown>;
+  const { inputSchema, input, input_schema, parameters, schema, function: inner } = tool as Record<string, unknown>;
   const ofFunction = isJsonObject(inner) ? inner['parameters'] : undefined;
-  return [inputSchema, input, input_schema, parameters, ofFunction].find((schema) => schema !== undefined);
+  return [inputSchema, input, input_schema, parameters, ofFunction, schema].find((found) => found !== undefined);
 }
 
 const NOTHING_FITS: ParseInput = () => ({ ok: false, problems: ['the schema of this tool cannot be used'] });

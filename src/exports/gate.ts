@@ -36,8 +36,11 @@ export {
 export type { HookCatalog } from '../gate/hooks/find-match-problems.ts';
 export type { HookSet } from '../gate/hooks/hook-set.ts';
 export { loadHooks, type FileHookSource, type HookSource } from '../gate/hooks/load-hooks.ts';
-export type { Gate, GateOptions, WrapAllOptions, WrapOptions } from '../gate/wrap/create-gate.ts';
+export { adviceOf } from '../gate/wrap/add-advice.ts';
+export type { Gate } from '../gate/wrap/create-gate.ts';
+export type { GateOptions, RunOptions, TraceOfHost, WrapAllOptions, WrapOptions } from '../gate/wrap/gate-options.ts';
 export { GateBlocked } from '../gate/wrap/gate-blocked.ts';
 export type { GateAnswer, GateApprover, GatePolicy, GateQuestion, GateReceipt } from '../gate/wrap/gate-parts.ts';
+export { toolIdOf } from '../gate/wrap/tool-id.ts';
 export { isWrapped } from '../gate/wrap/wrap-tool.ts';
 export type { DiagnosticListener, DiagnosticSubscription } from '../ports/events.ts';

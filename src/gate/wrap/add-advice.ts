@@ -14,14 +14,6 @@ export function addToResult(result: unknown, advice: string): unknown {
   return Object.hasOwn(result, 'advice') ? result : { ...result, advice };
 }
 
-/** An error with the same class and members that says more; the tool's own one stays as it was thrown. */
-export function addToError(error: unknown, advice: string): unknown {
-  if (typeof error === 'string') return join(error, advice);
-  if (!(error instanceof Error)) return error;
-  const message = { value: join(error.message, advice), writable: true, enumerable: false, configurable: true };
-  return Object.create(error, { message }) as unknown;
-}
-
 /** Content blocks of Anthropic and MCP, or texts. */
 function addToList(list: readonly unknown[], advice: string): unknown[] | undefined {
   if (list.length === 0) return undefined;
@@ -42,15 +34,32 @@ function join(text: string, advice: string): string {
 
 type ToModelOutput = (this: unknown, options: { readonly output: unknown }) => unknown;
 
-/** Results of tools that say themselves how the model reads them. Weak: who drops the result drops the entry. */
+/** Results and errors that stay what the tool gave, with the advice that belongs to them. Weak: dropping the value drops its entry. */
 const advised = new WeakMap<object, string>();
+
+/**
+ * Keeps the advice beside a value and takes an older one away. An error is never copied or changed: it may be frozen, have private fields,
+ * or be one that the platform made, and its catcher compares class and identity.
+ */
+export function adviseBeside(value: unknown, advice: string | undefined): void {
+  if (!isReference(value)) return;
+  if (advice === undefined) advised.delete(value);
+  else advised.set(value, advice);
+}
+
+/** The advice of loop detection about the call that threw this error or returned this value; undefined where there is none. */
+export function adviceOf(thrownOrReturned: unknown): string | undefined {
+  return isReference(thrownOrReturned) ? advised.get(thrownOrReturned) : undefined;
+}
+
+function isReference(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
 
 /** The AI SDK asks for what the model reads, so the result itself can stay what the program expects. */
 export const adviseInModelOutput: Advise = (result, advice) => {
   if (typeof result === 'string') return advice === undefined ? result : join(result, advice);
-  if (typeof result !== 'object' || result === null) return result;
-  if (advice === undefined) advised.delete(result);
-  else advised.set(result, advice);
+  adviseBeside(result, advice);
   return result;
 };
 
@@ -69,7 +78,7 @@ export function converterFor(tool: object): ToModelOutput {
   const convert: ToModelOutput = (options) => {
     const { output } = options;
     const converted = own === undefined ? plainOutput(output) : own.call(tool, options);
-    const advice = typeof output === 'object' && output !== null ? advised.get(output) : undefined;
+    const advice = adviceOf(output);
     return advice === undefined ? converted : whenHere(converted, (value) => addToOutput(value, advice));
   };
   converters.add(convert);

@@ -22,20 +22,15 @@ export async function approve(
   open: OpenAttempt,
   parts: GateParts,
 ): Promise<Outcome | undefined> {
-  const { approver, policy, hooks, log } = parts;
+  const { policy, hooks } = parts;
   const { tool } = call;
-  const reason = deniedAtOnce(policy, call.identity, open.history, open.attempt.raw);
-  if (reason !== undefined) return endingOutcome('immediate-decision', { tool: tool.id, reason });
-
   const askedAt = performance.now();
   const question = writeQuestion(call, asks, canonical, policy.approvers ?? []);
+  const reason = deniedAtOnce(policy, call.identity, open.history, open.attempt.raw);
   const asked: AskedEnding =
-    approver === undefined
-      ? { approvalId: '', ending: 'no-route' }
-      : await askApprover(approver, question, call.signal, {
-          log,
-          onAsked: (id) => tellAsked(call, id, question, parts),
-        });
+    reason === undefined
+      ? await ask(call, question, parts)
+      : { approvalId: '', ending: 'immediate-decision', facts: { reason } };
   const { approvalId, ending, facts } = asked;
   const { callId, session, run, identity } = call;
   const { askers, binding } = question;
@@ -60,6 +55,19 @@ export async function approve(
     binding,
   });
   return endingOutcome(ending, { tool: tool.id, ...facts });
+}
+
+async function ask(call: GatedCall, question: GateQuestion, parts: GateParts): Promise<AskedEnding> {
+  const { approver, log } = parts;
+  if (approver === undefined) return { approvalId: '', ending: 'no-route' };
+  const { callId, tool, askers, decisions } = question;
+  if (decisions.every((decision) => decision === 'deny')) {
+    const names = askers.map(({ kind, id }) => `${kind} ${id}`);
+    log.warn({ stage: 'gate', callId, tool, askers: names }, 'nobody is asked: those who ask offer no yes in common');
+    return { approvalId: '', ending: 'no-route' };
+  }
+  const onAsked = (id: string): void => tellAsked(call, id, question, parts);
+  return askApprover(approver, question, call.signal, { log, onAsked });
 }
 
 function tellAsked(call: GatedCall, id: string, { severity, timeoutMs }: GateQuestion, parts: GateParts): void {

@@ -1,56 +1,33 @@
-import type { HookedTool, HookFailed, HookHealth } from '../../domain/hook.ts';
+import type { HookFailed, HookHealth } from '../../domain/hook.ts';
 import { settingsFor } from '../../domain/loop-settings.ts';
 import type { Policy } from '../../domain/policy.ts';
-import type { Identity } from '../../domain/session.ts';
-import type { DiagnosticListener, DiagnosticSubscription, Events } from '../../ports/events.ts';
+import { parseTrace } from '../../domain/trace-context.ts';
+import type { Events } from '../../ports/events.ts';
 import type { Log } from '../../ports/log.ts';
 import { newRunId, randomId } from '../../wire/ids.ts';
-import type { HookPlugin } from '../hooks/define-hooks.ts';
 import { createGateHooks } from '../hooks/gate-hooks.ts';
 import type { HookSet } from '../hooks/hook-set.ts';
 import { registerPlugins } from '../hooks/load-hooks.ts';
 import { compileRules } from '../rules/compile-rules.ts';
 import { unmatchedVerdict } from '../rules/decide-by-rules.ts';
 import { addToResult, adviseInModelOutput, converterFor, isForModelOutput, type Advise } from './add-advice.ts';
-import { describeTool, ownName, type ToolFacts } from './describe-tool.ts';
-import { findEntryPoints, type ParameterOrder } from './entry-points.ts';
-import type { GateApprover, GatedTool, GatePolicy } from './gate-parts.ts';
+import { describeTool } from './describe-tool.ts';
+import { findEntryPoints } from './entry-points.ts';
+import {
+  checkRunOptions,
+  checkWrapAllOptions,
+  checkWrapOptions,
+  type GateOptions,
+  type RunOptions,
+  type WrapAllOptions,
+  type WrapOptions,
+} from './gate-options.ts';
+import type { GatedTool } from './gate-parts.ts';
 import { guardEntry, type GuardedTool, type ParseInput } from './guard-entry.ts';
 import type { ResultJudge } from './outcome-of.ts';
-import type { PassageNeeds } from './passage.ts';
-import { createRunMemory, type SessionMemory } from './run-memory.ts';
+import type { PassageNeeds, RunFrame } from './passage.ts';
+import { createRunMemory, createSessionMemories } from './run-memory.ts';
 import { replaceMember, wrapEntries } from './wrap-tool.ts';
-
-export interface GateOptions {
-  /** Rules, loops and budgets, as in a policy file and checked like one. Loop detection is on without it, too. */
-  readonly policy?: GatePolicy;
-  /** Plugins, or what `loadHooks` gave. */
-  readonly hooks?: readonly HookPlugin[] | HookSet;
-  /** Without it a call that somebody wants approved is denied. */
-  readonly approver?: GateApprover;
-  /** Whose calls they are, for hooks and rules. */
-  readonly identity?: Partial<Identity>;
-  readonly session?: string;
-  /** With them hooks and rules for tools that are not there are refused, as a worker and `policy check` do. */
-  readonly tools?: readonly (Pick<HookedTool, 'id'> & Partial<HookedTool>)[];
-  readonly log?: Log;
-  /** Hears what a worker would tell: loops, approvals, blocked and failed calls, hooks that fail. Never a value of a call. */
-  readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
-  /** Puts the advice of loop detection into a result, instead of what is done without it. */
-  readonly addAdvice?: (result: unknown, advice: string) => unknown;
-}
-
-export interface WrapOptions extends ToolFacts {
-  /** How its function takes its parameters; `input-first` without it. */
-  readonly parameters?: ParameterOrder;
-  /** Problems of arguments that a hook has changed, instead of a look at the tool's own schema. */
-  readonly validate?: (args: Record<string, unknown>) => readonly string[];
-}
-
-export type WrapAllOptions = Omit<WrapOptions, 'id'> & {
-  /** Ids are `module.name`. */
-  readonly module?: string;
-};
 
 /** The checks of the plane around tools that run in this process. */
 export interface Gate {
@@ -61,8 +38,8 @@ export interface Gate {
     tools: Tools,
     options?: WrapAllOptions,
   ): Tools;
-  /** The same checks with a memory of its own: loops and budgets are counted per run. */
-  openRun(): Gate;
+  /** The same checks with a memory of its own: loops and budgets are counted per run. Open one for each conversation. */
+  openRun(options?: RunOptions): Gate;
   health(): HookHealth[];
   /** Whether all observers were told, within this time. */
   idle(timeoutMs: number): Promise<boolean>;
@@ -86,14 +63,12 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
   const set = toHookSet(options);
-  const { approver, log = SILENT } = options;
+  const { approver } = options;
+  const log = guardLog(options.log ?? SILENT);
   const { policy, judge, events, onHookFailed } = bindings;
   const hooks = createGateHooks(set, { log, ...(onHookFailed === undefined ? {} : { onEvent: onHookFailed }) });
-  const identity = { tenant: 'default', subject: 'local', agent: 'local', ...options.identity };
-  const session = options.session ?? randomId();
-  const settings = settingsFor(policy.loops, identity.agent);
-  const loops = settings.enabled || Object.keys(settings.budgets).length > 0 ? settings : undefined;
-  const ended: SessionMemory = { loopEnds: [] };
+  const ownSession = options.session ?? randomId();
+  const memories = createSessionMemories();
 
   /** Stands for this gate, whatever the run. */
   const thisGate = {};
@@ -103,8 +78,25 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
     return byHooks || unmatchedVerdict(policy) !== 'allow' || compileRules(policy).about(tool).length > 0;
   }
 
-  function openRun(): Gate {
+  function frameOf(run: RunOptions): RunFrame {
+    const session = run.session ?? ownSession;
+    const { trace = options.trace } = run;
+    return {
+      session,
+      run: run.id ?? newRunId(),
+      identity: { tenant: 'default', subject: 'local', agent: 'local', ...options.identity, ...run.identity },
+      memory: createRunMemory(memories.of(session)),
+      trace: () => parseSafely(trace),
+    };
+  }
+
+  function openRun(run: RunOptions = {}): Gate {
+    checkRunOptions(run);
+    const frame = frameOf(run);
+    const settings = settingsFor(policy.loops, frame.identity.agent);
+    const loops = settings.enabled || Object.keys(settings.budgets).length > 0 ? settings : undefined;
     const needs: PassageNeeds = {
+      gate: thisGate,
       hooks,
       policy,
       loops,
@@ -112,14 +104,14 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
       judge,
       ...(approver === undefined ? {} : { approver }),
       ...(events === undefined ? {} : { events }),
-      frame: { session, run: newRunId(), identity, memory: createRunMemory(ended) },
+      frame,
     };
     const thisRun = {};
 
-    function wrapTool<Tool extends object>(tool: Tool, wrap: WrapOptions = {}): Tool {
+    function wrapOne<Tool extends object>(tool: Tool, wrap: WrapOptions, name?: string): Tool {
       const reads = wrap.parameters ?? 'input-first';
       if (findEntryPoints(tool, reads).length === 0) return tool;
-      const gated = describeTool(tool, wrap);
+      const gated = describeTool(tool, wrap, name);
       refuseUnnamed(gated, policy);
       const checked = isChecked(gated);
       const advise = loops === undefined ? NO_ADVICE : adviceFor(tool, options);
@@ -144,8 +136,14 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
     }
 
     return {
-      wrapTool,
-      wrapTools: (tools, wrap = {}) => wrapAll(tools, wrap, wrapTool),
+      wrapTool(tool, wrap = {}) {
+        checkWrapOptions(wrap);
+        return wrapOne(tool, wrap);
+      },
+      wrapTools(tools, wrap = {}) {
+        checkWrapAllOptions(wrap);
+        return wrapAll(tools, wrap, wrapOne);
+      },
       openRun,
       health: () => set.health(),
       idle: (timeoutMs) => hooks.idle(timeoutMs),
@@ -163,18 +161,11 @@ function toHookSet({ hooks = [], tools }: GateOptions): HookSet {
 
 function wrapAll<Tools extends Readonly<Record<string, object>> | readonly object[]>(
   tools: Tools,
-  { module, ...wrap }: WrapAllOptions,
-  wrapTool: Gate['wrapTool'],
+  wrap: WrapAllOptions,
+  wrapOne: (tool: object, wrap: WrapOptions, name?: string) => object,
 ): Tools {
-  const prefix = module === undefined ? '' : `${module}.`;
-  if (Array.isArray(tools)) {
-    const named = (tool: object): string => `${prefix}${ownName(tool) ?? ''}`;
-    return tools.map((tool: object) => wrapTool(tool, { ...wrap, id: named(tool) })) as unknown as Tools;
-  }
-  const entries = Object.entries(tools).map(([name, tool]) => [
-    name,
-    wrapTool(tool as object, { ...wrap, id: `${prefix}${name}` }),
-  ]);
+  if (Array.isArray(tools)) return tools.map((tool: object) => wrapOne(tool, wrap)) as unknown as Tools;
+  const entries = Object.entries(tools).map(([name, tool]) => [name, wrapOne(tool as object, wrap, name)]);
   return Object.fromEntries(entries) as Tools;
 }
 
@@ -196,6 +187,29 @@ function withConverter<Tool extends object>(wrapped: Tool, tool: object): Tool {
   const convert = converterFor(tool);
   const isThere = (wrapped as { toModelOutput?: unknown }).toModelOutput === convert;
   return isThere ? wrapped : replaceMember(wrapped, ['toModelOutput'], convert);
+}
+
+/** What the host says of its span may be code of its own, and no trace is worth a call. */
+function parseSafely(trace: RunOptions['trace']): ReturnType<RunFrame['trace']> {
+  try {
+    return parseTrace(typeof trace === 'function' ? trace() : trace);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A log of the host that throws loses its own lines and nothing else. */
+function guardLog(log: Log): Log {
+  const guard =
+    (level: keyof Log): Log['info'] =>
+    (facts, message) => {
+      try {
+        log[level](facts, message);
+      } catch {
+        // There is no place left to report it.
+      }
+    };
+  return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };
 }
 
 function parserFor(tool: object, { validate }: WrapOptions, { parserOf }: GateBindings): ParseInput {

@@ -1,37 +1,42 @@
-import type { ToolId } from '../../domain/ids.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import { EFFECTS, type Effect } from '../../domain/tool.ts';
 import { sha256 } from '../../wire/digest.ts';
 import type { GatedTool, LoopFacts } from './gate-parts.ts';
+import { isToolId, toolIdOf } from './tool-id.ts';
 
 /** What is said about a tool where it is wrapped; what is left out is read from the tool itself. */
 export interface ToolFacts extends LoopFacts {
   /** What hooks and rules know it by: `module.tool`, or a name. Without it, the tool's own name. */
   readonly id?: string;
+  /** The id is `module.name`. */
+  readonly module?: string;
   /** Default: what the tool says itself, else `unsafe`. */
   readonly effect?: Effect;
   readonly privileged?: boolean;
 }
 
-const TOOL_ID = /^[\w-]{1,64}(\.[\w-]{1,64})?$/;
 const LONGEST_DESCRIPTION = 10_000;
 
-export function describeTool(tool: object, facts: ToolFacts): GatedTool {
-  const { id = ownName(tool) } = facts;
-  if (id === undefined || !TOOL_ID.test(id)) {
-    throw new TypeError(
-      `A tool needs an id of letters, digits, _ and -, with at most one dot; got ${JSON.stringify(id)}.`,
-    );
-  }
+/** `name` is the one it is known by where it is wrapped, if that is not its own. */
+export function describeTool(tool: object, facts: ToolFacts, name = ownName(tool)): GatedTool {
+  const id = idFor(facts, name);
   const said = tool as Record<string, unknown>;
   const effect = facts.effect ?? EFFECTS.find((known) => known === said['effect']) ?? 'unsafe';
   const privileged = facts.privileged ?? said['privileged'] === true;
   const description = ownText(tool, 'description')?.slice(0, LONGEST_DESCRIPTION) ?? '';
   const digest = sha256(JSON.stringify([id, effect, privileged, description]));
-  return { id: id as ToolId, effect, privileged, digest, ...loopFacts(said, facts) };
+  return { id, effect, privileged, digest, ...loopFacts(said, facts) };
 }
 
-export function ownName(tool: object): string | undefined {
+function idFor({ id, module }: ToolFacts, name: string | undefined): GatedTool['id'] {
+  const prefix = module === undefined ? '' : `${module}.`;
+  // What the program itself says is taken as it is, so that an id from an event can be given back.
+  if (id !== undefined) return isToolId(prefix + id) ? ((prefix + id) as GatedTool['id']) : toolIdOf(prefix + id);
+  if (name === undefined || name === '') throw new TypeError('A tool needs a name: say { id }.');
+  return toolIdOf(prefix + name);
+}
+
+function ownName(tool: object): string | undefined {
   return ownText(tool, 'name');
 }
 

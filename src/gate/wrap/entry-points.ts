@@ -9,26 +9,46 @@ export interface EntryPoint {
   /** The object it belongs to: what its code sees as `this`. */
   readonly holder: object;
   readonly reads: ParameterOrder;
+  /** A framework gives the model what this function returns, and ends the whole run when it throws: a refusal is returned as text. */
+  readonly returnsErrors: boolean;
 }
 
 export type EntryFunction = (this: unknown, ...given: unknown[]) => unknown;
 
+export const PARAMETER_ORDERS = ['input-first', 'call-id-first', 'context-first'] as const;
 /**
- * `input-first`: `(input, { toolCallId, abortSignal })` as in the AI SDK, `(input, ctx)` of this package, `(input, runner)` of OpenAI.
+ * `input-first`: `(input, { toolCallId, abortSignal })` as in the AI SDK, `(input, ctx)` of this package, `(input, runner)` of OpenAI,
+ * `(input, runManager, config)` of LangChain.
  * `call-id-first`: `(toolCallId, input, signal, onUpdate)`.
+ * `context-first`: `(context, input, details)`, as `invoke` of the OpenAI Agents SDK.
  */
-export type ParameterOrder = 'input-first' | 'call-id-first';
+export type ParameterOrder = (typeof PARAMETER_ORDERS)[number];
 
-/** Every way into a tool that is known; one that was left out would be open. */
-const PATHS: readonly (readonly string[])[] = [['execute'], ['run'], ['$callback'], ['function', 'function']];
+/** Every way into a tool that is known; one that was left out would be open. `_call` and `func` are LangChain's. */
+const PATHS: readonly (readonly string[])[] = [
+  ['execute'],
+  ['run'],
+  ['$callback'],
+  ['function', 'function'],
+  ['_call'],
+  ['func'],
+];
 
 export function findEntryPoints(tool: object, reads: ParameterOrder): EntryPoint[] {
-  return PATHS.flatMap((path) => {
-    const holder = path.length === 1 ? tool : (tool as Record<string, unknown>)[path[0]!];
-    if (typeof holder !== 'object' || holder === null) return [];
-    const enter = (holder as Record<string, unknown>)[path.at(-1)!];
-    return typeof enter === 'function' ? [{ path, enter: enter as EntryFunction, holder, reads }] : [];
-  });
+  const known = PATHS.flatMap((path) => entryAt(tool, path, reads, false));
+  return isAgentsTool(tool) ? [...known, ...entryAt(tool, ['invoke'], 'context-first', true)] : known;
+}
+
+/** What `tool()` of the OpenAI Agents SDK makes. LangChain's `invoke` takes other parameters, and leads to `_call`. */
+function isAgentsTool(tool: object): boolean {
+  return (tool as { type?: unknown }).type === 'function' && Object.hasOwn(tool, 'invoke');
+}
+
+function entryAt(tool: object, path: readonly string[], reads: ParameterOrder, returnsErrors: boolean): EntryPoint[] {
+  const holder = path.length === 1 ? tool : (tool as Record<string, unknown>)[path[0]!];
+  if (typeof holder !== 'object' || holder === null) return [];
+  const enter = (holder as Record<string, unknown>)[path.at(-1)!];
+  return typeof enter === 'function' ? [{ path, enter: enter as EntryFunction, holder, reads, returnsErrors }] : [];
 }
 
 /** What a call brings beside its input. */
@@ -38,28 +58,50 @@ export interface ReadCall {
   readonly signal: StopSignal | undefined;
 }
 
+/** Never throws: whatever a framework hands over beside the input is none of the gate's business if it cannot be read. */
 export function readCall(reads: ParameterOrder, given: readonly unknown[]): ReadCall {
   if (reads === 'call-id-first') {
     const [callId, input, signal] = given;
     return { input, callId: textOf(callId), signal: signalOf(signal) };
   }
-  const [input, beside] = given;
-  const { toolCallId, callId, toolUse, abortSignal, signal, controller } = membersOf(beside);
+  const [first, second, third] = given;
+  const beside = reads === 'context-first' ? [third] : [second, third];
   return {
-    input,
-    callId: textOf(toolCallId) ?? textOf(callId) ?? textOf(membersOf(toolUse)['id']),
-    signal: signalOf(abortSignal) ?? signalOf(signal) ?? signalOf(membersOf(controller)['signal']),
+    input: reads === 'context-first' ? second : first,
+    callId: findIn(beside, CALL_IDS, textOf),
+    signal: findIn(beside, SIGNALS, signalOf),
   };
+}
+
+const CALL_IDS = [['toolCallId'], ['callId'], ['toolUse', 'id'], ['toolCall', 'callId'], ['toolCall', 'id']];
+const SIGNALS = [['abortSignal'], ['signal'], ['controller', 'signal']];
+
+function findIn<Found>(
+  holders: readonly unknown[],
+  paths: readonly (readonly string[])[],
+  read: (value: unknown) => Found | undefined,
+): Found | undefined {
+  for (const holder of holders) {
+    for (const path of paths) {
+      const found = read(memberAt(holder, path));
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+function memberAt(holder: unknown, path: readonly string[]): unknown {
+  try {
+    return path.reduce<unknown>((value, name) => (isJsonObject(value) ? value[name] : undefined), holder);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The same parameters with another input; everything else, callbacks and signals among it, is handed on as it is. */
 export function withInput(reads: ParameterOrder, given: readonly unknown[], input: unknown): unknown[] {
   const [first, , ...rest] = given;
-  return reads === 'call-id-first' ? [first, input, ...rest] : [input, ...given.slice(1)];
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isJsonObject(value) ? value : {};
+  return reads === 'input-first' ? [input, ...given.slice(1)] : [first, input, ...rest];
 }
 
 function textOf(value: unknown): string | undefined {
@@ -67,7 +109,11 @@ function textOf(value: unknown): string | undefined {
 }
 
 function signalOf(value: unknown): StopSignal | undefined {
-  return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
-    ? (value as StopSignal)
-    : undefined;
+  try {
+    return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
+      ? (value as StopSignal)
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -94,6 +94,21 @@ describe('approval of a gate', () => {
     expect(await refusalOf(alone({}))).toMatchObject({ code: 'APPROVAL_DENIED_AT_ONCE' });
   });
 
+  it('that is denied at once is told as a no, like every other', async () => {
+    const resolved = deferred<{ resolution: string }>();
+    const telling = { on: 'approval_resolved' as const, run: (event: never) => resolved.resolve(event) };
+    const policy = { unattended: ['night'] };
+    const alone = wrapEcho({ hooks: [plugin(asking(), telling)], policy, identity: { agent: 'night' } });
+    await refusalOf(alone({}));
+    expect(await resolved.promise).toMatchObject({ resolution: 'deny', approvalId: '', askers: [{ id: 'g.h1' }] });
+  });
+
+  it('is not asked for where those who ask offer no yes in common', async () => {
+    const approver: GateApprover = { request: () => expect.fail('asked'), wait: noWait };
+    const hooks = [plugin(asking({ decisions: ['deny'] }))];
+    expect(await refusalOf(wrapEcho({ approver, hooks })({}))).toMatchObject({ code: 'APPROVAL_NO_ROUTE' });
+  });
+
   it('is given up at once when the caller stops, and the question is withdrawn', async () => {
     const waiting = deferred<AbortSignal>();
     const approver: GateApprover = {

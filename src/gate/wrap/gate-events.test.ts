@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { approving, asking, before, plugin, refusalOf } from '../../../test/support/gate-tools.ts';
 import { createGate } from '../../compose/create-gate.ts';
 import type { DiagnosticEvent, EventKind } from '../../domain/diagnostic-event.ts';
-import type { GateOptions } from './create-gate.ts';
+import type { GateOptions } from './gate-options.ts';
 
 /** A gate around `box.look`, and what it tells. Every call gives the same. */
 function watched(options: GateOptions = {}, look: (input: object) => unknown = () => 'the same') {
@@ -67,6 +67,115 @@ describe('events of a gate', () => {
     await execute({}).catch(() => undefined);
     expect(kindsOf(await heard())).toEqual(['tool.started', 'tool.failed']);
     expect(JSON.stringify(await heard())).not.toContain('secret');
+  });
+
+  it.each<[string, () => unknown, object]>([
+    [
+      'throws a status',
+      () => Promise.reject(Object.assign(new Error('x'), { status: 429 })),
+      { category: 'rate_limited', status: 429, retryable: true, code: 'TOOL_THREW' },
+    ],
+    [
+      'runs out of time',
+      () => Promise.reject(new DOMException('x', 'TimeoutError')),
+      { category: 'timeout', retryable: true },
+    ],
+    [
+      'has no connection',
+      () => Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })),
+      { category: 'network', retryable: true },
+    ],
+    [
+      'returns a status with its failure',
+      () => ({ ok: false, status: 503 }),
+      { category: 'upstream_5xx', status: 503, code: 'TOOL_FAILED' },
+    ],
+  ])('of a tool that %s have the category and the status of a worker', async (_what, look, error) => {
+    const { execute, heard } = watched({}, look);
+    await execute({}).catch(() => undefined);
+    expect(await heard('tool.failed')).toMatchObject([{ error }]);
+  });
+
+  it('have the run id and the trace of the host, with a span for each stage', async () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const seen: unknown[] = [];
+    const told: DiagnosticEvent[] = [];
+    const hooks = [plugin({ on: 'before_tool_call', run: ({ run, trace }) => void seen.push([run, trace]) })];
+    const gate = createGate({ hooks, onEvent: (event) => void told.push(event), trace: () => traceparent });
+    const look = { name: 'look', execute: async () => 'fine' };
+    await gate.openRun({ id: 'conversation-7' }).wrapTool(look).execute();
+    const broken = () => {
+      throw new Error('no span');
+    };
+    await gate.openRun({ id: 'conversation-8', trace: broken }).wrapTool(look).execute();
+    await gate.openRun({ id: 'conversation-9', trace: 'nonsense' }).wrapTool(look).execute();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(seen).toStrictEqual([
+      ['conversation-7', traceparent],
+      ['conversation-8', undefined],
+      ['conversation-9', undefined],
+    ]);
+    const trace = { traceId: 'a'.repeat(32), parentSpanId: 'b'.repeat(16), sampled: true };
+    expect(told).toMatchObject([
+      { kind: 'tool.started', run: 'conversation-7', trace },
+      { kind: 'tool.completed', run: 'conversation-7', trace },
+      { run: 'conversation-8' },
+      { run: 'conversation-8' },
+      { run: 'conversation-9' },
+      { run: 'conversation-9' },
+    ]);
+    expect(told[0]!.trace!.spanId).toBe(told[1]!.trace!.spanId);
+    expect(told[2]!.trace).toBeUndefined();
+  });
+
+  it.each<[unknown, object]>([
+    ['a text that is no JSON', { kind: 'string', length: 22 }],
+    ['{"x":1}', { kind: 'object', bytes: 7 }],
+    [[1, 2, 3], { kind: 'array', length: 3 }],
+    [7, { kind: 'number' }],
+    [new Map(), { kind: 'object' }],
+    [undefined, { kind: 'object', bytes: 2 }],
+  ])('say which kind of parameters a tool got: %j', async (input, parameters) => {
+    const { execute, heard } = watched();
+    await execute(input as object);
+    expect(await heard('tool.started')).toMatchObject([{ parameters }]);
+  });
+
+  it('of arguments that throw when they are read are one block with a code', async () => {
+    const hooks = [plugin(before(() => ({})))];
+    const { execute, heard } = watched({ hooks }, () => expect.fail('entered'));
+    const trap = {
+      get path(): string {
+        throw new Error('secret');
+      },
+    };
+    expect(await refusalOf(execute(trap))).toMatchObject({ name: 'GateBlocked', code: 'ARGUMENTS_INVALID' });
+    expect(await heard()).toMatchObject([{ kind: 'tool.blocked', error: { code: 'ARGUMENTS_INVALID' } }]);
+    // A tool that nothing is for gets what it was given, as always.
+    const free = watched({}, (input) => input);
+    expect(await free.execute(trap)).toBe(trap);
+  });
+
+  it('of loops are lines of the log too, one for a run that is over', async () => {
+    const lines: [object, string][] = [];
+    const warn = (facts: object, message: string): void => void lines.push([facts, message]);
+    const silent = (): void => {};
+    const { times } = watched({ log: { debug: silent, info: silent, warn, error: silent } });
+    await times(40);
+    expect(lines.map(([, message]) => message)).toStrictEqual([
+      'the run looks like a loop; the call goes on with advice',
+      ...Array<string>(10).fill('a call was blocked as part of a loop'),
+    ]);
+    expect(lines[0]![0]).toMatchObject({ stage: 'gate', tool: 'box.look', detector: 'repeat', count: 10 });
+    expect(lines[10]![0]).toMatchObject({ blocks: 'run' });
+  });
+
+  it('and a log that throws change nothing', async () => {
+    const fail = (): never => {
+      throw new Error('no disk for the log');
+    };
+    const { execute } = watched({ log: { debug: fail, info: fail, warn: fail, error: fail } });
+    for (let call = 1; call <= 20; call += 1) expect(await execute({})).toContain('the same');
   });
 
   it.each<[string, GateOptions, object]>([

@@ -3,8 +3,10 @@ import { before, plugin, refusalOf, wrapEcho } from '../../../test/support/gate-
 import { deferred } from '../../../test/support/sample-call.ts';
 import { createGate } from '../../compose/create-gate.ts';
 import { HISTORY_LENGTH } from '../../domain/attempt.ts';
-import type { Gate, GateOptions, WrapOptions } from './create-gate.ts';
-import { createRunMemory } from './run-memory.ts';
+import type { Gate } from './create-gate.ts';
+import type { GateOptions, WrapOptions } from './gate-options.ts';
+import { adviceOf } from './add-advice.ts';
+import { createRunMemory, createSessionMemories } from './run-memory.ts';
 
 /** How each of so many calls ended: `ran`, `warned`, or the code of its refusal. */
 async function callMany(count: number, call: (number: number) => unknown): Promise<string[]> {
@@ -47,6 +49,19 @@ describe('loop detection of a gate', () => {
     expect(firstOf(await callMany(25, () => earlier.execute({ x: 1 })), 'LOOP_BLOCKED')).toBe(21);
   });
 
+  it('makes nothing stricter for another session, and takes identity and settings of the run', async () => {
+    const policy = { loops: { agents: { calm: { repeat: { warn: 3, block: 6 } } } } };
+    const gate = createGate({ policy });
+    await callMany(31, () => wrapSay(gate.openRun({ session: 'of ada' })).execute({ x: 1 }));
+    const ada = gate.openRun({ session: 'of ada' });
+    await callMany(31, () => wrapSay(ada).execute({ x: 1 }));
+    const blockedAt = async (run: Gate) =>
+      firstOf(await callMany(25, () => wrapSay(run).execute({ x: 1 })), 'LOOP_BLOCKED');
+    expect(await blockedAt(gate.openRun({ session: 'of ben' }))).toBe(21);
+    expect(await blockedAt(gate.openRun({ session: 'of ada' }))).toBe(11);
+    expect(await blockedAt(gate.openRun({ session: 'of cleo', identity: { agent: 'calm' } }))).toBe(7);
+  });
+
   it('takes settings as data, for the agent of the gate', async () => {
     const policy = {
       loops: { default: { repeat: { warn: 2, block: 4 } }, agents: { calm: { repeat: { warn: 3, block: 6 } } } },
@@ -87,21 +102,26 @@ describe('loop detection of a gate', () => {
     expect(firstOf(endings, 'LOOP_BLOCKED')).toBe(21);
   });
 
-  it('stops the same failure with other arguments, and tells the model beside the error', async () => {
+  it('stops the same failure with other arguments; errors stay what the tool threw, and adviceOf has the advice', async () => {
     class DiskFull extends Error {
       readonly disk = 'a';
     }
     const original = new DiskFull('no space left');
+    Object.freeze(original);
     const failing = wrapSay(createGate(), () => {
       throw original;
     });
-    const errors: unknown[] = [];
-    for (let call = 1; call <= 21; call += 1) errors.push(await refusalOf(failing.execute({ call })));
-    expect(errors[0]).toBe(original);
-    expect(errors[10]).toBeInstanceOf(DiskFull);
-    expect(errors[10]).toMatchObject({ disk: 'a', message: expect.stringMatching(/^no space left\n\n\S/) as string });
+    const advice: unknown[] = [];
+    for (let call = 1; call <= 20; call += 1) {
+      expect(await refusalOf(failing.execute({ call }))).toBe(original);
+      advice.push(adviceOf(original));
+    }
+    expect(advice.findIndex((text) => text !== undefined) + 1).toBe(11);
+    expect(advice[10]).toMatch(/box\.say/);
+    // The same object thrown without a warning has none.
+    expect(advice[11]).toBeUndefined();
     expect(original.message).toBe('no space left');
-    expect(errors[20]).toMatchObject({ code: 'LOOP_BLOCKED', by: 'same-failure' });
+    expect(await refusalOf(failing.execute({ call: 21 }))).toMatchObject({ code: 'LOOP_BLOCKED', by: 'same-failure' });
   });
 
   it.each([
@@ -212,6 +232,15 @@ describe('advice', () => {
 });
 
 describe('the memory of a run', () => {
+  it('forgets the session that was not used for longest', () => {
+    const memories = createSessionMemories();
+    const first = memories.of('first');
+    const second = memories.of('second');
+    for (let session = 0; session < 9999; session += 1) memories.of(`s${session}`);
+    expect(memories.of('second')).toBe(second);
+    expect(memories.of('first')).not.toBe(first);
+  });
+
   it('keeps the newest attempts and counts further tools together', () => {
     let now = 0;
     const memory = createRunMemory({ loopEnds: [] }, () => now);

@@ -5,11 +5,13 @@ import type { LoopSettings } from '../../domain/loop-settings.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
+import type { ValueSummary } from '../../domain/summarise-value.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
 import type { GateHooks, HookedCall } from '../../ports/gate-hooks.ts';
 import type { Events } from '../../ports/events.ts';
 import type { Log } from '../../ports/log.ts';
 import type { MergedAsk } from '../approvals/merge-asks.ts';
+import type { CallSpans } from './call-spans.ts';
 
 /** What of a policy is about tools that run here, as it stands in a policy file. Everything else is refused and not ignored. */
 export type GatePolicy = Partial<Pick<Policy, 'roles' | 'rules' | 'unmatched' | 'approvers' | 'loops' | 'unattended'>>;
@@ -26,6 +28,10 @@ export interface GatedTool extends HookedTool, LoopFacts {
 /** A call of a wrapped tool. */
 export interface GatedCall extends HookedCall {
   readonly tool: GatedTool;
+  /** What events say of the input, as the caller sent it. */
+  readonly parameters: ValueSummary;
+  /** Absent where the host has no trace. */
+  readonly spans?: CallSpans;
 }
 
 export interface GateParts {

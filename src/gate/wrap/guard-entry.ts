@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../domain/json.ts';
 import type { Soon } from '../../domain/soon.ts';
+import { summariseValue, type ValueSummary } from '../../domain/summarise-value.ts';
+import { toTraceContext } from '../../domain/trace-context.ts';
 import type { ReadRewritten, RewrittenArguments } from '../../ports/gate-hooks.ts';
 import { checkArguments, type CheckedArguments, type WrittenArguments } from '../../wire/check-arguments.ts';
 import { randomId } from '../../wire/ids.ts';
@@ -7,8 +9,11 @@ import { parseStrictJson } from '../../wire/strict-json.ts';
 import { whenHere } from '../when-here.ts';
 import { readCall, withInput, type EntryPoint, type ReadCall } from './entry-points.ts';
 import type { Advise } from './add-advice.ts';
+import { CallSpans } from './call-spans.ts';
+import { GateBlocked } from './gate-blocked.ts';
 import type { GatedCall, GatedTool } from './gate-parts.ts';
 import { judgeCall, refuseUnchecked, type JudgedCall } from './judge-call.ts';
+import { enterAs, passedBefore, updatesAs, type EnteredCall } from './nested-call.ts';
 import { createFinish, refuse, type Finish, type Passage, type PassageNeeds } from './passage.ts';
 
 /** Reads rewritten arguments as the tool's own schema does. */
@@ -27,79 +32,129 @@ export interface GuardedTool {
   readonly advise: Advise;
 }
 
-type Proceed = (parameters: unknown[], finish: Finish, waited: boolean) => unknown;
+type Proceed = (parameters: unknown[], entered: EnteredCall, finish: Finish | undefined, waited: boolean) => unknown;
 
 /** The function that takes the place of a tool's own. */
 export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: PassageNeeds): EntryPoint['enter'] {
   const { enter, holder } = entry;
+  /** Stands for this function. */
+  const id = {};
   const guard = isTagged(enter, 'AsyncGeneratorFunction')
     ? async function* (...given: unknown[]): AsyncGenerator {
-        let finish!: Finish;
-        const parameters = (await pass(entry, given, guarded, needs, (checked, ended) => {
-          finish = ended;
-          return checked;
-        })) as unknown[];
-        yield* observe(enter.apply(holder, parameters) as AsyncGenerator, finish);
+        const way = { ...entry, id };
+        const updatesOf = (entered: EnteredCall, parameters: readonly unknown[]): AsyncIterable<unknown> =>
+          updatesAs(entered, enter.apply(holder, [...parameters]) as AsyncGenerator);
+        const updates = await pass(way, given, guarded, needs, (parameters, entered, finish) =>
+          finish === undefined ? updatesOf(entered, parameters) : observe(updatesOf(entered, parameters), finish),
+        );
+        yield* updates as AsyncGenerator;
       }
     : (...given: unknown[]): unknown =>
-        pass(entry, given, guarded, needs, (checked, finish, waited) =>
-          run(() => enter.apply(holder, checked), finish, waited),
+        pass({ ...entry, id }, given, guarded, needs, (parameters, entered, finish, waited) =>
+          run(entered, () => enter.apply(holder, parameters), finish, waited),
         );
   // Callers of an async function expect a rejection, those of a plain one that it throws.
   return isTagged(enter, 'AsyncFunction') ? async (...given: unknown[]) => guard(...given) : guard;
 }
 
+interface Way extends EntryPoint {
+  readonly id: object;
+}
+
 function pass(
-  { reads }: EntryPoint,
+  way: Way,
   given: readonly unknown[],
   guarded: GuardedTool,
   needs: PassageNeeds,
   proceed: Proceed,
 ): unknown {
+  const { reads, returnsErrors, id } = way;
   const read = readCall(reads, given);
-  const { passage, problem, sent } = begin(read, guarded, needs);
+  const brought = readInput(read, guarded);
+  const { gate } = needs;
+  const sameCall = { gate, tool: guarded.tool.id, canonical: brought.canonical, input: read.input };
+  const before = passedBefore(id, sameCall);
+  if (before !== undefined) return proceed([...given], before, undefined, false);
+  const passage = begin(read, brought, guarded, needs);
   let waited = false;
   const { call, open } = passage;
   const judging =
-    problem === undefined
+    brought.problem === undefined
       ? judgeCall(call, open, readRewritten(guarded, read), needs)
-      : refuseUnchecked(call, open, problem, needs);
+      : refuseUnchecked(call, open, brought.problem, needs);
   const passing = whenHere(judging, (verdict) => {
-    if (verdict.kind !== 'allowed') throw refuse(verdict, passage, needs);
-    const input = inputFor(verdict, read, sent, guarded);
-    return proceed(withInput(reads, given, input), createFinish(verdict, passage, needs), waited);
+    if (verdict.kind !== 'allowed') {
+      const refused = refuse(verdict, passage, needs);
+      if (returnsErrors && refused instanceof GateBlocked) return refused.message;
+      throw refused;
+    }
+    const input = inputFor(verdict, read, brought.sent, guarded);
+    const { canonical } = verdict;
+    const entered: EnteredCall = { ...sameCall, canonical, input, guards: new Set([id]), isOver: false };
+    const finish = createFinish(verdict, passage, needs, { entered, returnsErrors });
+    return proceed(withInput(reads, given, input), entered, finish, waited);
   });
   waited = true;
   return passing;
 }
 
-/** With `problem` the arguments are none that could be checked. */
-function begin(
-  { input, callId = randomId(), signal }: ReadCall,
-  guarded: GuardedTool,
-  { frame }: PassageNeeds,
-): { readonly passage: Passage; readonly problem?: string; readonly sent: string } {
-  const { tool, checked, advise } = guarded;
-  const given = checkArguments(typeof input === 'string' ? readText(input) : (input ?? {}));
-  const { session, run: runId, identity, memory } = frame;
+/** The input of a call as the checks see it. */
+interface BroughtInput {
+  /** What the caller sent, as canonical JSON. */
+  readonly sent: string;
+  /** The same with the defaults of the schema. */
+  readonly canonical: string;
+  readonly arguments: JsonObject;
+  readonly parameters: ValueSummary;
+  /** The arguments cannot be checked. */
+  readonly problem?: string;
+}
+
+function readInput({ input }: ReadCall, guarded: GuardedTool): BroughtInput {
+  const given = checkSafely(typeof input === 'string' ? readText(input) : (input ?? {}));
   const sent = given.ok ? given.canonical : looseText(input);
-  const written = given.ok && checked ? withDefaults(given, guarded) : given;
-  const canonical = written.ok ? written.canonical : sent;
+  const written = given.ok && guarded.checked ? withDefaults(given, guarded) : given;
+  if (written.ok) {
+    const { canonical } = written;
+    const args = JSON.parse(canonical) as JsonObject;
+    return { sent, canonical, arguments: args, parameters: summariseValue(args, canonical) };
+  }
+  const read = { sent, canonical: sent, arguments: {}, parameters: summariseValue(input) };
+  if (!guarded.checked) return read;
+  const problem = written.code === 'ENVELOPE_INVALID' ? written.facts.problem : `too many ${written.facts.what}`;
+  return { ...read, problem: `they cannot be checked (${problem})` };
+}
+
+/** Members of the input may be code: getters, proxies. What throws when it is read cannot be checked. */
+function checkSafely(value: unknown): CheckedArguments {
+  try {
+    return checkArguments(value);
+  } catch {
+    return { ok: false, code: 'ENVELOPE_INVALID', facts: { problem: 'a member throws when it is read' } };
+  }
+}
+
+function begin(
+  { callId = randomId(), signal }: ReadCall,
+  { arguments: args, canonical, parameters }: BroughtInput,
+  { tool, advise }: GuardedTool,
+  { frame }: PassageNeeds,
+): Passage {
+  const { session, run: runId, identity, memory } = frame;
+  const trace = frame.trace();
   const call: GatedCall = {
     callId,
     session,
     run: runId,
     identity,
     tool,
-    arguments: written.ok ? (JSON.parse(canonical) as JsonObject) : {},
+    arguments: args,
     canonical,
+    parameters,
     ...(signal === undefined ? {} : { signal }),
+    ...(trace === undefined ? {} : { trace: toTraceContext(trace).traceparent, spans: new CallSpans(trace) }),
   };
-  const open = memory.begin(tool.id, canonical);
-  const passage: Passage = { call, open, startedAt: performance.now(), advise };
-  if (written.ok || !checked) return { passage, sent };
-  const problem = written.code === 'ENVELOPE_INVALID' ? written.facts.problem : `too many ${written.facts.what}`;
-  return { passage, sent, problem: `they cannot be checked (${problem})` };
+  return { call, open: memory.begin(tool.id, canonical), startedAt: performance.now(), advise };
 }
 
 /** A default is data of the schema: the rules see it, and so does the tool. */
@@ -149,14 +204,19 @@ function inputFor(verdict: JudgedCall, { input }: ReadCall, sent: string, { chec
   return isSent && (input === undefined || input === null) ? input : (JSON.parse(verdict.canonical) as unknown);
 }
 
-function run(enter: () => unknown, finish: Finish, waited: boolean): unknown {
+function run(entered: EnteredCall, enter: () => unknown, finish: Finish | undefined, waited: boolean): unknown {
+  // Without it the call is counted and observed further outside.
+  if (finish === undefined) return runInside(entered, enter);
   let result: unknown;
   try {
-    result = enter();
+    result = enterAs(entered, enter);
   } catch (error) {
     throw finish.threw(error);
   }
-  if (isAsyncIterable(result)) return waited ? readLast(observe(result, finish)) : observe(result, finish);
+  if (isAsyncIterable(result)) {
+    const updates = observe(updatesAs(entered, result), finish);
+    return waited ? readLast(updates) : updates;
+  }
   if (!isThenable(result)) return finish.returned(result);
   return Promise.resolve(result).then(
     (value) => finish.returned(value),
@@ -164,6 +224,22 @@ function run(enter: () => unknown, finish: Finish, waited: boolean): unknown {
       throw finish.threw(error);
     },
   );
+}
+
+/** The inner function of a decorated tool. What it throws is the caller's; it is noted for the guard further outside. */
+function runInside(entered: EnteredCall, enter: () => unknown): unknown {
+  const note = (error: unknown): never => {
+    entered.thrown = { error };
+    throw error;
+  };
+  let result: unknown;
+  try {
+    result = enterAs(entered, enter);
+  } catch (error) {
+    return note(error);
+  }
+  if (isAsyncIterable(result)) return updatesAs(entered, result);
+  return isThenable(result) ? Promise.resolve(result).catch(note) : result;
 }
 
 /** Hands updates on as they come; the last one is the result. A reader that stops early has cancelled the call. */
@@ -190,11 +266,24 @@ async function readLast(updates: AsyncGenerator): Promise<unknown> {
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+  return hasFunction(value, Symbol.asyncIterator);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+  return hasFunction(value, 'then');
+}
+
+/** A result whose members throw when they are read is the caller's to deal with, as it would be without a gate. */
+function hasFunction(value: unknown, name: string | symbol): boolean {
+  try {
+    return (
+      typeof value === 'object' &&
+      value !== null &&
+      typeof (value as Record<string | symbol, unknown>)[name] === 'function'
+    );
+  } catch {
+    return false;
+  }
 }
 
 function isTagged(enter: EntryPoint['enter'], tag: string): boolean {

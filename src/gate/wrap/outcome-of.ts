@@ -1,5 +1,7 @@
+import { faultOfStatus, statusOf } from '../../domain/classify-thrown.ts';
+import type { Fault } from '../../domain/error-category.ts';
 import { trouble } from '../../domain/errors.ts';
-import type { JsonValue } from '../../domain/json.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 
 /** Whether data that was returned reports a failure, and what a tool's own error says. */
@@ -12,6 +14,7 @@ export interface ResultJudge {
 }
 
 const MOST_CHARACTERS = 1024 * 1024;
+const MAX_MESSAGE = 2000;
 
 /** Whether anything can be learned from a value: of what JSON cannot say, or only at length, nobody knows whether it changed. */
 export function isReadable(value: unknown, { structured, content }: Outcome): boolean {
@@ -39,6 +42,26 @@ export function outcomeOfThrown(error: unknown, tool: string, aborted: boolean, 
   if (said === undefined) return trouble('TOOL_THREW', { tool, type: typeName(error) }, { executed: 'yes' });
   const facts = said.code === undefined ? { message: said.message } : { message: said.message, code: said.code };
   return trouble(said.how === 'failed' ? 'TOOL_FAILED' : 'TOOL_DENIED', facts, { executed: 'yes' });
+}
+
+/** What the OpenAI Agents SDK gives the model in the place of an error, unless the tool says otherwise. */
+const ERROR_TEXT = 'An error occurred while running the tool.';
+
+export function isErrorText(value: unknown): value is string {
+  return typeof value === 'string' && value.startsWith(ERROR_TEXT);
+}
+
+export function outcomeOfErrorText(text: string): Outcome {
+  const content = [{ kind: 'text', text: text.slice(0, MOST_CHARACTERS) } as const];
+  return trouble('TOOL_FAILED', { message: text.slice(0, MAX_MESSAGE) }, { executed: 'yes', content });
+}
+
+/** The HTTP status that a returned failure shows, as on a worker. */
+export function faultOfResult({ error, structured }: Outcome): Fault | undefined {
+  const isReported = error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';
+  return isReported && structured !== undefined && isJsonObject(structured)
+    ? faultOfStatus(statusOf(structured))
+    : undefined;
 }
 
 /** Undefined for what JSON cannot say: only the tool's caller knows what that is. */

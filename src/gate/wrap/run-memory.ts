@@ -2,10 +2,30 @@ import { COUNTED_LOOP_ENDS, type Attempt, type RunHistory, type RunState } from 
 import { bodyDigest } from '../../wire/digest.ts';
 import { AttemptRing, shortSignature, toolTag } from '../../wire/history.ts';
 
-/** What the runs of one gate know of each other. */
+/** What the runs of one session know of each other. */
 export interface SessionMemory {
   /** When loop detection ended the latest runs: the next ones are watched more strictly for a while. */
   loopEnds: readonly number[];
+}
+
+/** Sessions of one gate that are remembered; what a session did that was not used for longest is forgotten first. */
+const MAX_SESSIONS = 10_000;
+
+export interface SessionMemories {
+  of(session: string): SessionMemory;
+}
+
+export function createSessionMemories(): SessionMemories {
+  const known = new Map<string, SessionMemory>();
+  return {
+    of(session) {
+      const memory = known.get(session) ?? { loopEnds: [] };
+      known.delete(session);
+      known.set(session, memory);
+      if (known.size > MAX_SESSIONS) known.delete(known.keys().next().value!);
+      return memory;
+    },
+  };
 }
 
 /** What this process remembers of one run, for loop detection: as much as a store would keep. */

@@ -6,34 +6,49 @@ import type {
   SharedFields,
 } from '../../domain/diagnostic-event.ts';
 import { elapsedMs } from '../../domain/elapsed.ts';
-import { errorOfOutcome, toEventError } from '../../domain/error-category.ts';
+import { errorOfOutcome, toEventError, type Fault } from '../../domain/error-category.ts';
 import { DIAGNOSTIC_EVENTS } from '../../domain/event-table.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { summariseValue } from '../../domain/summarise-value.ts';
 import type { LoopVerdict } from '../loop/loop-verdict.ts';
 import type { Refusal } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';
 
-type Needs = Pick<GateParts, 'events'>;
+type Needs = Pick<GateParts, 'events' | 'log'>;
+
+interface JudgedArguments {
+  readonly arguments: JsonObject;
+  readonly canonical: string;
+}
 
 /** The events of a worker, for calls that run here. What they say is put together only where somebody listens. */
 export function tellEvent<Kind extends EventKind>(
   kind: Kind,
-  { callId, session, run, identity, tool }: GatedCall,
-  { events }: Needs,
+  { callId, session, run, identity, tool, spans }: GatedCall,
+  { events }: Pick<GateParts, 'events'>,
   facts: () => DiagnosticEventMap[Kind],
 ): void {
   if (events?.wants(kind) !== true) return;
   const { agent, tenant } = identity;
-  const shared = { stage: DIAGNOSTIC_EVENTS[kind].stage, callId, tool: tool.id, agent, tenant, session, run };
+  const { stage } = DIAGNOSTIC_EVENTS[kind];
+  const trace = spans === undefined || stage === undefined || !events.spans ? {} : { trace: spans.idsOf(stage) };
+  const shared = { stage, callId, tool: tool.id, agent, tenant, session, run, ...trace };
   events.emit(kind, facts() as EventFacts<Kind>, shared as SharedFields);
 }
 
 export function tellLoop(call: GatedCall, loop: LoopVerdict, needs: Needs): void {
   if (loop.kind === 'pass') return;
   const { detector, count } = loop;
-  if (loop.kind === 'warn') tellEvent('loop.warned', call, needs, () => ({ detector, count }));
-  else tellEvent('loop.blocked', call, needs, () => ({ detector, count, blocks: loop.scope }));
+  const facts = { stage: 'gate', callId: call.callId, tool: call.tool.id, run: call.run, detector, count };
+  if (loop.kind === 'warn') {
+    tellEvent('loop.warned', call, needs, () => ({ detector, count }));
+    needs.log.warn(facts, 'the run looks like a loop; the call goes on with advice');
+    return;
+  }
+  tellEvent('loop.blocked', call, needs, () => ({ detector, count, blocks: loop.scope }));
+  // A run that is over was logged when it ended.
+  if (detector !== 'ended') needs.log.warn({ ...facts, blocks: loop.scope }, 'a call was blocked as part of a loop');
 }
 
 export function tellBlocked(call: GatedCall, { outcome, by: decidedBy, failedHook }: Refusal, needs: Needs): void {
@@ -44,23 +59,30 @@ export function tellBlocked(call: GatedCall, { outcome, by: decidedBy, failedHoo
   });
 }
 
-export function tellStarted(call: GatedCall, canonical: string, needs: Needs): void {
+export function tellStarted(call: GatedCall, { arguments: args, canonical }: JudgedArguments, needs: Needs): void {
   tellEvent('tool.started', call, needs, () => ({
-    parameters: summariseValue(call.arguments, canonical),
+    parameters: canonical === call.canonical ? call.parameters : summariseValue(args, canonical),
     runner: 'wrapped',
     effect: call.tool.effect,
   }));
 }
 
-export function tellEnded(call: GatedCall, outcome: Outcome, startedAt: number, needs: Needs): void {
+/** `fault` is what the failure showed of itself. */
+export function tellEnded(
+  call: GatedCall,
+  outcome: Outcome,
+  fault: Fault | undefined,
+  startedAt: number,
+  needs: Needs,
+): void {
   const durationMs = elapsedMs(startedAt);
   if (outcome.kind === 'ok') tellEvent('tool.completed', call, needs, () => ({ durationMs }));
-  else tellEvent('tool.failed', call, needs, () => ({ ...endOf(outcome), durationMs }));
+  else tellEvent('tool.failed', call, needs, () => ({ ...endOf(outcome, fault), durationMs }));
 }
 
-function endOf(outcome: Outcome) {
+function endOf(outcome: Outcome, fault?: Fault) {
   const { kind, executed } = outcome;
-  return { outcome: kind, executed, error: errorOfOutcome(outcome) ?? toEventError('internal') };
+  return { outcome: kind, executed, error: errorOfOutcome(outcome, fault) ?? toEventError('internal') };
 }
 
 function blockedBy(code: string): BlockedBy | undefined {

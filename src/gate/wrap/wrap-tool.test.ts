@@ -6,6 +6,7 @@ import type { AfterToolCall, BeforeAnswer, BeforeToolCall } from '../../domain/h
 import { tool } from '../../exports/tool.ts';
 import { defineHooks, type HookPlugin } from '../hooks/define-hooks.ts';
 import { GateBlocked } from './gate-blocked.ts';
+import { toolIdOf } from './tool-id.ts';
 import { isWrapped } from './wrap-tool.ts';
 
 type Answer = BeforeAnswer | undefined | void;
@@ -254,13 +255,43 @@ describe('a wrapped tool', () => {
     expect(() => gate.wrapTool(definition, { id: 'm.read', effect: 'unsafe' }).run({}, context)).toThrow(GateBlocked);
   });
 
-  it('needs an id that hooks can name', () => {
+  it('needs a name, and gets the module where it is said', () => {
     const gate = createGate();
-    expect(() => gate.wrapTool({ execute: () => 1 })).toThrow(/needs an id/);
-    expect(() => gate.wrapTool({ execute: () => 1 }, { id: 'a.b.c' })).toThrow(/at most one dot/);
+    expect(() => gate.wrapTool({ execute: () => 1 })).toThrow(/needs a name/);
     const { search } = gate.wrapTools({ search: { execute: () => 1 } }, { module: 'web' });
     expect(isWrapped(search)).toBe(true);
+    const ids: string[] = [];
+    const hooked = createGate({ hooks: [before(({ tool: id }) => void ids.push(id))] });
+    hooked.wrapTool({ name: 'search', execute: () => 1 }, { module: 'web' }).execute();
+    hooked.wrapTool({ execute: () => 1 }, { id: 'search', module: 'web' }).execute();
+    expect(ids).toStrictEqual(['web.search', 'web.search']);
   });
+
+  it.each(['admin.tools.list', 'x/y', 'a'.repeat(70), 'wetter in Köln', '.', '_private'])(
+    'may be called %s: rules, hooks and errors know it by the same id',
+    (name) => {
+      const seen: string[] = [];
+      const id = toolIdOf(name);
+      const watch = before(({ tool: shown }) => void seen.push(shown));
+      const gate = createGate({
+        hooks: [watch],
+        policy: { rules: [{ id: 'closed', verdict: 'deny', arguments: [{ at: '/closed', equals: true }] }] },
+      });
+      const { [name]: wrapped } = gate.wrapTools({ [name]: { execute: (_input: object) => 'ran' } });
+      expect(wrapped!.execute({})).toBe('ran');
+      expect(seen).toStrictEqual([id]);
+      expect(() => wrapped!.execute({ closed: true })).toThrow(expect.objectContaining({ tool: id }));
+      // The id can be named, by hooks and where a tool is wrapped.
+      const closed = defineHooks({
+        id: 'g',
+        hooks: [{ id: 'h', on: 'before_tool_call', tools: [id], run: () => ({ block: true, reason: 'Closed.' }) }],
+      });
+      const byName = createGate({ hooks: [closed], tools: [{ id }] }).wrapTool({ name, execute: () => 'ran' });
+      expect(() => byName.execute()).toThrow('Closed.');
+      const byId = createGate({ hooks: [closed] }).wrapTool({ execute: () => 'ran' }, { id });
+      expect(() => byId.execute()).toThrow('Closed.');
+    },
+  );
 
   it('and its hooks can be compared at once, as a worker does', () => {
     const hooks = [defineHooks({ id: 'g', hooks: [{ id: 'h', on: 'before_tool_call', tools: ['serch'], run() {} }] })];

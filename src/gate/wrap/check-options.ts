@@ -1,0 +1,71 @@
+import { planeError } from '../../domain/errors.ts';
+import { isJsonObject } from '../../domain/json.ts';
+import { nearNames } from '../../domain/near-names.ts';
+
+/** What an option may be; undefined for one that is checked elsewhere. */
+export type OptionTable<Options> = {
+  readonly [Name in keyof Required<Options>]: ((value: never) => string | undefined) | undefined;
+};
+
+/**
+ * Refuses options that are not known and values that cannot be meant. An option that was dropped in silence could be the one that was to
+ * close the gate: `rules` beside `policy`, `hook`, `efect`. Throws CONFIG_INVALID with every problem.
+ */
+export function checkOptions<Options extends object>(
+  where: string,
+  given: Options,
+  known: OptionTable<Options>,
+  elsewhere: Readonly<Record<string, string>> = {},
+): void {
+  if (!isJsonObject(given))
+    throw planeError('CONFIG_INVALID', { problems: [`${where}: expected an object of options`] });
+  const problems = Object.entries(given as Record<string, unknown>).flatMap(([name, value]) => {
+    const shown = `${where}: ${name.slice(0, 40)}`;
+    if (!Object.hasOwn(known, name)) return [`${shown}: there is no such option${guess(name, known, elsewhere)}`];
+    const problem = value === undefined ? undefined : known[name as keyof Options]?.(value as never);
+    return problem === undefined ? [] : [`${shown}: ${problem}`];
+  });
+  if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems: problems.slice(0, 8) });
+}
+
+function guess(name: string, known: object, elsewhere: Readonly<Record<string, string>>): string {
+  const [near] = nearNames(name, Object.keys(known), 1);
+  const meant = Object.hasOwn(elsewhere, name) ? elsewhere[name] : near;
+  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
+}
+
+export const oneOf =
+  (words: readonly string[]) =>
+  (value: unknown): string | undefined =>
+    words.includes(value as string) ? undefined : `expected one of ${words.join(', ')}`;
+
+export const text =
+  (maxLength: number) =>
+  (value: unknown): string | undefined =>
+    typeof value === 'string' && value !== '' && value.length <= maxLength
+      ? undefined
+      : `expected a text of 1 to ${maxLength} characters`;
+
+export const withFunctions =
+  (...names: readonly string[]) =>
+  (value: unknown): string | undefined => {
+    const missing = names.filter((name) => typeof (value as Record<string, unknown> | null)?.[name] !== 'function');
+    return missing.length === 0 ? undefined : `expected an object with the functions ${names.join(', ')}`;
+  };
+
+export const aFunction = (value: unknown): string | undefined =>
+  typeof value === 'function' ? undefined : 'expected a function';
+
+export const aBoolean = (value: unknown): string | undefined =>
+  typeof value === 'boolean' ? undefined : 'expected true or false';
+
+/** An object with none but these members. */
+export const membersOf =
+  (known: readonly string[]) =>
+  (value: unknown): string | undefined => {
+    if (!isJsonObject(value)) return 'expected an object';
+    const table = Object.fromEntries(known.map((name) => [name, undefined]));
+    const wrong = Object.keys(value).filter((name) => !Object.hasOwn(table, name));
+    if (wrong.length === 0) return undefined;
+    return wrong.map((name) => `there is no ${name.slice(0, 40)}${guess(name, table, {})}`).join(', ');
+  };
