@@ -36,6 +36,15 @@ export {
 export type { HookCatalog } from '../gate/hooks/find-match-problems.ts';
 export type { HookSet } from '../gate/hooks/hook-set.ts';
 export { loadHooks, type FileHookSource, type HookSource } from '../gate/hooks/load-hooks.ts';
+export {
+  fromOpenClaw,
+  type FromOpenClawOptions,
+  type OpenClawAnswer,
+  type OpenClawApproval,
+  type OpenClawContext,
+  type OpenClawEvent,
+  type OpenClawHandler,
+} from '../gate/hooks/from-openclaw.ts';
 export { adviceOf } from '../gate/wrap/add-advice.ts';
 export type { Gate } from '../gate/wrap/create-gate.ts';
 export type { GateOptions, RunOptions, TraceOfHost, WrapAllOptions, WrapOptions } from '../gate/wrap/gate-options.ts';

@@ -81,10 +81,13 @@ describe('the page for those who come from another system', () => {
 describe('an old hook in the gate', () => {
   type OldHook = Parameters<typeof guardedBy>[0];
 
+  const lines: string[] = [];
+
   /** Registers the hook of the page as it stands there. */
   function readOldHook(): OldHook {
     const registered: OldHook[] = [];
-    runInNewContext(blocksIn('js')[0]!, { api: { on: (_name: string, hook: OldHook) => registered.push(hook) } });
+    const api = { on: (_name: string, hook: OldHook) => registered.push(hook) };
+    runInNewContext(blocksIn('js')[0]!, { api, console: { log: (line: string) => lines.push(line) } });
     return registered[0]!;
   }
 
@@ -118,7 +121,10 @@ describe('an old hook in the gate', () => {
     const { ran, pay } = tools(desk);
     await pay.execute({ amount: 5 });
     expect(ran).toStrictEqual([{ amount: 5, currency: 'EUR' }]);
-    expect(desk.asked).toMatchObject([{ title: 'A payment', severity: 'critical' }]);
+    expect(desk.asked).toMatchObject([
+      { title: 'A payment', severity: 'critical', timeoutMs: 60_000, decisions: ['allow-once', 'deny'] },
+    ]);
+    expect(lines).toStrictEqual(['payment: allow-once']);
     expect(JSON.stringify(desk.asked[0]!.arguments)).toContain('EUR');
   });
 
