@@ -1,6 +1,8 @@
+import * as agents from '@openai/agents-core';
 import * as ai from 'ai';
 import type OpenAI from 'openai';
 import {
+  adviceOf,
   createGate,
   defineHooks,
   GateBlocked,
@@ -27,7 +29,12 @@ const guard = defineHooks({
   ],
 });
 
-export const gate = createGate({ hooks: [guard], identity: { subject: 'ada', agent: 'assistant' } });
+export const gate = createGate({ hooks: [guard] });
+
+/** When a conversation begins. Keep what it returns for as long as the conversation lasts. */
+export function openConversation(id: string, user: string): Gate {
+  return gate.openRun({ id, session: user, identity: { subject: user, agent: 'assistant' } });
+}
 // #endregion
 
 // #region policy
@@ -65,21 +72,23 @@ export function wrapRead(read: (url: string) => Promise<string>, run: Gate = rul
   return fetch;
 }
 
-export async function generate(model: ai.LanguageModel, find: (query: string) => Promise<string[]>) {
+type Find = (query: string) => Promise<string[]>;
+
+export async function generate(model: ai.LanguageModel, find: Find, run: Gate = openConversation('c-1', 'ada')) {
   // #region ai-sdk
   const search = ai.tool({
     description: 'Searches the web.',
     inputSchema: z.object({ query: z.string() }),
     execute: async ({ query }) => find(query),
   });
-  const answer = await ai.generateText({ model, prompt: 'Find it.', tools: gate.wrapTools({ search }) });
+  const answer = await ai.generateText({ model, prompt: 'Find it.', tools: run.wrapTools({ search }) });
   // #endregion
   return answer;
 }
 
-export async function run(openai: OpenAI, find: (query: string) => Promise<string[]>) {
+export async function runTools(openai: OpenAI, find: Find, run: Gate = openConversation('c-1', 'ada')) {
   // #region openai
-  const search = gate.wrapTool({
+  const search = run.wrapTool({
     type: 'function' as const,
     function: {
       name: 'search',
@@ -93,6 +102,39 @@ export async function run(openai: OpenAI, find: (query: string) => Promise<strin
   const runner = openai.chat.completions.runTools({ model: 'gpt-5.2', messages, tools: [search] });
   // #endregion
   return runner.finalContent();
+}
+
+export async function runAgents(model: agents.Model, find: Find, run: Gate = openConversation('c-1', 'ada')) {
+  // #region agents
+  const search = run.wrapTool(
+    agents.tool({
+      name: 'search',
+      description: 'Searches the web.',
+      parameters: z.object({ query: z.string() }),
+      execute: async ({ query }) => find(query),
+    }),
+  );
+  const agent = new agents.Agent({ name: 'assistant', model, tools: [search] });
+  const { finalOutput } = await new agents.Runner().run(agent, 'Find it.');
+  // #endregion
+  return finalOutput;
+}
+
+export async function generateWithAdvice(model: ai.LanguageModel, tools: ai.ToolSet, prompt = 'Find it.') {
+  // #region advice
+  const answer = await ai.generateText({
+    model,
+    prompt,
+    tools,
+    stopWhen: ai.stepCountIs(20),
+    prepareStep: ({ steps }) => {
+      const parts = steps.at(-1)?.content ?? [];
+      const advice = parts.flatMap((part) => (part.type === 'tool-error' ? (adviceOf(part.error) ?? []) : []));
+      return advice.length === 0 ? {} : { system: advice.join('\n') };
+    },
+  });
+  // #endregion
+  return answer;
 }
 
 export async function call(search: { execute(input: object): Promise<string[]> }): Promise<string> {

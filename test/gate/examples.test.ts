@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import * as agents from '@openai/agents-core';
 import type * as ai from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +12,7 @@ import { TOP } from '../docs/pages.ts';
 import { answeringFetch } from '../toolkit/model-call.ts';
 import { hookedCall, recordingNeeds } from '../support/sample-hooks.ts';
 import OpenAI from 'openai';
+import { z } from 'zod';
 
 const built = (path: string): string => join(TOP, 'dist/examples', path);
 
@@ -87,6 +89,56 @@ describe('the examples of docs/gate-library.md', () => {
     const { content } = await wrapping.generate(modelFor('localhost:8080'), find);
     expect(content.at(-1)).toMatchObject({ type: 'tool-error', error: { message: 'Only public pages.' } });
     expect(found).toStrictEqual(['weather']);
+    // Thirty people ask the same. In one run for all of them the twenty-first call would be a loop, and the thirtieth its end.
+    for (let user = 1; user <= 31; user += 1) {
+      const conversation = wrapping.openConversation(`c-${user}`, `user-${user}`);
+      const { toolResults } = await wrapping.generate(modelFor('weather'), find, conversation);
+      expect(toolResults).toMatchObject([{ output: ['about weather'] }]);
+    }
+  });
+
+  it('hand the advice about errors to the model', async () => {
+    const read: string[] = [];
+    const model = new MockLanguageModelV3({
+      doGenerate: ({ prompt }) => {
+        read.push(JSON.stringify(prompt[0]));
+        const input = JSON.stringify({ query: `q-${prompt.length}` });
+        return Promise.resolve({
+          content: [{ type: 'tool-call', toolCallId: `c-${prompt.length}`, toolName: 'search', input }],
+          finishReason: { unified: 'tool-calls', raw: undefined },
+          usage: {
+            inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+            outputTokens: { total: 1, text: 1, reasoning: 0 },
+          },
+          warnings: [],
+        });
+      },
+    });
+    const search: ai.Tool = {
+      inputSchema: z.object({ query: z.string() }),
+      execute: () => Promise.reject(new DOMException('late', 'TimeoutError')),
+    };
+    const tools = wrapping.openConversation('c-1', 'ada').wrapTools({ search });
+    await wrapping.generateWithAdvice(model as ai.LanguageModel, tools);
+    expect(read.map((text) => text.includes('"role":"system"')).indexOf(true)).toBe(11);
+    expect(read[11]).toContain('search');
+  });
+
+  it('check the tools of OpenAI Agents', async () => {
+    let asked = 0;
+    const model: agents.Model = {
+      getResponse({ input }) {
+        asked += 1;
+        const text = JSON.stringify(input);
+        const call = { type: 'function_call', callId: 'c', name: 'search', arguments: '{"query":"localhost"}' };
+        const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
+        const output = [{ status: 'completed', ...(asked === 1 ? call : said) }];
+        return Promise.resolve({ usage: new agents.Usage(), output } as agents.ModelResponse);
+      },
+      getStreamedResponse: () => expect.fail('streamed'),
+    };
+    agents.setTracingDisabled(true);
+    expect(await wrapping.runAgents(model, find)).toContain('Only public pages.');
   });
 
   it('check the functions of OpenAI', async () => {
@@ -97,7 +149,7 @@ describe('the examples of docs/gate-library.md', () => {
       return { id: 'x', choices: [{ index: 0, finish_reason: 'stop', message }] };
     });
     const openai = new OpenAI({ apiKey: 'none', baseURL: 'http://127.0.0.1:9/v1', fetch, maxRetries: 0 });
-    await expect(wrapping.run(openai, find)).rejects.toThrow('Only public pages.');
+    await expect(wrapping.runTools(openai, find)).rejects.toThrow('Only public pages.');
   });
 
   it('tell code and reason of a block', async () => {
