@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { approving, asking, before, plugin, refusalOf } from '../../../test/support/gate-tools.ts';
 import { createGate } from '../../compose/create-gate.ts';
 import type { DiagnosticEvent, EventKind } from '../../domain/diagnostic-event.ts';
+import type { BeforeToolCall } from '../../domain/hook.ts';
+import { defineHooks } from '../hooks/define-hooks.ts';
 import type { GateOptions } from './gate-options.ts';
 
 /** A gate around `box.look`, and what it tells. Every call gives the same. */
@@ -100,7 +102,8 @@ describe('events of a gate', () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const seen: unknown[] = [];
     const told: DiagnosticEvent[] = [];
-    const hooks = [plugin({ on: 'before_tool_call', run: ({ run, trace }) => void seen.push([run, trace]) })];
+    const watch = ({ run, trace }: BeforeToolCall): void => void seen.push([run, trace]);
+    const hooks = [defineHooks({ id: 'g', hooks: [{ id: 'h', on: 'before_tool_call', run: watch }] })];
     const gate = createGate({ hooks, onEvent: (event) => void told.push(event), trace: () => traceparent });
     const look = { name: 'look', execute: async () => 'fine' };
     await gate.openRun({ id: 'conversation-7' }).wrapTool(look).execute();

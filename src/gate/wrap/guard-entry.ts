@@ -72,9 +72,12 @@ function pass(
   const read = readCall(reads, given);
   const brought = readInput(read, guarded);
   const { gate } = needs;
-  const sameCall = { gate, tool: guarded.tool.id, canonical: brought.canonical, input: read.input };
+  const { tool, checked } = guarded;
+  const sameCall = { gate, tool: tool.id, canonical: brought.canonical, ...(checked ? {} : { input: read.input }) };
   const before = passedBefore(id, sameCall);
-  if (before !== undefined) return proceed([...given], before, undefined, false);
+  if (before !== undefined) {
+    return proceed(withInput(reads, given, inputFor(brought, read, brought.sent, guarded)), before, undefined, false);
+  }
   const passage = begin(read, brought, guarded, needs);
   let waited = false;
   const { call, open } = passage;
@@ -90,7 +93,7 @@ function pass(
     }
     const input = inputFor(verdict, read, brought.sent, guarded);
     const { canonical } = verdict;
-    const entered: EnteredCall = { ...sameCall, canonical, input, guards: new Set([id]), isOver: false };
+    const entered: EnteredCall = { ...sameCall, canonical, guards: new Set([id]), isOver: false };
     const finish = createFinish(verdict, passage, needs, { entered, returnsErrors });
     return proceed(withInput(reads, given, input), entered, finish, waited);
   });
@@ -197,7 +200,12 @@ function readText(text: string): unknown {
 }
 
 /** What was judged is what runs: a copy, so that no other holder can change it any more. */
-function inputFor(verdict: JudgedCall, { input }: ReadCall, sent: string, { checked }: GuardedTool): unknown {
+function inputFor(
+  verdict: Pick<JudgedCall, 'canonical'>,
+  { input }: ReadCall,
+  sent: string,
+  { checked }: GuardedTool,
+): unknown {
   if (!checked) return input;
   const isSent = verdict.canonical === sent;
   if (typeof input === 'string') return isSent ? input : verdict.canonical;

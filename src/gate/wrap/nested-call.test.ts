@@ -100,6 +100,31 @@ describe('a wrapped tool that is decorated and wrapped again', () => {
     const twice = gate.wrapTool({ ...wrapped, execute: ({ x }: { x: number }) => wrapped.execute({ x: x + 1 }) });
     expect(await twice.execute({ x: 1 })).toBe('1: 2');
     expect(asked.map(({ arguments: args }) => args)).toStrictEqual([{ x: 1 }, { x: 2 }]);
+    asked.length = 0;
+    const inPlace = gate.wrapTool({
+      ...wrapped,
+      execute: (input: { x: number }) => ((input.x += 1), wrapped.execute(input)),
+    });
+    expect(await inPlace.execute({ x: 1 })).toBe('2: 2');
+    expect(asked.map(({ arguments: args }) => args)).toStrictEqual([{ x: 1 }, { x: 2 }]);
+    asked.length = 0;
+    let reads = 0;
+    const trap = {
+      get x() {
+        return (reads += 1);
+      },
+    };
+    const trapped = gate.wrapTool({ ...wrapped, execute: (_input: { x: number }) => wrapped.execute(trap) });
+    expect(await trapped.execute({ x: 1 })).toBe('3: 1');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('and that takes what is no JSON is counted once', async () => {
+    const gate = createGate({ policy: { loops: { default: { budgets: { callsPerRun: 2 } } } } });
+    const wrapped = gate.wrapTool({ name: 'odd', execute: async (input: Map<string, number>) => input.size });
+    const twice = gate.wrapTool({ ...wrapped, execute: async (input: Map<string, number>) => wrapped.execute(input) });
+    for (const _ of [1, 2]) expect(await twice.execute(new Map([['x', 1]]))).toBe(1);
+    await expect(twice.execute(new Map())).rejects.toMatchObject({ code: 'BUDGET_SPENT' });
   });
 
   it('is not a way past the gate: a tool that calls itself, or is called beside, is checked each time', async () => {

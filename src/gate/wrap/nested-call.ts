@@ -6,7 +6,8 @@ export interface EnteredCall {
   readonly tool: string;
   /** The arguments that run, as canonical JSON. */
   readonly canonical: string;
-  readonly input: unknown;
+  /** Of a tool that no rule or hook is for, whose input need not be JSON. Elsewhere only the text counts: an object can be changed. */
+  readonly input?: unknown;
   /** The guards that this one call came to: several where a wrapped tool was decorated and wrapped again. Grows. */
   readonly guards: Set<object>;
   /** Set when it has ended: what its tool left running makes calls of its own. */
