@@ -12,6 +12,7 @@ import { ROWS_C } from './rows-c.ts';
 import { ROWS_D } from './rows-d.ts';
 import { ROWS_SETUP } from './rows-setup.ts';
 import { ROWS_FRONT } from './rows-front.ts';
+import { ROWS_LIBRARY } from './rows-library.ts';
 import { ROWS_STATEMENTS } from './rows-statements.ts';
 import { ROWS_OWED } from './rows-owed.ts';
 import { ROWS_REVOKED } from './rows-revoked.ts';
@@ -35,5 +36,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'Revoked means revoked', rows: ROWS_REVOKED },
   { title: 'Shares of one subject', rows: ROWS_SHARES },
   { title: 'Agents of one subject, and who decides', rows: ROWS_AGENTS },
+  { title: 'The gate inside of an agent', rows: ROWS_LIBRARY },
   { title: 'Invariants', rows: INVARIANTS },
 ];

@@ -8,6 +8,7 @@ import { ADMINISTRATION } from './administration.ts';
 import { AFTER_A_LOOP } from './after-a-loop.ts';
 import { FRONT } from './front.ts';
 import { LEASE } from './lease.ts';
+import { LIBRARY } from './library.ts';
 import { OWED } from './owed.ts';
 import { PERMISSION } from './permission.ts';
 import { PLANE } from './plane.ts';
@@ -44,4 +45,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...REVOKED,
   ...SHARES,
   ...AGENTS,
+  ...LIBRARY,
 ];

@@ -37,6 +37,7 @@ describe('the requirements', () => {
       ...numbered('RV', 4),
       ...numbered('SH', 4),
       ...numbered('AG', 4),
+      ...numbered('LIB', 7),
       ...numbered('I', 26),
     ]);
   });
