@@ -8,6 +8,7 @@ import { identify } from './stages/identify/identify.ts';
 import { observe } from './stages/reply/observe.ts';
 import { reply } from './stages/reply/reply.ts';
 import { settle, type SettlementFacts } from './stages/settle/settle.ts';
+import { StartPermit } from './start-permit.ts';
 
 export { STAGES, type Stage } from './domain/stages.ts';
 
@@ -33,11 +34,16 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
       ? identified
       : brakeRefused(claimed, identified)
     : gate(identified, plane);
-  const verdict = gating instanceof Promise ? await gating : gating;
+  const judged = gating instanceof Promise ? await gating : gating;
+  // Identify and gate may have waited for a hook, a schema or a person's answer: then the verdict is taken again.
+  const permit = isEnding(judged) ? undefined : new StartPermit(judged, plane);
+  const stopping = permit?.stopFor();
+  const stopped = stopping instanceof Promise ? await stopping : stopping;
+  const verdict = stopped ?? permit?.verdict ?? judged;
   events?.passed('gate', verdict);
   const gateMs = Math.floor(performance.now() - delivered.arrivedAt);
 
-  const executing = isEnding(verdict) ? verdict : execute(verdict, plane);
+  const executing = isEnding(verdict) ? verdict : execute(verdict, plane, permit);
   const ending = executing instanceof Promise ? await executing : executing;
   events?.passed('execute', ending);
   if (ending.kind !== 'ended') return;
@@ -48,11 +54,11 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         toolDigest: identified.tool.declaration.digest,
         effect: identified.tool.declaration.effect,
         tool: identified.tool.declaration,
-        policyVersion: identified.claimed.policyVersion,
-        permission: identified.permission,
+        policyVersion: permit?.policyVersion ?? identified.claimed.policyVersion,
+        permission: permit?.verdict.call.permission ?? identified.permission,
         sent: identified.envelope,
         gateMs,
-        ...(isEnding(verdict) ? refusalFacts(verdict) : { gate: verdict.facts }),
+        ...(isEnding(verdict) ? refusalFacts(verdict) : { gate: permit?.verdict.facts ?? verdict.facts }),
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);
   events?.settled(settled.answer, settled.outcome);

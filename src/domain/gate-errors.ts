@@ -20,6 +20,14 @@ export const GATE_ERRORS = {
     },
     fix: 'See sallyport explain AGENT TOOL ARGUMENTS, and change the rule if it is wrong.',
   }),
+  VERDICT_STALE: entry({
+    stage: 'gate',
+    kind: 'stale',
+    retry: 'same-call',
+    say: (d: { tool: string }) =>
+      `The rules for ${d.tool} changed while it was about to start: a person has to be asked now. It did not run.`,
+    fix: 'Repeat the call; an approver is asked then. The client library does it by itself, once.',
+  }),
   LOOP_BLOCKED: entry({
     stage: 'gate',
     kind: 'blocked',

@@ -56,6 +56,8 @@ export interface RunRequest {
   readonly timeoutMs: number;
   /** Cancelled, lease lost or draining. The runner aborts the tool and, where it can, kills it after its grace. */
   readonly signal: StopSignal;
+  /** Asked right before the tool's own function is entered, after everything that takes time. Absent: it may be entered. */
+  readonly start?: StartCheck | undefined;
   /** Absent: its module declared none. Closed by whoever asked for the run. */
   readonly services?: Pick<ServiceAccess, 'offered' | 'call'> | undefined;
   readonly onProgress: (progress: Progress) => void;
@@ -68,6 +70,14 @@ export interface RunRequest {
   readonly onSecret?: (name: string) => Promise<SecretAnswer>;
   /** What the tool does on its platform. Numbered in the order of these calls, and never rejected. Absent: there is no platform here. */
   readonly onPlatform?: ((request: PlatformRequest, signal: AbortSignal) => Promise<PlatformReply>) | undefined;
+}
+
+/** Whether a tool may still be entered. What allowed it may be older than the verdict may be trusted for. */
+export interface StartCheck {
+  /** On the clock of `performance.now()`: until then it may, without asking. */
+  readonly validUntil: number;
+  /** How the run ends instead of entering the tool; undefined when it may be entered. Answers at once while it is valid; never rejects. */
+  stopFor(): Soon<RunEnding | undefined>;
 }
 
 export interface SecretUse {

@@ -6,12 +6,14 @@ import type { GivenInput } from '../domain/input.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import { LIMITS } from '../domain/call.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import type { Soon } from '../domain/soon.ts';
 import type { ServiceRequest } from '../ports/service-access.ts';
 import type {
   NestedCallRequest,
   PlatformReply,
   PlatformRequest,
   Progress,
+  RunEnding,
   RunRequest,
   SecretAnswer,
 } from '../ports/tool-runner.ts';
@@ -50,6 +52,8 @@ export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
   readonly signal: AbortSignal;
   /** The same question without making a signal. */
   throwIfAborted(): void;
+  /** See `StartCheck`. */
+  stopFor?(): Soon<RunEnding | undefined>;
 }
 
 const NO_SERVICES: Readonly<Record<string, unknown>> = Object.freeze({});

@@ -132,11 +132,34 @@ function enter(
   // The rules judged `facts.arguments`. A schema that trims or lowers would carry a value past them that they deny.
   const changes = facts.step === 'parsed' ? NO_CHANGES : findChanges(facts.arguments, args.value);
   if (changes.length > 0) return { kind: 'changed-arguments', changes };
-  // Loading and parsing took time; a run that was stopped meanwhile must not begin.
+  // Loading and parsing took time; a run that was stopped meanwhile, or that nobody allows any more, must not begin.
+  const stop = host.stopFor?.();
+  if (stop === undefined) return enterNow(definition, args.value, setup, facts, host);
+  return stop instanceof Promise ? enterUnless(stop, definition, args.value, setup, facts, host) : stop;
+}
+
+async function enterUnless(
+  stopping: Promise<RunEnding | undefined>,
+  ...entry: Parameters<typeof enterNow>
+): Promise<RunEnding> {
+  try {
+    return (await stopping) ?? (await enterNow(...entry));
+  } catch (thrown) {
+    return { kind: 'threw', ...describeThrown(thrown) };
+  }
+}
+
+function enterNow(
+  definition: ToolDefinition,
+  args: unknown,
+  setup: unknown,
+  facts: RunFacts,
+  host: RunHost,
+): Soon<RunEnding> {
   host.throwIfAborted();
   const context = new CallContext(facts, setup, host);
   try {
-    const returned: unknown = definition.run(judgedOf(definition, args.value, facts), context);
+    const returned: unknown = definition.run(judgedOf(definition, args, facts), context);
     return isThenable(returned) ? endLater(returned, context, facts) : endOfReturned(returned, context, facts);
   } catch (thrown) {
     return endOfThrown(thrown, context, facts);

@@ -1,6 +1,7 @@
 import type { CallId } from '../../domain/ids.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { Soon } from '../../domain/soon.ts';
 import type { ServiceRequest } from '../../ports/service-access.ts';
 import type {
   NestedCallRequest,
@@ -55,6 +56,10 @@ export class InlineRun implements RunHost, TimedRun {
 
   throwIfAborted(): void {
     if (this.#stoppedFor !== undefined) throw abortError(this.#stoppedFor);
+  }
+
+  stopFor(): Soon<RunEnding | undefined> {
+    return this.#request.start?.stopFor();
   }
 
   onProgress(progress: Progress): void {

@@ -26,10 +26,13 @@ export type ToProcess =
       readonly generation: string;
       readonly tool: string;
       readonly facts: RunFacts;
+      /** See `monotonicMs`: later than this, the process asks before it enters the tool. Absent: it never asks. */
+      readonly startUntil?: number;
       /** Once, before the first import: what these files held when they were loaded. */
       readonly code?: LoadedCode;
     }
   | { readonly type: 'abort'; readonly run: number; readonly why: AbortReason }
+  | { readonly type: 'start-answer'; readonly run: number; readonly id: number; readonly mayStart: boolean }
   | { readonly type: 'nested-answer'; readonly run: number; readonly id: number; readonly outcome: Outcome }
   | { readonly type: 'secret-answer'; readonly run: number; readonly id: number; readonly answer: SecretAnswer }
   | { readonly type: 'nested-refusal'; readonly run: number; readonly id: number; readonly problem: string }
@@ -47,6 +50,8 @@ export type ToProcess =
 /** Process to worker. `entered` is written before any code of the tool runs: without it nothing has happened. */
 export type FromProcess =
   | { readonly type: 'entered'; readonly run: number }
+  /** The time that was given for the start has passed. The tool is entered when the answer says so. */
+  | { readonly type: 'start-wanted'; readonly run: number; readonly id: number }
   | { readonly type: 'progress'; readonly run: number; readonly progress: Progress }
   | { readonly type: 'log'; readonly run: number; readonly line: ToolLogLine }
   | { readonly type: 'nested-call'; readonly run: number; readonly id: number; readonly request: NestedCallRequest }

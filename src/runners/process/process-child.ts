@@ -14,6 +14,7 @@ import type { RunHost } from '../open-context.ts';
 import { runTool } from '../run-tool.ts';
 import { abortError } from '../settle-abort.ts';
 import { encodeFrame, FrameReader } from './frames.ts';
+import { monotonicMs } from './monotonic-ms.ts';
 import { CHANNEL_FD, type FromProcess, type ToProcess } from './messages.ts';
 import { serveLoadedCode } from './serve-loaded-code.ts';
 
@@ -51,6 +52,7 @@ function receive(message: ToProcess): void {
   const asked = current.asked.get(message.id);
   current.asked.delete(message.id);
   if (message.type === 'nested-answer') asked?.resolve(message.outcome as never);
+  else if (message.type === 'start-answer') asked?.resolve(message.mayStart as never);
   else if (message.type === 'secret-answer') asked?.resolve(message.answer as never);
   else if (message.type === 'service-answer') asked?.resolve(message.value as never);
   else if (message.type === 'service-refusal') asked?.reject(serviceFailure(message));
@@ -73,7 +75,8 @@ async function start(order: Extract<ToProcess, { type: 'run' }>): Promise<void> 
   // Awaited: the worker may repeat a run that was never entered, so this must be out before the tool's first line.
   await send({ type: 'entered', run });
   if (order.code !== undefined) serveLoadedCode(order.code);
-  void runTool(() => importModule(order), tool, facts, hostOf(run, controller.signal)).then((own) => endOf(run)(own));
+  const host = { ...hostOf(run, controller.signal), stopFor: () => askForStart(run, order.startUntil) };
+  void runTool(() => importModule(order), tool, facts, host).then((own) => endOf(run)(own));
   const ended = await ending;
   // What the tool printed belongs to this call, so it goes out first; output that does not drain must not hold the answer up.
   await Promise.race([
@@ -104,6 +107,16 @@ function hostOf(run: number, signal: AbortSignal): RunHost {
     onServiceCall: (request) => ask<JsonValue>(run, (id) => ({ type: 'service-call', run, id, request })),
     onPlatform: (request) => ask<PlatformReply>(run, (id) => ({ type: 'platform', run, id, request })),
   };
+}
+
+/** Importing the module, or a stop of this process, took longer than the worker may trust its verdict. */
+function askForStart(run: number, startUntil: number | undefined): Promise<undefined> | undefined {
+  if (startUntil === undefined || monotonicMs() <= startUntil) return undefined;
+  return ask<boolean>(run, (id) => ({ type: 'start-wanted', run, id })).then((mayStart) => {
+    // The worker knows how the call ends.
+    if (!mayStart) throw abortError('aborted');
+    return undefined;
+  });
 }
 
 /** The answer comes over the channel, under the number of the question. */

@@ -12,6 +12,7 @@ import { factsOf } from '../run-tool.ts';
 import { endingAfterAbort, type AbortReason } from '../settle-abort.ts';
 import type { LoadedCode } from './code-format.ts';
 import { FRAME_SLACK_BYTES } from './frames.ts';
+import { monotonicMs } from './monotonic-ms.ts';
 import { readEnding } from './read-ending.ts';
 import type { ProcessUser, ToolProcess } from './tool-process.ts';
 
@@ -50,6 +51,9 @@ class ProcessRun implements ProcessUser {
   #entered = false;
   #finished = false;
   #stoppedFor: AbortReason | undefined;
+  #askedForStart = false;
+  /** How the run ends, because its tool may not be entered any more. */
+  #notStarted: RunEnding | undefined;
   #frames = 0;
   #sideBytes = 0;
   #openNestedCalls = 0;
@@ -76,7 +80,17 @@ class ProcessRun implements ProcessUser {
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
     this.#target.attach(this);
     const facts = factsOf(request, timeoutMs);
-    this.#target.send({ type: 'run', run, file, generation, tool, facts, ...(code === undefined ? {} : { code }) });
+    const { start } = request;
+    this.#target.send({
+      type: 'run',
+      run,
+      file,
+      generation,
+      tool,
+      facts,
+      ...(start === undefined ? {} : { startUntil: monotonicMs(start.validUntil) }),
+      ...(code === undefined ? {} : { code }),
+    });
     if (request.signal.aborted) this.#stop('aborted');
   }
 
@@ -99,6 +113,8 @@ class ProcessRun implements ProcessUser {
         return this.#log(
           saneLogLine('error', 'An error nobody handled; this process is not used again.', { cause: message['cause'] }),
         );
+      case 'start-wanted':
+        return void this.#onStartWanted(message['id']);
       case 'nested-call':
         return void this.#onNestedCall(message['id'], message['request']);
       case 'secret-wanted':
@@ -117,6 +133,15 @@ class ProcessRun implements ProcessUser {
   onGone(how: string): void {
     if (!this.#entered && this.#stoppedFor === undefined) return this.#finish({ kind: 'never-entered', how });
     this.#finishWith({ kind: 'crashed', how });
+  }
+
+  /** Once per run, before its tool is entered: whoever asks again is inside it. */
+  async #onStartWanted(id: unknown): Promise<void> {
+    const { request, run } = this.#order;
+    if (typeof id !== 'number' || this.#askedForStart) return this.#target.condemn('protocol: an unexpected start');
+    this.#askedForStart = true;
+    this.#notStarted = await request.start?.stopFor();
+    if (!this.#finished) this.#target.send({ type: 'start-answer', run, id, mayStart: this.#notStarted === undefined });
   }
 
   #onLog(line: unknown): void {
@@ -214,6 +239,7 @@ class ProcessRun implements ProcessUser {
   }
 
   #finishWith(ending: RunEnding): void {
+    if (this.#notStarted !== undefined) return this.#finish(this.#notStarted);
     this.#finish(this.#stoppedFor === undefined ? ending : endingAfterAbort(this.#stoppedFor, ending));
   }
 

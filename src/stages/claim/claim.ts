@@ -3,7 +3,7 @@ import { trouble } from '../../domain/errors.ts';
 import { sessionEnded } from '../../domain/session-ended.ts';
 import type { Policy, PolicyRecord } from '../../domain/policy.ts';
 import type { Soon } from '../../domain/soon.ts';
-import type { LaneState } from '../../ports/call-store.ts';
+import type { RenewAnswer } from '../../ports/call-store.ts';
 import type { DeliveredCall, Plane } from '../../ports/plane.ts';
 
 /** A delivery that is ours, of a session that lives, under the policy of now. */
@@ -13,6 +13,8 @@ export interface ClaimedCall extends DeliveredCall {
   readonly policyVersion: number;
   /** Store time, carried on by the monotonic clock since the delivery. */
   readonly now: number;
+  /** On this process's monotonic clock: what the store said about session, lease, cancellation and policy is from then or later. */
+  readonly checkedAt: number;
 }
 
 type Needs = Pick<Plane, 'store' | 'policies' | 'settings'>;
@@ -34,37 +36,66 @@ export function claim(delivered: DeliveredCall, needs: Needs): Soon<ClaimedCall 
   const now = lane.now + heldMs;
   const mayTrustSnapshot =
     lane.epoch === delivery.epoch && heldMs <= needs.settings.trustSnapshotMs && now < delivery.sessionExpiresAt;
-  return mayTrustSnapshot ? claimAt(delivered, lane, now, needs) : recheck(delivered, needs);
+  return mayTrustSnapshot
+    ? claimAt(delivered, { lane, now, checkedAt: delivered.arrivedAt }, needs)
+    : recheck(delivered, needs);
 }
+
+/** What the store said, and when that was at the earliest. */
+type Checked = Pick<ClaimedCall, 'lane' | 'now' | 'checkedAt'>;
 
 async function recheck(delivered: DeliveredCall, needs: Needs): Promise<ClaimedCall | Ending> {
   const { delivery } = delivered;
   const { lane, session, run } = delivery;
+  const checkedAt = performance.now();
   const checked = await needs.store.recheckSessions({ lane, sessions: [{ session, run }] });
   const ending = checked.endings[0];
   if (ending !== undefined) return ended(sessionEnded(ending));
   // Somebody cancelled a call that a worker holds, perhaps this one: nothing new may start then.
   if (checked.lane.cancelSequence !== delivered.lane.cancelSequence) {
-    const [answer] = await needs.store.renewCalls({ lane, calls: [delivery] });
-    if (answer === 'fenced') return { kind: 'lost' };
-    if (answer === 'cancel') return ended(trouble('CALL_CANCELLED', {}));
+    const [lease] = await needs.store.renewCalls({ lane, calls: [delivery] });
+    const stopped = stoppedBy(lease);
+    if (stopped !== undefined) return stopped;
   }
-  return claimAt(delivered, checked.lane, checked.lane.now, needs);
+  return claimAt(delivered, { lane: checked.lane, now: checked.lane.now, checkedAt }, needs);
 }
 
-function claimAt(delivered: DeliveredCall, lane: LaneState, now: number, needs: Needs): Soon<ClaimedCall | Ending> {
-  if (now >= delivered.delivery.deadline) return ended(trouble('DEADLINE_PASSED', {}));
-  const current = needs.policies.atLeast(lane.policyVersion);
+/**
+ * Asks the store once more whether a claimed call may start: its session, its lease, a cancellation, the policy. The lease is asked for
+ * too, because a process that was stopped for longer than its lease has lost its calls, and no sequence of the lane says so.
+ */
+export async function claimAgain(claimed: ClaimedCall, needs: Needs): Promise<ClaimedCall | Ending> {
+  const { delivery } = claimed;
+  const { lane, session, run } = delivery;
+  const checkedAt = performance.now();
+  const [checked, [lease]] = await Promise.all([
+    needs.store.recheckSessions({ lane, sessions: [{ session, run }] }),
+    needs.store.renewCalls({ lane, calls: [delivery] }),
+  ]);
+  const stopped = stoppedBy(lease);
+  if (stopped !== undefined) return stopped;
+  const ending = checked.endings[0];
+  if (ending !== undefined) return ended(trouble('SESSION_ENDED', { ending }));
+  return claimAt(claimed, { lane: checked.lane, now: checked.lane.now, checkedAt }, needs);
+}
+
+function stoppedBy(lease: RenewAnswer | undefined): Ending | undefined {
+  if (lease === 'cancel') return ended(trouble('CALL_CANCELLED', {}));
+  return lease === 'renewed' ? undefined : { kind: 'lost' };
+}
+
+function claimAt(delivered: DeliveredCall, checked: Checked, needs: Needs): Soon<ClaimedCall | Ending> {
+  if (checked.now >= delivered.delivery.deadline) return ended(trouble('DEADLINE_PASSED', {}));
+  const current = needs.policies.atLeast(checked.lane.policyVersion);
   return current instanceof Promise
-    ? current.then((record) => claimUnder(record, delivered, lane, now))
-    : claimUnder(current, delivered, lane, now);
+    ? current.then((record) => claimUnder(record, delivered, checked))
+    : claimUnder(current, delivered, checked);
 }
 
 function claimUnder(
   { version, policy }: PolicyRecord,
   { delivery, arrivedAt, signal, events }: DeliveredCall,
-  lane: LaneState,
-  now: number,
+  { lane, now, checkedAt }: Checked,
 ): ClaimedCall {
-  return { kind: 'claimed', delivery, lane, arrivedAt, signal, events, policy, policyVersion: version, now };
+  return { kind: 'claimed', delivery, lane, arrivedAt, signal, events, policy, policyVersion: version, now, checkedAt };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApprovalId } from '../../domain/approval.ts';
 import { DEFAULT_LIMITS, type ToolDeclaration } from '../../domain/tool.ts';
 import type { ArgumentSealer } from '../../ports/argument-sealer.ts';
-import type { Delivery, RenewAnswer, RenewRequest, StartAnswer, StartRequest } from '../../ports/call-store.ts';
+import type { Delivery, StartAnswer, StartRequest } from '../../ports/call-store.ts';
 import {
   partialStore,
   SAMPLE_IDENTITY,
@@ -19,25 +19,15 @@ async function begun(
   tool: Partial<ToolDeclaration>,
   delivery: Partial<Delivery> = {},
   answer: StartAnswer = { kind: 'started', starts: 1 },
-  {
-    trustMs = 60_000,
-    renewed = 'renewed',
-    sealer,
-  }: { trustMs?: number; renewed?: RenewAnswer; sealer?: ArgumentSealer } = {},
+  { sealer }: { sealer?: ArgumentSealer } = {},
 ) {
   const marks: StartRequest[] = [];
-  const renewals: RenewRequest[] = [];
   const store = partialStore({
     startCall: async (request) => {
       marks.push(request);
       return answer;
     },
-    renewCalls: async (request) => {
-      renewals.push(request);
-      return [renewed];
-    },
   });
-  const settings = { retentionMs: 60_000, trustSnapshotMs: trustMs };
   const call = {
     delivered: sampleDelivered(sampleDelivery(delivery)),
     tool: sampleServedTool(tool),
@@ -46,9 +36,8 @@ async function begun(
     sent: { arguments: '{}' },
   };
   return {
-    ending: await begin(call, { store, settings, log: SILENT_LOG, ...(sealer === undefined ? {} : { sealer }) }),
+    ending: await begin(call, { store, log: SILENT_LOG, ...(sealer === undefined ? {} : { sealer }) }),
     marks,
-    renewals,
   };
 }
 
@@ -92,15 +81,6 @@ describe('begin', () => {
     const refused = await begun({ privileged: true }, {}, undefined, { sealer: broken });
     expect(refused.marks).toEqual([]);
     expect(refused.ending).toMatchObject({ outcome: { executed: 'no', error: { code: 'AUDIT_UNAVAILABLE' } } });
-  });
-
-  it('does not trust a mark whose answer came late: another worker may have the call by now', async () => {
-    const LATE = { trustMs: -1 };
-    const lost = await begun({ effect: 'unsafe' }, {}, undefined, { ...LATE, renewed: 'fenced' });
-    expect(lost.ending).toEqual({ kind: 'lost' });
-    expect(lost.renewals).toMatchObject([{ lane: 0, calls: [{ callId: lost.marks[0]!.callId }] }]);
-    expect((await begun({ effect: 'unsafe' }, {}, undefined, LATE)).ending).toEqual({ kind: 'begun' });
-    expect((await begun({ effect: 'unsafe' })).renewals).toEqual([]);
   });
 
   it.each([

@@ -17,7 +17,7 @@ export interface BeginningCall {
   readonly sent: { readonly arguments: string; readonly parent?: string };
 }
 
-type Needs = Pick<Plane, 'store' | 'redactor' | 'settings' | 'sealer' | 'log'>;
+type Needs = Pick<Plane, 'store' | 'redactor' | 'sealer' | 'log'>;
 
 interface Begun {
   readonly kind: 'begun';
@@ -26,7 +26,8 @@ const BEGUN: Begun = Object.freeze({ kind: 'begun' });
 
 /**
  * Writes the start mark where it decides something: unsafe tools (never twice), privileged ones (no audit, no run), and every call
- * that was delivered before. The first run of a `read` or `idempotent` tool needs none: losing it means running it again.
+ * that was delivered before. The first run of a `read` or `idempotent` tool needs none: losing it means running it again. A mark alone
+ * starts nothing: the runner asks for the permit of the call right before it enters the tool, also when the answer to this came late.
  */
 export function begin(call: BeginningCall, needs: Needs): Soon<Begun | Ending> {
   const { delivery } = call.delivered;
@@ -48,11 +49,10 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
   const owned = { callId, pool, workerId, entryId, fence, effect, maxAttempts };
   const intent = privileged ? intentOf(call, needs) : undefined;
   if (intent === NOT_SEALED) return ended(trouble('AUDIT_UNAVAILABLE', { what: 'privileged tools' }));
-  const askedAt = performance.now();
   const answer = await needs.store.startCall(intent === undefined ? owned : { ...owned, intent });
   switch (answer.kind) {
     case 'started':
-      return performance.now() - askedAt <= needs.settings.trustSnapshotMs ? BEGUN : beginIfStillOurs(call, needs);
+      return BEGUN;
     case 'fenced':
       return { kind: 'lost' };
     case 'cancelled':
@@ -68,13 +68,6 @@ async function mark(call: BeginningCall, needs: Needs): Promise<Begun | Ending> 
     case 'used-up':
       return ended(trouble('TOOL_POISONOUS', { tool: id, starts: answer.starts }, { executed: 'unknown' }));
   }
-}
-
-/** This process was stopped, or the store slow: others may have told the caller meanwhile that nobody knows whether it ran. */
-async function beginIfStillOurs({ delivered }: BeginningCall, needs: Needs): Promise<Begun | Ending> {
-  const { delivery } = delivered;
-  const [answer] = await needs.store.renewCalls({ lane: delivery.lane, calls: [delivery] });
-  return answer === 'fenced' ? { kind: 'lost' } : BEGUN;
 }
 
 const NOT_SEALED = Symbol('not sealed');

@@ -11,6 +11,7 @@ import { encode } from '../../wire/message-pack.ts';
 import { startTrace } from '../../wire/trace.ts';
 import type { AllowedCall } from './allowed-call.ts';
 import { begin } from './begin.ts';
+import { EntryCheck, type Permit } from './entry-check.ts';
 import { effectsOf, openServices, secretUse, secretUser, timeoutOf, type LazyEffects } from './given-to-call.ts';
 import { redactLine } from './redact-line.ts';
 import { withInput } from './with-input.ts';
@@ -28,6 +29,7 @@ type Needs = Pick<
 export function execute(
   verdict: { readonly call: AllowedCall; readonly facts?: { readonly effective?: string } },
   needs: Needs,
+  permit?: Permit,
 ): Soon<Ending> {
   const { call, facts } = verdict;
   if (call.claimed.signal.aborted) return stopped(call, 'no', needs);
@@ -43,19 +45,23 @@ export function execute(
   if (refused !== undefined) return ended(refused);
   const { claimed: delivered, tool, identity, canonical, envelope: sent } = call;
   const beginning = begin({ delivered, tool, identity, canonical, sent }, needs);
-  if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? run(call, needs) : beginning;
-  return beginning.then((begun) => (begun.kind === 'begun' ? run(call, needs) : begun));
+  if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? run(call, needs, permit) : beginning;
+  permit?.marked();
+  return beginning.then((begun) => (begun.kind === 'begun' ? run(call, needs, permit) : begun));
 }
 
-function run(call: AllowedCall, needs: Needs): Soon<Ending> {
+function run(call: AllowedCall, needs: Needs, permit: Permit | undefined): Soon<Ending> {
+  const start = permit === undefined ? undefined : new EntryCheck(permit);
   notify(call, STARTED, needs);
   const services = openServices(call, needs);
   const effects = effectsOf(call, needs);
   const use = secretUse(call, call.canonical, needs);
-  const order = withInput(executable(call, needs, services, effects), call.envelope);
+  const order = withInput(executable(call, needs, { services, effects, start }), call.envelope);
   const outcome = runAndJudge(use === undefined ? order : { ...order, secrets: use }, needs);
   const end = (late: Outcome): Soon<Ending> => {
     services?.close();
+    const stop = start?.stopped;
+    if (stop !== undefined) return stop;
     const opened = effects?.opened;
     if (opened === undefined) return ending(call, late, needs);
     // What the tool sent without waiting for it is published before its call is settled: afterwards it would be refused.
@@ -69,12 +75,13 @@ function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending>
   return stopped(call, 'unknown', needs);
 }
 
-function executable(
-  call: AllowedCall,
-  needs: Needs,
-  services: ServiceAccess | undefined,
-  effects: LazyEffects | undefined,
-): ExecutableCall {
+interface GivenToRun {
+  readonly services: ServiceAccess | undefined;
+  readonly effects: LazyEffects | undefined;
+  readonly start: EntryCheck | undefined;
+}
+
+function executable(call: AllowedCall, needs: Needs, { services, effects, start }: GivenToRun): ExecutableCall {
   const { claimed, envelope, tool } = call;
   const { delivery } = claimed;
   const { declaration } = tool;
@@ -99,6 +106,7 @@ function executable(
     trace,
     timeoutMs,
     signal: claimed.signal,
+    start,
     services,
     onProgress: (progress) => notify(call, { kind: 'progress', ...progress }, needs),
     onLog: (line) => {

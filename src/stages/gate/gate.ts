@@ -5,7 +5,7 @@ import type { Ask } from '../../domain/hook.ts';
 import type { RuleDecision } from '../../domain/rule-decision.ts';
 import type { Soon } from '../../domain/soon.ts';
 import { mergeAsks } from '../../gate/approvals/merge-asks.ts';
-import type { LoopVerdict } from '../../gate/loop/loop-verdict.ts';
+import { PASS, type LoopVerdict } from '../../gate/loop/loop-verdict.ts';
 import { asksOf } from '../../gate/rules/asks-of.ts';
 import { readRewritten, stopped } from '../../gate/judged-arguments.ts';
 import { whenHere } from '../../gate/when-here.ts';
@@ -17,7 +17,7 @@ import { allow, type Allowed, type GatedCall, type GateFacts } from './gated-cal
 import { blockedByLoop, historyOf, judgeLoop } from './judge-loop.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 import { refuse } from './refuse.ts';
-import { resume } from './resume.ts';
+import { resume, resumeAgain, verdictStale } from './resume.ts';
 import { useGrant } from './use-grant.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;
@@ -49,6 +49,25 @@ export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<All
     readRewritten(call, given, canonical, needs),
   );
   return whenHere(hooked, (verdict) => afterHooks(call, found, verdict, needs));
+}
+
+/**
+ * The same call under a newer policy, or once more after something slow: rules, grants and people decide again, as on resume. Hooks and
+ * loop detection have answered. `mayAsk` is false once the start is marked: a parked call with a start mark would count as run.
+ */
+export function gateAgain<Call extends GatedCall>(
+  { call, basis }: Allowed<Call>,
+  claimed: Call['claimed'],
+  mayAsk: boolean,
+  needs: Needs,
+): Soon<Allowed<Call> | Ending> {
+  const again = { ...(basis?.call ?? call), claimed };
+  if (claimed.delivery.resumedWith !== undefined) return resumeAgain(again, mayAsk, needs);
+  const passed = basis?.passed ?? unchanged(again);
+  const decision = judgeRules(again, passed.arguments);
+  if (decision.verdict === 'deny') return deniedByRule(again, decision);
+  const { history, loop } = basis ?? { history: historyOf(claimed.delivery), loop: PASS };
+  return conclude(again, { history, loop, decision }, passed, needs, mayAsk);
 }
 
 interface Found {
@@ -128,15 +147,28 @@ function conclude<Call extends GatedCall>(
   { history, loop, decision }: Found,
   passed: Passed,
   needs: Needs,
+  mayAsk = true,
 ): Soon<Allowed<Call> | Ending> {
   const [first, ...rest]: Ask[] = [...asksOf(decision), ...passed.asks];
   const facts: GateFacts | undefined = factsOf(call, loop, decision, passed);
   const effective =
     passed.changedBy.length === 0 ? call : { ...call, arguments: passed.arguments, canonical: passed.canonical };
-  if (first === undefined) return allow(effective, facts);
-  return askOrGrant(call, [first, ...rest], passed, history, needs).then((answer) =>
-    answer.kind === 'granted' ? allow(effective, { ...facts, grant: answer.grant }) : answer,
+  const basis = needs.hooks === undefined && loop.kind === 'pass' ? undefined : { call, history, loop, passed };
+  if (first === undefined) return allow(effective, facts, basis);
+  const asks = [first, ...rest] as const;
+  const asking = mayAsk ? askOrGrant(call, asks, passed, history, needs) : grantOnly(call, asks, passed, needs);
+  return asking.then((answer) =>
+    answer.kind === 'granted' ? allow(effective, { ...facts, grant: answer.grant }, basis) : answer,
   );
+}
+
+async function grantOnly(
+  call: GatedCall,
+  asks: readonly Ask[],
+  passed: Passed,
+  needs: Needs,
+): Promise<NonNullable<Awaited<ReturnType<typeof useGrant>>>> {
+  return (await useGrant(call, asks, passed.canonical, needs)) ?? verdictStale(call);
 }
 
 async function askOrGrant(

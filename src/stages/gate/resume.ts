@@ -1,5 +1,6 @@
 import type { Approval, Asker } from '../../domain/approval.ts';
 import type { Ending } from '../../domain/ending.ts';
+import { trouble } from '../../domain/errors.ts';
 import type { Ask } from '../../domain/hook.ts';
 import type { Soon } from '../../domain/soon.ts';
 import { bindingOf } from '../../gate/approvals/binding.ts';
@@ -12,6 +13,7 @@ import { readArguments } from '../../wire/read-arguments.ts';
 import { askApproval, askDefaults, endedBy } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall } from './gated-call.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
+import { refuse } from './refuse.ts';
 
 type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | 'shares'>;
 
@@ -20,11 +22,39 @@ type Needs = Pick<Plane, 'store' | 'hooks' | 'log' | 'approvals' | 'runners' | '
  * again, as they are now; hooks and loop detection are not.
  */
 export async function resume<Call extends GatedCall>(call: Call, needs: Needs): Promise<Allowed<Call> | Ending> {
-  const { delivery } = call.claimed;
-  const id = delivery.resumedWith?.approval;
-  const approval = id === undefined ? undefined : await needs.store.readApproval(id);
-  if (approval?.state !== 'allowed') return endedBy(call, 'already-decided');
+  const approval = await readAllowing(call, needs);
+  if (approval === undefined) return endedBy(call, 'already-decided');
   tellResolved(call, approval);
+  return resumeWith(call, approval, true, needs);
+}
+
+/** The same once more, under a newer policy. Nobody is asked when `mayAsk` is false. */
+export async function resumeAgain<Call extends GatedCall>(
+  call: Call,
+  mayAsk: boolean,
+  needs: Needs,
+): Promise<Allowed<Call> | Ending> {
+  const approval = await readAllowing(call, needs);
+  return approval === undefined ? endedBy(call, 'already-decided') : resumeWith(call, approval, mayAsk, needs);
+}
+
+/** The rules want a person to be asked, and the call is already marked as started: nothing ran, and a repeat is asked about. */
+export function verdictStale({ tool, claimed }: GatedCall): Ending {
+  return refuse(trouble('VERDICT_STALE', { tool: tool.declaration.id }), claimed.events, 'rule');
+}
+
+async function readAllowing({ claimed }: GatedCall, { store }: Needs): Promise<Approval | undefined> {
+  const id = claimed.delivery.resumedWith?.approval;
+  const approval = id === undefined ? undefined : await store.readApproval(id);
+  return approval?.state === 'allowed' ? approval : undefined;
+}
+
+async function resumeWith<Call extends GatedCall>(
+  call: Call,
+  approval: Approval,
+  mayAsk: boolean,
+  needs: Needs,
+): Promise<Allowed<Call> | Ending> {
   const changed = findChange(call, approval);
   if (changed !== undefined) return endedBy(call, 'mismatch', { what: changed });
 
@@ -39,6 +69,7 @@ export async function resume<Call extends GatedCall>(call: Call, needs: Needs): 
   const asks = asksOf(decision);
   const isSeen = canonical === allowed;
   if (!isSeen || !asks.every(({ asker }) => wasAsked(approval, asker))) {
+    if (!mayAsk) return verdictStale(call);
     const before = { approval, askers: askersAgain(approval, asks, isSeen) };
     const merged = mergeAgain(asks, before, askDefaults(call));
     return askApproval(call, merged, { canonical, changedBy }, NO_HISTORY, needs);

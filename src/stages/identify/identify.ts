@@ -49,14 +49,37 @@ export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soo
   const { id } = tool.declaration;
   // Whoever put it into this queue: a pinned tool is not run for a caller in another process.
   if (tool.declaration.pinned !== needs.placement) return ended(trouble('TOOL_PINNED', { tool: id }));
+  const call: Named<Call> = { claimed, envelope, identity, tool };
+  return whenHere(authorise(call, needs), (permission) =>
+    typeof permission === 'string' ? readAuthorised(call, permission, needs) : permission,
+  );
+}
+
+/**
+ * The same call under a newer policy: whether it may still be made. What was sent is not read again, so that what runs is what the gate
+ * has judged.
+ */
+export function identifyAgain<Call extends Claimed>(
+  identified: IdentifiedCall<Call>,
+  claimed: Call,
+  needs: Needs,
+): Soon<IdentifiedCall<Call> | Ending> {
+  const call = { ...identified, claimed };
+  return whenHere(authorise(call, needs), (permission) =>
+    typeof permission === 'string' ? withArguments(call, identified, permission, needs) : permission,
+  );
+}
+
+/** The entry of the policy that lets this caller use this tool, or why it may not. */
+function authorise<Call extends Claimed>(call: Named<Call>, needs: Needs): Soon<string | Ending> {
+  const { claimed, identity, tool } = call;
   const access = decideAccess(claimed.policy, tool.declaration, identity);
   if (!access.permission.allowed && access.permission.reason === 'paused') {
-    return ended(trouble('PAUSED', { tool: id, agent: identity.agent }));
+    return ended(trouble('PAUSED', { tool: tool.declaration.id, agent: identity.agent }));
   }
-  const call: Named<Call> = { claimed, envelope, identity, tool };
   return mayBeInjected(access.selection, tool.declaration, identity)
-    ? selectInRun(call, needs).then((selection) => admit(call, { ...access, selection }, needs))
-    : admit(call, access, needs);
+    ? selectInRun(call, needs).then((selection) => permissionOf(call, { ...access, selection }))
+    : permissionOf(call, access);
 }
 
 interface Named<Call> {
@@ -74,12 +97,7 @@ async function selectInRun<Call extends Claimed>(call: Named<Call>, needs: Needs
   return checkRunSelection(policy, call.tool.declaration, call.identity, injected);
 }
 
-function admit<Call extends Claimed>(
-  call: Named<Call>,
-  { selection, permission }: Access,
-  needs: Needs,
-): Soon<IdentifiedCall<Call> | Ending> {
-  const { identity, tool } = call;
+function permissionOf<Call>({ identity, tool }: Named<Call>, { selection, permission }: Access): string | Ending {
   const { id } = tool.declaration;
   if (!selection.selected) {
     const reason = selection.reason === 'agent-unknown' ? 'no agent of that name is declared' : 'it did not select it';
@@ -89,9 +107,16 @@ function admit<Call extends Claimed>(
     const reason = permission.entry === undefined ? 'no permission names them' : `denied by "${permission.entry}"`;
     return ended(trouble('PERMISSION_DENIED', { tool: id, subject: identity.subject, reason }));
   }
+  return permission.entry;
+}
 
+function readAuthorised<Call extends Claimed>(
+  call: Named<Call>,
+  permission: string,
+  needs: Needs,
+): Soon<IdentifiedCall<Call> | Ending> {
   return whenHere(readSent(call, needs), (judged) =>
-    judged.kind === 'judged' ? withArguments(call, judged, permission.entry, needs) : judged,
+    judged.kind === 'judged' ? withArguments(call, judged, permission, needs) : judged,
   );
 }
 
@@ -109,7 +134,7 @@ function readSent<Call extends Claimed>(call: Named<Call>, needs: Needs): Soon<J
 
 function withArguments<Call extends Claimed>(
   { claimed, envelope, identity, tool }: Named<Call>,
-  { arguments: args, canonical }: JudgedArguments,
+  { arguments: args, canonical }: Pick<JudgedArguments, 'arguments' | 'canonical'>,
   permission: string,
   needs: Needs,
 ): IdentifiedCall<Call> | Ending {

@@ -49,7 +49,8 @@ export interface StagedPlane {
   openSession(subject?: string): Promise<SessionHandle>;
   /** One more client; closed with the plane. */
   connect(options?: Partial<ConnectOptions>): Promise<Client>;
-  startWorker(options?: Partial<WorkerOptions>, crash?: string): Promise<PlaneWorker>;
+  /** See worker-process.mjs for `crash` and `stall`. */
+  startWorker(options?: Partial<WorkerOptions>, crash?: string, stall?: string): Promise<PlaneWorker>;
   setPolicy(policy: Policy): Promise<void>;
   /** Lines the tools of `basic` wrote to the effect file. */
   readonly effectFile: string;
@@ -95,9 +96,9 @@ export async function stagePlane(
       return another;
     },
     openSession: (subject = 'alice') => client.openSession({ subject, agent: 'main' }),
-    async startWorker(options = {}, crash) {
+    async startWorker(options = {}, crash, stall) {
       const full = { ...storeOptions, modules: BASIC_MODULES, leaseMs: LEASE_MS, ...options };
-      const env = { ...process.env, WORKER: JSON.stringify(full), CRASH: crash };
+      const env = { ...process.env, WORKER: JSON.stringify(full), CRASH: crash, STALL: stall };
       const worker = await spawnNode(WORKER_SCRIPT, [], { env });
       workers.push(worker);
       const line = await worker.waitForLine(/^ready \S+ \S+/, 30_000);

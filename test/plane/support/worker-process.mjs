@@ -1,8 +1,10 @@
-// A real worker process. WORKER holds its options as JSON; CRASH names the point at which it kills itself.
+// A real worker process. WORKER holds its options as JSON; CRASH names the point at which it kills itself, STALL the methods of the store
+// (separated by commas) after whose first answer the process stops itself, as SIGSTOP from outside would.
 import { startWorker } from '../../../dist/exports/worker.js';
 
 const options = JSON.parse(process.env.WORKER);
 const crashAt = process.env.CRASH;
+const stallAfter = process.env.STALL;
 
 function die() {
   process.kill(process.pid, 'SIGKILL');
@@ -27,7 +29,27 @@ async function openCrashingStore(storeOptions) {
   };
 }
 
-const parts = crashAt === undefined ? [] : [{ openStore: openCrashingStore }];
+/** The store as it is. The answer is here and the process stops before anybody reads it. */
+async function openStallingStore(storeOptions) {
+  const { openStore } = await import('../../../dist/exports/testing.js');
+  const store = await openStore(storeOptions);
+  const stalling = new Set(stallAfter.split(','));
+  const stalled = (method) => async (request) => {
+    const answer = await store[method](request);
+    // In the order in which they are listed.
+    if ([...stalling][0] === method) {
+      stalling.delete(method);
+      console.log(`stalled ${method}`);
+      process.kill(process.pid, 'SIGSTOP');
+    }
+    return answer;
+  };
+  const methods = [...stalling].map((method) => [method, stalled(method)]);
+  return { ...store, lanes: store.lanes, ...Object.fromEntries(methods) };
+}
+
+const opening = crashAt === undefined ? stallAfter && openStallingStore : openCrashingStore;
+const parts = opening === undefined ? [] : [{ openStore: opening }];
 const worker = await startWorker({ health: false, ...options }, ...parts);
 worker.failed.catch((error) => {
   console.log(`failed ${error.code}`);

@@ -1,0 +1,48 @@
+import type { Ending } from '../../domain/ending.ts';
+import type { Soon } from '../../domain/soon.ts';
+import { whenHere } from '../../gate/when-here.ts';
+import type { RunEnding, StartCheck } from '../../ports/tool-runner.ts';
+
+/** Whether a call that was let through may still be started. See `src/start-permit.ts`. */
+export interface Permit {
+  readonly validUntil: number;
+  marked(): void;
+  stopFor(): Soon<Ending | undefined>;
+}
+
+/** The permit as a runner asks for it. A run that was not entered because of it ends as the permit says. */
+export class EntryCheck implements StartCheck {
+  readonly #permit: Permit;
+  #stopped: Ending | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(permit: Permit) {
+    this.#permit = permit;
+  }
+
+  get validUntil(): number {
+    return this.#permit.validUntil;
+  }
+
+  stopFor(): Soon<RunEnding | undefined> {
+    const stopping = whenHere(this.#permit.stopFor(), (stop) => this.#endingOf(stop));
+    return stopping instanceof Promise ? stopping.catch((error: unknown) => this.#fail(error)) : stopping;
+  }
+
+  /** How the call ends, when its tool was not entered. Throws what the store threw: the call is left for recovery. */
+  get stopped(): Ending | undefined {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    return this.#stopped;
+  }
+
+  #endingOf(stop: Ending | undefined): RunEnding | undefined {
+    if (stop === undefined) return undefined;
+    this.#stopped = stop;
+    return stop.kind === 'ended' ? { kind: 'not-run', outcome: stop.outcome } : { kind: 'aborted' };
+  }
+
+  #fail(error: unknown): RunEnding {
+    this.#failure = { error };
+    return { kind: 'aborted' };
+  }
+}

@@ -1,0 +1,85 @@
+import { isEnding, type Ending } from './domain/ending.ts';
+import type { Soon } from './domain/soon.ts';
+import type { Plane } from './ports/plane.ts';
+import { claimAgain, type ClaimedCall } from './stages/claim/claim.ts';
+import { gateAgain } from './stages/gate/gate.ts';
+import type { Allowed } from './stages/gate/gated-call.ts';
+import { identifyAgain, type IdentifiedCall } from './stages/identify/identify.ts';
+
+type Verdict = Allowed<IdentifiedCall<ClaimedCall>>;
+
+/**
+ * The verdict on one call, and how long it may be trusted. Between the verdict and the first line of the tool time can pass: a hook that
+ * takes seconds, a secret that comes from a command, a process that starts, this process stopped by the system. Meanwhile the session
+ * may be revoked, the policy changed, the call cancelled or given to another worker. So whoever is about to enter the tool asks
+ * `stopFor`: while the store's last word is younger than `trustSnapshotMs` the answer costs nothing; after that the store is asked again
+ * and, under a newer policy, permission, selection and rules as well.
+ *
+ * An answer of the store that took longer than the time it may be trusted for is too old on arrival, and is asked for again. Each time
+ * the trust doubles, so that a slow store delays calls and does not stop them.
+ */
+export class StartPermit {
+  readonly #plane: Plane;
+  #verdict: Verdict;
+  #trustMs: number;
+  #isMarked = false;
+  /** The policy that was looked at last, whatever it said. */
+  policyVersion: number;
+
+  constructor(verdict: Verdict, plane: Plane) {
+    this.#plane = plane;
+    this.#verdict = verdict;
+    this.#trustMs = plane.settings.trustSnapshotMs;
+    this.policyVersion = verdict.call.claimed.policyVersion;
+  }
+
+  /** As it is under the policy that was looked at last. */
+  get verdict(): Verdict {
+    return this.#verdict;
+  }
+
+  /** On the clock of `performance.now()`: until then the tool may be entered without another look. */
+  get validUntil(): number {
+    return this.#verdict.call.claimed.checkedAt + this.#trustMs;
+  }
+
+  /** From now on nobody is asked any more: a parked call with a start mark would count as one that ran. */
+  marked(): void {
+    this.#isMarked = true;
+  }
+
+  /** Why the tool may not be entered now; undefined when it may. */
+  stopFor(): Soon<Ending | undefined> {
+    return performance.now() <= this.validUntil ? undefined : this.#lookAgain();
+  }
+
+  async #lookAgain(): Promise<Ending | undefined> {
+    for (;;) {
+      const claimed = await claimAgain(this.#verdict.call.claimed, this.#plane);
+      if (isEnding(claimed)) return claimed;
+      this.policyVersion = claimed.policyVersion;
+      const verdict = await this.#judge(claimed);
+      if (isEnding(verdict)) return verdict;
+      this.#verdict = verdict;
+      if (performance.now() <= this.validUntil) return undefined;
+      this.#trustMs *= 2;
+    }
+  }
+
+  /** Under the same policy the verdict stays, unless a grant gave it: that may have been revoked. */
+  #judge(claimed: ClaimedCall): Soon<Verdict | Ending> {
+    const { call, facts, ...rest } = this.#verdict;
+    if (claimed.policyVersion === call.claimed.policyVersion && facts.grant === undefined)
+      return { ...rest, facts, call: { ...call, claimed } };
+    return this.#judgeUnder(claimed);
+  }
+
+  async #judgeUnder(claimed: ClaimedCall): Promise<Verdict | Ending> {
+    const { call } = this.#verdict;
+    const identified = await identifyAgain(call, claimed, this.#plane);
+    if (isEnding(identified)) return identified;
+    const { permission } = identified;
+    const again = await gateAgain(this.#verdict, claimed, !this.#isMarked, this.#plane);
+    return isEnding(again) ? again : { ...again, call: { ...again.call, permission } };
+  }
+}
