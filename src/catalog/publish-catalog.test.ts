@@ -5,7 +5,7 @@ import type { ModuleDeclaration } from '../domain/module.ts';
 import { DEFAULT_LIMITS } from '../domain/tool.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import { catalogDigest, moduleDigest, toolDigest } from '../wire/digest.ts';
-import { mergeModules, publishModules, type PublishRequest } from './publish-catalog.ts';
+import { mergeModules, publishModules, type MergeRequest } from './publish-catalog.ts';
 
 interface Sample {
   readonly id?: string;
@@ -37,7 +37,7 @@ const catalogOf = (...modules: ModuleDeclaration[]): Catalog => ({
 });
 const merge = (
   catalog: Catalog,
-  request: PublishRequest,
+  request: MergeRequest,
 ): { ids: string[]; changed: readonly string[]; removed: readonly string[]; older: number } => {
   const merged = mergeModules(catalog, request);
   const ids = merged.modules.map((module) => `${module.id}@${module.version}`);
@@ -151,6 +151,33 @@ describe('publishModules', () => {
       changed: [],
       removed: [],
       older: [{ id: 'notes', version: '1.0.0', published: '2.0.0' }],
+      rolledBack: [],
     });
+  });
+
+  it('puts a lower version in the place of one that no live worker serves, and asks only when that decides', async () => {
+    const store = catalogStore();
+    const [newer, older] = [sample({ version: '2.0.0' }), sample({ version: '1.0.0' })];
+    let asked = 0;
+    const servedBy =
+      (...modules: ModuleDeclaration[]) =>
+      async () => {
+        asked += 1;
+        return new Set(modules.map(({ digest }) => digest));
+      };
+    await publishModules(store, { modules: [newer], served: servedBy() });
+    await publishModules(store, { modules: [newer], served: servedBy() });
+    expect(asked).toBe(0);
+    expect(await publishModules(store, { modules: [older], served: servedBy(older, newer) })).toMatchObject({
+      written: false,
+      older: [{ id: 'notes', version: '1.0.0', published: '2.0.0' }],
+    });
+    expect(await publishModules(store, { modules: [older], served: servedBy(older) })).toMatchObject({
+      written: true,
+      changed: ['notes'],
+      older: [],
+      rolledBack: [{ id: 'notes', version: '1.0.0', published: '2.0.0' }],
+    });
+    expect(store.catalog.modules).toStrictEqual([older]);
   });
 });

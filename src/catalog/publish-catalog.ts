@@ -13,6 +13,13 @@ export interface PublishRequest {
   readonly gone?: readonly Pick<ModuleDeclaration, 'id' | 'digest'>[];
   /** Their published entries stay: a module that broke in a reload is still served in its old generation. */
   readonly broken?: readonly Pick<BrokenModule, 'id'>[];
+  /**
+   * Digests of the modules that live workers serve. A published version that none of them serves is replaced, also by a lower one: every
+   * call of it would end as stale. Read only when it decides something. Absent: a lower version is never published.
+   */
+  readonly served?: () => Promise<ReadonlySet<string>>;
+  /** Also an equal version with other content waits until nobody serves the published one. Otherwise the last to start wins. */
+  readonly yieldsToEqual?: boolean;
   /** How many lost races are borne. */
   readonly maxAttempts?: number;
 }
@@ -24,8 +31,17 @@ export interface Published {
   /** Ids that are new or changed, and removed ones. */
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** Not published, because the catalog has a higher version. */
-  readonly older: readonly { readonly id: string; readonly version: string; readonly published: string }[];
+  /** Not published, because the catalog has a higher version, and a live worker serves it. */
+  readonly older: readonly OtherVersion[];
+  /** Published in the place of a higher version, because no live worker serves that one. */
+  readonly rolledBack: readonly OtherVersion[];
+}
+
+export interface OtherVersion {
+  readonly id: string;
+  readonly version: string;
+  /** What the catalog has, or had. */
+  readonly published: string;
 }
 
 const MAX_ATTEMPTS = 50;
@@ -35,7 +51,8 @@ export async function publishModules(store: CatalogStore, request: PublishReques
   const { maxAttempts = MAX_ATTEMPTS } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const catalog = await store.readCatalog();
-    const { modules, ...merge } = mergeModules(catalog, request);
+    const served = await servedNow(catalog, request);
+    const { modules, ...merge } = mergeModules(catalog, { ...request, served });
     if (merge.changed.length === 0 && merge.removed.length === 0)
       return { sequence: catalog.sequence, written: false, ...merge };
     const answer = await store.writeCatalog({
@@ -52,20 +69,46 @@ export async function publishModules(store: CatalogStore, request: PublishReques
   });
 }
 
-type Merge = Pick<Published, 'changed' | 'removed' | 'older'> & { readonly modules: readonly ModuleDeclaration[] };
+/** Read after the catalog, so that a worker which published something in it is among them: it registers first. */
+async function servedNow(catalog: Catalog, request: PublishRequest): Promise<ReadonlySet<string> | undefined> {
+  const published = new Map(catalog.modules.map((module) => [module.id, module]));
+  const decides = request.modules.some((module) => yieldsTo(published.get(module.id), module, request));
+  return decides ? request.served?.() : undefined;
+}
 
-export function mergeModules(catalog: Catalog, { modules, gone = [], broken = [] }: PublishRequest): Merge {
+/** Whether this module gives way to what is published, as long as a live worker serves that. */
+function yieldsTo(
+  published: ModuleDeclaration | undefined,
+  module: ModuleDeclaration,
+  { yieldsToEqual = false }: Pick<PublishRequest, 'yieldsToEqual'>,
+): published is ModuleDeclaration {
+  if (published === undefined || published.digest === module.digest) return false;
+  const order = compareVersions(module.version, published.version);
+  return order < 0 || (order === 0 && yieldsToEqual);
+}
+
+type Merge = Pick<Published, 'changed' | 'removed' | 'older' | 'rolledBack'> & {
+  readonly modules: readonly ModuleDeclaration[];
+};
+export type MergeRequest = Omit<PublishRequest, 'served'> & { readonly served?: ReadonlySet<string> | undefined };
+
+export function mergeModules(catalog: Catalog, request: MergeRequest): Merge {
+  const { modules, gone = [], broken = [], served } = request;
   const merged = new Map(catalog.modules.map((module) => [module.id, module]));
   const changed: string[] = [];
   const removed: string[] = [];
-  const older: Published['older'][number][] = [];
+  const older: OtherVersion[] = [];
+  const rolledBack: OtherVersion[] = [];
   for (const module of modules) {
     const published = merged.get(module.id);
-    if (published !== undefined && compareVersions(module.version, published.version) < 0) {
-      older.push({ id: module.id, version: module.version, published: published.version });
+    const { id, version } = module;
+    const isBehind = yieldsTo(published, module, request);
+    if (isBehind && (served === undefined || served.has(published.digest))) {
+      older.push({ id, version, published: published.version });
     } else if (!isSame(module, published)) {
-      merged.set(module.id, module);
-      changed.push(module.id);
+      merged.set(id, module);
+      changed.push(id);
+      if (isBehind) rolledBack.push({ id, version, published: published.version });
     }
   }
   const kept = new Set([...modules, ...broken].map((module) => module.id));
@@ -75,7 +118,7 @@ export function mergeModules(catalog: Catalog, { modules, gone = [], broken = []
     removed.push(id);
   }
   const sorted = [...merged.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).map(withSortedTools);
-  return { modules: sorted, changed: changed.sort(), removed: removed.sort(), older };
+  return { modules: sorted, changed: changed.sort(), removed: removed.sort(), older, rolledBack };
 }
 
 /** Digests leave out limits and the module's description, so equal digests are not enough. */

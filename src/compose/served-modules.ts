@@ -1,13 +1,13 @@
 import { importModule } from '../authoring/import-module.ts';
 import { loadModules } from '../catalog/load-modules.ts';
 import type { LoadedModule, LoadResult } from '../catalog/loaded-module.ts';
-import { publishModules, type PublishRequest } from '../catalog/publish-catalog.ts';
+import type { KeptPublication } from '../catalog/keep-published.ts';
+import type { PublishRequest } from '../catalog/publish-catalog.ts';
 import { createToolIndex, type ToolIndex } from '../catalog/tool-index.ts';
 import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { watchModules, type ModuleWatch } from '../catalog/watch-modules.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import { entriesOf } from '../domain/module.ts';
-import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Log } from '../ports/log.ts';
 
@@ -21,9 +21,9 @@ export interface ServedModules {
   readonly served: Pick<WorkerEntry, 'modules' | 'toolDigests' | 'broken'>;
   /** Whether this tool is among them, and has its place here. */
   serves(tool: string): boolean;
-  publish(store: CatalogStore): Promise<void>;
+  publish(publication: KeptPublication): Promise<void>;
   /** From now on changes are taken over; `onChange` hears of each before it is published. */
-  watch(store: CatalogStore, onChange: () => Promise<void>): Promise<ModuleWatch>;
+  watch(publication: KeptPublication, onChange: () => Promise<void>): Promise<ModuleWatch>;
 }
 
 export interface ModulePlace {
@@ -50,13 +50,16 @@ export async function loadServedModules(
   let index = createToolIndex(loaded.modules, validators);
   let served = servedBy(loaded, place);
 
-  async function publish(store: CatalogStore, gone: PublishRequest['gone'] = []): Promise<void> {
+  async function publish(publication: KeptPublication, gone: PublishRequest['gone'] = []): Promise<void> {
     const modules = loaded.modules.map(({ declaration }) => declaration);
-    const published = await publishModules(store, { modules, gone, broken: loaded.broken });
-    log.info({ modules: modules.length, broken: loaded.broken.length, ...published }, 'catalog published');
+    await publication.publish({ modules, gone, broken: loaded.broken });
   }
 
-  async function takeOver(next: LoadResult, store: CatalogStore, onChange: () => Promise<void>): Promise<void> {
+  async function takeOver(
+    next: LoadResult,
+    publication: KeptPublication,
+    onChange: () => Promise<void>,
+  ): Promise<void> {
     const before = loaded.modules.map(({ declaration }) => declaration);
     await importInline(next, place);
     loaded = next;
@@ -65,7 +68,7 @@ export async function loadServedModules(
     await onChange();
     const now = new Set(next.modules.map(({ declaration }) => declaration.id));
     await publish(
-      store,
+      publication,
       before.filter(({ id }) => !now.has(id)),
     );
     for (const broken of next.broken) log.error(broken, 'module not loaded; the others are served');
@@ -86,13 +89,13 @@ export async function loadServedModules(
       const found = index.find(tool);
       return found !== undefined && found.declaration.pinned === place.placement;
     },
-    publish: (store) => publish(store),
-    async watch(store, onChange) {
+    publish: (publication) => publish(publication),
+    async watch(publication, onChange) {
       const watcher = watchModules(path, {
         ...loadOptions,
         current: first,
         async onReload(result) {
-          await takeOver(await admit(withBuiltIn(onlyOfPlace(result, place), place, log)), store, onChange);
+          await takeOver(await admit(withBuiltIn(onlyOfPlace(result, place), place, log)), publication, onChange);
         },
         onTrouble: (error) => log.error({ error }, 'modules not reloaded; the old ones are served on'),
       });

@@ -1,5 +1,6 @@
 import { subjectShares } from '../domain/subject-share.ts';
 import { hostname } from 'node:os';
+import { keepPublished, type KeptPublication } from '../catalog/keep-published.ts';
 import type { LoadResult } from '../catalog/loaded-module.ts';
 import { sourcesOf } from '../catalog/module-sources.ts';
 import { LIMITS } from '../domain/call.ts';
@@ -56,6 +57,8 @@ export interface RunningWorker {
   readonly workerId: WorkerId;
   readonly healthUrl: string | undefined;
   readonly loaded: LoadResult;
+  /** Modules that the catalog has in another version, and those that were rolled back. */
+  readonly versions: KeptPublication['versions'];
   /** Whether calls of this tool are its own to run. */
   serves(tool: string): boolean;
   /** Diagnostic events of the calls that this worker runs. */
@@ -258,7 +261,8 @@ async function boot(
   // Before it is published: who is shown a tool finds a worker known to serve it.
   await membership.announce();
   closers.add(() => membership.leave());
-  await modules.publish(store);
+  const publication = keepPublished(store, log);
+  await modules.publish(publication);
   const judgeModules = async (): Promise<void> => {
     if (place !== undefined) return;
     const published = (await store.readCatalog()).modules;
@@ -280,14 +284,18 @@ async function boot(
   closers.add(() => callbacks.stop());
   vitals.state = 'serving';
   const heartbeat = setInterval(() => {
-    membership.announce().catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
+    membership
+      .announce()
+      // Not while it drains: whatever it serves will be gone.
+      .then(() => (vitals.state === 'serving' ? publication.check() : undefined))
+      .catch((error: unknown) => log.warn({ error }, 'heartbeat not written'));
   }, FLEET_TTL_MS / 3);
   closers.add(async () => clearInterval(heartbeat));
   const reloaded = async (): Promise<void> => {
     await membership.announce();
     await judgeModules();
   };
-  const watch = options.watch === true ? await modules.watch(store, reloaded) : undefined;
+  const watch = options.watch === true ? await modules.watch(publication, reloaded) : undefined;
 
   /** Until nothing is under way at this very moment: a nested call may begin between the last end and our hearing of it. */
   async function finishCalls(): Promise<void> {
@@ -330,6 +338,9 @@ async function boot(
     healthUrl: supervisor.healthUrl,
     get loaded() {
       return modules.loaded;
+    },
+    get versions() {
+      return publication.versions;
     },
     events: { subscribe: events.subscribe },
     serves: (tool) => drained === undefined && modules.serves(tool),

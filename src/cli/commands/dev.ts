@@ -15,6 +15,7 @@ import { logEvents } from '../log-events.ts';
 import { ownCommand, shellWord } from '../own-command.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
 import { ConfigOption } from '../single-option.ts';
+import { describeVersions } from '../describe-versions.ts';
 import type { Terminal } from '../terminal.ts';
 import { platformSecretsOf } from '../platform-secrets.ts';
 import { traceHeadersOf, webhookSecretOf } from '../with-store.ts';
@@ -98,6 +99,7 @@ function announce(terminal: Terminal, running: RunningDev, config: Config, login
       policyVersion: policy.version,
       modules: ids,
       broken,
+      ...worker.versions,
       try: command,
     });
   }
@@ -107,6 +109,7 @@ function announce(terminal: Terminal, running: RunningDev, config: Config, login
   terminal.printTable(undefined, [
     ['tools', modules.length === 0 ? { text: 'none', style: 'yellow' } : shown],
     ...broken.map(({ id, reason }) => ['not loaded', { text: `${id}: ${reason}`, style: 'red' as const }]),
+    ...describeVersions(worker.versions).map((text) => ['version', { text, style: 'yellow' as const }]),
     ['store', `${folder}/store.sqlite`],
     ['policy', `version ${policy.version}${open ? ': every tool is open, except privileged ones' : ''}`],
     ['socket', `${socket} (told in ${folder}/plane.json)`],

@@ -6,6 +6,7 @@ import { createLog } from '../../observe/log.ts';
 import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
+import { describeVersions } from '../describe-versions.ts';
 import { followConfig } from '../follow-config.ts';
 import { createLevelledLog } from '../levelled-log.ts';
 import { logEvents } from '../log-events.ts';
@@ -56,11 +57,13 @@ async function work(context: CommandContext): Promise<void> {
       healthUrl,
       modules: ids,
       broken: served.broken,
+      ...worker.versions,
     });
   else {
     terminal.print(
       `Worker ${workerId} serves ${ids.join(', ') || 'nothing'} in pool ${config.worker.pool}, process ${process.pid}`,
     );
+    for (const text of describeVersions(worker.versions)) terminal.print(text);
     if (healthUrl !== undefined) terminal.print(`Health: ${healthUrl}/readyz`);
   }
   for (const { id, reason } of served.broken)
