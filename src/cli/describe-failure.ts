@@ -19,6 +19,8 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   STORE_REPLACED: EXIT.unavailable,
   STORE_UNADOPTED: EXIT.unavailable,
   STORE_MISSING: EXIT.unavailable,
+  STORE_LOST: EXIT.unavailable,
+  STORE_DAMAGED: EXIT.unavailable,
   STORE_LIBRARY: EXIT.unavailable,
   STORE_LOGIN: EXIT.auth,
   STORE_FORBIDDEN: EXIT.auth,

@@ -7,6 +7,7 @@ import type { Config } from '../config/config-schema.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { Store } from '../ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
+import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import type { CommandContext } from './command-context.ts';
 import { unavailable } from './command-failure.ts';
 import { readSecretFile } from './read-secret-file.ts';
@@ -42,6 +43,7 @@ export function commandStoreOptions(
   }
   const folder = relative(process.cwd(), config.folder) || '.';
   if (!existsSync(storeFile(config.folder))) {
+    refuseLostStore(config.folder);
     throw unavailable(
       `There is no store in ${folder}.`,
       'Start one with: sallyport dev. Or name another with --folder.',

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { indexTools } from '../domain/catalog.ts';
-import { planeError, trouble } from '../domain/errors.ts';
+import { trouble } from '../domain/errors.ts';
 import type { CallRecord } from '../domain/call.ts';
 import { DEFAULT_FOLDER } from '../domain/default-folder.ts';
 import type { Store } from '../ports/store.ts';
-import { adoptEmbeddedStore, inspectEmbeddedAdoption } from '../stores/embedded/backup-store.ts';
+import { adoptEmbeddedStore, inspectEmbeddedAdoption, makeStoreAnew } from '../stores/embedded/backup-store.ts';
 import { adoptRedisStore, inspectAdoption, type Adoption } from '../stores/redis/adopt-store.ts';
 import { withServer } from '../stores/redis/with-server.ts';
 import { encode } from '../wire/message-pack.ts';
@@ -42,10 +42,8 @@ export async function adoptStore(
   const mayRunAgain = rerun || known.kind !== 'older';
   const meanwhile = async (store: Store): Promise<Adopted['ended']> =>
     mayRunAgain ? {} : endUnfinished(store, retentionMs);
-  if (options.store === 'embedded' && known.kind === 'empty') {
-    throw planeError('STORE_UNAVAILABLE', { problem: known.findings.join('; ') });
-  }
   if (options.store === 'embedded') {
+    if (known.kind === 'empty') await makeStoreAnew(folderOf(options));
     const { incarnation, result } = await adoptEmbeddedStore(folderOf(options), meanwhile);
     return { incarnation, ended: result, libraries: [] };
   }

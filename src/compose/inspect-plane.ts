@@ -4,6 +4,7 @@ import { PlaneError } from '../domain/errors.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Store } from '../ports/store.ts';
 import { readPlaneAddress, storeFile } from '../stores/embedded/ownership.ts';
+import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { inspectApprovals } from './inspect-approvals.ts';
 import { inspectAudit } from './inspect-audit.ts';
@@ -23,6 +24,8 @@ export async function inspectPlane(config: Config, options: StoreOptions | undef
     return usable ? [...checks, ...(await inspectStore(options, config))] : checks;
   }
   const file = storeFile(config.folder);
+  const lost = findLost(config.folder);
+  if (lost !== undefined) return [lost];
   if (options === undefined || !existsSync(file)) {
     return [{ name: 'store', state: 'bad', found: `${file} does not exist`, fix: 'sallyport dev' }];
   }
@@ -40,15 +43,27 @@ export async function inspectPlane(config: Config, options: StoreOptions | undef
   ];
 }
 
+function findLost(folder: string): Check | undefined {
+  try {
+    refuseLostStore(folder);
+    return undefined;
+  } catch (error) {
+    return describeTrouble(error);
+  }
+}
+
+function describeTrouble(error: unknown): Check {
+  if (!(error instanceof PlaneError)) throw error;
+  const fix = error.fix === undefined ? {} : { fix: error.fix };
+  return { name: 'store', state: 'bad', found: error.message, ...fix };
+}
+
 async function inspectStore(options: StoreOptions, config: Config): Promise<Check[]> {
   let store: Store;
   try {
     store = await openStore(options);
   } catch (error) {
-    if (!(error instanceof PlaneError)) throw error;
-    return [
-      { name: 'store', state: 'bad', found: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) },
-    ];
+    return [describeTrouble(error)];
   }
   try {
     await store.checkIncarnation();

@@ -34,6 +34,19 @@ export const STORE_PLANE_ERRORS = {
       `Nothing is stored under the name ${d.name}, and redis.create is false: a server that lost its data must not be taken for a new one.`,
     fix: 'Make the store, once: sallyport store adopt. If there was one, bring it back: sallyport store restore',
   }),
+  STORE_LOST: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { file: string; found: string; traces: string[] }) =>
+      `${d.file} ${d.found}, and there was a store: its folder has ${d.traces.join(', ')}. A new store would have no policy, no revocations and no audit, so none is made.`,
+    fix: 'Put the file back, or bring a backup back: sallyport store restore BACKUP, then sallyport store adopt. To begin with an empty store: sallyport store adopt',
+  }),
+  STORE_DAMAGED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { file: string; problem: string }) => `${d.file} is damaged: ${d.problem}.`,
+    fix: 'Stop its processes and move the file away, with the -wal and -journal files beside it. Then bring a backup back: sallyport store restore BACKUP, then sallyport store adopt',
+  }),
   STORE_LIBRARY: entry({
     stage: 'operate',
     retry: 'after-the-fix',

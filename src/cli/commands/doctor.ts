@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Check } from '../../compose/check.ts';
 import { inspectPlane } from '../../compose/inspect-plane.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
+import { PlaneError } from '../../domain/errors.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -41,6 +42,8 @@ function reachableStore(loaded: LoadedConfig) {
     return commandStoreOptions(loaded);
   } catch (error) {
     if (error instanceof CommandFailure && error.exitCode === EXIT.unavailable) return undefined;
+    // What was lost is one of the findings.
+    if (error instanceof PlaneError && error.code === 'STORE_LOST') return undefined;
     throw error;
   }
 }

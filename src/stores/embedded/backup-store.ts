@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { planeError } from '../../domain/errors.ts';
 import type { Store } from '../../ports/store.ts';
 import { invalid, readBackup, type BackupManifest, type LaneFacts } from '../backup/manifest.ts';
 import { syncFile, writeBackup } from '../backup/write-backup.ts';
-import { Database } from './database.ts';
+import { Database, openingError } from './database.ts';
 import { openEmbeddedStore, type EmbeddedStoreOptions } from './embedded-store.ts';
 import { openInProcess } from './in-process-store.ts';
 import { readPlaneAddress, storeFile, takeOwnership } from './ownership.ts';
@@ -17,6 +17,8 @@ import {
   SCHEMA_VERSION,
   schemaVersionOf,
 } from './schema.ts';
+
+import { isStoreEmpty, setLogsAside, tracesOfStore } from './store-traces.ts';
 
 const COPY_FILE = 'store.sqlite';
 
@@ -83,7 +85,7 @@ export async function restoreEmbeddedStore(store: string, options: EmbeddedResto
   }
   return whileOwner(store, async () => {
     const place = storeFile(store);
-    if (existsSync(place)) throw planeError('STORE_NOT_EMPTY', { place: store });
+    if (!isStoreEmpty(store)) throw planeError('STORE_NOT_EMPTY', { place: store });
     const draft = `${place}.restoring`;
     rmSync(draft, { force: true });
     options.onProgress('copying');
@@ -101,6 +103,7 @@ export async function restoreEmbeddedStore(store: string, options: EmbeddedResto
       database.close();
     }
     syncFile(draft);
+    setLogsAside(store);
     renameSync(draft, place);
     syncFile(store);
     return manifest;
@@ -116,17 +119,40 @@ export interface EmbeddedAdoption {
 export function inspectEmbeddedAdoption(folder: string): Promise<EmbeddedAdoption> {
   return whileOwner(folder, async () => {
     const path = storeFile(folder);
-    if (!existsSync(path)) return { kind: 'empty', findings: [`there is no store in ${folder}`], liveCalls: 0 };
+    if (isStoreEmpty(folder)) return { kind: 'empty', findings: findingsOfNone(folder), liveCalls: 0 };
     const database = new Database(path, 0);
     try {
+      const tables = database.get<{ found: number }>('SELECT count(*) AS found FROM sqlite_schema')?.found ?? 0;
+      if (tables === 0) return { kind: 'empty', findings: findingsOfNone(folder), liveCalls: 0 };
       const restored = isMarkedRestored(database);
       const { liveCalls } = factsOf(database);
       return restored
         ? { kind: 'older', findings: ['it was restored from a backup'], liveCalls }
         : { kind: 'whole', findings: [], liveCalls };
+    } catch (error) {
+      throw openingError(path, error);
     } finally {
       database.close();
     }
+  });
+}
+
+/** Of a folder without a store: whether there was one. */
+function findingsOfNone(folder: string): string[] {
+  const traces = tracesOfStore(folder);
+  if (traces.length === 0) return [`there is no store in ${folder}`];
+  return [`${storeFile(folder)} is missing or holds nothing, and the folder has ${traces.join(', ')}`];
+}
+
+/** Where a store was lost, an operator can have an empty one made. Throws where none was ever. */
+export function makeStoreAnew(folder: string): Promise<void> {
+  return whileOwner(folder, async () => {
+    if (tracesOfStore(folder).length === 0) {
+      throw planeError('STORE_UNAVAILABLE', { problem: `there is no store in ${folder}` });
+    }
+    setLogsAside(folder);
+    closeSync(openSync(storeFile(folder), 'a', 0o600));
+    closeStoreFile(openStoreFile(storeFile(folder)));
   });
 }
 

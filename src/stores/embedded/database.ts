@@ -139,6 +139,21 @@ export function isFatal(error: unknown): boolean {
   return code !== undefined && FATAL.includes(code);
 }
 
+const ERROR = 1;
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+
+/** What went wrong with a file while it was opened. A schema that lacks a table or a column is damage too: migrations are done by then. */
+export function openingError(file: string, error: unknown): PlaneError {
+  const code = resultCode(error);
+  if (error instanceof PlaneError || code === undefined || !(error instanceof Error)) return toPlaneError(error);
+  const isDamaged = code === ERROR || code === CORRUPT || code === NOT_A_DATABASE;
+  if (isDamaged) return planeError('STORE_DAMAGED', { file, problem: error.message }, error);
+  return isFull(error)
+    ? toPlaneError(error)
+    : planeError('STORE_FAILED', { problem: `${error.message} (${file})` }, error);
+}
+
 export function toPlaneError(error: unknown): PlaneError {
   if (error instanceof PlaneError) return error;
   const problem = error instanceof Error ? error.message : String(error);

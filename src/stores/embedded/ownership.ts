@@ -39,7 +39,10 @@ export function takeOwnership(folder: string): { release(): void } | undefined {
   } catch (error) {
     database.close();
     if (isBusy(error)) return undefined;
-    throw error;
+    const problem = error instanceof Error ? error.message : String(error);
+    throw planeError('STORE_FAILED', {
+      problem: `${problem} (${lockFile(folder)}, which holds no data: stop all processes of this folder and delete it)`,
+    });
   }
   chmodSync(lockFile(folder), 0o600);
   return { release: () => database.close() };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { planeError } from '../../domain/errors.ts';
-import { Database } from './database.ts';
+import { Database, openingError } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /** 'SLPT'; a SQLite file without it belongs to another program. */
@@ -19,12 +19,13 @@ export interface StoreFile {
  * Opens or makes the store's file. WAL with synchronous=FULL: every commit is on disk before it returns.
  * The lock on the file is kept until it is closed, so that no other program writes into it.
  */
-export function openStoreFile(file: string, { restored = false }: { readonly restored?: boolean } = {}): StoreFile {
-  const database = new Database(file, BUSY_TIMEOUT_MS);
+export function openStoreFile(file: string, options: OpeningOptions = {}): StoreFile {
+  const { restored = false, ifNew } = options;
+  const database = openDatabase(file);
   try {
     database.execute('PRAGMA locking_mode = EXCLUSIVE');
     // Before the first write: a file that is not ours stays as it is.
-    const version = checkVersion(database, restored);
+    const version = checkVersion(database, restored, ifNew);
     database.execute(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -39,7 +40,22 @@ export function openStoreFile(file: string, { restored = false }: { readonly res
     return { database, incarnation: found.id, lanes: found.lanes };
   } catch (error) {
     database.close();
-    throw error;
+    throw openingError(file, error);
+  }
+}
+
+export interface OpeningOptions {
+  /** A file that was restored and not adopted may be opened. */
+  readonly restored?: boolean;
+  /** Called before a store is made in a file that holds none. It may throw. */
+  readonly ifNew?: () => void;
+}
+
+function openDatabase(file: string): Database {
+  try {
+    return new Database(file, BUSY_TIMEOUT_MS);
+  } catch (error) {
+    throw openingError(file, error);
   }
 }
 
@@ -56,13 +72,14 @@ export function closeStoreFile({ database }: StoreFile): void {
   database.close();
 }
 
-function checkVersion(database: Database, restored: boolean): number {
+function checkVersion(database: Database, restored: boolean, ifNew: OpeningOptions['ifNew']): number {
   const version = pragma(database, 'user_version');
   const tables = database.get<{ found: number }>('SELECT count(*) AS found FROM sqlite_schema')?.found ?? 0;
   const owner = pragma(database, 'application_id');
   if (owner === RESTORED_ID && !restored) {
     throw planeError('STORE_UNADOPTED', { why: 'it was restored from a backup' });
   }
+  if (tables === 0) ifNew?.();
   if (tables > 0 && owner !== APPLICATION_ID && owner !== RESTORED_ID) {
     throw planeError('STORE_FAILED', { problem: 'the file belongs to another program' });
   }

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { openingError } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Lane } from './lane.ts';
 import {
@@ -15,6 +16,7 @@ import { carryError, encodeFrame, FrameReader, PROTOCOL_VERSION, writeFrame, typ
 import { closeStoreFile, openStoreFile, type StoreFile } from './schema.ts';
 import { StoreClock } from './store-clock.ts';
 import { StorePeer } from './store-peer.ts';
+import { lostStore, refuseLostStore, tracesOfStore, writeStoreId } from './store-traces.ts';
 import { CLOSE, type ThreadMessage } from './thread-messages.ts';
 
 /**
@@ -30,9 +32,11 @@ async function runStoreThread(port: MessagePort, folder: string): Promise<void> 
       port.close();
       return;
     }
+    const traces = tracesOfStore(folder);
+    refuseLostStore(folder, traces);
     // Of an owner that was killed. Before anything else, so that nobody is told its pid.
     removePlaneAddress(folder);
-    const opened = openStore(folder);
+    const opened = openStore(folder, traces);
     const server = await serveSocket(folder, opened);
     servePort(port, opened, async () => {
       await server.stop();
@@ -57,18 +61,31 @@ interface OpenedStore {
   readonly hello: Hello;
 }
 
-function openStore(folder: string): OpenedStore {
+function openStore(folder: string, traces: readonly string[]): OpenedStore {
   const path = storeFile(folder);
   // Before SQLite makes it, because the log beside it gets the same mode.
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
-  const file = openStoreFile(path);
+  const file = openStoreFile(path, {
+    ifNew() {
+      if (traces.length > 0) throw lostStore(folder, traces);
+    },
+  });
   const { database, incarnation, lanes } = file;
-  const lane = new Lane(database, incarnation);
+  const lane = readLane(path, database, incarnation);
   const clock = new StoreClock(lane.clock);
   const identity = { incarnation, openedAt: clock.now(), isInPlace: watchPlace(path) };
+  writeStoreId(folder, incarnation);
   const groupCommit = new GroupCommit({ database, lane, clock, file: identity });
   return { file, groupCommit, hello: { protocol: PROTOCOL_VERSION, pid: process.pid, incarnation, lanes } };
+}
+
+function readLane(path: string, database: StoreFile['database'], incarnation: string): Lane {
+  try {
+    return new Lane(database, incarnation);
+  } catch (error) {
+    throw openingError(path, error);
+  }
 }
 
 /** Begins anew when it is asked again: the answer to the first request was lost. */

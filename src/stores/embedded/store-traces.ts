@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { planeError } from '../../domain/errors.ts';
+import { randomId } from '../../wire/ids.ts';
+import { storeFile } from './ownership.ts';
+
+/** Holds the incarnation of the store beside it. Written when a store is opened, never deleted. */
+const ID_FILE = 'store.id';
+/** What SQLite keeps beside the file while it is open, or after a kill. */
+const LOGS = ['store.sqlite-wal', 'store.sqlite-journal', 'store.sqlite-shm'];
+/** Made only after a store was opened in the folder. Stores of earlier releases have no id file, but these. */
+const MADE_LATER = [
+  'plane.json',
+  'redaction.key',
+  join('audit-keys', 'signing.pem'),
+  join('audit-keys', 'last-statement.json'),
+];
+
+const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
+
+/** Files that show that there was a store in this folder. Ask before any of them is deleted. */
+export function tracesOfStore(folder: string): string[] {
+  const logs = LOGS.filter((name) => (sizeOf(join(folder, name)) ?? 0) > 0);
+  return [...[ID_FILE, ...MADE_LATER].filter((name) => existsSync(join(folder, name))), ...logs];
+}
+
+/** The file is missing or holds nothing. */
+export function isStoreEmpty(folder: string): boolean {
+  return (sizeOf(storeFile(folder)) ?? 0) === 0;
+}
+
+/**
+ * A file that was deleted or emptied must not become a new store: it would have no policy, no revocations and an audit that looks whole.
+ * Throws STORE_LOST if there is no store in the folder and traces of one.
+ */
+export function refuseLostStore(folder: string, traces: readonly string[] = tracesOfStore(folder)): void {
+  if (traces.length > 0 && isStoreEmpty(folder)) throw lostStore(folder, traces);
+}
+
+export function lostStore(folder: string, traces: readonly string[]): Error {
+  const file = storeFile(folder);
+  const size = sizeOf(file);
+  const found = size === undefined ? 'is missing' : size === 0 ? 'is empty' : 'has no tables';
+  return planeError('STORE_LOST', { file, found, traces: [...traces] });
+}
+
+/** Only the owner calls this. */
+export function writeStoreId(folder: string, incarnation: string): void {
+  const path = join(folder, ID_FILE);
+  try {
+    if (readFileSync(path, 'utf8').trim() === incarnation) return;
+  } catch {
+    // Not there yet.
+  }
+  const draft = `${path}.${randomId()}`;
+  writeFileSync(draft, `${incarnation}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  renameSync(draft, path);
+}
+
+/**
+ * Makes room for another file where the store was lost. Its logs are kept under other names: SQLite would replay them into whatever file
+ * has the name of the one they belonged to.
+ */
+export function setLogsAside(folder: string): void {
+  const mark = randomId().slice(0, 8);
+  rmSync(storeFile(folder), { force: true });
+  for (const name of LOGS) {
+    const path = join(folder, name);
+    if (existsSync(path)) renameSync(path, `${path}.lost-${mark}`);
+  }
+}
