@@ -11,8 +11,9 @@ local LOOKED_AT_ONCE, MOST_LOOKS = 100, 50
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local taken = { 'TAKEN' }
 -- Nobody could renew while the server was away: leases count from its start at the earliest, so that owners who live are not fenced off.
-local up_seconds = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)'))
-if (up_seconds + 1) * 1000 <= tonumber(lease) then return taken end
+-- A clock that was set back since makes the time negative. Then it says nothing; idle times are counted from the set-back clock too.
+local up_seconds = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(-?%d+)')) or 0
+if up_seconds >= 0 and (up_seconds + 1) * 1000 <= tonumber(lease) then return taken end
 
 local function take(pending)
   -- An entry whose body is gone comes back empty; its call ends at its deadline, as BODY_LOST.
