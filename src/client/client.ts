@@ -20,7 +20,7 @@ import { decodeOutcome } from '../wire/outcome.ts';
 import { createApprovals, type Approvals } from './approvals.ts';
 import { settledAnswer, type CallAnswer, type CallInput, type CallOptions } from './call-answer.ts';
 import { CallInFlight, type CallHome, type CallWish } from './call-in-flight.ts';
-import { cancelRequest } from '../stages/call/cancel-request.ts';
+import { cancelRequest, unsafeDigestOf } from '../stages/call/cancel-request.ts';
 import { createCatalogView } from './catalog-view.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createIdentities, createKnownSessions, headOf, type Caller } from './known-sessions.ts';
@@ -271,6 +271,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     const callId = ownCallId(session, asked);
     const answer = await store.cancelCall({
       ...cancelRequest(callId, settings.retentionMs, by),
+      ...(await unsafeDigestOf(callId, store, (tool) => catalog.find(tool))),
       session: { id: session.id, tokenDigest: knownSession(session).proof.tokenDigest },
     });
     const { id, run } = session;

@@ -1,3 +1,4 @@
+import { indexTools } from '../domain/catalog.ts';
 import { readDeclaration } from '../config/agent-schema.ts';
 import { findAgentDoubts } from '../config/agent-doubts.ts';
 import type { Config } from '../config/config-schema.ts';
@@ -12,7 +13,7 @@ import type { GatewayOperations } from '../gateway/operations.ts';
 import type { AuditTrail } from '../ports/audit-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
-import { cancelRequest } from '../stages/call/cancel-request.ts';
+import { cancelRequest, unsafeDigestOf } from '../stages/call/cancel-request.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 import { encode } from '../wire/message-pack.ts';
 import type { AuditOptions } from './audit-options.ts';
@@ -85,7 +86,13 @@ export function createOperations({ store, trail, config, log, audit }: Operation
       const problems = problem === undefined ? [] : [problem];
       return { checked: records, statements, notices: [...notices], problems };
     },
-    cancelCall: (callId, { by }) => store.cancelCall(cancelRequest(callId, config.worker.retentionMs, 'operator', by)),
+    async cancelCall(callId, { by }) {
+      const tools = indexTools(await store.readCatalog());
+      return store.cancelCall({
+        ...cancelRequest(callId, config.worker.retentionMs, 'operator', by),
+        ...(await unsafeDigestOf(callId, store, (tool) => tools.get(tool))),
+      });
+    },
     async resolveCall(callId, resolution, { by }) {
       const answer = await store.resolveCall({ callId, resolution, audit: encode({ resolution, by }) });
       if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });

@@ -284,6 +284,11 @@ export interface CancelRequest {
   readonly callId: CallId;
   /** Present for a caller: the call must belong to this session's subject. Absent for an operator. */
   readonly session?: { readonly id: SessionId; readonly tokenDigest: string };
+  /**
+   * The digest of the call's tool, if that is published as `unsafe`. A call that names this digest runs only behind a start mark, so one
+   * that is held without a mark has not run: it ends with `outcome`.
+   */
+  readonly unsafeDigest?: string;
   /** Used if nobody has started the call … */
   readonly outcome: Uint8Array;
   /** … and if a worker holds it without a start mark, so that a `read` tool may be running. */

@@ -1,15 +1,16 @@
 import { reaches } from '../domain/agent.ts';
+import { indexTools } from '../domain/catalog.ts';
 import type { CallRecord } from '../domain/call.ts';
 import { NO_WRITE_BACKS, type ContentBlock } from '../domain/content.ts';
 import { parseScopedId, type CallId } from '../domain/ids.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { Store } from '../ports/store.ts';
 import type { RunEnding, RunRequest, StopSignal, ToolRunner } from '../ports/tool-runner.ts';
-import { cancelRequest } from '../stages/call/cancel-request.ts';
+import { cancelRequest, unsafeDigestOf } from '../stages/call/cancel-request.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 
 export interface TaskNeeds {
-  readonly store: () => Pick<Store, 'readCall' | 'cancelCall' | 'listOwnCalls'>;
+  readonly store: () => Pick<Store, 'readCall' | 'cancelCall' | 'listOwnCalls' | 'readCatalog'>;
   readonly retentionMs: number;
 }
 
@@ -66,7 +67,12 @@ export class TaskRunner implements ToolRunner {
     const found = await this.#find(request);
     if (found === undefined) return UNKNOWN;
     const { callId } = found;
-    const answer = await this.#needs.store().cancelCall(cancelRequest(callId, this.#needs.retentionMs, 'agent'));
+    const store = this.#needs.store();
+    const tools = indexTools(await store.readCatalog());
+    const answer = await store.cancelCall({
+      ...cancelRequest(callId, this.#needs.retentionMs, 'agent'),
+      ...(await unsafeDigestOf(callId, store, (tool) => tools.get(tool))),
+    });
     if (answer === 'unknown') return UNKNOWN;
     const state = { cancelled: 'cancelled', cancelling: 'being cancelled', settled: 'finished before' }[answer];
     return returned({ call: callId, state });

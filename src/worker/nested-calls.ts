@@ -9,7 +9,7 @@ import type { PinnedRoute } from '../ports/pinned-route.ts';
 import type { Plane } from '../ports/plane.ts';
 import type { Store } from '../ports/store.ts';
 import { call } from '../stages/call/call.ts';
-import { cancelRequest } from '../stages/call/cancel-request.ts';
+import { cancelRequest, unsafeDigest } from '../stages/call/cancel-request.ts';
 import { CallerEmitter } from '../stages/call/caller-emitter.ts';
 import { prepareCall, type CallOrder } from '../stages/call/prepare-call.ts';
 import { createReplyReader } from '../stages/reply/reply-reader.ts';
@@ -131,7 +131,10 @@ export function createNestedCalls(needs: NestedNeeds): NestedCalls {
         if (acceptance.kind !== 'under-way') return acceptance.outcome;
         expected.accepted(acceptance.callId);
         const outcome = await untilSettled(expected.outcome, signal, () =>
-          store.cancelCall(cancelRequest(acceptance.callId, needs.retentionMs, 'parent')),
+          store.cancelCall({
+            ...cancelRequest(acceptance.callId, needs.retentionMs, 'parent'),
+            ...unsafeDigest(tool.tool),
+          }),
         );
         teller?.replied(outcome);
         return outcome;

@@ -1,5 +1,6 @@
+import { indexTools } from '../../domain/catalog.ts';
 import { Command } from 'commander';
-import { cancelRequest } from '../../stages/call/cancel-request.ts';
+import { cancelRequest, unsafeDigestOf } from '../../stages/call/cancel-request.ts';
 import { planeError } from '../../domain/errors.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
@@ -21,9 +22,11 @@ export function callsCancelCommand(): Command {
       action((context, id: string) =>
         withStore(context, async (store, { config }) => {
           const callId = asCallId(id);
-          const answer = await store.cancelCall(
-            cancelRequest(callId, config.worker.retentionMs, 'operator', cliActor().by),
-          );
+          const tools = indexTools(await store.readCatalog());
+          const answer = await store.cancelCall({
+            ...cancelRequest(callId, config.worker.retentionMs, 'operator', cliActor().by),
+            ...(await unsafeDigestOf(callId, store, (tool) => tools.get(tool))),
+          });
           if (answer === 'unknown') throw planeError('CALL_UNKNOWN', { callId });
           if (context.terminal.json) context.terminal.printJson({ callId, answer });
           else context.terminal.print(SAID[answer]);

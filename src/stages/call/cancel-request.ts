@@ -1,9 +1,27 @@
 import type { CancelledBy } from '../../domain/cancelled-by.ts';
+import type { PublishedTool } from '../../domain/catalog.ts';
 import { trouble } from '../../domain/errors.ts';
-import type { CallId } from '../../domain/ids.ts';
-import type { CancelRequest } from '../../ports/call-store.ts';
+import type { CallId, ToolId } from '../../domain/ids.ts';
+import type { Soon } from '../../domain/soon.ts';
+import type { ToolDeclaration } from '../../domain/tool.ts';
+import type { CallStore, CancelRequest } from '../../ports/call-store.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { encodeOutcome } from '../../wire/outcome.ts';
+
+/** What `unsafeDigest` of the request is, for the canceller of a call of which only the id is known. */
+export async function unsafeDigestOf(
+  callId: CallId,
+  store: Pick<CallStore, 'readCall'>,
+  findTool: (tool: ToolId) => Soon<PublishedTool | undefined>,
+): Promise<{ readonly unsafeDigest?: string }> {
+  const record = await store.readCall(callId);
+  if (record === undefined || record.outcome !== undefined) return {};
+  return unsafeDigest((await findTool(record.tool))?.tool);
+}
+
+export function unsafeDigest(tool: ToolDeclaration | undefined): { readonly unsafeDigest?: string } {
+  return tool?.effect === 'unsafe' ? { unsafeDigest: tool.digest } : {};
+}
 
 /** `by` is in the outcome; `name`, for the audit, says who of several it was: `operator ada`. */
 export function cancelRequest(

@@ -49,6 +49,7 @@ export async function cancelCall(context: RedisContext, request: CancelRequest):
       callId: request.callId,
       session: request.session?.id ?? '',
       tokenDigest: request.session?.tokenDigest ?? '',
+      unsafeDigest: request.unsafeDigest ?? '',
       outcome: request.outcome,
       outcomeIfHeld: request.outcomeIfHeld,
       outcomeIfParked: request.outcomeIfParked,

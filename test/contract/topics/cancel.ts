@@ -20,10 +20,26 @@ import {
   ROOMY,
   settleRequest,
   startRequest,
+  TOOL,
+  type TestSession,
 } from '../fixtures.ts';
 import { auditEvents, drainReplies, laneState, recordOf, sameBytes, terminalEvents } from '../observe.ts';
+import { ENVELOPE_VERSION } from '../../../src/domain/call.ts';
+import { encodeEnvelope } from '../../../src/wire/envelope.ts';
 import { callIdFor } from '../../../src/wire/ids.ts';
 import type { Scene } from '../scene.ts';
+
+const envelopeOf = ({ id, run }: TestSession, toolDigest: string, more: string): Uint8Array =>
+  encodeEnvelope({
+    version: ENVELOPE_VERSION,
+    session: id,
+    run,
+    tool: TOOL,
+    toolDigest,
+    arguments: JSON.stringify({ more }),
+    key: 'k',
+    depth: 0,
+  });
 
 const windowOfOne = { ...ROOMY, subjectWindow: 1 };
 
@@ -41,6 +57,30 @@ export function describeCancel(scene: Scene): void {
     expect(await drainReplies(store, session.lane, waiter.callerId)).toEqual([
       { kind: 'settled', correlationId: waiter.correlationId, outcome: sameBytes(CANCELLED) },
     ]);
+  });
+
+  it('cancel says of a held call of an unsafe tool that it did not run, unless its start is marked or it names another digest', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const pad = 'x'.repeat(100_000);
+    const cases = [
+      { toolDigest: 'd-1', more: '', expected: CANCELLED },
+      { toolDigest: 'd-1', more: pad, expected: CANCELLED },
+      { toolDigest: 'd-2', more: '', expected: CANCELLED_IF_HELD },
+    ];
+    for (const { toolDigest, more, expected } of cases) {
+      const held = await holdOne(store, session, { envelope: envelopeOf(session, toolDigest, more) });
+      expect(await store.cancelCall({ ...cancelRequest(held.callId), unsafeDigest: 'd-1' })).toBe('cancelled');
+      expect(await recordOf(store, held.callId)).toMatchObject({ outcome: sameBytes(expected) });
+      // Its worker is fenced: what was said stays true.
+      expect(await store.startCall(startRequest(held, { effect: 'unsafe' }))).toEqual({ kind: 'fenced' });
+    }
+    const started = await holdOne(store, session, { envelope: envelopeOf(session, 'd-1', '') });
+    await store.startCall(startRequest(started, { effect: 'unsafe' }));
+    expect(await store.cancelCall({ ...cancelRequest(started.callId), unsafeDigest: 'd-1' })).toBe('cancelling');
+    const unreadable = await holdOne(store, session, { envelope: Buffer.from([0xc1]) });
+    await store.cancelCall({ ...cancelRequest(unreadable.callId), unsafeDigest: 'd-1' });
+    expect(await recordOf(store, unreadable.callId)).toMatchObject({ outcome: sameBytes(CANCELLED_IF_HELD) });
   });
 
   it('a cancelled call replays its cancellation', async () => {

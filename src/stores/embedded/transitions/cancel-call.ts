@@ -1,8 +1,10 @@
 import type { CancelAnswer, CancelRequest } from '../../../ports/call-store.ts';
+import { decodeEnvelope } from '../../../wire/envelope.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { mayReach } from './agents.ts';
 import { findApproval } from './approval-row.ts';
+import { findBody } from './call-bytes.ts';
 import { changeCall, findCall } from './call-row.ts';
 import { endCall } from './end-call.ts';
 import { findSession, isTokenOf, sessionEnding } from './session-row.ts';
@@ -34,10 +36,19 @@ export function cancelCall(transaction: Transaction, request: CancelRequest): Ca
 
 function chooseOutcome(transaction: Transaction, call: CallRow, request: CancelRequest): Uint8Array {
   // Started before it was asked about: nobody may say that nothing ran.
-  if (call.owner !== null || call.starts > 0) return request.outcomeIfHeld;
+  if ((call.owner !== null || call.starts > 0) && !cannotHaveRun(transaction, call, request))
+    return request.outcomeIfHeld;
   if (call.state !== 'parked' || call.approval === null) return request.outcome;
   const approval = findApproval(transaction, call.approval);
   return approval?.mayHaveRun === 1 ? request.outcomeIfHeld : request.outcomeIfParked;
+}
+
+/** A call that names the digest of an unsafe tool runs only behind its start mark. */
+function cannotHaveRun({ database }: Transaction, call: CallRow, { unsafeDigest }: CancelRequest): boolean {
+  if (unsafeDigest === undefined || call.starts > 0) return false;
+  const body = findBody(database, call.seq);
+  const decoded = body === undefined ? undefined : decodeEnvelope(body.envelope);
+  return decoded?.kind === 'envelope' && decoded.envelope.toolDigest === unsafeDigest;
 }
 
 /** A caller cancels its own calls and those of its delegates; the calls of other agents look as if they did not exist. */

@@ -2,11 +2,20 @@
   settle is fenced then, and nothing of an unsafe tool has run.
   FLAGS    allow-oom
   KEYS     meta, live, audit, calls
-  ARGV     incarnation, lane, callId, session, tokenDigest, outcome, outcomeIfHeld, outcomeIfParked, detail, retentionMs
+  ARGV     incarnation, lane, callId, session, tokenDigest, outcome, outcomeIfHeld, outcomeIfParked, detail, retentionMs, unsafeDigest
   RETURNS  CANCELLED | CANCELLING | SETTLED | UNKNOWN ]]
 local meta, live, audit, calls = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local incarnation, lane, call_id, session, token_digest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local outcome, outcome_if_held, outcome_if_parked, detail, retention = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local unsafe_digest = ARGV[11] or ''
+
+-- A call that names the digest of an unsafe tool runs only behind its start mark.
+local function cannot_have_run(record)
+  if unsafe_digest == '' or extra(record, 'starts') then return false end
+  local envelope = read_envelope(lane, call_id, record)
+  local readable, fields = pcall(cmsgpack.unpack, envelope or '')
+  return readable and type(fields) == 'table' and fields.toolDigest == unsafe_digest
+end
 
 if not same_incarnation(meta, incarnation) then return REPLACED end
 local bytes = redis.call('HGET', calls, call_id)
@@ -27,7 +36,7 @@ if running then
   save_record(lane, call_id, record)
 else
   local settlement = new_settlement(lane, now_ms(), retention)
-  local chosen = (held or extra(record, 'starts')) and outcome_if_held or outcome
+  local chosen = (held or extra(record, 'starts')) and not cannot_have_run(record) and outcome_if_held or outcome
   if record[STATE] == PARKED then
     chosen = may_have_run_before(lane, record) and outcome_if_held or outcome_if_parked
     end_parked(settlement, call_id, record, 'cancelled', detail)
