@@ -9,6 +9,7 @@ import { ROWS_ADMINISTRATION } from './rows-administration.ts';
 import { ROWS_B } from './rows-b.ts';
 import { ROWS_BYTES } from './rows-bytes.ts';
 import { ROWS_C } from './rows-c.ts';
+import { ROWS_CORE } from './rows-core.ts';
 import { ROWS_D } from './rows-d.ts';
 import { ROWS_SETUP } from './rows-setup.ts';
 import { ROWS_FRONT } from './rows-front.ts';
@@ -37,5 +38,6 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'Shares of one subject', rows: ROWS_SHARES },
   { title: 'Agents of one subject, and who decides', rows: ROWS_AGENTS },
   { title: 'The gate inside of an agent', rows: ROWS_LIBRARY },
+  { title: 'Late starts, roll-backs, lost files', rows: ROWS_CORE },
   { title: 'Invariants', rows: INVARIANTS },
 ];

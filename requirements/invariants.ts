@@ -158,7 +158,7 @@ export const INVARIANTS: readonly Requirement[] = [
   },
   {
     id: 'I14',
-    says: 'After a cancellation nothing new starts, and a tool that runs is told at once.',
+    says: 'After an acknowledged cancellation nothing new starts later than 250 ms, and a tool that runs is told at once.',
     tests: [
       ...onBothStores('start does not begin a call that was cancelled while held'),
       ...onBothStores('start against cancel: either nothing starts, or the cancel knows that something has'),

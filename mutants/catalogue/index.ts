@@ -3,6 +3,7 @@ import { SHOWN_IS_RUN } from './a1.ts';
 import { ACCEPT } from './accept.ts';
 import { AGENTS } from './agents.ts';
 import { BYTES } from './bytes.ts';
+import { CORE } from './core.ts';
 import { AUDIT_ROLES } from './audit-roles.ts';
 import { ADMINISTRATION } from './administration.ts';
 import { AFTER_A_LOOP } from './after-a-loop.ts';
@@ -46,4 +47,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SHARES,
   ...AGENTS,
   ...LIBRARY,
+  ...CORE,
 ];

@@ -6,13 +6,13 @@ export const LEASE: readonly Mutant[] = [
   {
     id: 'late-start-is-trusted',
     bug: 'A worker that was stopped after it had asked for a start runs the tool, whoever has the call by now.',
-    file: 'src/stages/execute/begin.ts',
-    find: 'performance.now() - askedAt <= needs.settings.trustSnapshotMs',
-    replace: 'askedAt > 0',
+    file: 'src/stages/claim/claim.ts',
+    find: "return lease === 'renewed' ? undefined : { kind: 'lost' };",
+    replace: 'return undefined;',
     caughtBy: [
       {
-        file: 'src/stages/execute/begin.test.ts',
-        title: 'does not trust a mark whose answer came late: another worker may have the call by now',
+        file: 'src/start-permit.test.ts',
+        title: 'ends when',
       },
     ],
   },
@@ -36,7 +36,7 @@ export const LEASE: readonly Mutant[] = [
     id: 'restart-takes-leases-away',
     bug: 'A Redis that comes back gives away leases that nobody could renew while it was away.',
     file: lua('reclaim-calls'),
-    find: 'if (up_seconds + 1) * 1000 <= tonumber(lease) then return taken end',
+    find: 'if up_seconds >= 0 and (up_seconds + 1) * 1000 <= tonumber(lease) then return taken end',
     replace: '',
     caughtBy: [{ file: 'test/redis/young-server.test.ts', title: 'leaves leases that ran out while it was away' }],
   },

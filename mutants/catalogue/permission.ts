@@ -7,8 +7,8 @@ export const PERMISSION: readonly Mutant[] = [
     id: 'session-checked-only-at-accept',
     bug: 'A worker trusts what was true at accept, however much was revoked since.',
     file: 'src/stages/claim/claim.ts',
-    find: 'return mayTrustSnapshot ?',
-    replace: 'return mayTrustSnapshot || heldMs >= 0 ?',
+    find: 'return mayTrustSnapshot\n',
+    replace: 'return mayTrustSnapshot || heldMs >= 0\n',
     caughtBy: [{ file: 'src/stages/claim/claim.test.ts', title: 'comes from a lane that moved' }],
   },
   {
@@ -153,8 +153,8 @@ export const PERMISSION: readonly Mutant[] = [
     id: 'resume-does-not-ask-for-the-yes',
     bug: 'A parked call that comes back runs, whatever became of its question.',
     file: 'src/stages/gate/resume.ts',
-    find: "if (approval?.state !== 'allowed')",
-    replace: 'if (approval === undefined)',
+    find: "return approval?.state === 'allowed' ? approval : undefined;",
+    replace: 'return approval;',
     caughtBy: [{ file: 'test/plane/gate-approvals.test.ts', title: 'do not run when the store has other arguments' }],
   },
   {

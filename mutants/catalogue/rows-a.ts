@@ -31,8 +31,8 @@ export const ROWS_A: readonly Mutant[] = [
     id: 'older-module-replaces-newer',
     bug: 'A worker that starts late publishes its old version of a module over the new one.',
     file: 'src/catalog/publish-catalog.ts',
-    find: 'compareVersions(module.version, published.version) < 0',
-    replace: 'compareVersions(module.version, published.version) < -9',
+    find: 'return order < 0 || (order === 0 && yieldsToEqual);',
+    replace: 'return order < -9 || (order === 0 && yieldsToEqual);',
     caughtBy: [
       { file: 'src/catalog/publish-catalog.test.ts', title: 'never replaces a newer version by an older one' },
     ],

@@ -1,0 +1,119 @@
+import type { Mutant } from '../mutant.ts';
+
+const PERMIT_TEST = 'src/start-permit.test.ts';
+const LATE_TEST = 'test/plane/late-starts.test.ts';
+const LOST_TEST = 'test/embedded/lost-file.test.ts';
+const PERMIT = 'src/start-permit.ts';
+
+/** Bugs against the rows of requirements/rows-core.ts: late starts, rolled-back modules, lost files, clocks that were set back. */
+export const CORE: readonly Mutant[] = [
+  {
+    id: 'verdict-is-never-taken-again',
+    bug: 'A call starts on the verdict that it got before a hook took seconds, whatever was revoked meanwhile.',
+    file: PERMIT,
+    find: 'return performance.now() <= this.validUntil ? undefined : this.#lookAgain();',
+    replace: 'return this.validUntil >= 0 ? undefined : this.#lookAgain();',
+    caughtBy: [
+      { file: PERMIT_TEST, title: 'is valid without a trip for as long as a snapshot is trusted' },
+      { file: LATE_TEST, title: 'held by a slow hook does not start when' },
+    ],
+  },
+  {
+    id: 'second-look-keeps-the-old-policy',
+    bug: 'The second look before a start reads session and lease, and keeps the verdict of the old policy.',
+    file: PERMIT,
+    find: 'claimed.policyVersion === call.claimed.policyVersion && facts.grant === undefined',
+    replace: 'facts.grant === undefined',
+    caughtBy: [{ file: PERMIT_TEST, title: 'ends when' }],
+  },
+  {
+    id: 'second-look-ignores-a-cancel',
+    bug: 'A worker that hears of a cancellation right before the start enters the tool all the same.',
+    file: 'src/stages/claim/claim.ts',
+    find: "if (lease === 'cancel') return ended(trouble('CALL_CANCELLED', {}));",
+    replace: "if (lease === 'cancel') return undefined;",
+    caughtBy: [{ file: PERMIT_TEST, title: 'ends when' }],
+  },
+  {
+    id: 'old-answers-are-trusted',
+    bug: 'An answer of the store counts as new however long it was under way, as after a stop of the process.',
+    file: PERMIT,
+    find: 'if (performance.now() <= this.validUntil) return undefined;',
+    replace: 'if (this.validUntil >= 0) return undefined;',
+    caughtBy: [
+      { file: PERMIT_TEST, title: 'asks again when an answer was too old on arrival' },
+      { file: LATE_TEST, title: 'whose worker stalls twice, past its lease' },
+    ],
+  },
+  {
+    id: 'started-calls-are-parked',
+    bug: 'A call with a start mark is parked with a question, and counts as run when it comes back.',
+    file: PERMIT,
+    find: 'this.#isMarked = true;',
+    replace: 'this.#isMarked = false;',
+    caughtBy: [{ file: PERMIT_TEST, title: 'asks nobody behind the start mark' }],
+  },
+  {
+    id: 'processes-enter-without-asking',
+    bug: 'A process that took seconds to import a module enters the tool without asking its worker.',
+    file: 'src/runners/process/process-child.ts',
+    find: 'if (startUntil === undefined || monotonicMs() <= startUntil) return undefined;',
+    replace: 'if (startUntil === undefined || monotonicMs() > 0) return undefined;',
+    caughtBy: [{ file: LATE_TEST, title: 'whose process is still importing its module does not start when' }],
+  },
+  {
+    id: 'rolled-back-modules-stay-unpublished',
+    bug: 'A lower version is not published although no live worker serves the published one.',
+    file: 'src/catalog/publish-catalog.ts',
+    find: 'if (isBehind && (served === undefined || served.has(published.digest))) {',
+    replace: 'if (isBehind) {',
+    caughtBy: [{ file: 'src/catalog/publish-catalog.test.ts', title: 'puts a lower version in the place of one' }],
+  },
+  {
+    id: 'draining-workers-keep-their-version',
+    bug: 'A worker that drains counts as one that serves the published version.',
+    file: 'src/catalog/keep-published.ts',
+    find: ".filter(({ state }) => state !== 'draining')",
+    replace: '.filter(({ state }) => state.length > 0)',
+    caughtBy: [
+      { file: 'src/catalog/keep-published.test.ts', title: 'once the last worker of the published version is gone' },
+    ],
+  },
+  {
+    id: 'lost-stores-are-made-anew',
+    bug: 'A store file that was emptied or deleted becomes a new store without policy, revocations and audit.',
+    file: 'src/stores/embedded/store-traces.ts',
+    find: 'if (traces.length > 0 && isStoreEmpty(folder)) throw lostStore(folder, traces);',
+    replace: 'if (traces.length > 99 && isStoreEmpty(folder)) throw lostStore(folder, traces);',
+    caughtBy: [{ file: LOST_TEST, title: 'is not given a new one when its file' }],
+  },
+  {
+    id: 'restored-files-get-old-logs',
+    bug: 'The log of a lost store file stays beside the restored one, and SQLite replays it into that.',
+    file: 'src/stores/embedded/backup-store.ts',
+    find: '    setLogsAside(store);\n',
+    replace: '',
+    caughtBy: [{ file: LOST_TEST, title: 'takes a backup, and never the log of the lost file' }],
+  },
+  {
+    id: 'set-back-clocks-stop-recovery',
+    bug: 'A Redis whose clock was set back behind its start gives no lost call away.',
+    file: 'src/stores/redis/functions/reclaim-calls.lua',
+    find: 'if up_seconds >= 0 and (up_seconds',
+    replace: 'if (up_seconds',
+    caughtBy: [{ file: 'test/redis/set-back-clock.test.ts', title: 'still gives away the calls of lost workers' }],
+  },
+  {
+    id: 'cancel-does-not-compare-the-digest',
+    bug: 'Redis says of a cancelled call that it did not run although it named another tool definition than the unsafe one.',
+    file: 'src/stores/redis/functions/cancel-call.lua',
+    find: 'fields.toolDigest == unsafe_digest',
+    replace: 'fields.toolDigest ~= nil',
+    caughtBy: [
+      {
+        file: 'test/contract/redis.test.ts',
+        title: 'cancel says of a held call of an unsafe tool that it did not run',
+      },
+    ],
+  },
+];
