@@ -38,6 +38,7 @@ describe('the requirements', () => {
       ...numbered('SH', 4),
       ...numbered('AG', 4),
       ...numbered('LIB', 7),
+      ...numbered('CO', 5),
       ...numbered('I', 26),
     ]);
   });
