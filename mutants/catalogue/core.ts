@@ -66,7 +66,7 @@ export const CORE: readonly Mutant[] = [
     bug: 'A lower version is not published although no live worker serves the published one.',
     file: 'src/catalog/publish-catalog.ts',
     find: 'if (isBehind && (served === undefined || served.has(published.digest))) {',
-    replace: 'if (isBehind) {',
+    replace: "if (isBehind && published.digest !== '') {",
     caughtBy: [{ file: 'src/catalog/publish-catalog.test.ts', title: 'puts a lower version in the place of one' }],
   },
   {
