@@ -27,10 +27,10 @@ export const ROWS_LIBRARY: readonly Requirement[] = [
     says: 'Conversations do not count for each other: each has a run, with the id, session and identity of its host. A refused call does not prolong an ended run.',
     tests: [
       test(LOOPS, 'makes nothing stricter for another session'),
-      test(LOOPS, 'is not prolonged by calls that the ended run refuses'),
+      test(LOOPS, 'which calls in between do not prolong'),
       test('test/gate/examples.test.ts', 'check the tools of the AI SDK'),
     ],
-    mutants: ['ended-runs-are-prolonged', 'sessions-share-their-endings'],
+    mutants: ['refused-calls-prolong-the-rest-of-a-gate', 'sessions-share-their-endings'],
   },
   {
     id: 'LIB3',

@@ -28,14 +28,6 @@ export const LIBRARY: readonly Mutant[] = [
     caughtBy: [{ file: `${WRAP}/thrown-errors.test.ts`, title: 'never takes the place of a result' }],
   },
   {
-    id: 'ended-runs-are-prolonged',
-    bug: 'Calls that an ended run refuses are recorded and prolong its end.',
-    file: `${WRAP}/run-memory.ts`,
-    find: 'let isKept = !isOver;',
-    replace: 'let isKept = true;',
-    caughtBy: [{ file: LOOPS_TEST, title: 'is not prolonged by calls that the ended run refuses' }],
-  },
-  {
     id: 'sessions-share-their-endings',
     bug: 'A run that was ended for a loop makes the runs of all other sessions stricter.',
     file: `${WRAP}/create-gate.ts`,

@@ -12,7 +12,7 @@ function bearer(more: Partial<Authenticated> = {}): Authenticated {
 }
 
 async function isRequester(auth: Authenticated, openedBy?: Actor): Promise<boolean> {
-  const session = { ...(openedBy === undefined ? {} : { openedBy }) } as Session;
+  const session = (openedBy === undefined ? {} : { openedBy }) as Session;
   return createRequesters({ readSession: async () => session })(auth, QUESTION);
 }
 

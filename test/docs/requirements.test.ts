@@ -27,8 +27,6 @@ describe('the requirements', () => {
       ...numbered('S', 3),
       ...numbered('Y', 7),
       ...numbered('O', 7),
-      ...numbered('J', 4),
-      ...numbered('O', 3),
       ...numbered('J', 5),
       ...numbered('ADM', 3),
       ...numbered('SET', 7),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { HISTORY_LENGTH, type AttemptEnding } from '../../../src/domain/attempt.ts';
 import { toolId } from '../../../src/domain/ids.ts';
-import type { Delivery, SettledAttempt } from '../../../src/ports/call-store.ts';
+import type { SettledAttempt } from '../../../src/ports/call-store.ts';
 import { shortSignature, toolTag } from '../../../src/wire/history.ts';
 import { newRunId } from '../../../src/wire/ids.ts';
 import { args, attemptOne, historyOf, RESULT, settled } from '../attempt-fixtures.ts';
@@ -17,7 +17,6 @@ import {
   ownedBy,
   ROOMY,
   TOOL,
-  type TestSession,
 } from '../fixtures.ts';
 import { reclaimOne } from '../observe.ts';
 import type { Scene } from '../scene.ts';
@@ -224,8 +223,4 @@ export function describeAttempts(scene: Scene): void {
     await store.openRun({ session: session.id, run: session.run });
     expect((await holdOne(store, session)).runState).toMatchObject({ sequence: 1, cost: 0 });
   });
-}
-
-function idle(session: TestSession) {
-  return { lane: session.lane, pool: 'idle', workerId: 'w' as Delivery['workerId'], limit: 1, waitMs: 0 };
 }
