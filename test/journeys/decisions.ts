@@ -38,7 +38,7 @@ export interface Journey {
 const REQUESTED = { event: 'approval.requested', subject: 'lena', agent: 'support' };
 const RAN = { event: 'call.settled', outcome: 'ok', executed: 'yes' };
 const COMMENT = 'Not to them; ask Ida first.';
-const BY_CONSOLE = { event: 'approval.decided', by: 'operator console' };
+const BY_CONSOLE = { event: 'approval.decided', by: 'operator rosa' };
 
 const corrected = (mail: Mail): Mail => ({
   ...mail,

@@ -46,7 +46,8 @@ async function startOnRedis(): Promise<JourneyPlane> {
   writeFileSync(folder.file('policy.json'), JSON.stringify(POLICY));
   const set = await folder.cli('policy', 'set', 'policy.json');
   if (set.code !== 0) throw new Error(set.stderr);
-  const { link } = jsonOf(await folder.cli('gateway', 'login-link', '--url', url, '--json')) as { link: string };
+  const made = await folder.cli('gateway', 'login-link', '--name', 'rosa', '--url', url, '--json');
+  const { link } = jsonOf(made) as { link: string };
   return {
     url,
     cookie: await signIn(url, link.slice(link.indexOf('#') + 1)),
