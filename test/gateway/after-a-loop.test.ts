@@ -51,7 +51,7 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
       config: { gateway: { http } },
     });
     await setLoops(AGENTS);
-    operator = await gateway.makeToken({ scopes: ['operator'] });
+    operator = await gateway.makeToken({ scopes: ['operator', 'sessions'] });
   });
   afterAll(async () => {
     await gateway?.stop();

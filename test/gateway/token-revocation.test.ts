@@ -173,7 +173,7 @@ describe.each(['embedded', 'redis'] as const)('a token that is revoked, on %s', 
   });
 
   it('takes along the sessions that it opened for others, in every lane', async () => {
-    const operator = await fixture.makeToken({ scopes: ['operator'] });
+    const operator = await fixture.makeToken({ name: 'front-desk', scopes: ['sessions'] });
     const open = (number: number): Promise<Answer> =>
       ask(fixture.url, '/v1/sessions', { token: operator, json: { subject: `staff-${number}`, agent: 'main' } });
     const opened = await Promise.all(Array.from({ length: 2 * LANES }, (_, number) => open(number)));
@@ -213,7 +213,7 @@ describe.each(['embedded', 'redis'] as const)('a token that is revoked, on %s', 
   });
 
   it('leaves no session that a gateway opens while it is revoked', async () => {
-    const operator = await fixture.makeToken({ scopes: ['operator'] });
+    const operator = await fixture.makeToken({ name: 'front-desk', scopes: ['sessions'] });
     const open = (number: number): Promise<Answer> => {
       const url = number % 2 === 0 ? fixture.url : other.url;
       return ask(url, '/v1/sessions', { token: operator, json: { subject: `race-${number}`, agent: 'main' } });
@@ -269,7 +269,7 @@ describe('a revocation that is killed with -9 in the middle', () => {
   });
 
   it('is finished by another gateway without any request, in every lane', async () => {
-    const operator = await fixture.makeToken({ scopes: ['operator'] });
+    const operator = await fixture.makeToken({ name: 'front-desk', scopes: ['sessions'] });
     for (let number = 0; number < 2 * LANES; number += 1) {
       const json = { subject: `fleet-${number}`, agent: 'main' };
       expect((await ask(other.url, '/v1/sessions', { token: operator, json })).status).toBe(201);

@@ -250,6 +250,8 @@ describe.each(BACKENDS)('a worker with an approval webhook on %s', (backend) => 
     });
     const resolved = told.filter((event) => event.kind === 'approval.resolved' && event.approvalId === question.id);
     expect(resolved).toMatchObject([{ resolution: decision, callId: question.callId, tool: 'basic.write' }]);
-    expect(lines.filter(({ level }) => level === 'warn')).toStrictEqual([]);
+    // The Redis of the test has no users, which a worker warns of at its start.
+    const warnings = lines.filter(({ level, message }) => level === 'warn' && !message.startsWith('Redis accepts'));
+    expect(warnings).toStrictEqual([]);
   });
 });

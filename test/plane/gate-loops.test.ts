@@ -163,8 +163,9 @@ describe.each(BACKENDS)('loops on %s', (backend) => {
         admission: DEFAULT_ADMISSION,
       });
       if (prepared.kind !== 'prepared') throw new Error('not prepared');
-      const { callId } = prepared.request;
-      await plane.store.acceptCall(prepared.request);
+      const accepted = await plane.store.acceptCall(prepared.request);
+      if (accepted.kind !== 'accepted') throw new Error(accepted.kind);
+      const { callId } = accepted;
       const stored = await eventually(async () => (await plane.store.readCall(callId))?.outcome, {
         timeoutMs: 30_000,
         what: `the outcome of ${callId}`,

@@ -167,15 +167,20 @@ local function window_counts(lane, heads, live_key, now)
   end
   fields[#fields + 1] = shares.FROM
   local values = redis.call('HMGET', windows_key(lane), unpack(fields))
-  if not values[#fields] then
+  -- In a lane without calls there is nothing to count: counting begins with the first call that is accepted, and a refused one writes nothing.
+  local begins = not values[#fields]
+  if begins and redis.call('EXISTS', calls_key(lane)) == 1 then
     shares.begin(lane, live_key, now)
-    values = redis.call('HMGET', windows_key(lane), unpack(fields))
+    values, begins = redis.call('HMGET', windows_key(lane), unpack(fields)), false
   end
   for number, place in ipairs(places) do
     local group = counts[place]
     group.standing, group.waiting = read_window(values[number])
   end
-  for number, scope in ipairs(scopes) do uses[scope] = shares.read(values[#places + number]) end
+  for number, scope in ipairs(scopes) do
+    uses[scope] = shares.read(values[#places + number])
+    uses[scope].begins = begins
+  end
   for _, head in ipairs(heads) do
     if head.place then head.use = uses[shares.scope_of_place(head.place)] end
   end
@@ -188,7 +193,10 @@ local function write_window_counts(lane, counts, uses)
     if group.changed then note_window(changes, emptied, place, group.standing, group.waiting) end
   end
   for scope, use in pairs(uses) do
-    if use.changed then shares.note(changes, emptied, scope, use) end
+    if use.changed then
+      shares.note(changes, emptied, scope, use)
+      if use.begins then changes[#changes + 1], changes[#changes + 2] = shares.FROM, '0' end
+    end
   end
   write_windows(lane, changes, emptied)
 end
