@@ -64,6 +64,14 @@ describe('client approvals', () => {
     expect(await approvals.reveal(RITA, id, { binding })).toEqual({ kind: 'already-decided', state: 'denied' });
   });
 
+  it('list shows as many as asked for, however long they are; a page stops at its bytes', async () => {
+    const long = JSON.stringify({ text: 'x'.repeat(1024 * 1024) });
+    for (let number = 0; number < 10; number += 1) await ask({ question: { arguments: long } });
+    expect((await approvals.page(OPERATOR, { limit: 100 })).approvals.length).toBeLessThan(10);
+    expect(await approvals.list(OPERATOR, { limit: 100 })).toHaveLength(10);
+    expect(await approvals.list(OPERATOR, { limit: 9 })).toHaveLength(9);
+  });
+
   it('list and get show a question to operators, approvers and its requester, and to nobody else', async () => {
     const question = await ask({ question: { detail: 'for reviewers' } });
     for (const approver of [OPERATOR, RITA]) {

@@ -136,7 +136,15 @@ export function createApprovals(store: Needs, settings: { readonly retentionMs: 
 
   return {
     async list(approver, options = {}) {
-      return [...(await readPage(await toViewer(store, approver), options)).approvals];
+      const viewer = await toViewer(store, approver);
+      const { limit = DEFAULT_LIMIT } = options;
+      const approvals: Approval[] = [];
+      for (let skip: number | undefined = 0; skip !== undefined && approvals.length < limit;) {
+        const page: ApprovalPage = await readPage(viewer, { ...options, limit: limit - approvals.length, skip });
+        approvals.push(...page.approvals);
+        skip = page.next;
+      }
+      return approvals;
     },
     async page(approver, options = {}) {
       return readPage(await toViewer(store, approver), options);

@@ -195,8 +195,12 @@ describe('sallyport tokens create', () => {
   });
 
   it.each<[string, string[], string]>([
-    ['no scope', ['x'], 'Say what it may do: --scope agent|operator|approver|admin'],
-    ['an unknown scope', ['x', '--scope', 'root'], '--scope: Expected one of agent, operator, approver, admin.'],
+    ['no scope', ['x'], 'Say what it may do: --scope agent|operator|approver|sessions|admin'],
+    [
+      'an unknown scope',
+      ['x', '--scope', 'root'],
+      '--scope: Expected one of agent, operator, approver, sessions, admin.',
+    ],
     ['a scope twice', ['x', '--scope', 'admin', '--scope', 'admin'], '--scope admin is given twice.'],
     ['an agent for nobody', ['x', '--scope', 'agent', '--agent', 'a'], 'Say who calls, and for whom'],
     ['an agent without its scope', ['x', '--scope', 'admin', '--agent', 'a'], '--agent goes with --scope agent.'],

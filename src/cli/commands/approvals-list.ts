@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
-import { createApprovals } from '../../client/approvals.ts';
-import { approvalRenderer } from '../../compose/render-approvals.ts';
-import { APPROVAL_STATES, type ApprovalState } from '../../domain/approval.ts';
+import { createApprovals, type ApprovalPage } from '../../client/approvals.ts';
+import { approvalRenderer, type ShownApproval } from '../../compose/render-approvals.ts';
+import { APPROVAL_STATES, type Approval, type ApprovalState } from '../../domain/approval.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { asOption, readApprover } from '../read-approver.ts';
@@ -9,6 +9,13 @@ import { readCount } from '../read-count.ts';
 import { toListedJson } from '../show-approval.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
+
+function toRow({ approval, shown: { title, severity, tool } }: ShownApproval, now: number): string[] {
+  const { question, state, expiresAt } = approval;
+  const { subject, agent } = question.identity;
+  const endsIn = state === 'pending' ? showDuration(expiresAt - now) : '';
+  return [question.id, severity, tool, subject, agent, state, endsIn, title];
+}
 
 export function approvalsListCommand(): Command {
   return new Command('list')
@@ -23,27 +30,28 @@ export function approvalsListCommand(): Command {
           const limit = (options['limit'] as number | undefined) ?? 50;
           const state = (options['state'] as ApprovalState | 'all' | undefined) ?? 'pending';
           const approvals = createApprovals(store, config.worker);
-          const wanted = state === 'all' ? { limit } : { state, limit };
-          const listed = await approvals.list(readApprover(options), wanted);
           const render = await approvalRenderer(store, config);
-          const shown = listed.map((approval) => render(approval));
-          if (terminal.json) return terminal.printJson(shown.map(toListedJson));
-          if (shown.length === 0) {
+          const now = await store.now();
+          const toLine = terminal.json
+            ? (approval: Approval) => toListedJson(render(approval))
+            : (approval: Approval) => toRow(render(approval), now);
+          const lines: unknown[] = [];
+          let skip: number | undefined = 0;
+          // Page by page, and only what is printed is kept: questions may be as long as the arguments of a call.
+          while (skip !== undefined && lines.length < limit) {
+            const wanted = { limit: limit - lines.length, skip, ...(state === 'all' ? {} : { state }) };
+            const page: ApprovalPage = await approvals.page(readApprover(options), wanted);
+            lines.push(...page.approvals.map(toLine));
+            skip = page.next;
+          }
+          if (skip !== undefined) terminal.note(`These are the first ${lines.length}. More: --limit ${limit * 2}`);
+          if (terminal.json) return terminal.printJson(lines);
+          if (lines.length === 0) {
             return terminal.note(state === 'pending' ? 'Nobody is being asked.' : 'There are none.');
           }
-          const now = await store.now();
           terminal.printTable(
             ['APPROVAL', 'SEVERITY', 'TOOL', 'SUBJECT', 'AGENT', 'STATE', 'ENDS IN', 'TITLE'],
-            shown.map(({ approval, shown: { title, severity, tool } }) => [
-              approval.question.id,
-              severity,
-              tool,
-              approval.question.identity.subject,
-              approval.question.identity.agent,
-              approval.state,
-              approval.state === 'pending' ? showDuration(approval.expiresAt - now) : '',
-              title,
-            ]),
+            lines as string[][],
           );
         }),
       ),
