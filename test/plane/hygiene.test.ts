@@ -55,7 +55,7 @@ describe.each(BACKENDS)('a drained run on %s', (backend) => {
     const keys = (await plane.redis.cli('KEYS', '*')).split('\n');
     const left = keys.filter(
       (key) =>
-        !/:(calls$|live$|forget:|session:|reply:|journal$|drain$|meta$|retained$|sessions$|runs$|recent:|pool:default(~nested)?$)|^\{sallyport\}:/.test(
+        !/:(calls$|live$|forget:|session:|reply:|journal$|drain$|meta$|retained$|windows$|sessions$|runs$|recent:|pool:default(~nested)?$)|^\{sallyport\}:/.test(
           key,
         ),
     );
@@ -63,6 +63,9 @@ describe.each(BACKENDS)('a drained run on %s', (backend) => {
     expect(await plane.redis.cli('XLEN', '{sallyport:0}:pool:default')).toBe('0');
     expect(await plane.redis.cli('ZCOUNT', '{sallyport:0}:live', '-inf', '(+inf')).toBe('0');
     expect(await plane.redis.cli('HGET', '{sallyport:0}:meta', 'liveBytes')).toBe('0');
+    // Since when it is counted, and for each subject the bytes of its kept outcomes: nothing live, parked or pending.
+    const shares = (await plane.redis.cli('HVALS', '{sallyport:0}:windows')).split('\n').toSorted();
+    expect(shares).toStrictEqual(['0', ...Array<unknown>(3).fill(expect.stringMatching(/^0 [1-9]\d* 0 0$/))]);
     for (const key of keys.filter((name) => name.includes(':reply:'))) {
       expect(Number(await plane.redis.cli('PTTL', key))).toBeGreaterThan(0);
     }
