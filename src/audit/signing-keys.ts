@@ -57,8 +57,8 @@ export function makeSigningKey(folder: string): SigningKey {
 
 /** @param others a folder with public keys of other gateways. It has to be there if it is named: a wrong path would trust no one. */
 export function readTrustedKeys(folder: string, others?: string): TrustedKeys {
-  if (others !== undefined && !existsSync(others)) {
-    throw planeError('AUDIT_KEYS_UNSAFE', { file: others, problem: 'there is no such folder (audit.trustedKeys)' });
+  if (others !== undefined && statSync(others, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw planeError('AUDIT_TRUSTED_KEYS_MISSING', { folder: others });
   }
   const keys = new Map<string, KeyObject>();
   for (const each of [folder, ...(others === undefined ? [] : [others])].filter(existsSync)) {

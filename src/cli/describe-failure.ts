@@ -58,6 +58,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   AUDIT_SINK_UNAVAILABLE: EXIT.unavailable,
   AUDIT_NO_GAP: EXIT.notOk,
   AUDIT_KEYS_UNSAFE: EXIT.auth,
+  AUDIT_TRUSTED_KEYS_MISSING: EXIT.config,
   AUDIT_WENT_BACK: EXIT.notOk,
   AUDIT_CHAIN_CHANGED: EXIT.notOk,
   AUDIT_NOT_IN_ORDER: EXIT.notOk,

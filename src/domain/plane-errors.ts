@@ -144,6 +144,12 @@ export const PLANE_ERRORS = {
       `The file ${d.file} of the audit's keys cannot be used: ${d.problem}.`,
     fix: 'Make it readable by its owner only: chmod 600 FILE. A new one: sallyport audit rotate-key',
   }),
+  AUDIT_TRUSTED_KEYS_MISSING: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { folder: string }) => `audit.trustedKeys names ${d.folder}, and there is no such folder.`,
+    fix: 'Make the folder, or correct audit.trustedKeys.',
+  }),
   AUDIT_WENT_BACK: entry({
     stage: 'operate',
     retry: 'after-the-fix',

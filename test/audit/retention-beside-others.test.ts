@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drainStatements } from '../../src/audit/drain-statements.ts';
@@ -9,6 +9,7 @@ import { signHeads } from '../../src/audit/sign-heads.ts';
 import { readTrustedKeys } from '../../src/audit/signing-keys.ts';
 import { openSigner, type StatementSigner } from '../../src/audit/statement-signer.ts';
 import { verifyTrail } from '../../src/audit/verify-trail.ts';
+import { EXIT_OF } from '../../src/cli/describe-failure.ts';
 import type { AuditTrail } from '../../src/ports/audit-store.ts';
 import { parseRecord } from '../../src/wire/audit-record.ts';
 import { eventually, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
@@ -80,7 +81,13 @@ describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (n
   });
 
   it('refuses a folder of trusted keys that is not there', () => {
-    expect(() => readTrustedKeys(keys, join(folder.path, 'nowhere'))).toThrow('audit.trustedKeys');
+    const nowhere = join(folder.path, 'nowhere');
+    const refused = { code: 'AUDIT_TRUSTED_KEYS_MISSING', fix: 'Make the folder, or correct audit.trustedKeys.' };
+    expect(() => readTrustedKeys(keys, nowhere)).toThrow(expect.objectContaining(refused) as Error);
+    // A file in the place of the folder.
+    writeFileSync(nowhere, '');
+    expect(() => readTrustedKeys(keys, nowhere)).toThrow(expect.objectContaining(refused) as Error);
+    expect(EXIT_OF.AUDIT_TRUSTED_KEYS_MISSING).toBe(78);
   });
 
   it('walks over a lane once, however often another gateway signs meanwhile', async () => {
