@@ -28,6 +28,18 @@ describe('what doctor says about a lane', () => {
   });
 });
 
+describe('what doctor says that a full share of a subject refuses', () => {
+  it.each([
+    [{ liveBytes: 100 }, 'its new calls are refused'],
+    [{ retainedBytes: 1000 }, 'its new calls are refused'],
+    [{ parkedBytes: 100 }, 'its calls that a person would be asked about are refused'],
+    [{ pendingApprovals: 1000 }, 'its calls that a person would be asked about are refused'],
+  ])('%j', (full, said) => {
+    const check = inspectLaneUse([use(one(full))], LIMITS).find(({ name }) => name === 'subject shares');
+    expect(check?.found.split(': ')[1]).toBe(said);
+  });
+});
+
 describe('what doctor says about room on a Redis server', () => {
   const info = (used: number, limit: number, aof = 'ok', rdb = 'ok'): string =>
     `# Memory\r\nused_memory:${used}\r\nused_memory_rss:9\r\nmaxmemory:${limit}\r\naof_last_write_status:${aof}\r\nrdb_last_bgsave_status:${rdb}\r\n`;

@@ -53,7 +53,15 @@ const SHARE_NAMES: Readonly<Record<SubjectShare, string>> = {
   pendingApprovals: 'pending approvals',
 };
 
-/** Whether a subject has used up, or nearly, one of its shares. Its calls are refused then, and those of others are not. */
+/** What a full share refuses. Calls that run without a question need no room among those that wait for a person. */
+const SHARE_REFUSES: Readonly<Record<SubjectShare, string>> = {
+  liveBytes: 'its new calls are refused',
+  parkedBytes: 'its calls that a person would be asked about are refused',
+  retainedBytes: 'its new calls are refused',
+  pendingApprovals: 'its calls that a person would be asked about are refused',
+};
+
+/** Whether a subject has used up, or nearly, one of its shares. Calls of other subjects are not refused then. */
 function inspectShares(uses: readonly LaneUse[], limits: SubjectLimits): Check[] {
   const name = 'subject shares';
   const seen = uses.flatMap(({ fullestSubject }) => fullestSubject ?? []);
@@ -68,7 +76,7 @@ function inspectShares(uses: readonly LaneUse[], limits: SubjectLimits): Check[]
   const check: Check = {
     name,
     state: 'warn',
-    found: fullest.part < 1 ? found : `${found}: its new calls are refused`,
+    found: fullest.part < 1 ? found : `${found}: ${SHARE_REFUSES[fullest.share]}`,
     fix: 'Have its questions decided (sallyport approvals list), cancel calls of it, or raise its share: see docs/operations.md',
   };
   return [check];
