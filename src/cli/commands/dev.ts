@@ -68,15 +68,18 @@ async function dev(context: CommandContext): Promise<void> {
     defaultLevel: 'warn',
     applyPolicy: running.applyPolicy,
   });
-  announce(terminal, running, config, await running.http?.loginLink());
+  const loginLink = await running.http?.loginLink();
   const { failed } = running.worker;
   const drain = async (): Promise<void> => {
     await following?.close();
     await running.drain();
   };
-  await runUntilStopped({ failed, drain }, log, () =>
+  // Before it says that it runs: whoever reads that may stop it at once.
+  const stopped = runUntilStopped({ failed, drain }, log, () =>
     terminal.note('\nWaiting for calls under way; again to end at once.'),
   );
+  announce(terminal, running, config, loginLink);
+  await stopped;
 }
 
 function announce(terminal: Terminal, running: RunningDev, config: Config, loginLink: string | undefined): void {

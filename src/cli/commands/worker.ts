@@ -47,6 +47,12 @@ async function work(context: CommandContext): Promise<void> {
   );
   logEvents(worker.events, log);
   const following = await followConfig(context, loaded, { log, defaultLevel: 'info' });
+  const drain = async (): Promise<void> => {
+    await following?.close();
+    await worker.drain();
+  };
+  // Before it says that it runs: whoever reads that may stop it at once.
+  const stopped = runUntilStopped({ failed: worker.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
   const { workerId, healthUrl, loaded: served } = worker;
   const ids = served.modules.map(({ declaration }) => declaration.id);
   if (terminal.json)
@@ -68,10 +74,6 @@ async function work(context: CommandContext): Promise<void> {
   }
   for (const { id, reason } of served.broken)
     log.error({ module: id, reason }, 'module not loaded; the others are served');
-  const drain = async (): Promise<void> => {
-    await following?.close();
-    await worker.drain();
-  };
-  await runUntilStopped({ failed: worker.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
+  await stopped;
   log.info({}, 'drained');
 }
