@@ -3,12 +3,9 @@ import * as ai from 'ai';
 import type OpenAI from 'openai';
 import {
   adviceOf,
-  createGate,
-  defineHooks,
   GateBlocked,
   loadHooks,
   type ApprovalDecision,
-  type Gate,
   type GateApprover,
   type GateQuestion,
   type HookPlugin,
@@ -16,6 +13,8 @@ import {
 import { z } from 'zod';
 
 // #region gate
+import { createGate, defineHooks, type Gate } from 'sallyport/gate';
+
 const guard = defineHooks({
   id: 'guard',
   hooks: [

@@ -8,7 +8,9 @@ export default defineHooks({
       on: 'before_tool_call',
       tools: ['files.write'],
       run: ({ arguments: { path } }) =>
-        (path as string).includes('/.') ? { block: true, reason: 'Hidden files are not written.' } : undefined,
+        typeof path === 'string' && path.includes('/.')
+          ? { block: true, reason: 'Hidden files are not written.' }
+          : undefined,
     },
   ],
 });
