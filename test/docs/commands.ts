@@ -31,9 +31,10 @@ export function problemOf({ line, whole }: ShownCommand, program: Command): stri
     const word = words[at]!;
     if (word === '--help') continue;
     if (word.startsWith('-')) {
-      const option = known.find(({ long, short }) => long === word || short === word);
+      const [flag, value] = word.split('=', 2);
+      const option = known.find(({ long, short }) => long === flag || short === flag);
       if (option === undefined) return `${command.name()} has no ${word}`;
-      if (option.required) at += 1;
+      if (option.required && value === undefined) at += 1;
       continue;
     }
     const child: Command | undefined =
