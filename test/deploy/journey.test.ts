@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
@@ -134,6 +135,28 @@ describe.sequential('an operator who follows docs/deploy.md and docs/operations.
     await run(OPERATIONS, 'Policy and pause');
   });
 
+  it('changes the password of the workers under load, and loses no call', async () => {
+    const password = shell.place('etc/sallyport/secrets/worker.password');
+    const old = readFileSync(password, 'utf8').trim();
+    load = startLoad(gateway, shell.place('etc/sallyport/secrets/ci.token'), LOAD_CALLS, 'password');
+    await load.under;
+    await run(OPERATIONS, 'Changing keys and passwords');
+    await load.ended;
+    expect(
+      lines()
+        .filter((line) => line.startsWith('password'))
+        .toSorted(),
+    ).toStrictEqual(load.sent.toSorted());
+    const login = (secret: string): Promise<string> =>
+      shell.run(`redis-cli -e -p 6379 AUTH sallyport-worker ${secret}`);
+    await expect(login(old)).rejects.toThrow('WRONGPASS');
+    expect(await login(readFileSync(password, 'utf8').trim())).toContain('OK');
+    // What a restart of Redis reads.
+    expect(readFileSync(shell.place('etc/redis/sallyport-users.acl'), 'utf8')).not.toContain(
+      createHash('sha256').update(old).digest('hex'),
+    );
+  });
+
   it('shows, cancels and resolves calls', async () => {
     const token = shell.place('etc/sallyport/secrets/ci.token');
     const begin = async (line: string): Promise<string> => {
@@ -163,7 +186,15 @@ describe.sequential('an operator who follows docs/deploy.md and docs/operations.
         .replace('cancel CALL_ID', `cancel ${live}`)
         .replace('resolve CALL_ID', `resolve ${lost}`),
     );
-    for (const callId of [lost, live]) expect(printed).toContain(callId);
+    expect(printed).toMatch(new RegExp(`call +${lost.replaceAll('.', String.raw`\.`)}`));
+    expect(printed).toContain('The tool runs; it was told to stop.');
+    expect(printed).toContain('Written down: not-ran.');
+    expect(await shell.run(`sallyport calls show ${lost}`)).toMatch(/resolved +not-ran/);
+    await eventually(async () => (await shell.run(`sallyport calls show ${live}`)).includes('cancelled'), {
+      timeoutMs: 20_000,
+      everyMs: 500,
+      what: 'the cancelled call to end',
+    });
   });
 
   it('makes a backup under load, and restores it on another server', async () => {
