@@ -25,6 +25,18 @@ export const ROWS_OWED: readonly Requirement[] = [
         'test/mcp/owed-calls.test.ts',
         'a repeat at the same gateway waits for the gateway to notice that the first connection is gone',
       ),
+      test(
+        'test/mcp/owed-opening.test.ts',
+        'a request that is cut while its session is opened, and its repeat, are one call',
+      ),
+      test(
+        'test/mcp/owed-calls.test.ts',
+        'of two identical requests that come in the same step, the second waits for the first to be lost',
+      ),
+      test(
+        'test/mcp/owed-calls.test.ts',
+        'of two requests that wait for the same one, the second waits for the first when that one has its answer',
+      ),
     ],
     mutants: [
       'taken-calls-stay-owed',
@@ -36,6 +48,9 @@ export const ROWS_OWED: readonly Requirement[] = [
       'named-calls-are-anybodys',
       'embedded-named-calls-are-anybodys',
       'repeats-outrun-lost-connections',
+      'lost-requests-make-calls',
+      'requests-of-one-step-do-not-meet',
+      'waiting-requests-go-on-together',
     ],
   },
   {

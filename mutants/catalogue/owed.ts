@@ -5,6 +5,7 @@ const REDIS = 'test/contract/redis.test.ts';
 const CANCEL = 'test/mcp/owed-cancel.test.ts';
 const TIME = 'test/mcp/owed-time.test.ts';
 const CALLS = 'test/mcp/owed-calls.test.ts';
+const OPENING = 'test/mcp/owed-opening.test.ts';
 const OLDER = 'test/redis/older-build.test.ts';
 const UNIT = 'src/mcp/inbound/owed-request.test.ts';
 
@@ -312,12 +313,50 @@ export const OWED: readonly Mutant[] = [
     id: 'repeats-outrun-lost-connections',
     bug: 'A repeat does not wait for its gateway to notice that the first connection is gone, and is a second effect.',
     file: 'src/mcp/inbound/owed-calls.ts',
-    find: 'const isSecond = mayWait && (await open.notice(place, signal));',
-    replace: 'const isSecond = mayWait && false;',
+    find: 'else await open.enterInTurn(place, signal);',
+    replace: 'else open.enter(place);',
     caughtBy: [
       {
-        file: 'test/mcp/owed-calls.test.ts',
+        file: CALLS,
         title: 'a repeat at the same gateway waits for the gateway to notice that the first connection is gone',
+      },
+    ],
+  },
+  {
+    id: 'lost-requests-make-calls',
+    bug: 'A request that is cut while its session is opened still makes its call, and so does its repeat.',
+    file: 'src/mcp/inbound/owed-calls.ts',
+    find: "if (isLost?.() === true) return { kind: 'aborted' };\n        let",
+    replace: 'let',
+    caughtBy: [
+      { file: CALLS, title: 'a request whose connection is gone before it holds an entry makes no call' },
+      { file: OPENING, title: 'a request that is cut while its session is opened, and its repeat, are one call' },
+    ],
+  },
+  {
+    id: 'requests-of-one-step-do-not-meet',
+    bug: 'A request is open only a step after it looked for identical ones: of two that come together neither waits for the other.',
+    file: 'src/mcp/inbound/open-requests.ts',
+    find: '      this.enter(name);\n      return Promise.resolve();',
+    replace: '      return Promise.resolve().then(() => this.enter(name));',
+    caughtBy: [
+      {
+        file: CALLS,
+        title: 'of two identical requests that come in the same step, the second waits for the first to be lost',
+      },
+    ],
+  },
+  {
+    id: 'waiting-requests-go-on-together',
+    bug: 'When an open request has its answer, all that waited for it go on: a request that was cut meanwhile, and its repeat.',
+    file: 'src/mcp/inbound/open-requests.ts',
+    find: '    if (first !== undefined) first();\n',
+    replace: '    if (first !== undefined) for (const wake of [...place.waiting]) wake();\n',
+    caughtBy: [
+      {
+        file: CALLS,
+        title:
+          'of two requests that wait for the same one, the second waits for the first when that one has its answer',
       },
     ],
   },

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { planeError } from '../../src/domain/errors.ts';
 import { createOwedCalls, type OwedCalls } from '../../src/mcp/inbound/owed-calls.ts';
 import { MAX_UNFINISHED } from '../../src/mcp/inbound/unfinished-work.ts';
@@ -15,9 +15,13 @@ beforeEach(async () => {
   store = await openEmbeddedStore({ folder: folder.path, mode: 'own' });
 });
 afterEach(async () => {
+  vi.useRealTimers();
   await store.close();
   folder.remove();
 });
+
+/** No request waits long enough to go on without an identical one, however slow the machine is. */
+const stopTimers = (): unknown => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
 const LOG = { warn: () => undefined };
 const session = { id: newSessionId('acme', 'ida', 1) };
@@ -58,13 +62,37 @@ it('a repeat at the same gateway waits for the gateway to notice that the first 
   await gateway.handOver();
 });
 
-it('a request whose connection is gone makes no call while its repeat is open', async () => {
+it('of two identical requests that come in the same step, the second waits for the first to be lost', async () => {
+  stopTimers();
   const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const [coming, repeat] = [hold(gateway, digest), hold(gateway, digest)];
+  const first = await coming;
+  await first.owe();
+  expect((await repeat).earlier).toMatchObject({ callId: first.callId });
+  await gateway.handOver();
+});
+
+it('of two requests that wait for the same one, the second waits for the first when that one has its answer', async () => {
+  stopTimers();
+  const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const open = await hold(gateway, digest);
+  const [coming, repeat] = [hold(gateway, digest), hold(gateway, digest)];
+  await open.leave();
+  const next = await coming;
+  await next.owe();
+  expect([next.earlier, (await repeat).earlier]).toMatchObject([undefined, { callId: next.callId }]);
+  await gateway.handOver();
+});
+
+it('a request whose connection is gone before it holds an entry makes no call', async () => {
+  const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const lost = () => gateway.hold(session, digest, options({ isLost: () => true }));
+  expect(await lost()).toEqual({ kind: 'aborted' });
   const repeat = await hold(gateway, digest);
-  const lost = gateway.hold(session, digest, options({ isLost: () => true }));
+  const late = lost();
   await repeat.leave();
-  expect(await lost).toEqual({ kind: 'aborted' });
-  expect((await hold(gateway, digest, { isLost: () => true })).earlier).toBeUndefined();
+  expect(await late).toEqual({ kind: 'aborted' });
+  expect((await hold(gateway, digest)).earlier).toBeUndefined();
   await gateway.handOver();
 });
 

@@ -1,10 +1,12 @@
-import { serve } from '@hono/node-server';
+import { serve, type HttpBindings } from '@hono/node-server';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { configSchema } from '../../src/config/config-schema.ts';
 import type { Identity, SessionHandle } from '../../src/domain/session.ts';
+import { whenSent } from '../../src/gateway/http/when-sent.ts';
 import { createMcpEndpoint, type McpEndpoint } from '../../src/mcp/inbound/endpoint.ts';
 import type { McpBearer, McpPlane } from '../../src/mcp/inbound/mcp-plane.ts';
+import type { Sent } from '../../src/mcp/inbound/owed-request.ts';
 import { stagePlane, type StagedPlane } from '../plane/support/stage-plane.ts';
 
 export const MCP_MODULES = fileURLToPath(new URL('../fixtures/mcp-plane', import.meta.url));
@@ -18,10 +20,19 @@ export interface StagedMcp {
   stop(): Promise<void>;
 }
 
+/** Where a test takes part in what the gateway does for a request. */
+export interface McpStops {
+  /** Before a request is given the session of its bearer. */
+  beforeSession(): Promise<unknown>;
+  /** The endpoint is told this too, as by the gateway. */
+  onSent(how: Sent): void;
+}
+
 /** The endpoint behind a real HTTP server, with a worker process. Authentication is the gateway's: here a token is a name. */
 export async function stageMcp(
   settings: Partial<McpPlane['config']['gateway']['mcp']> = {},
   modules = MCP_MODULES,
+  stops?: McpStops,
 ): Promise<StagedMcp> {
   const plane = await stagePlane('embedded');
   await plane.startWorker({ modules });
@@ -33,7 +44,8 @@ export async function stageMcp(
     client: plane.client,
     store: plane.store,
     sessions: {
-      handleOf({ id, identity }, runName = '') {
+      async handleOf({ id, identity }, runName = '') {
+        await stops?.beforeSession();
         const key = `${id} ${runName}`;
         const found = handles.get(key) ?? plane.client.openSession({ ...identity!, agent: identity!.agent });
         handles.set(key, found);
@@ -45,9 +57,14 @@ export async function stageMcp(
   const server = serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: (request) => {
+    fetch: (request, bindings) => {
       const bearer = bearers.get((request.headers.get('authorization') ?? '').replace('Bearer ', ''));
-      return bearer === undefined ? new Response(null, { status: 401 }) : endpoint.fetch(request, bearer);
+      if (bearer === undefined) return new Response(null, { status: 401 });
+      if (stops === undefined) return endpoint.fetch(request, bearer);
+      const { incoming, outgoing } = bindings as HttpBindings;
+      const sent = new Promise<Sent>((resolve) => whenSent(incoming, outgoing, resolve));
+      void sent.then((how) => stops.onSent(how));
+      return endpoint.fetch(request, bearer, sent);
     },
   });
   await new Promise<void>((resolve) => server.once('listening', resolve));

@@ -11,38 +11,50 @@ interface Place {
   readonly waiting: Set<() => void>;
 }
 
-/** The open requests of this process, by subject and digest. */
+/**
+ * The open requests of this process, by subject and digest. A request is open from the step in which it was found that it need not wait
+ * any more: of two that come in the same step the second one sees the first.
+ */
 export class OpenRequests {
   readonly #places = new Map<string, Place>();
 
+  /** Without a look at identical requests. */
   enter(name: string): void {
     const place = this.#places.get(name);
     if (place === undefined) this.#places.set(name, { open: 1, waiting: new Set() });
     else place.open += 1;
   }
 
-  /** `isOwed`: the call of this request can be taken now, so one of the waiting requests is woken. Without any open request all are. */
+  /**
+   * `isOwed`: the call of this request can be taken now, so the first of the waiting requests is woken. It is woken too when no request is
+   * open any more. The others go on waiting, now for that one: they may be its repeats.
+   */
   leave(name: string, isOwed: boolean): void {
     const place = this.#places.get(name);
     if (place === undefined) return;
     place.open -= 1;
-    if (place.open === 0) this.#places.delete(name);
-    const woken = place.open === 0 ? [...place.waiting] : isOwed ? [...place.waiting].slice(0, 1) : [];
-    for (const wake of woken) wake();
+    const [first] = place.open === 0 || isOwed ? place.waiting : [];
+    if (first !== undefined) first();
+    else if (place.open === 0) this.#places.delete(name);
   }
 
   /**
-   * Waits until an identical request has let go of its call, until none is open, or for `NOTICE_GONE_MS`. Returns whether one was open.
+   * Enters, at once if no identical request is open. Otherwise when one has let go of its call, when none is open, or after
+   * `NOTICE_GONE_MS`.
    */
-  notice(name: string, signal: AbortSignal): Promise<boolean> {
+  enterInTurn(name: string, signal: AbortSignal): Promise<void> {
     const place = this.#places.get(name);
-    if (place === undefined || signal.aborted) return Promise.resolve(place !== undefined);
+    if (place === undefined || signal.aborted) {
+      this.enter(name);
+      return Promise.resolve();
+    }
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', wake);
         place.waiting.delete(wake);
-        resolve(true);
+        place.open += 1;
+        resolve();
       };
       const timer = setTimeout(wake, NOTICE_GONE_MS);
       signal.addEventListener('abort', wake);

@@ -43,8 +43,9 @@ export interface HoldOptions {
   /** A client that has gone needs no answer. */
   readonly signal: AbortSignal;
   /**
-   * Whether the connection of the request is gone. A lost request makes no call while an identical request is open: its client may have
-   * sent it again, and the system may have handed the second connection to this process before it reported the end of the first.
+   * Whether the connection of the request is gone. A request that was lost before it holds an entry makes no call: its client may have
+   * sent it again, and the repeat finds nothing that it could take. The system may also have handed the second connection to this
+   * process before it reported the end of the first.
    */
   readonly isLost?: () => boolean;
 }
@@ -140,14 +141,13 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
       const callId = callIdFor(session.id, randomId())!;
       const { lane, scope } = parseScopedId(callId)!;
       const place = `${scope} ${digest}`;
-      const mayWait = options.fresh !== true && options.of === undefined;
-      const isSecond = mayWait && (await open.notice(place, signal));
-      if (isSecond && isLost?.() === true) return { kind: 'aborted' };
-      await unfinished.finish(digest);
-      if (unfinished.size >= MAX_UNFINISHED) return { kind: 'full', of: 'store' };
-      open.enter(place);
+      if (options.fresh === true || options.of !== undefined) open.enter(place);
+      else await open.enterInTurn(place, signal);
       let entry: Entry | undefined;
       try {
+        await unfinished.finish(digest);
+        if (unfinished.size >= MAX_UNFINISHED) return { kind: 'full', of: 'store' };
+        if (isLost?.() === true) return { kind: 'aborted' };
         let waitingSince: number | undefined;
         for (;;) {
           const since = waitingSince === undefined ? {} : { waitingSince };
