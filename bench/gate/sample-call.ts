@@ -28,7 +28,7 @@ export function sampleCall(gate: Partial<Policy>, withHistory: boolean): GatedCa
     bodyDigest: DIGEST.repeat(8),
     acceptedAt: FULL_HISTORY * 1000,
     watched: true,
-    runState: { sequence, toolSequence: sequence, startedAt: 0, cost: 0, endedRuns: 0 },
+    runState: { sequence, toolSequence: sequence, startedAt: 0, cost: 0, loopEnds: [] },
     ...history,
   };
   const declaration = { id: 'bench.read', effect: 'read', privileged: false, digest: 'digest' };

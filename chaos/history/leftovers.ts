@@ -5,7 +5,7 @@ import type { History } from './history.ts';
 const LANE = '{sallyport:0}:';
 /** What a drained deployment keeps: outcomes and audit, sessions, and what says when they are forgotten. */
 const KEPT =
-  /:(calls|live|journal|drain|meta|retained|sessions|runs|forget:.*|session:.*|reply:.*|recent:.*|approval:.*|approvals:.*|pool:default(~nested)?)$|^\{sallyport\}:/;
+  /:(calls|live|journal|drain|meta|retained|windows|sessions|runs|forget:.*|session:.*|reply:.*|recent:.*|approval:.*|approvals:.*|pool:default(~nested)?)$|^\{sallyport\}:/;
 
 /** Looks, after everybody has left, where nothing may be left. */
 export async function findLeftovers(store: Store, redis: RedisServer | undefined): Promise<History['leftovers']> {
@@ -68,6 +68,9 @@ async function lookAtKeys(
     (await redis.cli(...command)).split('\n').filter(Boolean);
   const keys = await lines('KEYS', '*');
   look('keys that nobody needs', keys.filter((key) => !KEPT.test(key)).join(' '), '');
+  // Since when the shares of subjects are counted, then for each subject the bytes of its kept outcomes: nothing live, parked or pending.
+  const shares = keys.includes(`${LANE}windows`) ? await lines('HVALS', `${LANE}windows`) : [];
+  look('shares that are still in use', shares.filter((use) => !/^(\d+|0 \d+ 0 0)$/.test(use)).join(' '), '');
   for (const stream of keys.filter((key) => key.startsWith(`${LANE}pool:`))) {
     look(`entries of ${stream}`, await redis.cli('XLEN', stream), 0);
     look(`pending entries of ${stream}`, (await lines('XPENDING', stream, 'workers'))[0], 0);

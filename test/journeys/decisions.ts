@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { jsonOf } from '../cli/run-cli.ts';
 import type { ConsolePage } from '../console/browser.ts';
 import { eventually } from '../support/process.ts';
@@ -38,7 +39,7 @@ export interface Journey {
 const REQUESTED = { event: 'approval.requested', subject: 'lena', agent: 'support' };
 const RAN = { event: 'call.settled', outcome: 'ok', executed: 'yes' };
 const COMMENT = 'Not to them; ask Ida first.';
-const BY_CONSOLE = { event: 'approval.decided', by: 'operator rosa' };
+const BY_CONSOLE = { event: 'approval.decided', by: `operator ${userInfo().username}` };
 
 const corrected = (mail: Mail): Mail => ({
   ...mail,

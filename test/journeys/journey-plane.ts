@@ -46,7 +46,7 @@ async function startOnRedis(): Promise<JourneyPlane> {
   writeFileSync(folder.file('policy.json'), JSON.stringify(POLICY));
   const set = await folder.cli('policy', 'set', 'policy.json');
   if (set.code !== 0) throw new Error(set.stderr);
-  const made = await folder.cli('gateway', 'login-link', '--name', 'rosa', '--url', url, '--json');
+  const made = await folder.cli('gateway', 'login-link', '--url', url, '--json');
   const { link } = jsonOf(made) as { link: string };
   return {
     url,

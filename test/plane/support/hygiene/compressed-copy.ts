@@ -18,7 +18,6 @@ const SHORTENED: readonly Shortened[] = [
   { file: 'config/config-schema.ts', from: 'LEAST_RETENTION_MS = DAY', to: 'LEAST_RETENTION_MS = 1' },
   { file: 'config/audit-schema.ts', from: 'optional(milliseconds(MINUTE,', to: 'optional(milliseconds(1,' },
   { file: 'domain/gateway-token.ts', from: '7 * 24 * 60 * 60 * 1000', to: '2_000' },
-  { file: 'gateway/agent-sessions.ts', from: 'LEAST_SESSION_MS = 60 * 1000', to: 'LEAST_SESSION_MS = 4_000' },
   { file: 'worker/supervise.ts', from: 'CONSUMER_IDLE_MS = 10 * 60 * 1000', to: 'CONSUMER_IDLE_MS = 6_000' },
   { file: 'worker/supervise.ts', from: 'CONSUMERS_EVERY_MS = 60 * 1000', to: 'CONSUMERS_EVERY_MS = 2_000' },
   { file: 'runners/process/process-runner.ts', from: 'maxHeapMb: 256', to: 'maxHeapMb: 48' },
