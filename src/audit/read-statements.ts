@@ -14,7 +14,7 @@ import { walkStatements } from './walk-statements.ts';
 
 export interface Statements {
   readonly count: number;
-  /** Of all times, in order. A head that a later statement repeats is there once. */
+  /** All heads ever signed, in order. A head that a later statement repeats is listed once. */
   readonly heads: readonly SignedHead[];
   readonly cuts: readonly SignedHead[];
   readonly erasures: readonly Extract<AuditStatement, { kind: 'erasure' }>[];

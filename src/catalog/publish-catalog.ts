@@ -18,7 +18,7 @@ export interface PublishRequest {
    * call of it would end as stale. Read only when it decides something. Absent: a lower version is never published.
    */
   readonly served?: () => Promise<ReadonlySet<string>>;
-  /** Also an equal version with other content waits until nobody serves the published one. Otherwise the last to start wins. */
+  /** An equal version with other content also waits until no live worker serves the published one; else the last worker to start would win. */
   readonly yieldsToEqual?: boolean;
   /** How many lost races are borne. */
   readonly maxAttempts?: number;

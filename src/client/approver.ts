@@ -16,7 +16,7 @@ type Sessions = Pick<Store, 'proveSession' | 'readSession'>;
 /** Who sees and decides. */
 export interface Viewer {
   readonly principal: Principal;
-  /** Of a session: the agent that looks through it. Agents of one subject do not see each other's questions and grants. */
+  /** Set if the viewer is a session: its agent. Agents of one subject do not see each other's questions and grants. */
   readonly identity?: Identity;
 }
 

@@ -74,7 +74,7 @@ async function dev(context: CommandContext): Promise<void> {
     await following?.close();
     await running.drain();
   };
-  // Before it says that it runs: whoever reads that may stop it at once.
+  // Listen first: a reader of the next lines may stop this process at once.
   const stopped = runUntilStopped({ failed, drain }, log, () =>
     terminal.note('\nWaiting for calls under way; again to end at once.'),
   );

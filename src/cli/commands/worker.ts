@@ -51,7 +51,7 @@ async function work(context: CommandContext): Promise<void> {
     await following?.close();
     await worker.drain();
   };
-  // Before it says that it runs: whoever reads that may stop it at once.
+  // Listen first: a reader of the next lines may stop this process at once.
   const stopped = runUntilStopped({ failed: worker.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
   const { workerId, healthUrl, loaded: served } = worker;
   const ids = served.modules.map(({ declaration }) => declaration.id);
