@@ -97,8 +97,8 @@ export const AGENTS: readonly Mutant[] = [
     id: 'delegates-read-what-their-delegator-called',
     bug: 'A delegate reaches the calls of its delegator.',
     file: 'src/domain/agent.ts',
-    find: 'return isSameSubject(viewer, maker) && begins >= 0 && own.every(',
-    replace: 'return isSameSubject(viewer, maker) && own.every(',
+    find: 'own.every((agent, at) => agent === others[begins + at])',
+    replace: 'others.every((agent, at) => agent === own[at - begins])',
     caughtBy: [{ file: 'src/domain/agent.test.ts', title: 'a delegate does not reach what its delegator called' }],
   },
   {

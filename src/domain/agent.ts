@@ -33,7 +33,7 @@ export function agentsOf({ agent, delegators = [] }: Identity): readonly string[
 export function reaches(viewer: Identity, maker: Identity): boolean {
   const [own, others] = [agentsOf(viewer), agentsOf(maker)];
   const begins = others.length - own.length;
-  return isSameSubject(viewer, maker) && begins >= 0 && own.every((agent, at) => agent === others[begins + at]);
+  return isSameSubject(viewer, maker) && own.every((agent, at) => agent === others[begins + at]);
 }
 
 /** The same agent of the same subject, acting for the same agents. */
