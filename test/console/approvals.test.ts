@@ -263,8 +263,9 @@ describe('the approvals page', () => {
       .getByRole('row', { name: /denied desk\.mail sales omar/ })
       .getByRole('button')
       .click();
-    const text = await desk.page.getByRole('dialog').innerText();
-    expect(text).toContain('not to them');
-    expect(text).toContain('"to": "live@example.com"');
+    const dialog = desk.page.getByRole('dialog');
+    // The dialog opens at once and loads what it shows.
+    await dialog.getByText('not to them').waitFor();
+    expect(await dialog.innerText()).toContain('"to": "live@example.com"');
   });
 });
