@@ -13,6 +13,7 @@ export const ROWS_FRONT: readonly Requirement[] = [
       test(CONNECTIONS, 'never begin when their socket closes'),
       test(CONNECTIONS, 'keep their order with whatever they expect, and with what is no request'),
       test(CONNECTIONS, 'a socket with more is cut'),
+      test(CONNECTIONS, 'what was read of it before is not parsed'),
       test(CONNECTIONS, 'is cut while bytes wait for it; a stream without news is not'),
       test(FRONT, 'answers callers, and keeps nothing for them'),
       test(FRONT, 'answers an honest client that sends ahead, in order'),
@@ -20,6 +21,7 @@ export const ROWS_FRONT: readonly Requirement[] = [
     mutants: [
       'requests-ahead-begin-at-once',
       'requests-ahead-have-no-bound',
+      'cut-sockets-are-parsed-on',
       'requests-outlive-their-socket',
       'expectations-overtake-answers',
       'refusals-stand-in-other-answers',

@@ -24,6 +24,14 @@ export const FRONT: readonly Mutant[] = [
     caughtBy: [{ file: CONNECTIONS_TEST, title: 'a socket with more is cut' }],
   },
   {
+    id: 'cut-sockets-are-parsed-on',
+    bug: 'What was read of a socket is parsed to its end although the socket was cut.',
+    file: IN_TURN,
+    find: 'if (socket.parser) socket.parser.onIncoming = () => NO_MORE_REQUESTS;',
+    replace: '',
+    caughtBy: [{ file: CONNECTIONS_TEST, title: 'what was read of it before is not parsed' }],
+  },
+  {
     id: 'requests-outlive-their-socket',
     bug: 'Requests that wait begin although their socket has closed.',
     file: IN_TURN,

@@ -21,12 +21,16 @@ class HeldServer {
   #port = 0;
   #arrived: (() => void) | undefined;
 
+  /** Requests that Node has parsed. */
+  parsed = 0;
+
   constructor(settings: Partial<ConnectionSettings> = {}) {
     const isProven = ({ headers }: IncomingMessage): boolean => headers['x-proven'] === '1';
     this.#server = createHttpServer({ max: 4, writeStallMs: 60_000, isProven, ...settings }, (incoming, outgoing) => {
       this.begun.push({ path: incoming.url!, outgoing });
       this.#arrived?.();
     });
+    this.#server.on('request', () => void (this.parsed += 1));
   }
 
   async start(): Promise<this> {
@@ -201,6 +205,16 @@ describe('requests that are sent ahead on one socket', () => {
     for (const at of numbers) (await server.outgoingOf(`/honest${at}`)).end(`<${at}>`);
     while (!read.includes(`<${MAX_REQUESTS_AHEAD}>`)) await once(honest, 'data');
     expect(read.match(/<\d+>/g)).toEqual(numbers.map((at) => `<${at}>`));
+  });
+});
+
+describe('a socket that is cut', () => {
+  it('costs no more: what was read of it before is not parsed', async () => {
+    server = await new HeldServer().start();
+    const greedy = await server.open(get('/more').repeat(1000));
+    expect(await isClosed(greedy)).toBe(true);
+    // The one that is answered, those that wait, and the one that was too many.
+    expect(server.parsed).toBe(1 + MAX_REQUESTS_AHEAD + 1);
   });
 });
 
