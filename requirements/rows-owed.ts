@@ -37,6 +37,7 @@ export const ROWS_OWED: readonly Requirement[] = [
         'test/mcp/owed-calls.test.ts',
         'of two requests that wait for the same one, the second waits for the first when that one has its answer',
       ),
+      test('test/mcp/owed-calls.test.ts', 'when that answer is lost'),
     ],
     mutants: [
       'taken-calls-stay-owed',
@@ -51,6 +52,7 @@ export const ROWS_OWED: readonly Requirement[] = [
       'lost-requests-make-calls',
       'requests-of-one-step-do-not-meet',
       'waiting-requests-go-on-together',
+      'lost-answers-keep-their-calls',
     ],
   },
   {
@@ -60,11 +62,20 @@ export const ROWS_OWED: readonly Requirement[] = [
       ...onBothStores('an open request of the same gateway is not owed'),
       ...onBothStores('an open request of another gateway that beats is not owed'),
       ...onBothStores('an open request of a gateway that does not beat for a lease is owed, and not before'),
+      ...onBothStores('takes the call only if that answer was lost'),
+      test('test/mcp/owed-calls.test.ts', 'is owed its call, and one that was there before is not'),
+      test('test/mcp/owed-calls.test.ts', 'while another one waits at another gateway is owed its call alone'),
       test('test/mcp/owed-fleet.test.ts', 'make two calls of two identical requests at the same time'),
       test('test/mcp/owed-fleet.test.ts', 'that ran at the same time are two, and not three'),
       test('test/mcp/owed-fleet.test.ts', 'after one that was answered is another call'),
     ],
-    mutants: ['open-requests-are-owed', 'embedded-open-requests-are-owed', 'living-gateways-lose-their-calls'],
+    mutants: [
+      'open-requests-are-owed',
+      'embedded-open-requests-are-owed',
+      'living-gateways-lose-their-calls',
+      'parallel-requests-take-each-other',
+      'embedded-parallel-requests-take-each-other',
+    ],
   },
   {
     id: 'O3',
@@ -140,6 +151,7 @@ export const ROWS_OWED: readonly Requirement[] = [
     mutants: [
       'lost-answers-leave-entries-held',
       'repeats-overtake-failed-releases',
+      'late-releases-are-not-for-their-repeats',
       'lost-requests-take-calls',
       'refused-requests-are-undone',
       'lost-requests-pile-up',

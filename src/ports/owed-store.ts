@@ -12,7 +12,11 @@ import type { CallId } from '../domain/ids.ts';
  * Entries lie in the lane of their subject; time is the store's; each method is one atomic step and may be repeated.
  */
 export interface OwedStore {
-  /** Takes the oldest owed call with this digest, or makes an entry. Counts as a beat of the holder. */
+  /**
+   * Takes the oldest call with this digest that was owed when the request came, or makes an entry. Counts as a beat of the holder. Of two
+   * requests that came together, the second cannot be a repeat of the first one's answer: it takes that call only if its connection was
+   * lost.
+   */
   holdOwed(request: HoldOwedRequest): Promise<HoldOwedAnswer>;
   /** Changes nothing if another request has taken the entry since, or it is gone. */
   releaseOwed(request: ReleaseOwedRequest): Promise<'released' | 'gone'>;
@@ -36,6 +40,8 @@ export interface HoldOwedRequest {
    * answered with, or a little later. Absent in the first request of an attempt.
    */
   readonly waitingSince?: number;
+  /** How long ago the request came to the gateway. */
+  readonly waitedMs?: number;
   /** Takes nothing: the client wants another call. */
   readonly fresh?: boolean;
   /**
@@ -66,10 +72,16 @@ export type ReleaseOwedRequest = {
       readonly to: 'gone';
     }
   | {
+      /** Its client is told to come back: owed to requests that come from now on. */
       readonly to: 'owed';
       /** Owed only after this time: until then its client has another way to come back. */
       readonly owedAfterMs?: number;
       /** How long it is kept from when it is owed. */
+      readonly lifetimeMs: number;
+    }
+  | {
+      /** Its client had no answer: owed to every request, also to one that came before this. */
+      readonly to: 'lost';
       readonly lifetimeMs: number;
     }
 );

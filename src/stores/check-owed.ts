@@ -17,14 +17,16 @@ export interface OwedPlace {
 export function checkHold(request: HoldOwedRequest, lanes: number): OwedPlace {
   const place = placeOf(request.callId, lanes);
   const isComplete = DIGEST.test(request.digest) && HOLDER.test(request.holder);
-  if (!isComplete || !isTime(request.lifetimeMs) || !isTime(request.leaseMs)) throw refused();
+  const areTimes = [request.lifetimeMs, request.leaseMs, request.waitedMs ?? 0].every(isTime);
+  if (!isComplete || !areTimes) throw refused();
   return place;
 }
 
 export function checkRelease(request: ReleaseOwedRequest, lanes: number): OwedPlace {
   const place = placeOf(request.callId, lanes);
   const isSameSubject = placeOf(request.attempt, lanes).scope === place.scope;
-  const areTimes = request.to === 'gone' || (isTime(request.owedAfterMs ?? 0) && isTime(request.lifetimeMs));
+  const owedAfterMs = request.to === 'owed' ? (request.owedAfterMs ?? 0) : 0;
+  const areTimes = request.to === 'gone' || (isTime(owedAfterMs) && isTime(request.lifetimeMs));
   if (!isSameSubject || !areTimes) throw refused();
   return place;
 }

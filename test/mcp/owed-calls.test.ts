@@ -6,6 +6,7 @@ import { openEmbeddedStore, type EmbeddedStore } from '../../src/stores/embedded
 import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../src/ports/owed-store.ts';
 import { sha256 } from '../../src/wire/digest.ts';
 import { callIdFor, newSessionId, randomId } from '../../src/wire/ids.ts';
+import { storeTimeAfter } from '../contract/observe.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 
 let folder: TemporaryFolder;
@@ -25,7 +26,12 @@ const stopTimers = (): unknown => vi.useFakeTimers({ toFake: ['setTimeout', 'cle
 
 const LOG = { warn: () => undefined };
 const session = { id: newSessionId('acme', 'ida', 1) };
-const options = (more: object = {}) => ({ lifetimeMs: 60_000, signal: new AbortController().signal, ...more });
+const options = (more: object = {}) => ({
+  lifetimeMs: 60_000,
+  cameAt: performance.now(),
+  signal: new AbortController().signal,
+  ...more,
+});
 
 async function hold(gateway: OwedCalls, digest: string, more: object = {}) {
   const holding = await gateway.hold(session, digest, options(more));
@@ -46,7 +52,7 @@ it('a gateway that stops hands over what it holds, and others need not wait for 
 it('a repeat at the same gateway finds the call that was let go of a moment ago', async () => {
   const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
   const first = await hold(gateway, digest);
-  const released = first.owe();
+  const released = first.lose();
   expect((await hold(gateway, digest)).earlier).toMatchObject({ callId: first.callId });
   await released;
   await gateway.handOver();
@@ -57,7 +63,7 @@ it('a repeat at the same gateway waits for the gateway to notice that the first 
   const first = await hold(gateway, digest);
   const repeat = hold(gateway, digest);
   await new Promise((resolve) => setImmediate(resolve));
-  await first.owe();
+  await first.lose();
   expect((await repeat).earlier).toMatchObject({ callId: first.callId });
   await gateway.handOver();
 });
@@ -67,7 +73,7 @@ it('of two identical requests that come in the same step, the second waits for t
   const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
   const [coming, repeat] = [hold(gateway, digest), hold(gateway, digest)];
   const first = await coming;
-  await first.owe();
+  await first.lose();
   expect((await repeat).earlier).toMatchObject({ callId: first.callId });
   await gateway.handOver();
 });
@@ -79,8 +85,43 @@ it('of two requests that wait for the same one, the second waits for the first w
   const [coming, repeat] = [hold(gateway, digest), hold(gateway, digest)];
   await open.leave();
   const next = await coming;
-  await next.owe();
+  await next.lose();
   expect([next.earlier, (await repeat).earlier]).toMatchObject([undefined, { callId: next.callId }]);
+  await gateway.handOver();
+});
+
+it('a client that is told to come back is owed its call, and one that was there before is not', async () => {
+  const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const first = await hold(gateway, digest);
+  const parallel = hold(gateway, digest);
+  await storeTimeAfter(store, (await store.now()) + 5);
+  await first.owe();
+  expect((await parallel).earlier).toBeUndefined();
+  expect((await hold(gateway, digest)).earlier).toMatchObject({ callId: first.callId });
+  await gateway.handOver();
+});
+
+it('a client that is told to come back while another one waits at another gateway is owed its call alone', async () => {
+  const [one, two, digest] = [createOwedCalls(store, LOG), createOwedCalls(store, LOG), sha256(randomId())];
+  const first = await hold(one, digest);
+  let asked = 0;
+  const parallel = hold(two, digest, { isLost: () => ((asked += 1), false) });
+  await vi.waitUntil(() => asked > 1);
+  await storeTimeAfter(store, (await store.now()) + 5);
+  await first.owe();
+  expect((await parallel).earlier).toBeUndefined();
+  expect((await hold(one, digest)).earlier).toMatchObject({ callId: first.callId });
+  await Promise.all([one.handOver(), two.handOver()]);
+});
+
+it('a request that waits takes the call of one that was told to come back when that answer is lost', async () => {
+  stopTimers();
+  const [gateway, digest] = [createOwedCalls(store, LOG), sha256(randomId())];
+  const first = await hold(gateway, digest);
+  const repeat = hold(gateway, digest);
+  await first.owe();
+  await first.lose();
+  expect((await repeat).earlier).toMatchObject({ callId: first.callId });
   await gateway.handOver();
 });
 
@@ -101,7 +142,7 @@ it('of requests that wait for identical ones, one takes the call that is owed an
   const first = await hold(gateway, digest);
   await hold(gateway, digest);
   const repeats = [hold(gateway, digest), hold(gateway, digest), hold(gateway, digest)];
-  await first.owe();
+  await first.lose();
   const taken = (await Promise.all(repeats)).map(({ earlier }) => earlier?.callId);
   expect(taken).toEqual([first.callId, undefined, undefined]);
   await gateway.handOver();
@@ -149,7 +190,7 @@ it('a call that was taken in a request whose answer was lost is owed to the next
   const [lossy, digest] = [losingAnswers(), sha256(randomId())];
   const [one, gateway] = [createOwedCalls(store, LOG), createOwedCalls(lossy, LOG)];
   const first = await hold(one, digest);
-  await first.owe();
+  await first.lose();
   lossy.isAway = true;
   await expect(hold(gateway, digest)).rejects.toThrow('the answer is lost');
   await expect(hold(gateway, digest)).rejects.toThrow('the answer is lost');

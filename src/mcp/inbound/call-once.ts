@@ -57,7 +57,7 @@ export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
   const { home, peer, session, ctx, method, params, wish } = asked;
   const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
   const owed = new OwedRequest(peer.sent?.(ctx.mcpReq.id, signal), signal);
-  const request: OwnRequest = { ...asked, signal, owed };
+  const request: OwnRequest = { ...asked, signal, owed, cameAt: performance.now() };
   let round: Answered | undefined;
   try {
     const pursued = await pursueCall({
@@ -80,7 +80,7 @@ export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
   } catch (error) {
     // A refusal in the words of the protocol is an answer. After any other error it is unknown what became of the call.
     if (error instanceof ProtocolError) owed.answer();
-    else await owed.owe();
+    else await owed.lose();
     throw error;
   } finally {
     unlink();
@@ -90,6 +90,8 @@ export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
 interface OwnRequest extends CallRequest {
   readonly signal: AbortSignal;
   readonly owed: OwedRequest;
+  /** By `performance.now()`. */
+  readonly cameAt: number;
 }
 
 function begin(request: OwnRequest, answered?: Answered): CallUnderWay {
@@ -126,8 +128,9 @@ async function callOwed(
 
 /** An entry whose call was forgotten says nothing any more about what became of the call. It goes, and the call is a new one. */
 async function hold(request: OwnRequest, answered: Answered | undefined): Promise<Holding> {
-  const { home, session, wish, signal, owed } = request;
-  const options = { lifetimeMs: owedMs(home), fresh: wish.fresh === true, signal, isLost: () => owed.isLost };
+  const { home, session, wish, signal, owed, cameAt } = request;
+  const isLost = (): boolean => owed.isLost;
+  const options = { lifetimeMs: owedMs(home), cameAt, fresh: wish.fresh === true, signal, isLost };
   for (;;) {
     const holding = await owed.keep(home.owed.hold(session, digestOf(request, answered), options));
     const earlier = holding.kind === 'held' ? holding.held.earlier : undefined;
@@ -205,10 +208,10 @@ function call(
  * tool or arguments stays owed to the client that made it.
  */
 async function holdNamed(request: OwnRequest, callId: string, digest = digestOf(request)): Promise<void> {
-  const { home, session, signal, owed } = request;
+  const { home, session, signal, owed, cameAt } = request;
   const [own, named] = [parseScopedId(session.id), parseScopedId(callId)];
   if (named === undefined || own?.lane !== named.lane || own.scope !== named.scope) return;
-  const options = { lifetimeMs: owedMs(home), of: callId as CallId, signal };
+  const options = { lifetimeMs: owedMs(home), cameAt, of: callId as CallId, signal };
   await owed.keep(home.owed.hold(session, digest, options), { isNamed: true });
 }
 
@@ -217,8 +220,7 @@ async function settleDebt(request: OwnRequest, pursued: Pursued): Promise<void> 
   const { signal, owed } = request;
   if (pursued.kind === 'reply') {
     // Before the client can come back: it must find the call owed, at whichever gateway.
-    if (pursued.next === 'come-back')
-      await owed.owe({ lifetimeMs: await owedAfterQuestion(request, pursued.approval) });
+    if (pursued.next === 'come-back') await owed.owe(await owedAfterQuestion(request, pursued.approval));
     else owed.answer(pursued.next === 'form' ? FORM_MS : undefined);
     return;
   }
@@ -226,7 +228,7 @@ async function settleDebt(request: OwnRequest, pursued: Pursued): Promise<void> 
   const isOver =
     pursued.kind === 'refused' ? owed.earlier === undefined : signal.aborted && isCalledOff(pursued.outcome);
   if (isOver) await owed.forget();
-  else if (signal.aborted || pursued.kind === 'refused') await owed.owe();
+  else if (signal.aborted || pursued.kind === 'refused') await owed.lose();
   else owed.answer();
 }
 

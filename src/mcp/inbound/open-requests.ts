@@ -26,21 +26,26 @@ export class OpenRequests {
   }
 
   /**
-   * `isOwed`: the call of this request can be taken now, so the first of the waiting requests is woken. It is woken too when no request is
-   * open any more. The others go on waiting, now for that one: they may be its repeats.
+   * A request that lost its connection wakes one that waits, which may be its repeat; so does the last open one when it is over. A client
+   * that is told to come back has not come back yet: a request that waits is not its repeat, unless the answer is lost.
    */
-  leave(name: string, isOwed: boolean): void {
+  leave(name: string, how: 'over' | 'told' | 'lost'): void {
     const place = this.#places.get(name);
     if (place === undefined) return;
     place.open -= 1;
-    const [first] = place.open === 0 || isOwed ? place.waiting : [];
-    if (first !== undefined) first();
-    else if (place.open === 0) this.#places.delete(name);
+    if (how === 'lost' || (how === 'over' && place.open === 0)) this.wake(name);
+    if (place.open === 0 && place.waiting.size === 0) this.#places.delete(name);
+  }
+
+  /** The first of the requests that wait goes on. The others wait for that one now: they may be its repeats. */
+  wake(name: string): void {
+    const [first] = this.#places.get(name)?.waiting ?? [];
+    first?.();
   }
 
   /**
-   * Enters, at once if no identical request is open. Otherwise when one has let go of its call, when none is open, or after
-   * `NOTICE_GONE_MS`.
+   * Enters, at once if no identical request is open. Otherwise when one has lost its connection, when the last one has its answer, or
+   * after `NOTICE_GONE_MS`.
    */
   enterInTurn(name: string, signal: AbortSignal): Promise<void> {
     const place = this.#places.get(name);

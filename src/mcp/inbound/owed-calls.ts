@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseScopedId, type CallId } from '../../domain/ids.ts';
 import type { SessionHandle } from '../../domain/session.ts';
-import type { HoldOwedRequest, OwedStore } from '../../ports/owed-store.ts';
+import type { HoldOwedRequest, OwedStore, ReleaseOwedRequest } from '../../ports/owed-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
 import { NOTICE_GONE_MS, OpenRequests } from './open-requests.ts';
@@ -24,8 +24,10 @@ export interface HeldCall {
   readonly earlier?: EarlierCall;
   /** Its outcome was written to a client. */
   leave(): Promise<void>;
-  /** Its client has to come back for it; not before `afterMs`, if it has another way until then. By default it is kept as long as held calls. */
+  /** Its client is told to come back for it; not before `afterMs`, if it has another way until then. By default it is kept as long as held calls. */
   owe(options?: { readonly afterMs?: number; readonly lifetimeMs?: number }): Promise<void>;
+  /** Its client has no answer, and may have come back already. Also after `owe`, when the answer was lost. */
+  lose(): Promise<void>;
 }
 
 export interface EarlierCall {
@@ -36,6 +38,8 @@ export interface EarlierCall {
 export interface HoldOptions {
   /** How long the entry is kept when its request is over, or this gateway is killed. */
   readonly lifetimeMs: number;
+  /** When the request came, by this process' `performance.now()`. */
+  readonly cameAt: number;
   /** Takes nothing: the client wants another call. */
   readonly fresh?: boolean;
   /** Only the entry of this call. */
@@ -64,7 +68,10 @@ export interface OwedCalls {
 
 type Change =
   | { readonly to: 'gone' }
-  | { readonly to: 'owed'; readonly owedAfterMs?: number; readonly lifetimeMs: number };
+  | { readonly to: 'owed'; readonly owedAfterMs: number; readonly lifetimeMs: number }
+  | { readonly to: 'lost'; readonly lifetimeMs: number };
+
+const HOW_LEFT = { gone: 'over', owed: 'told', lost: 'lost' } as const;
 
 interface Entry {
   readonly callId: CallId;
@@ -102,10 +109,17 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
   function release(entry: Entry, change: Change): Promise<void> {
     const { callId, attempt, digest, place } = entry;
     const wasHeld = held.delete(entry);
-    const work = unfinished.add(entry, digest, () => store.releaseOwed({ callId, attempt, ...change }));
+    let next: ReleaseOwedRequest = { callId, attempt, ...change };
+    const work = unfinished.add(entry, digest, () => {
+      const now = next;
+      // When it is sent again the client was told long ago, and its repeat may have come before the store knows.
+      if (now.to === 'owed' && now.owedAfterMs === 0) next = { ...now, to: 'lost' };
+      return store.releaseOwed(now);
+    });
     keepBeating();
     const sending = work.attempt();
-    if (wasHeld) open.leave(place, change.to === 'owed' && (change.owedAfterMs ?? 0) === 0);
+    if (wasHeld) open.leave(place, HOW_LEFT[change.to]);
+    else if (change.to === 'lost') open.wake(place);
     return sending.catch(() => undefined);
   }
 
@@ -119,7 +133,7 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
       const answer = await store.holdOwed({ ...request, of: callId });
       if (answer.kind === 'made') await store.releaseOwed({ callId, attempt: callId, to: 'gone' });
       if (answer.kind === 'taken')
-        await store.releaseOwed({ callId: answer.callId, attempt: callId, to: 'owed', lifetimeMs });
+        await store.releaseOwed({ callId: answer.callId, attempt: callId, to: 'lost', lifetimeMs });
     });
     keepBeating();
   }
@@ -133,11 +147,12 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
       leave: () => release(entry, { to: 'gone' }),
       owe: ({ afterMs = 0, lifetimeMs = entry.lifetimeMs } = {}) =>
         release(entry, { to: 'owed', owedAfterMs: afterMs, lifetimeMs }),
+      lose: () => release(entry, { to: 'lost', lifetimeMs: entry.lifetimeMs }),
     };
   }
 
   return {
-    async hold(session, digest, { signal, isLost, ...options }) {
+    async hold(session, digest, { signal, isLost, cameAt, ...options }) {
       const callId = callIdFor(session.id, randomId())!;
       const { lane, scope } = parseScopedId(callId)!;
       const place = `${scope} ${digest}`;
@@ -151,7 +166,8 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
         let waitingSince: number | undefined;
         for (;;) {
           const since = waitingSince === undefined ? {} : { waitingSince };
-          const request = { callId, digest, holder, leaseMs: LEASE_MS, ...options, ...since };
+          const waitedMs = performance.now() - cameAt;
+          const request = { callId, digest, holder, leaseMs: LEASE_MS, ...options, ...since, waitedMs };
           const answer = await store.holdOwed(request).catch((error: unknown) => {
             if (mayBeDone(error)) undo(request);
             throw error;
@@ -172,12 +188,12 @@ export function createOwedCalls(store: OwedStore, log: Pick<Log, 'warn'>): OwedC
           if (signal.aborted || isLost?.() === true) return { kind: 'aborted' };
         }
       } finally {
-        if (entry === undefined) open.leave(place, false);
+        if (entry === undefined) open.leave(place, 'over');
       }
     },
     async handOver() {
       const entries = [...held];
-      await Promise.all(entries.map((entry) => release(entry, { to: 'owed', lifetimeMs: entry.lifetimeMs })));
+      await Promise.all(entries.map((entry) => release(entry, { to: 'lost', lifetimeMs: entry.lifetimeMs })));
       clearInterval(beats);
       beats = undefined;
       unfinished.report();

@@ -13,6 +13,7 @@ async function holding(sent?: Promise<Sent>, signal = new AbortController().sign
     digest: 'digest',
     leave: async () => void released.push('gone'),
     owe: async ({ afterMs = 0 } = {}) => void released.push(afterMs === 0 ? 'owed' : `owed after ${afterMs}`),
+    lose: async () => void released.push('lost'),
   };
   const request = new OwedRequest(sent, signal);
   await request.keep(Promise.resolve({ kind: 'held', held }));
@@ -45,7 +46,7 @@ describe('a request among the calls owed', () => {
     const { request, released } = await holding(sent);
     request.answer();
     await end('closed');
-    expect(released).toEqual(['owed']);
+    expect(released).toEqual(['lost']);
   });
 
   it.each(['finished', 'closed'] as const)(
@@ -54,10 +55,10 @@ describe('a request among the calls owed', () => {
       const { sent, end } = later();
       const { request, released } = await holding(sent);
       await end(how);
-      expect(released).toEqual(['owed']);
+      expect(released).toEqual(['lost']);
       request.answer();
       await new Promise((done) => setImmediate(done));
-      expect(released).toEqual(['owed']);
+      expect(released).toEqual(['lost']);
     },
   );
 
@@ -66,16 +67,29 @@ describe('a request among the calls owed', () => {
     const client = new AbortController();
     const { request, released } = await holding(sent, client.signal);
     client.abort();
-    expect(released).toEqual(['owed']);
+    expect(released).toEqual(['lost']);
     request.answer();
     await end('finished');
-    expect(released).toEqual(['owed']);
+    expect(released).toEqual(['lost']);
   });
 
   it('owes a call that is held only after the connection was lost', async () => {
     const { request, released } = await holding(Promise.resolve<Sent>('closed'));
     await new Promise((done) => setImmediate(done));
-    expect([request.hasEntry, released]).toEqual([true, ['owed']]);
+    expect([request.hasEntry, released]).toEqual([true, ['lost']]);
+  });
+
+  it('owes its call when the client is told to come back, and as a lost one when that cannot be written', async () => {
+    for (const [how, rest] of [
+      ['finished', []],
+      ['closed', ['lost']],
+    ] as const) {
+      const { sent, end } = later();
+      const { request, released } = await holding(sent);
+      await request.owe(1000);
+      await end(how);
+      expect(released).toEqual(['owed', ...rest]);
+    }
   });
 
   it('owes a call with a form when the form is too late', async () => {

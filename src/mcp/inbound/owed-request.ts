@@ -19,9 +19,9 @@ export class OwedRequest {
   /** `signal`: the client cancels. It has no use for an answer, and may send the same request again in the same breath. */
   constructor(sent: Promise<Sent> | undefined, signal: AbortSignal) {
     this.#sent = sent;
-    void sent?.then(() => this.#lose());
-    if (signal.aborted) this.#lose();
-    else signal.addEventListener('abort', () => this.#lose(), { once: true });
+    void sent?.then(() => this.#end());
+    if (signal.aborted) this.#end();
+    else signal.addEventListener('abort', () => this.#end(), { once: true });
   }
 
   get hasEntry(): boolean {
@@ -49,7 +49,7 @@ export class OwedRequest {
     if (found.kind !== 'held') return found;
     this.#held.add(found.held);
     this.#earlier = isNamed ? undefined : found.held.earlier;
-    if (this.#isLost) await found.held.owe();
+    if (this.#isLost) await found.held.lose();
     return found;
   }
 
@@ -62,11 +62,20 @@ export class OwedRequest {
     await last.leave();
   }
 
-  /** The client is told to come back, or cannot be told anything. */
-  async owe(options?: Parameters<HeldCall['owe']>[0]): Promise<void> {
+  /** The client is told to come back. An answer that is lost tells it nothing. */
+  async owe(lifetimeMs: number): Promise<void> {
     this.#isAnswered = true;
-    const owed = [...this.#held];
-    await Promise.all(owed.map((held) => held.owe(options)));
+    const held = [...this.#held];
+    await Promise.all(held.map((each) => each.owe({ lifetimeMs })));
+    void this.#sent?.then((sent) => {
+      if (sent === 'closed') for (const each of held) void each.lose();
+    });
+  }
+
+  /** The client cannot be told anything, or not what became of its call. */
+  async lose(): Promise<void> {
+    this.#isAnswered = true;
+    await Promise.all([...this.#held].map((each) => each.lose()));
   }
 
   /**
@@ -79,7 +88,7 @@ export class OwedRequest {
     const held = [...this.#held];
     void (this.#sent ?? Promise.resolve<Sent>('finished')).then((sent) => {
       for (const each of held) {
-        if (sent === 'closed') void each.owe();
+        if (sent === 'closed') void each.lose();
         else void (formMs === undefined ? each.leave() : each.owe({ afterMs: formMs }));
       }
     });
@@ -91,10 +100,10 @@ export class OwedRequest {
     await Promise.all([...this.#held].map((held) => held.leave()));
   }
 
-  #lose(): void {
+  #end(): void {
     if (this.#isAnswered) return;
     this.#isLost = true;
-    void this.owe();
+    void this.lose();
   }
 }
 

@@ -80,7 +80,7 @@ async function holdTogether(
       lifetimeMs: Math.ceil(request.lifetimeMs),
       of: request.of === undefined ? '' : namedIn(request.of, scope, context.lanes),
       fresh: request.fresh === true,
-      since: request.waitingSince ?? '',
+      since: `${request.waitingSince ?? ''} ${Math.floor(request.waitedMs ?? 0)}`,
     })),
   });
   return batch.map(({ place }, index) => toHold(answerOf(answers, index), place));
@@ -115,8 +115,10 @@ function toHold(answer: unknown, { lane, scope }: OwedPlace): HoldOwedAnswer {
 
 function wordsOf(request: ReleaseOwedRequest): Readonly<Record<'to' | 'owedAfterMs' | 'lifetimeMs', string | number>> {
   if (request.to === 'gone') return { to: 'gone', owedAfterMs: 0, lifetimeMs: 0 };
-  const { owedAfterMs = 0, lifetimeMs } = request;
-  return { to: 'owed-for', owedAfterMs: Math.ceil(owedAfterMs), lifetimeMs: Math.ceil(lifetimeMs) };
+  const lifetimeMs = Math.ceil(request.lifetimeMs);
+  if (request.to === 'lost') return { to: 'lost', owedAfterMs: 0, lifetimeMs };
+  const { owedAfterMs = 0 } = request;
+  return { to: 'owed-for', owedAfterMs: Math.ceil(owedAfterMs), lifetimeMs };
 }
 
 async function release(

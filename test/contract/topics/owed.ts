@@ -25,7 +25,7 @@ function gateway(store: Store, subject: string) {
   });
   const release = (
     { callId, ...held }: HoldOwedRequest,
-    to: 'gone' | 'owed',
+    to: 'gone' | 'owed' | 'lost',
     more: { readonly owedAfterMs?: number; readonly lifetimeMs?: number } = {},
   ) =>
     store.releaseOwed(
@@ -81,6 +81,19 @@ export function describeOwed(scene: Scene): void {
     expect(await store.holdOwed(two.request(digest))).toEqual(takenOf(first));
     expect(await store.holdOwed(two.request(digest))).toEqual(takenOf(second));
     expect(await store.holdOwed(two.request(digest))).toEqual({ kind: 'made' });
+  });
+
+  it('a request that came before the client was told to come back takes the call only if that answer was lost', async () => {
+    const store = await scene.open();
+    const [one, two, digest] = [gateway(store, 'ida'), gateway(store, 'ida'), newDigest()];
+    const call = await one.make(digest);
+    await one.release(call, 'owed');
+    await storeTimeAfter(store, (await store.now()) + 5);
+    const before = two.request(digest, { waitedMs: 60_000 });
+    expect(await store.holdOwed(before)).toEqual({ kind: 'made' });
+    await two.release(before, 'gone');
+    await one.release(call, 'lost');
+    expect(await store.holdOwed(two.request(digest, { waitedMs: 60_000 }))).toEqual(takenOf(call));
   });
 
   it('of many repeats at once each takes another call', async () => {

@@ -34,7 +34,8 @@ export function holdOwed(transaction: Transaction, request: HoldOwedRequest): Ho
   if (repeated !== undefined) return repeated.name === place.name ? { kind: 'made' } : taken(repeated);
   if (request.of !== undefined) return takeNamed(transaction, request, place);
   if (request.fresh !== true) {
-    const owed = same.find(({ holder, owedFrom }) => holder === null && owedFrom <= transaction.now);
+    const cameAt = transaction.now - Math.floor(request.waitedMs ?? 0);
+    const owed = same.find(({ holder, owedFrom }) => holder === null && owedFrom <= cameAt);
     if (owed !== undefined) return take(transaction, owed, request, place);
     const found = findDead(transaction, same, request);
     if (found === 'unsure') return { kind: 'wait', since: request.waitingSince ?? transaction.now };
@@ -134,11 +135,12 @@ export function releaseOwed(
     const removed = database.run('DELETE FROM owed WHERE scope = ? AND name = ? AND attempt = ?', scope, name, attempt);
     return removed > 0 ? 'released' : 'gone';
   }
-  const owedFrom = now + Math.ceil(request.owedAfterMs ?? 0);
+  const isLost = request.to === 'lost';
+  const owedAt = isLost ? now : now + Math.ceil(request.owedAfterMs ?? 0);
   const changed = database.run(
     'UPDATE owed SET holder = NULL, owedFrom = ?, expiresAt = ? WHERE scope = ? AND name = ? AND attempt = ?',
-    owedFrom,
-    owedFrom + Math.ceil(request.lifetimeMs),
+    isLost ? 0 : owedAt,
+    owedAt + Math.ceil(request.lifetimeMs),
     scope,
     name,
     attempt,

@@ -1,5 +1,6 @@
---[[ Take the oldest owed call of a digest, or make an entry for a new one. An entry of another holder is taken when that holder has
-  not beaten for a lease since the request began to wait; while it is not known whether it lives, the answer is WAIT.
+--[[ Take the oldest call of a digest that was owed when the request came, or make an entry for a new one. An entry of another holder is taken when that holder has
+  not beaten for a lease since the request began to wait; while it is not known whether it lives, the answer is WAIT. `since` has the
+  time of that first WAIT, or nothing, and after a blank how many milliseconds ago the request came. Builds of revision 4 send the time alone.
   KEYS     meta
   ARGV     incarnation, lane, max
   EACH     scope, name, digest, holder, leaseMs, lifetimeMs, of, fresh, since
@@ -46,7 +47,7 @@ local function make_room(book)
   return false
 end
 
-local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fresh, since)
+local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fresh, asked)
   owed.beat(lane, holder, now)
   local book = owed.open(lane, scope)
   owed.reap(book, now)
@@ -62,8 +63,10 @@ local function hold(scope, name, digest, holder, lease_ms, lifetime_ms, of, fres
     return take(book, entry, holder, name, lifetime_ms)
   end
   if fresh ~= '1' then
+    local since, waited_ms = string.match(asked, '^(%d*) ?(%d*)$')
+    local came_at = now - (tonumber(waited_ms) or 0)
     for _, entry in ipairs(entries) do
-      if entry.holder == owed.NOBODY and entry.owed_from <= now then return take(book, entry, holder, name, lifetime_ms) end
+      if entry.holder == owed.NOBODY and entry.owed_from <= came_at then return take(book, entry, holder, name, lifetime_ms) end
     end
     local dead, unsure = find_dead(entries, holder, tonumber(lease_ms), tonumber(since))
     if dead then return take(book, dead, holder, name, lifetime_ms) end

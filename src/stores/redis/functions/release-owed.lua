@@ -1,5 +1,6 @@
---[[ Let go of entries: `gone`, because the outcome was written to a client, or owed from a time on. An entry that another attempt has
-  taken since stays as it is. Works at the memory limit. `owed-for` keeps an entry for the lifetime, from when it is owed. Builds of
+--[[ Let go of entries: `gone`, because the outcome was written to a client; `owed-for`, owed to requests that come from a time on; or
+  `lost`, owed to every request, because the client had no answer. An entry that another attempt has
+  taken since stays as it is. Works at the memory limit. Both keep an entry for the lifetime, from when it is owed. Builds of
   revision 4 send `owed`: at least for the lifetime, from now, and never for less than it was kept before; often with a lifetime of 0.
   FLAGS    allow-oom
   KEYS     meta
@@ -21,8 +22,9 @@ local function release(scope, name, attempt, to, owed_after_ms, lifetime_ms)
     owed.remove(book, name)
   else
     entry.holder, entry.owed_from = owed.NOBODY, now + tonumber(owed_after_ms)
-    entry.expires_at = to == 'owed-for' and entry.owed_from + tonumber(lifetime_ms)
-      or math.max(entry.expires_at, now + tonumber(lifetime_ms))
+    entry.expires_at = to == 'owed' and math.max(entry.expires_at, now + tonumber(lifetime_ms))
+      or entry.owed_from + tonumber(lifetime_ms)
+    if to == 'lost' then entry.owed_from = 0 end
     owed.write(book, entry)
   end
   return 'RELEASED'
