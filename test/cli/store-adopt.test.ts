@@ -76,6 +76,17 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
     expect(await plane.call('basic.echo', { text: 'd' })).toMatchObject({ code: 0 });
   });
 
+  it('a note about the data that was overwritten closes the store, and adopting opens it', async () => {
+    await worker!.stop(10_000);
+    await redis.cli('HSET', '{sallyport}:incarnation', 'condition', 'no JSON');
+    const why = 'the note that says why it may not be used was overwritten';
+    expect(await tryToStart()).toContain(why);
+    expect((await plane.cli('doctor')).stdout).toContain('sallyport store adopt');
+    expect((await plane.cli('store', 'adopt', '--yes')).stdout).toContain(why);
+    worker = await plane.start('worker', [], QUICK);
+    expect(await plane.call('basic.echo', { text: 'x' })).toMatchObject({ code: 0 });
+  });
+
   it('a lane that is gone is not made anew by whoever starts next', async () => {
     await worker!.stop(10_000);
     await redis.cli('DEL', '{sallyport:0}:meta');

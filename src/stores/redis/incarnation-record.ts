@@ -16,7 +16,9 @@ export type Condition =
   /** Somebody had seen more than there is now. */
   | { readonly kind: 'older'; readonly lane: number; readonly seen: number; readonly found: number }
   /** An adoption was cut off. */
-  | { readonly kind: 'adopting'; readonly before?: Condition };
+  | { readonly kind: 'adopting'; readonly before?: Condition }
+  /** The field was overwritten. Any worker's password can do this; an adoption has to lead out of it. */
+  | { readonly kind: 'unreadable' };
 
 export interface IncarnationRecord {
   readonly id: string;
@@ -38,8 +40,36 @@ export async function readIncarnation(commands: Connection, name: string): Promi
     lanes: asNumber(lanes),
     schema: asText(schema),
     founded: founded !== null,
-    ...(condition === null ? {} : { condition: JSON.parse(asText(condition)) as Condition }),
+    ...(condition === null ? {} : { condition: parseCondition(asText(condition)) }),
   };
+}
+
+export function parseCondition(text: string): Condition {
+  try {
+    const parsed = JSON.parse(text) as unknown;
+    if (isCondition(parsed)) return parsed;
+  } catch {
+    // Not JSON, or nested so deep that it cannot be looked through.
+  }
+  return { kind: 'unreadable' };
+}
+
+function isCondition(value: unknown): value is Condition {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, madeAt, lane, seen, found, before } = value as Record<string, unknown>;
+  switch (kind) {
+    case 'restoring':
+    case 'unreadable':
+      return true;
+    case 'restored':
+      return typeof madeAt === 'string';
+    case 'older':
+      return [lane, seen, found].every((each) => typeof each === 'number');
+    case 'adopting':
+      return before === undefined || isCondition(before);
+    default:
+      return false;
+  }
 }
 
 export interface Founding {
@@ -163,5 +193,7 @@ export function describeCondition(condition: Condition): string {
       return `a worker had seen audit sequence ${condition.seen} in lane ${condition.lane}, and it went back to ${condition.found}`;
     case 'adopting':
       return 'an adoption was begun and has not ended';
+    case 'unreadable':
+      return 'the note that says why it may not be used was overwritten';
   }
 }
