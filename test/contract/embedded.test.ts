@@ -1,4 +1,4 @@
 import { describeStoreContract } from './contract.ts';
-import { createEmbeddedBackend } from './embedded-backend.ts';
+import { createInProcessBackend } from './embedded-backend.ts';
 
-describeStoreContract('embedded', createEmbeddedBackend);
+describeStoreContract('embedded', createInProcessBackend);
