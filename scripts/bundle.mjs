@@ -41,7 +41,7 @@ export async function bundle() {
     platform: 'node',
     external: (id) => id.startsWith('node:') || KEPT_APART.some((name) => id === name || id.startsWith(`${name}/`)),
     preserveEntrySignatures: 'strict',
-    transform: { target: 'node20' },
+    transform: { target: 'node22' },
     plugins: [ownAddresses()],
     onLog: (level, log, report) => {
       // Parts of packages which are looked for when they run, and whose absence they bear.

@@ -22,7 +22,7 @@ import { isStarted, TOP } from './top.mjs';
 export const EXIT_UNAVAILABLE = 69;
 
 const STAMP = join(TOP, 'node_modules', '.sallyport-setup');
-const OLDEST_NODE = [20, 19];
+export const OLDEST_NODE = [22, 15];
 
 /** Set-up cannot go on. The message says what the user has to do. */
 export class SetupFailure extends Error {
@@ -80,9 +80,13 @@ function capture(command, args, { holdFor, ...options } = {}) {
   });
 }
 
-function ensureNodeVersion() {
+export function isSupportedNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  return major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+}
+
+function ensureNodeVersion() {
+  if (isSupportedNode()) return;
   throw new SetupFailure(`Sallyport needs Node ${OLDEST_NODE.join('.')} or newer. This is ${process.versions.node}.`);
 }
 
@@ -327,23 +331,34 @@ export function ensureChromium() {
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 const NODE24 = join(TOP, 'tools', 'node24');
-const NODE24_STAMP = join(NODE24, 'node_modules', '.sallyport-setup');
 
-function node24Stamp() {
-  return `${createHash('sha256')
-    .update(readFileSync(join(NODE24, 'package-lock.json')))
+/** The packages of a folder below tools/, from its own lock file. `what` is for the progress line. */
+export async function ensurePackages({ folder, lock, what }) {
+  const stamp = join(folder, 'node_modules', '.sallyport-setup');
+  const wanted = `${createHash('sha256')
+    .update(readFileSync(join(folder, 'package-lock.json')))
     .digest('hex')}\n`;
-}
-
-/** Installed by somebody, from this lock file or, behind a link, from one of theirs. */
-function hasNode24() {
-  // A link leads to somebody else's packages: installing would go through it and replace them.
-  if (lstatSync(join(NODE24, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true) return true;
-  try {
-    return readFileSync(NODE24_STAMP, 'utf8') === node24Stamp();
-  } catch {
-    return false;
-  }
+  const isInstalled = () => {
+    // A link leads to the packages of another clone: installing would go through it and replace them.
+    if (lstatSync(join(folder, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true) return true;
+    try {
+      return readFileSync(stamp, 'utf8') === wanted;
+    } catch {
+      return false;
+    }
+  };
+  if (isInstalled()) return;
+  await withLock(lock, async (holdFor) => {
+    if (isInstalled()) return;
+    await timed(`installing ${what} (npm ci)`, `${what} installed`, async () => {
+      // npm hands the settings of the project on to what it runs, and these packages are for another Node.js.
+      const args = ['ci', '--ignore-scripts', '--engine-strict=false', '--no-audit', '--no-fund'];
+      const { code, output } = await capture('npm', args, { holdFor, cwd: folder });
+      if (code !== 0)
+        throw new SetupFailure(`${output}\n\nnpm ci failed in ${folder}. Fix the cause above, then run it again.`);
+      writeFileSync(stamp, wanted);
+    });
+  });
 }
 
 /**
@@ -351,19 +366,7 @@ function hasNode24() {
  * file. Returns how to start them.
  */
 export async function ensureNode24() {
-  if (!hasNode24()) {
-    await withLock('node24', async (holdFor) => {
-      if (hasNode24()) return;
-      await timed('installing the MCP conformance suite (npm ci)', 'MCP conformance suite installed', async () => {
-        // Whoever runs this through npm hands on the settings of the project, and these packages are for another Node.js.
-        const args = ['ci', '--ignore-scripts', '--engine-strict=false', '--no-audit', '--no-fund'];
-        const { code, output } = await capture('npm', args, { holdFor, cwd: NODE24 });
-        if (code !== 0)
-          throw new SetupFailure(`${output}\n\nnpm ci failed in tools/node24. Fix the cause above, then run it again.`);
-        writeFileSync(NODE24_STAMP, node24Stamp());
-      });
-    });
-  }
+  await ensurePackages({ folder: NODE24, lock: 'node24', what: 'the MCP conformance suite' });
   const bin = (name) => join(NODE24, 'node_modules', '.bin', name);
   return { node: bin('node'), conformance: bin('conformance'), inspector: bin('mcp-inspector') };
 }

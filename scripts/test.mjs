@@ -109,6 +109,8 @@ async function main() {
     counts.failed += 1;
     return reportFailure(error);
   }
+  // Hundreds of processes are started, all of the same few files.
+  env.NODE_COMPILE_CACHE ??= join(TOP, 'node_modules', '.cache', 'sallyport-compiled');
   stopWithChild();
   await step('build', build);
   if (filters.length === 0) {

