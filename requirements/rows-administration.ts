@@ -45,4 +45,14 @@ export const ROWS_ADMINISTRATION: readonly Requirement[] = [
     ],
     mutants: ['refused-logins-fill-the-audit'],
   },
+  {
+    id: 'ADM4',
+    says: "A role's password hides a change of the policy from workers for a second at most, and what it writes over the version of a lane is put right or stops the lane.",
+    tests: [
+      test('src/worker/policy-cache.test.ts', 'hides a newer policy for a second at most'),
+      test('src/worker/policy-cache.test.ts', 'a policy that cannot be confirmed is not used'),
+      test('test/redis/policy-lanes.test.ts', 'is put right by the next reap, and one that may be real stays'),
+    ],
+    mutants: ['lanes-hide-the-policy', 'overwritten-lanes-stay'],
+  },
 ];

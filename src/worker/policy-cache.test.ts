@@ -5,11 +5,14 @@ import { createPolicyCache } from './policy-cache.ts';
 
 const recordOf = (version: number): PolicyRecord => ({ version, policy: CLOSED_POLICY });
 
+const readNewerPolicy = async (): Promise<undefined> => undefined;
+
 /** Reads that the test answers, in the order they were made. */
-function heldReads(): { reads: Deferred<PolicyRecord>[]; readPolicy: () => Promise<PolicyRecord> } {
+function heldReads() {
   const reads: Deferred<PolicyRecord>[] = [];
   return {
     reads,
+    readNewerPolicy,
     readPolicy() {
       const read = deferred<PolicyRecord>();
       reads.push(read);
@@ -33,7 +36,7 @@ describe('policy cache', () => {
 
   it('a newer version than the known one is read by whoever needs it', async () => {
     let version = 1;
-    const cache = createPolicyCache({ readPolicy: async () => recordOf(version) });
+    const cache = createPolicyCache({ readPolicy: async () => recordOf(version), readNewerPolicy });
     expect((await cache.atLeast(1)).version).toBe(1);
     version = 2;
     expect((await cache.atLeast(1)).version).toBe(1);
@@ -41,7 +44,7 @@ describe('policy cache', () => {
   });
 
   it('a record behind its lane means that the store was replaced', async () => {
-    const cache = createPolicyCache({ readPolicy: async () => recordOf(3) });
+    const cache = createPolicyCache({ readPolicy: async () => recordOf(3), readNewerPolicy });
     await expect(cache.atLeast(4)).rejects.toMatchObject({ code: 'STORE_REPLACED' });
     expect((await cache.atLeast(3)).version).toBe(3);
   });
@@ -66,5 +69,35 @@ describe('policy cache', () => {
     const next = cache.atLeast(1);
     store.reads[1]!.resolve(recordOf(1));
     expect((await next).version).toBe(1);
+  });
+
+  it('a lane that was set back hides a newer policy for a second at most', async () => {
+    let [version, now, asked] = [1, 0, 0];
+    const store = {
+      readPolicy: async () => recordOf(version),
+      readNewerPolicy: async ({ after }: { after: number }) => {
+        asked += 1;
+        return version > after ? recordOf(version) : undefined;
+      },
+    };
+    const cache = createPolicyCache(store, () => now);
+    await cache.atLeast(1);
+    version = 2;
+    now = 999;
+    expect(cache.atLeast(1)).toMatchObject({ version: 1 });
+    now = 1000;
+    expect(await Promise.all([cache.atLeast(1), cache.atLeast(1)])).toMatchObject([{ version: 2 }, { version: 2 }]);
+    now = 1999;
+    expect(cache.atLeast(1)).toMatchObject({ version: 2 });
+    expect(asked).toBe(1);
+  });
+
+  it('a policy that cannot be confirmed is not used', async () => {
+    let now = 0;
+    const away = async (): Promise<never> => Promise.reject(new Error('gone'));
+    const cache = createPolicyCache({ readPolicy: async () => recordOf(1), readNewerPolicy: away }, () => now);
+    await cache.atLeast(1);
+    now = 1000;
+    await expect(cache.atLeast(1)).rejects.toThrow('gone');
   });
 });

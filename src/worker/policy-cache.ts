@@ -3,10 +3,26 @@ import type { PolicyRecord } from '../domain/policy.ts';
 import type { PolicySource } from '../ports/plane.ts';
 import type { PolicyStore } from '../ports/policy-store.ts';
 
+/**
+ * The version that comes with a delivery is a field of its lane, and on Redis every client's password can write it. So the record itself,
+ * which only operators can write, is looked at too: a lane that was set back hides a pause for no longer than this.
+ */
+const CONFIRMED_FOR_MS = 1000;
+
 /** Keeps the newest policy read. Which version is needed comes with every delivery, so nothing depends on being told of a change. */
-export function createPolicyCache(store: Pick<PolicyStore, 'readPolicy'>): PolicySource {
+export function createPolicyCache(
+  store: Pick<PolicyStore, 'readPolicy' | 'readNewerPolicy'>,
+  now: () => number = () => performance.now(),
+): PolicySource {
   let known: PolicyRecord | undefined;
+  let confirmedAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<PolicyRecord> | undefined;
+  let confirming: Promise<PolicyRecord> | undefined;
+
+  function keep(found: PolicyRecord | undefined, askedAt: number): void {
+    if (found !== undefined && (known === undefined || found.version > known.version)) known = found;
+    confirmedAt = Math.max(confirmedAt, askedAt);
+  }
 
   /** Shared by whoever comes while it is under way. */
   function read(): Promise<PolicyRecord> {
@@ -17,8 +33,9 @@ export function createPolicyCache(store: Pick<PolicyStore, 'readPolicy'>): Polic
   async function readUntil(version: number): Promise<PolicyRecord> {
     // A read that was under way may have begun before the version was written; the next one has not.
     for (let attempt = 0; attempt < 2 && (known === undefined || known.version < version); attempt += 1) {
-      const found = await read();
-      if (known === undefined || found.version > known.version) known = found;
+      const isOwn = reading === undefined;
+      const askedAt = now();
+      keep(await read(), isOwn ? askedAt : Number.NEGATIVE_INFINITY);
     }
     if (known === undefined || known.version < version) {
       // The lanes are told after the record is written; a record behind its lane was replaced.
@@ -28,7 +45,22 @@ export function createPolicyCache(store: Pick<PolicyStore, 'readPolicy'>): Polic
     return known;
   }
 
+  function confirm(after: PolicyRecord): Promise<PolicyRecord> {
+    const askedAt = now();
+    confirming ??= store
+      .readNewerPolicy({ after: after.version })
+      .then((newer) => {
+        keep(newer, askedAt);
+        return known ?? after;
+      })
+      .finally(() => (confirming = undefined));
+    return confirming;
+  }
+
   return {
-    atLeast: (version) => (known !== undefined && known.version >= version ? known : readUntil(version)),
+    atLeast(version) {
+      if (known === undefined || known.version < version) return readUntil(version);
+      return now() - confirmedAt < CONFIRMED_FOR_MS ? known : confirm(known);
+    },
   };
 }

@@ -14,21 +14,19 @@ import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
 import { forgetPool } from './private-pools.ts';
 import type { RedisContext } from './redis-context.ts';
 
+/** Versions that operators cannot have written since a failover or a backup. */
+const FAR_AHEAD = 1_000_000;
 /** How often the catalog's sequence is looked at while somebody watches. */
 const WATCH_EVERY_MS = 500;
 
 export function createPolicyStore(context: RedisContext): PolicyStore & { repairLanes(): Promise<void> } {
   const key = context.deployment.policy;
-  /** The version all lanes are known to have. */
-  let repaired = 0;
+  const laneNumbers = Array.from({ length: context.lanes }, (_, lane) => lane);
 
-  async function tellLanes(version: number): Promise<void> {
-    for (let lane = 0; lane < context.lanes; lane += 1) {
-      await context.fcall('advance_policy', {
-        keys: { meta: context.lane(lane).meta },
-        args: { incarnation: context.incarnation, version },
-      });
-    }
+  /** `overwritten`: the version of the lane that was written by hand, and has to give way. */
+  async function tellLane(lane: number, version: number, overwritten = ''): Promise<void> {
+    const keys = { meta: context.lane(lane).meta };
+    await context.fcall('advance_policy', { keys, args: { incarnation: context.incarnation, version, overwritten } });
   }
 
   async function readPolicy(): Promise<PolicyRecord> {
@@ -55,15 +53,28 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
       });
       const version = asNumber(asList(answer)[1]);
       if (wordOf(answer) !== 'WRITTEN') return { kind: 'conflict', version };
-      await tellLanes(version);
+      for (const lane of laneNumbers) await tellLane(lane, version);
       return { kind: 'written', version };
     },
-    /** A writer that died between the record and the lanes leaves lanes behind; whoever comes next finishes its work. */
+    /**
+     * A writer that died between the record and the lanes leaves lanes behind, and a client's password can write what it likes into a
+     * lane. What is no number, or far ahead of a record that was read later, was written by hand. A lane that is a little ahead stays: the
+     * record may have gone back in a failover, and then no call may run under it.
+     */
     async repairLanes() {
-      const version = await context.command('HGET', key, 'version');
-      if (version === null || asNumber(version) === repaired) return;
-      await tellLanes(asNumber(version));
-      repaired = asNumber(version);
+      const found = await Promise.all(
+        laneNumbers.map((lane) => context.command('HGET', context.lane(lane).meta, 'policyVersion')),
+      );
+      const written = await context.command('HGET', key, 'version');
+      if (written === null) return;
+      const version = asNumber(written);
+      const wrong = laneNumbers.filter((lane) => String(found[lane]) !== String(version));
+      await Promise.all(
+        wrong.map((lane) => {
+          const isByHand = !(Number(found[lane]) <= version + FAR_AHEAD);
+          return tellLane(lane, version, isByHand ? String(found[lane]) : '');
+        }),
+      );
     },
   };
 }
