@@ -24,6 +24,14 @@ export const FRONT: readonly Mutant[] = [
     caughtBy: [{ file: CONNECTIONS_TEST, title: 'a socket with more is cut' }],
   },
   {
+    id: 'requests-ahead-begin-together',
+    bug: 'The next request of every socket begins in one step of the event loop: whoever comes now waits for all of them.',
+    file: IN_TURN,
+    find: 'due.splice(0, BEGUN_AT_ONCE)',
+    replace: 'due.splice(0, BEGUN_AT_ONCE * 1e9)',
+    caughtBy: [{ file: CONNECTIONS_TEST, title: 'begin few at a time' }],
+  },
+  {
     id: 'cut-sockets-are-parsed-on',
     bug: 'What was read of a socket is parsed to its end although the socket was cut.',
     file: IN_TURN,

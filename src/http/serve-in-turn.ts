@@ -11,6 +11,8 @@ interface Turns {
 
 /** Requests that a client may send ahead on one socket, before it has read the answers. A socket with more of them is cut. */
 export const MAX_REQUESTS_AHEAD = 64;
+/** Of all sockets together. */
+const BEGUN_AT_ONCE = 4;
 
 /**
  * Serves one request of a socket at a time: the next one begins when the answer before it was handed to the operating system.
@@ -19,6 +21,9 @@ export const MAX_REQUESTS_AHEAD = 64;
  */
 export function serveInTurn(listener: RequestListener): RequestListener {
   const sockets = new WeakMap<Socket, Turns>();
+  /** Sockets whose next request has its turn, the one that waits longest first. */
+  const due: Turns[] = [];
+  let isScheduled = false;
 
   function turnsOf(socket: Socket): Turns {
     const known = sockets.get(socket);
@@ -34,10 +39,26 @@ export function serveInTurn(listener: RequestListener): RequestListener {
     turns.isBusy = true;
     outgoing.once('close', () => {
       if (turns.waiting.length === 0) turns.isBusy = false;
-      // Other sockets get their turn first: one client's requests, one after the other, would keep everybody waiting.
-      else setImmediate(() => beginNext(turns));
+      else {
+        due.push(turns);
+        scheduleDue();
+      }
     });
     listener(incoming, outgoing);
+  }
+
+  /** What was sent ahead waits for what comes now: a step of the event loop begins few of these, however many sockets have some. */
+  function beginDue(): void {
+    isScheduled = false;
+    const now = due.splice(0, BEGUN_AT_ONCE);
+    scheduleDue();
+    for (const turns of now) beginNext(turns);
+  }
+
+  function scheduleDue(): void {
+    if (isScheduled || due.length === 0) return;
+    isScheduled = true;
+    setImmediate(beginDue);
   }
 
   function beginNext(turns: Turns): void {

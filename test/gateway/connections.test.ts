@@ -208,6 +208,27 @@ describe('requests that are sent ahead on one socket', () => {
   });
 });
 
+describe('requests that many sockets have sent ahead', () => {
+  it('begin few at a time, so that a request that comes now is not behind them', async () => {
+    server = await new HeldServer({ max: 100 }).start();
+    const sockets = 40;
+    // The first answer of each is held; all of them end in one step.
+    for (let at = 0; at < sockets; at += 1) await server.open(get(`/first${at}`) + get('/ahead'));
+    const first = await Promise.all(Array.from({ length: sockets }, (_, at) => server!.outgoingOf(`/first${at}`)));
+    const aheadNow = (): number => server!.begun.filter(({ path }) => path === '/ahead').length;
+    const closed = first.map((outgoing) => once(outgoing, 'close'));
+    for (const outgoing of first) outgoing.end('');
+    await Promise.all(closed);
+    const steps: number[] = [];
+    while (aheadNow() < sockets) {
+      const before = aheadNow();
+      await new Promise((resolve) => setImmediate(resolve));
+      steps.push(aheadNow() - before);
+    }
+    expect(Math.max(...steps)).toBeLessThanOrEqual(4);
+  });
+});
+
 describe('a socket that is cut', () => {
   it('costs no more: what was read of it before is not parsed', async () => {
     server = await new HeldServer().start();
