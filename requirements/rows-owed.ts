@@ -38,6 +38,7 @@ export const ROWS_OWED: readonly Requirement[] = [
         'of two requests that wait for the same one, the second waits for the first when that one has its answer',
       ),
       test('test/mcp/owed-calls.test.ts', 'when that answer is lost'),
+      test('test/mcp/owed-cancel.test.ts', 'a call whose cancellation came before it is not made'),
     ],
     mutants: [
       'taken-calls-stay-owed',
@@ -53,6 +54,7 @@ export const ROWS_OWED: readonly Requirement[] = [
       'requests-of-one-step-do-not-meet',
       'waiting-requests-go-on-together',
       'lost-answers-keep-their-calls',
+      'overtaken-calls-are-made',
     ],
   },
   {

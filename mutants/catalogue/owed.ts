@@ -50,6 +50,14 @@ export const OWED: readonly Mutant[] = [
     caughtBy: [{ file: EMBEDDED, title: 'an open request of the same gateway is not owed' }],
   },
   {
+    id: 'overtaken-calls-are-made',
+    bug: 'A call whose cancellation came before it is made: its client has sent it again, and it is made twice.',
+    file: 'src/mcp/inbound/sessions-of-2025.ts',
+    find: 'if (named !== undefined && !session.open.has(named)) session.overtaken.add(named);',
+    replace: 'void named;',
+    caughtBy: [{ file: CANCEL, title: 'a call whose cancellation came before it is not made' }],
+  },
+  {
     id: 'parallel-requests-take-each-other',
     bug: 'A request that came before its twin was told to come back takes that call: of two intended calls one is made.',
     file: 'src/stores/redis/functions/hold-owed.lua',

@@ -75,11 +75,12 @@ export async function serveGateway(options: ServeOptions): Promise<ServedGateway
 
   function serve(incoming: IncomingMessage, outgoing: ServerResponse): void {
     setSecurityHeaders(outgoing);
+    const cameAt = performance.now();
     const requestId = randomId();
     outgoing.setHeader('sallyport-request', requestId);
     const verdict = guard(incoming);
     const address = verdict.kind === 'admitted' ? verdict.request.address : verdict.address;
-    const facts = { requestId, address };
+    const facts = { requestId, address, cameAt };
     // Before the request is forgotten: the line names its owner.
     accessLog.follow(incoming, outgoing, facts);
     inFlight.add(incoming, outgoing);

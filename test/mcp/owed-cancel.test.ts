@@ -10,6 +10,7 @@ import { runCli } from '../cli/run-cli.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
 import { connectPlain, ERAS, idOf, isPending, type Era, type PlainClient, type ToolCall } from './owed-clients.ts';
 import { isTaken, untilEntry } from './owed-entries.ts';
+import { send } from './wire.ts';
 
 const OPERATOR: Principal = { kind: 'operator', name: 'root' };
 const MODULES = fileURLToPath(new URL('../fixtures/owed', import.meta.url));
@@ -82,6 +83,28 @@ it('a call that its own request called off is made anew by the repeat', async ()
   expect([isPending(repeat), earlierOf(repeat), idOf(repeat) === idOf(first)]).toEqual([true, undefined, false]);
   expect((await questions(text)).map(({ state }) => state).toSorted()).toEqual(['cancelled', 'pending']);
   await client.close();
+});
+
+it('a call whose cancellation came before it is not made, and the same call again is the only one', async () => {
+  const text = 'overtaken';
+  const token = (await plane.token()).text;
+  const session: Record<string, string> = {};
+  const post = (message: object) =>
+    send(plane.url, token, { headers: session, body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
+  const begun = await post({
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'desk', version: '1' } },
+  });
+  session['mcp-session-id'] = begun.headers.get('mcp-session-id')!;
+  session['mcp-protocol-version'] = '2025-11-25';
+  await post({ method: 'notifications/initialized' });
+  await post({ method: 'notifications/cancelled', params: { requestId: 1 } });
+  const overtaken = await post({ id: 1, method: 'tools/call', params: letter(text) });
+  expect([overtaken.status, overtaken.body.error?.message]).toEqual([400, expect.stringContaining('cancelled before')]);
+  const repeat = await post({ id: 2, method: 'tools/call', params: letter(text) });
+  expect(repeat.status).toBe(200);
+  expect(await questions(text)).toHaveLength(1);
 });
 
 it('a form that a requester declines on a repeat ends the call, and asks nothing else', async () => {

@@ -64,7 +64,7 @@ export async function stageMcp(
       const { incoming, outgoing } = bindings as HttpBindings;
       const sent = new Promise<Sent>((resolve) => whenSent(incoming, outgoing, resolve));
       void sent.then((how) => stops.onSent(how));
-      return endpoint.fetch(request, bearer, sent);
+      return endpoint.fetch(request, bearer, { sent, cameAt: performance.now() });
     },
   });
   await new Promise<void>((resolve) => server.once('listening', resolve));

@@ -27,7 +27,7 @@ function answer({ log, owned }: ReturnType<typeof startLog>, path: string, isOwn
   const incoming = { url: path, method: 'GET', socket: { destroyed: false } } as IncomingMessage;
   const outgoing = Object.assign(new EventEmitter(), { statusCode: 200 });
   if (isOwned) owned.add(incoming);
-  log.follow(incoming, outgoing as unknown as ServerResponse, { requestId: 'r', address: '10.0.0.1' });
+  log.follow(incoming, outgoing as unknown as ServerResponse, { requestId: 'r', address: '10.0.0.1', cameAt: 0 });
   outgoing.emit('finish');
   outgoing.emit('close');
 }

@@ -34,9 +34,15 @@ export interface GatewayParts {
   readonly readiness: () => Readiness;
 }
 
+/** A request and what became of its response: whether all of it was written, or its connection ended first. */
+export interface Exchange {
+  /** By `performance.now()`. */
+  readonly cameAt: number;
+  readonly sent: Promise<'finished' | 'closed'>;
+}
+
 export interface McpEndpoint {
-  /** `sent`: whether all of the response was written, or its connection ended first. */
-  fetch(request: Request, auth: Authenticated, sent: Promise<'finished' | 'closed'>): Promise<Response>;
+  fetch(request: Request, auth: Authenticated, exchange: Exchange): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -91,7 +97,7 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
       await readJsonBytes(context.env.incoming);
       const { incoming, outgoing } = context.env;
       const sent = new Promise<'finished' | 'closed'>((resolve) => whenSent(incoming, outgoing, resolve));
-      return mcp.fetch(context.req.raw, context.get('auth'), sent);
+      return mcp.fetch(context.req.raw, context.get('auth'), { sent, cameAt: factsOf(incoming).cameAt });
     });
   }
   // Only what no route before it has answered gets here.

@@ -4,6 +4,8 @@ import type { IncomingMessage } from 'node:http';
 export interface RequestFacts {
   readonly requestId: string;
   readonly address: string;
+  /** By `performance.now()`. */
+  readonly cameAt: number;
 }
 
 const facts = new WeakMap<IncomingMessage, RequestFacts>();

@@ -56,8 +56,9 @@ export type OnceAnswer = Pursued & { readonly earlier?: EarlierCall | undefined 
 export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
   const { home, peer, session, ctx, method, params, wish } = asked;
   const { signal, unlink } = linkAbort(ctx.mcpReq.signal, home);
-  const owed = new OwedRequest(peer.sent?.(ctx.mcpReq.id, signal), signal);
-  const request: OwnRequest = { ...asked, signal, owed, cameAt: performance.now() };
+  const exchange = peer.exchange?.(ctx.mcpReq.id, signal);
+  const owed = new OwedRequest(exchange?.sent, signal);
+  const request: OwnRequest = { ...asked, signal, owed, cameAt: exchange?.cameAt ?? performance.now() };
   let round: Answered | undefined;
   try {
     const pursued = await pursueCall({

@@ -9,7 +9,7 @@ import { buildServer } from './build-server.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcMessage } from './json-rpc.ts';
 import { createMcpHome, type McpCaller, type McpHome } from './mcp-home.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
-import type { Sent } from './owed-request.ts';
+import type { Exchange } from './owed-request.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { readMessage } from './read-message.ts';
 import { createSessionsOf2025 } from './sessions-of-2025.ts';
@@ -23,10 +23,10 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface McpEndpoint {
   /**
-   * One HTTP request of a bearer whose token, Host and Origin were checked. `sent` tells what became of the response. Without it, every
+   * One HTTP request of a bearer whose token, Host and Origin were checked. `exchange` tells what became of the response. Without it, every
    * response counts as written once it was returned: a call whose client had gone by then is not owed.
    */
-  fetch(request: Request, bearer: McpBearer, sent?: Promise<Sent>): Promise<Response>;
+  fetch(request: Request, bearer: McpBearer, exchange?: Exchange): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -43,9 +43,9 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
     request: Request,
     bearer: McpBearer,
     message: JsonRpcMessage,
-    sent: Promise<Sent> | undefined,
+    exchange: Exchange | undefined,
   ): Promise<Response> {
-    const caller: McpCaller = { bearer, era: '2026', sent: () => sent };
+    const caller: McpCaller = { bearer, era: '2026', exchange: () => exchange };
     const refused = await checkHeadersOfTool(home, caller, message, request.headers);
     if (refused !== undefined) return refused;
     const listens = message['method'] === 'subscriptions/listen';
@@ -80,13 +80,13 @@ export function createMcpEndpoint(plane: McpPlane): McpEndpoint {
   }
 
   return {
-    async fetch(request, bearer, sent) {
+    async fetch(request, bearer, exchange) {
       if (request.method !== 'POST') return withoutBody(request, bearer);
       const read = await readMessage(request);
       if (read.kind === 'rejected') return read.response;
       return isOf2025(request, read.message)
-        ? sessions.fetch(request, bearer, read.message, sent)
-        : serve2026(request, bearer, read.message, sent);
+        ? sessions.fetch(request, bearer, read.message, exchange)
+        : serve2026(request, bearer, read.message, exchange);
     },
     async close() {
       home.stop();

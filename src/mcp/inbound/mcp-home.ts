@@ -5,7 +5,7 @@ import type { SessionHandle } from '../../domain/session.ts';
 import type { JsonRpcId } from './json-rpc.ts';
 import type { McpBearer, McpPlane } from './mcp-plane.ts';
 import { createOwedCalls, type OwedCalls } from './owed-calls.ts';
-import type { Sent } from './owed-request.ts';
+import type { Exchange } from './owed-request.ts';
 import { sealKeyOf } from './seal-key.ts';
 import { createSeals, type Seals } from './sealed-state.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
@@ -24,8 +24,8 @@ export interface McpCaller {
   readonly runName?: string;
   /** 2025: URIs of resources whose changes the session hears of. */
   readonly subscriptions?: Set<string>;
-  /** What becomes of the response to one of its requests. Undefined where that cannot be seen. A cancelled request has no response. */
-  sent?(requestId: JsonRpcId, cancelled: AbortSignal): Promise<Sent> | undefined;
+  /** One of its requests, and what becomes of the response. Undefined where that cannot be seen. A cancelled request has no response. */
+  exchange?(requestId: JsonRpcId, cancelled: AbortSignal): Exchange | undefined;
 }
 
 /** With what its client said that it can do. */

@@ -4,6 +4,13 @@ import type { EarlierCall, HeldCall, Holding } from './owed-calls.ts';
 /** What became of the response to a request: all of it was written, or its connection ended first. */
 export type Sent = 'finished' | 'closed';
 
+/** One request and its response, as the transport sees them. */
+export interface Exchange {
+  /** When the request came, by `performance.now()`. */
+  readonly cameAt: number;
+  readonly sent: Promise<Sent>;
+}
+
 /**
  * The entries of one request among the calls owed, from the first to the answer. A response that ends before there is an answer was
  * lost, however it ended, and so is one that its client cancels: what the request holds is owed from that moment, while its call may

@@ -1,10 +1,12 @@
 import { WebStandardStreamableHTTPServerTransport, type Server } from '@modelcontextprotocol/server';
+import { isJsonObject } from '../../domain/json.ts';
 import { randomId } from '../../wire/ids.ts';
 import { buildServer } from './build-server.ts';
 import { idOf, rejectMessage, RPC, type JsonRpcId, type JsonRpcMessage } from './json-rpc.ts';
 import type { McpHome } from './mcp-home.ts';
 import type { McpBearer } from './mcp-plane.ts';
-import type { Sent } from './owed-request.ts';
+import type { Exchange } from './owed-request.ts';
+import { OvertakenRequests } from './overtaken-requests.ts';
 import type { ToolChange, WatchTools } from './tool-changes.ts';
 import { whenDone } from './when-done.ts';
 
@@ -13,8 +15,9 @@ interface LiveSession {
   readonly bearerId: string;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  /** Requests that have no answer yet: an id means one of them at a time. With what becomes of their responses. */
-  readonly open: Map<JsonRpcId, Promise<Sent> | undefined>;
+  /** Requests that have no answer yet: an id means one of them at a time. */
+  readonly open: Map<JsonRpcId, Exchange | undefined>;
+  readonly overtaken: OvertakenRequests;
   readonly subscriptions: ReadonlySet<string>;
   expires: NodeJS.Timeout;
   close(): void;
@@ -26,7 +29,7 @@ export interface SessionsOf2025 {
     request: Request,
     bearer: McpBearer,
     message: JsonRpcMessage | undefined,
-    sent?: Promise<Sent>,
+    exchange?: Exchange,
   ): Promise<Response>;
   close(): Promise<void>;
 }
@@ -51,8 +54,8 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
     const id = randomId() + randomId();
     const subscriptions = new Set<string>();
     const open: LiveSession['open'] = new Map();
-    const sent = (requestId: JsonRpcId): Promise<Sent> | undefined => open.get(requestId);
-    const server = buildServer(home, { bearer, era: '2025', runName: id, subscriptions, sent });
+    const exchange = (requestId: JsonRpcId): Exchange | undefined => open.get(requestId);
+    const server = buildServer(home, { bearer, era: '2025', runName: id, subscriptions, exchange });
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
     const close = (): void => {
       const isFirst = sessions.delete(id);
@@ -68,6 +71,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
       transport,
       server,
       open,
+      overtaken: new OvertakenRequests(),
       subscriptions,
       expires,
       close,
@@ -108,7 +112,7 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
   }
 
   return {
-    async fetch(request, bearer, message, sent) {
+    async fetch(request, bearer, message, exchange) {
       const id = request.headers.get(SESSION_HEADER);
       if (id === null) {
         if (message?.['method'] === 'initialize') return initialize(request, bearer, message);
@@ -124,7 +128,14 @@ export function createSessionsOf2025(home: McpHome, watchTools: WatchTools): Ses
       if (asked !== undefined) {
         if (session.open.has(asked))
           return rejectMessage(400, RPC.invalidRequest, 'id: a request with it has no answer yet.', { id: asked });
-        session.open.set(asked, sent);
+        if (session.overtaken.take(asked))
+          return rejectMessage(400, RPC.invalidRequest, 'id: this request was cancelled before it came.', {
+            id: asked,
+          });
+        session.open.set(asked, exchange);
+      } else if (message?.['method'] === 'notifications/cancelled') {
+        const named = cancelledBy(message);
+        if (named !== undefined && !session.open.has(named)) session.overtaken.add(named);
       }
       const response = await session.transport.handleRequest(request, { parsedBody: message });
       if (asked !== undefined && !response.ok) session.open.delete(asked);
@@ -145,6 +156,11 @@ function tell({ server, subscriptions }: LiveSession, change: Exclude<ToolChange
 /** Undefined for whatever is no request. */
 function requestIdOf(message: JsonRpcMessage | undefined): JsonRpcId | undefined {
   return message !== undefined && 'method' in message ? (idOf(message) ?? undefined) : undefined;
+}
+
+function cancelledBy({ params }: JsonRpcMessage): JsonRpcId | undefined {
+  const id = isJsonObject(params) ? params['requestId'] : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }
 
 function watchAnswers({ transport, open, expires }: LiveSession): void {

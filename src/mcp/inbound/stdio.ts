@@ -22,9 +22,12 @@ export function serveMcpOnStdio(plane: McpPlane, bearer: McpBearer): StdioEndpoi
   const served = serveStdio(
     ({ era }) => {
       const subscriptions = new Set<string>();
-      const sent: McpCaller['sent'] = (requestId, cancelled) => wire.sent(requestId, cancelled);
+      const exchange: McpCaller['exchange'] = (requestId, cancelled) => ({
+        cameAt: performance.now(),
+        sent: wire.sent(requestId, cancelled),
+      });
       const caller: McpCaller =
-        era === 'modern' ? { bearer, era: '2026', sent } : { bearer, era: '2025', subscriptions, sent };
+        era === 'modern' ? { bearer, era: '2026', exchange } : { bearer, era: '2025', subscriptions, exchange };
       const server = buildServer(home, caller);
       const stop = watchTools(caller, (change) => {
         const told =
