@@ -14,6 +14,7 @@ export const ROWS_SHARES: readonly Requirement[] = [
       ...onBothStores('ask refuses a subject above its pending questions'),
       ...onBothStores('ask refuses what would exceed the parked or the live bytes'),
       test(GATEWAY, 'fills its own share: its next question is refused with the reason, and others go on'),
+      test('test/gateway/live-feed.test.ts', 'do not hide those of another'),
     ],
     mutants: [
       'live-share-ignored',
@@ -21,6 +22,7 @@ export const ROWS_SHARES: readonly Requirement[] = [
       'retained-share-ignored',
       'pending-share-ignored',
       'embedded-parked-share-ignored',
+      'questions-of-one-hide-the-others',
     ],
   },
   {

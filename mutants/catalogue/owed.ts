@@ -286,8 +286,8 @@ export const OWED: readonly Mutant[] = [
     id: 'older-builds-lose-owed-calls',
     bug: 'What a process of the build before lets go of expires at once, and its repeat is a second effect.',
     file: 'src/stores/redis/functions/release-owed.lua',
-    find: "to == 'owed-for' and",
-    replace: "to ~= 'gone' and",
+    find: "to == 'owed' and math.max(",
+    replace: "to == 'never' and math.max(",
     caughtBy: [{ file: OLDER, title: 'what it lets go of without a lifetime' }],
   },
   {

@@ -78,4 +78,12 @@ export const SHARES: readonly Mutant[] = [
     replace: 'binding,',
     caughtBy: [{ file: GATEWAY, title: 'makes a short list of questions' }],
   },
+  {
+    id: 'questions-of-one-hide-the-others',
+    bug: 'Two hundred questions of one subject hide all others from the events, asked and decided.',
+    file: 'src/gateway/follow/live-feed.ts',
+    find: 'const LISTED_QUESTIONS = 5000;',
+    replace: 'const LISTED_QUESTIONS = 200;',
+    caughtBy: [{ file: 'test/gateway/live-feed.test.ts', title: 'do not hide those of another' }],
+  },
 ];

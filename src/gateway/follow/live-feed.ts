@@ -44,7 +44,9 @@ export interface Joined {
 }
 
 const LISTED_CALLS = 500;
-const LISTED_APPROVALS = 200;
+/** Several times what one subject can have: the questions of one must not hide those of another. */
+const LISTED_QUESTIONS = 5000;
+const LISTED_DECISIONS = 200;
 /** Workers and statistics: every so many looks. */
 const SELDOM = 4;
 
@@ -67,7 +69,7 @@ export class LiveFeed {
   readonly #waiting = new Map<(event: FeedEvent) => void, () => void>();
   /** What listeners know already; undefined: not looked at yet. */
   #calls: Map<string, string> | undefined = undefined;
-  #approvals: Map<string, string> | undefined = undefined;
+  #approvals: Map<ApprovalId, string> | undefined = undefined;
   #workers: string | undefined = undefined;
   #statistics: string | undefined = undefined;
 
@@ -197,12 +199,16 @@ export class LiveFeed {
   }
 
   async #lookAtApprovals(): Promise<void> {
-    const standings = await this.#needs.store.listApprovalStates({ limit: LISTED_APPROVALS });
+    const { store } = this.#needs;
+    const pending = await store.listApprovalStates({ state: 'pending', limit: LISTED_QUESTIONS });
+    const decided = await store.listApprovalStates({ skip: pending.length, limit: LISTED_DECISIONS });
+    // One that was decided in between is in both lists: the later one counts.
+    const standings = [...pending, ...decided];
     const before = this.#approvals;
     this.#approvals = new Map(standings.map(({ id, state, votes }) => [id, `${state} ${votes}`]));
     if (before === undefined) return;
     // The list has the newest of those that are decided first; who listens wants them in the order in which they happened.
-    for (const { id } of standings.toReversed()) {
+    for (const id of [...this.#approvals.keys()].toReversed()) {
       if (before.get(id) !== this.#approvals.get(id)) this.#tell({ topic: 'approvals', approvalId: id });
     }
   }
