@@ -14,6 +14,13 @@ const session = await client.openSession({
 // #endregion
 show('session until', new Date(session.expiresAt).getFullYear() > 2000);
 
+// #region unattended
+const night = await client.openSession({ subject: 'ada', agent: 'reporter', unattended: true });
+// Or one run of a session; its other runs stay attended.
+const nightRun = await client.openRun(session, { unattended: true });
+// #endregion
+show('unattended', (await client.call(night, 'dice.roll', {})).kind, nightRun.run.startsWith('unattended-'));
+
 // #region key
 const first = await client.call(session, 'dice.roll', { sides: 20 }, { key: 'message-4711/roll-1' });
 const again = await client.call(session, 'dice.roll', { sides: 20 }, { key: 'message-4711/roll-1' });

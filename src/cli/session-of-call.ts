@@ -14,7 +14,7 @@ export function readKnownSession(options: Readonly<Record<string, unknown>>): Kn
   const file = (options['sessionFile'] as string | undefined) ?? (process.env[FILE_ENV] || undefined);
   const text = file === undefined ? process.env[TEXT_ENV] || undefined : readSecretFile(file);
   if (text === undefined) return undefined;
-  for (const name of ['subject', 'agent', 'tenant', 'platform', 'channel']) {
+  for (const name of ['subject', 'agent', 'tenant', 'platform', 'channel', 'unattended']) {
     if (options[name] !== undefined)
       throw usage(`--${name} cannot be used with a session; the session says who calls.`);
   }

@@ -1,5 +1,6 @@
 import type { CallRecord } from '../domain/call.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import { whyUnattended } from '../domain/unattended.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
 import { showDuration } from './duration.ts';
 import type { Terminal } from './terminal.ts';
@@ -10,6 +11,10 @@ export interface ShownCall extends Omit<CallRecord, 'outcome'> {
 
 export function toShownCall({ outcome, ...record }: CallRecord): ShownCall {
   return outcome === undefined ? record : { ...record, outcome: decodeOutcome(outcome) };
+}
+
+function describeUnattended({ identity, run }: ShownCall): string | undefined {
+  return whyUnattended({}, identity, run);
 }
 
 /** Everything an operator wants to know about one call, a fact per line. */
@@ -28,6 +33,7 @@ export function showCall(terminal: Terminal, call: ShownCall, now: number): void
     ['agent', identity.agent],
     ['from', place.length === 0 ? undefined : place.join(' / ')],
     ['session', call.session],
+    ['unattended', describeUnattended(call)],
     ['pool', call.pool],
     ['accepted', at(call.acceptedAt)],
     ['deadline', at(call.deadline)],

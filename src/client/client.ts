@@ -40,8 +40,8 @@ export interface Client extends Surfaces {
   touchSession(session: SessionId): Promise<'touched' | 'ended'>;
   /** With all sessions that it delegated to. Their queued calls end `denied`. */
   revokeSession(session: SessionId, actor?: Actor): Promise<'revoked' | 'unknown'>;
-  /** A fresh run in the same session. Throws RUNS_FULL when it has 1,000 open ones. */
-  openRun(session: SessionHandle): Promise<SessionHandle>;
+  /** A fresh run in the same session; all runs of an unattended session are unattended. Throws RUNS_FULL when it has 1,000 open ones. */
+  openRun(session: SessionHandle, options?: OpenRunOptions): Promise<SessionHandle>;
   /** Its queued calls end `denied`, new ones are refused; the session and its other runs live on. Ending it again changes nothing. */
   endRun(session: SessionId, run: RunId, actor?: Actor): Promise<void>;
   /**
@@ -77,6 +77,11 @@ export interface Client extends Surfaces {
   /** Diagnostic events of the calls made here. Those of their execution are told by the workers. */
   readonly events: EventSource;
   close(): Promise<void>;
+}
+
+export interface OpenRunOptions {
+  /** No person watches this run: a call in it that a person would be asked about ends at once with APPROVAL_DENIED_AT_ONCE. */
+  readonly unattended?: boolean;
 }
 
 export interface ClientSettings {
@@ -309,8 +314,8 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
     openSession: (options, actor = settings.actor) => openSession(store, options, actor),
     touchSession: (session) => store.touchSession(session),
     revokeSession: (session, actor = settings.actor) => store.revokeSession({ session, actor }),
-    async openRun(session) {
-      const run: RunId = newRunId();
+    async openRun(session, { unattended = false } = {}) {
+      const run: RunId = newRunId({ unattended });
       const answer = await store.openRun({ session: session.id, run });
       if (answer === 'ended') throw planeError('SESSION_INVALID', { problem: 'it has ended' });
       if (answer === 'full') throw planeError('RUNS_FULL', { limit: MAX_RUNS });

@@ -5,6 +5,7 @@ import type { Identity, Session, SessionEnding } from '../domain/session.ts';
 import type { OpenSessionRequest } from '../ports/session-store.ts';
 import { partialStore } from '../../test/support/sample-call.ts';
 import { sha256 } from '../wire/digest.ts';
+import { newRunId } from '../wire/ids.ts';
 import { openSession, type OpenSessionOptions } from './open-session.ts';
 
 /** Sessions as a store keeps them: the identity and the digest of the token. */
@@ -54,6 +55,28 @@ describe('openSession', () => {
     const step = await open('step', { delegatedBy: main });
     expect(identityOf(main.id)).toMatchObject({ agent: 'main', delegators: ['boss'] });
     expect(identityOf(step.id)).toMatchObject({ agent: 'step', delegators: ['main', 'boss'] });
+  });
+
+  it('an unattended session has unattended delegates, and so has an unattended run', async () => {
+    const { open, identityOf } = stage();
+    const night = await open('night', { unattended: true });
+    expect(identityOf(night.id)).toMatchObject({ unattended: true });
+    const day = await open('day', { unattended: false });
+    expect(identityOf(day.id)).not.toHaveProperty('unattended');
+    const asked = { delegatedBy: night, unattended: false };
+    expect(identityOf((await open('step', asked)).id)).toMatchObject({ unattended: true });
+    const run = newRunId({ unattended: true });
+    expect(identityOf((await open('step', { delegatedBy: { ...day, run } })).id)).toMatchObject({ unattended: true });
+    expect(identityOf((await open('step', { delegatedBy: day })).id)).not.toHaveProperty('unattended');
+  });
+
+  it('what is neither true nor false is not taken for attended', async () => {
+    const { open, opened } = stage();
+    for (const unattended of ['true', 1, null]) {
+      const given = { unattended } as unknown as Partial<OpenSessionOptions>;
+      await expect(open('main', given)).rejects.toEqual(refused('unattended must be true or false'));
+    }
+    expect(opened.size).toBe(0);
   });
 
   it.each<SessionEnding>(['expired', 'revoked', 'unknown'])(

@@ -2,18 +2,21 @@ import type { Actor } from '../domain/actor.ts';
 import { agentsOf } from '../domain/agent.ts';
 import { planeError } from '../domain/errors.ts';
 import { DELEGATOR_ENDED, type Identity, type SessionHandle } from '../domain/session.ts';
+import { isUnattendedRun } from '../domain/unattended.ts';
 import type { Store } from '../ports/store.ts';
 import { sha256 } from '../wire/digest.ts';
 import { hasLoneSurrogate } from '../wire/json-rules.ts';
 import { newRunId, newSessionId, newToken } from '../wire/ids.ts';
 
-export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegators'> {
+export interface OpenSessionOptions extends Omit<Identity, 'tenant' | 'delegators' | 'unattended'> {
   readonly tenant?: string;
   /**
    * The session of the agent that delegates: the new one, for the same subject, holds at most what that agent and those before it hold,
-   * and ends with it.
+   * and ends with it. It is unattended if that session is, or if `run` is an unattended run.
    */
-  readonly delegatedBy?: Pick<SessionHandle, 'id' | 'token'>;
+  readonly delegatedBy?: Pick<SessionHandle, 'id' | 'token'> & Partial<Pick<SessionHandle, 'run'>>;
+  /** No person watches: a call that a person would be asked about ends at once with APPROVAL_DENIED_AT_ONCE. For all its runs. */
+  readonly unattended?: boolean;
   /** Default one hour. */
   readonly lifetimeMs?: number;
   /** Without a call or a touch for so long it ends. Default: its lifetime. */
@@ -25,6 +28,7 @@ const MOST_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
 const FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'platform'] as const;
 const LONGEST = 256;
 const MOST_DELEGATORS = 8;
+const UNATTENDED = { unattended: true } as const;
 
 /** For the trusted side only: whoever opens a session decides who the calls are made for. */
 export async function openSession(
@@ -74,7 +78,9 @@ async function withDelegators(
   if (delegators.length > MOST_DELEGATORS) {
     throw planeError('SESSION_INVALID', { problem: `agents may delegate at most ${MOST_DELEGATORS} times in a row` });
   }
-  return { ...identity, delegators };
+  // A delegate holds at most what its delegator holds: it cannot ask a person where the delegator could not.
+  const isUnattended = parent.identity.unattended === true || isUnattendedRun(delegatedBy.run ?? '');
+  return { ...identity, delegators, ...(isUnattended ? UNATTENDED : {}) };
 }
 
 function toIdentity(options: OpenSessionOptions): Identity {
@@ -93,7 +99,11 @@ function toIdentity(options: OpenSessionOptions): Identity {
     }
     identity[field] = value;
   }
-  return identity as unknown as Identity;
+  const { unattended = false } = given;
+  // Anything else might be meant as a yes, and ignored it would be a no.
+  if (typeof unattended !== 'boolean')
+    throw planeError('SESSION_INVALID', { problem: 'unattended must be true or false' });
+  return { ...(identity as unknown as Identity), ...(unattended ? UNATTENDED : {}) };
 }
 
 function hasControlCharacter(text: string): boolean {

@@ -115,6 +115,8 @@ export interface AdministrativeFacts {
   readonly delegatedBy?: string;
   /** How many sessions a revocation ended: the session and those that it delegated to. */
   readonly sessions?: number;
+  /** The token that was made opens unattended sessions only. */
+  readonly unattended?: true;
 }
 
 /**

@@ -20,6 +20,8 @@ export interface GatewayToken {
   readonly identity?: Identity;
   /** `TENANT/SUBJECT` an approver decides as. Absent: as an operator, who may decide every question. */
   readonly decidesAs?: string;
+  /** Every session that it opens is unattended, whatever the request says. Its bearer cannot take that back. */
+  readonly unattended?: true;
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly revokedAt?: number;
@@ -44,7 +46,7 @@ const IDENTITY_FIELDS = ['tenant', 'subject', 'agent', 'channel', 'space', 'plat
 
 /** Why such a token must not be made, for who asked. A token that says more than its scopes mean would be misread by somebody. */
 export function findTokenProblem(token: NewToken, lifetimeMs: number): string | undefined {
-  const { id, name, scopes, identity, decidesAs } = token;
+  const { id, name, scopes, identity, decidesAs, unattended } = token;
   if (!ID.test(id)) return 'its id must be 16 characters of a-z and 2-7';
   if (!PLAIN.test(name) || name.length > TOKEN_LIMITS.nameLength) {
     return `its name must be 1 to ${TOKEN_LIMITS.nameLength} characters without control characters`;
@@ -58,7 +60,11 @@ export function findTokenProblem(token: NewToken, lifetimeMs: number): string | 
   }
   const { mostLifetimeMs } = TOKEN_LIMITS;
   if (!(lifetimeMs >= 1 && lifetimeMs <= mostLifetimeMs)) return `its lifetime must be 1 to ${mostLifetimeMs} ms`;
-  return findIdentityProblem(identity) ?? findPrincipalProblem(scopes, decidesAs);
+  return (
+    findIdentityProblem(identity) ??
+    findPrincipalProblem(scopes, decidesAs) ??
+    findUnattendedProblem(scopes, unattended)
+  );
 }
 
 function findIdentityProblem(identity: Identity | undefined): string | undefined {
@@ -71,8 +77,19 @@ function findIdentityProblem(identity: Identity | undefined): string | undefined
     }
   }
   if (identity.tenant.includes('/')) return 'a tenant has no slash';
+  if (identity.unattended !== undefined) return 'the token itself is unattended, not its identity';
   // Agents delegate by sessions, which end with their delegator; a token would outlive it.
   return identity.delegators === undefined ? undefined : 'a token has no delegators';
+}
+
+function findUnattendedProblem(scopes: readonly TokenScope[], unattended: unknown): string | undefined {
+  if (unattended === undefined) return undefined;
+  if (unattended !== true) return 'unattended is true, or left out';
+  if (!scopes.includes('agent') && !scopes.includes('sessions')) {
+    return 'only a token with the scope agent or sessions is unattended';
+  }
+  // An admin can make a token that is attended, so the mark would promise a bound that is not there.
+  return scopes.includes('admin') ? 'a token with the scope admin cannot be unattended' : undefined;
 }
 
 function findPrincipalProblem(scopes: readonly TokenScope[], decidesAs: string | undefined): string | undefined {

@@ -12,6 +12,8 @@ export interface Identity {
   readonly platform?: string;
   /** Agents this one acts for, the nearest first: it holds at most what each of them holds. */
   readonly delegators?: readonly string[];
+  /** The session was opened unattended: its calls are denied at once where a person would be asked. Never taken back. */
+  readonly unattended?: true;
 }
 
 /** A tool that another one offered to a run. Ids only: what they mean is looked up when it is asked for. */

@@ -5,6 +5,7 @@ export type { Approver } from '../client/approver.ts';
 export type { CallAnswer, CallInput, CallOptions, Client, RedirectTarget } from '../client/client.ts';
 export type { Decision } from '../client/decide-request.ts';
 export type { Grants } from '../client/grants.ts';
+export type { OpenRunOptions } from '../client/client.ts';
 export type { OpenSessionOptions } from '../client/open-session.ts';
 export type { SessionToolkit } from '../client/session-toolkits.ts';
 export type {

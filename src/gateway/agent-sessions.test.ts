@@ -25,6 +25,7 @@ function recordingClient() {
   const revoked: string[] = [];
   const ended = new Set<string>();
   const endedRuns: string[] = [];
+  const openedRuns: (boolean | undefined)[] = [];
   let runs = 0;
   const client: SessionClient = {
     async openSession(options) {
@@ -32,7 +33,8 @@ function recordingClient() {
       const id = `session${opened.length}` as SessionId;
       return { id, token: 'secret', run: `first of ${id}` as RunId, expiresAt: 0 };
     },
-    async openRun(session) {
+    async openRun(session, options) {
+      openedRuns.push(options?.unattended);
       if (ended.has(session.id)) throw planeError('SESSION_INVALID', { problem: 'it has ended' });
       runs += 1;
       return { ...session, run: `run${runs}` as RunId };
@@ -44,7 +46,7 @@ function recordingClient() {
       return 'revoked';
     },
   };
-  return { client, opened, revoked, ended, endedRuns };
+  return { client, opened, revoked, ended, endedRuns, openedRuns };
 }
 
 const ANSWERED: CallAnswer = {
@@ -63,6 +65,23 @@ describe('agent sessions', () => {
     expect(new Set(all.map(({ id, run }) => `${id} ${run}`))).toEqual(new Set(['session1 first of session1']));
     expect(opened).toMatchObject([IDENTITY]);
     expect((await sessions.handleOf(agent({ id: 'token2' }))).id).toBe('session2');
+  });
+
+  it('open unattended sessions for an unattended token, and an unattended run for a name that says so', async () => {
+    const { client, opened, openedRuns } = recordingClient();
+    const sessions = createAgentSessions(client);
+    await sessions.handleOf(agent({ unattended: true }));
+    expect(opened).toMatchObject([{ ...IDENTITY, unattended: true }]);
+    const plain = agent({ id: 'token2' });
+    // Not the run that the session was opened with: that one has no mark.
+    expect(await runOf(sessions.handleOf(plain, 'unattended-nightly'))).toBe('run1');
+    expect(await runOf(sessions.handleOf(plain, 'by day'))).toBe('first of session2');
+    expect(await runOf(sessions.handleOf(plain, 'unattended-nightly'))).toBe('run1');
+    expect(openedRuns).toEqual([true]);
+    expect(opened[1]).not.toHaveProperty('unattended');
+    const id = `unattended-${'a'.repeat(22)}`;
+    const bearer = agent({ via: 'session', session: { id: 's' as SessionId, token: 't' } });
+    expect(await runOf(sessions.handleOf({ ...bearer, id: 's' }, id))).toBe(id);
   });
 
   it('revoke a session whose token was revoked while it was opened, and give it to nobody', async () => {

@@ -4,6 +4,7 @@ import { planeError } from '../domain/errors.ts';
 import type { RunId, SessionId } from '../domain/ids.ts';
 import { mayOpenNextRun } from '../domain/session-ended.ts';
 import type { SessionHandle } from '../domain/session.ts';
+import { isUnattendedRun } from '../domain/unattended.ts';
 import type { Store } from '../ports/store.ts';
 import type { Authenticated } from './authenticated.ts';
 import { openForToken } from './open-for-token.ts';
@@ -15,7 +16,7 @@ import { openForToken } from './open-for-token.ts';
 export interface AgentSessions {
   /**
    * The session of this bearer, and its run of this name (loop detection looks at one run at a time). Without a name: one run that is
-   * replaced after it was idle for a while. The bearer of a session may also name a run by the id it got. Throws a PlaneError if the
+   * replaced after it was idle for a while. A run whose name begins with `unattended-` is opened unattended. The bearer of a session may also name a run by the id it got. Throws a PlaneError if the
    * bearer is no agent or its session has ended.
    */
   handleOf(bearer: Authenticated, runName?: string): Promise<SessionHandle>;
@@ -75,7 +76,7 @@ const TOUCH_MS = 2000;
 const MOST_BEARERS = 10_000;
 const MOST_RUNS = 64;
 const RUN_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
-const RUN_ID = /^[A-Za-z0-9_-]{22}$/;
+const RUN_ID = /^(?:unattended-)?[A-Za-z0-9_-]{22}$/;
 /** No name can be empty. */
 const UNNAMED = '';
 
@@ -140,9 +141,13 @@ export function createAgentSessions(client: SessionClient, settings: AgentSessio
     const handle = await session;
     const raced = runs.get(name);
     if (raced !== undefined && raced !== known) return raced.run;
-    const isFirst = bearer.via !== 'session' && !from.isFirstRunTaken;
-    from.isFirstRunTaken = true;
-    const run = isFirst ? Promise.resolve(handle.run) : client.openRun(handle).then((opened) => opened.run);
+    const unattended = isUnattendedRun(name);
+    // The run that a session is opened with has no mark.
+    const isFirst = bearer.via !== 'session' && !from.isFirstRunTaken && !unattended;
+    if (!unattended) from.isFirstRunTaken = true;
+    const run = isFirst
+      ? Promise.resolve(handle.run)
+      : client.openRun(handle, { unattended }).then((opened) => opened.run);
     runs.set(name, { run, usedAt: now() });
     if (isOver) releaseQuietly(from, known);
     if (runs.size > MOST_RUNS) {

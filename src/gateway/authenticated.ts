@@ -13,6 +13,8 @@ export interface Authenticated {
   /** Whom calls are made for; there exactly with the scope `agent`. */
   readonly identity?: Identity;
   readonly decidesAs?: string;
+  /** Every session that is opened for this bearer is unattended. */
+  readonly unattended?: true;
   readonly expiresAt: number;
   /** Who it is for the audit, where no token proved it: the user who started `sallyport mcp`. */
   readonly actor?: Actor;

@@ -19,7 +19,9 @@ export async function openForToken(
   options: OpenSessionOptions,
 ): Promise<SessionHandle> {
   const actor = actorOf(bearer);
-  const handle = await client.openSession(options, actor);
+  // The request can make a session unattended, and never attended where the token says otherwise.
+  const wanted = bearer.unattended === true ? { ...options, unattended: true } : options;
+  const handle = await client.openSession(wanted, actor);
   const { lifetimeMs = DEFAULT_LIFETIME_MS } = options;
   const noted = await tokens?.noteTokenSession({ id: bearer.id, session: handle.id, lifetimeMs });
   if (noted !== 'ended') return handle;

@@ -51,10 +51,10 @@ export function recordOfLogin(request: RecordLoginRequest): AdministrativeRecord
   return { event, detail: detailOf(request, {}, detail) };
 }
 
-type TokenFacts = Pick<GatewayToken, 'id' | 'name' | 'scopes' | 'identity'>;
+type TokenFacts = Pick<GatewayToken, 'id' | 'name' | 'scopes' | 'identity' | 'unattended'>;
 
 function recordAbout(
-  { id, name, scopes, identity }: Partial<TokenFacts>,
+  { id, name, scopes, identity, unattended }: Partial<TokenFacts>,
   event: AdministrativeEvent,
   who: Administered,
   detail?: string,
@@ -64,6 +64,7 @@ function recordAbout(
     ...(id === undefined ? {} : { token: id }),
     ...(typeof name === 'string' ? { tokenName: cut(name, AUDIT_LIMITS.nameLength) } : {}),
     ...(Array.isArray(scopes) ? { scopes } : {}),
+    ...(unattended === true ? { unattended } : {}),
   };
   return { event, detail: detailOf(who, facts, detail), ...(identity === undefined ? {} : { identity }) };
 }

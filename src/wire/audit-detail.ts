@@ -3,7 +3,7 @@ import type { Outcome } from '../domain/outcome.ts';
 import { takeBytes } from './byte-slab.ts';
 import { decodeAll, encode } from './message-pack.ts';
 
-type Shape = 'text' | 'number' | 'texts';
+type Shape = 'text' | 'number' | 'texts' | 'true';
 
 export const FACTS: Record<keyof AuditFacts, Shape> = {
   parent: 'text',
@@ -38,6 +38,7 @@ export const FACTS: Record<keyof AuditFacts, Shape> = {
   expiresAt: 'number',
   delegatedBy: 'text',
   sessions: 'number',
+  unattended: 'true',
 };
 export const FACT_NAMES = Object.keys(FACTS) as (keyof AuditFacts)[];
 const PAYLOAD_NAMES = ['arguments', 'detail', 'comment'] as const satisfies readonly (keyof AuditPayload)[];
@@ -90,6 +91,7 @@ function mergeMaps(bytes: Uint8Array): Record<string, unknown> | undefined {
 
 function hasShape(value: unknown, shape: Shape): boolean {
   if (shape === 'text') return typeof value === 'string';
+  if (shape === 'true') return value === true;
   if (shape === 'number') return Number.isSafeInteger(value);
   return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
 }

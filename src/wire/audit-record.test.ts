@@ -81,7 +81,7 @@ describe('an audit record', () => {
       Object.fromEntries(
         (names as typeof FACT_NAMES).map((name) => [
           name,
-          FACTS[name] === 'number' ? 3 : FACTS[name] === 'texts' ? ['x'] : name,
+          { number: 3, texts: ['x'], true: true, text: name }[FACTS[name]],
         ]),
       );
     const facts = factsOf(FACT_NAMES.filter((name) => !ADMINISTRATIVE.includes(name)));
@@ -93,6 +93,7 @@ describe('an audit record', () => {
       space: 'p',
       platform: 'q',
       delegators: ['d'],
+      unattended: true,
     });
     const whole = chainEntry(
       { ...ENTRY, approval: 'ap', grant: 'gr', identity, detail: encode(facts) } as typeof ENTRY,

@@ -58,7 +58,7 @@ function recordOf(
   entry: Entry,
   store: string,
   payload: string,
-): Record<Exclude<keyof AuditRecord, keyof AdministrativeFacts>, unknown> {
+): Record<Exclude<keyof AuditRecord, Exclude<keyof AdministrativeFacts, keyof Identity>>, unknown> {
   const { facts } = readAuditDetail(entry.detail);
   const identity = JSON.parse(entry.identity!) as Identity;
   return {
@@ -103,6 +103,7 @@ function recordOf(
     tenant: identity.tenant,
     tool: entry.tool,
     toolDigest: facts.toolDigest,
+    unattended: identity.unattended,
     version: 1,
   };
 }
@@ -154,6 +155,7 @@ function administrativeRecordOf(entry: Entry, store: string, payload: string): R
     tenant: identity.tenant,
     token: facts.token,
     tokenName: facts.tokenName,
+    unattended: identity.unattended ?? facts.unattended,
     version: 1,
     via: facts.via,
   };

@@ -9,6 +9,7 @@ import {
   type SessionId,
   type WorkerId,
 } from '../domain/ids.ts';
+import { UNATTENDED_RUN } from '../domain/unattended.ts';
 import { agentsTag, keyDigest, keyOfAgents, laneOf, sha256, subjectScope, TAG_LENGTH } from './digest.ts';
 
 const ID_BYTES = 16;
@@ -122,7 +123,12 @@ function scopeOf(session: SessionId): SessionScope | undefined {
   return scope;
 }
 
-export const newRunId = (): RunId => randomId() as RunId;
+interface RunIdOptions {
+  readonly unattended?: boolean;
+}
+
+export const newRunId = ({ unattended = false }: RunIdOptions = {}): RunId =>
+  `${unattended ? UNATTENDED_RUN : ''}${randomId()}` as RunId;
 export const newCallerId = (): CallerId => randomId() as CallerId;
 /** A digest: names of pools are shown to operators, and a caller's id opens its replies. */
 export const privatePoolOf = (callerId: CallerId): string => privatePool(sha256(callerId).slice(0, 32));

@@ -92,6 +92,43 @@ describe.each(['embedded', 'redis'] as const)('who decides and who opens session
     expect(await decide(await ask(stranger), both)).toEqual({ status: 200 });
   });
 
+  it('nobody is asked by an unattended token, session or run, and no request of the bearer makes one attended', async () => {
+    const night = await gateway.makeToken({ name: 'night', scopes: ['agent', 'sessions'], unattended: true });
+    const opens = await gateway.makeToken({ name: 'opens', scopes: ['sessions'] });
+    const open = async (token: MadeToken, unattended: boolean): Promise<{ text: string; id: string; run: string }> => {
+      const json = { subject: 'nina', agent: 'assistant', unattended };
+      const opened = (await (await gateway.request('/v1/sessions', { method: 'POST', token, json })).json()) as {
+        bearer: string;
+        id: string;
+        run: string;
+      };
+      return { ...opened, text: opened.bearer };
+    };
+    const bearer = ({ text }: { readonly text: string }) => ({ authorization: `Bearer ${text}` });
+    const attended = await open(opens, false);
+    const runs = `/v1/sessions/${attended.id}/runs?unattended=true`;
+    const inRun = await gateway.request(runs, { method: 'POST', headers: bearer(attended) });
+    const { run } = (await inRun.json()) as { run: string };
+    const callers: [string, Record<string, string>][] = [
+      ['token', bearer(night)],
+      ['session of the token', bearer(await open(night, false))],
+      ['session', bearer(await open(opens, true))],
+      ['named run', { ...bearer(attended), 'sallyport-run': 'unattended-nightly' }],
+      ['opened run', { ...bearer(attended), 'sallyport-run': run }],
+    ];
+    for (const [which, headers] of callers) {
+      const json = { tool: 'basic.echo', arguments: { text: `please, ${which}` }, waitMs: 20_000 };
+      const answer = await gateway.request('/v1/calls', { method: 'POST', headers, json });
+      const { outcome } = (await answer.json()) as { outcome?: { error?: { code: string } } };
+      expect([which, outcome?.error?.code]).toEqual([which, 'APPROVAL_DENIED_AT_ONCE']);
+    }
+    await expectOthersMay(await ask(attended));
+    const me = (await (await gateway.request('/v1/me', { token: night })).json()) as object;
+    expect(me).toMatchObject({ unattended: true });
+    const asAdmin = { name: 'x', scopes: ['sessions', 'admin'], unattended: true };
+    expect((await gateway.request('/v1/tokens', { method: 'POST', token: admin, json: asAdmin })).status).toBe(400);
+  });
+
   it('an admin that calls tools does not decide for its own subject either', async () => {
     const all = await gateway.makeToken({
       name: 'all',

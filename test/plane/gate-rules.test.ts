@@ -167,6 +167,25 @@ describe.each(BACKENDS)('rules on %s', (backend) => {
     expect(sentLetters(plane, 'ask by a robot')).toEqual([]);
   });
 
+  it('in an unattended session, in its delegates and in an unattended run, deny at once what they would ask about', async () => {
+    const night = await plane.client.openSession({ subject: 'alice', agent: 'worker', unattended: true });
+    const delegate = await plane.client.openSession({ subject: 'alice', agent: 'helper', delegatedBy: night });
+    const run = await plane.client.openRun(session, { unattended: true });
+    const delegateOfRun = await plane.client.openSession({ subject: 'alice', agent: 'helper', delegatedBy: run });
+    for (const caller of [night, await plane.client.openRun(night), delegate, run, delegateOfRun]) {
+      const answer = await plane.client.call(caller, 'desk.send', letter(plane, 'ask at night'), { waitMs: 10_000 });
+      if (answer.kind !== 'settled') throw new Error(`${answer.kind}: a person was asked`);
+      expect(answer.outcome).toMatchObject({ ...NOT_RUN, error: { code: 'APPROVAL_DENIED_AT_ONCE' } });
+      const why = caller.run === run.run ? 'the run is unattended' : 'the session is unattended';
+      expect(answer.outcome.error?.facts).toMatchObject({ reason: why });
+    }
+    expect((await callFor(plane, night, 'desk.send', letter(plane, 'plain at night'))).kind).toBe('ok');
+    // The other runs of the session are attended.
+    const asked = await send('ask by day');
+    await decide(plane, asked.approval, 'deny');
+    expect(sentLetters(plane, 'ask at night')).toEqual([]);
+  });
+
   it('do not ask a third time what was denied twice in the run, but ask about another call, and in another run', async () => {
     for (let round = 0; round < 2; round += 1) {
       const parked = await send('ask thrice');

@@ -8,6 +8,7 @@ export interface TokenWish {
   readonly scopes: readonly TokenScope[];
   readonly identity?: Partial<Identity>;
   readonly decidesAs?: string;
+  readonly unattended?: true;
   readonly lifetimeMs?: number;
 }
 
@@ -27,6 +28,7 @@ export async function createToken(store: Store, wish: TokenWish): Promise<MadeTo
     scopes,
     identity,
     decidesAs,
+    unattended,
     lifetimeMs = 60 * 60 * 1000,
   } = wish;
   const { id, text, secretDigest } = newTokenText();
@@ -37,6 +39,7 @@ export async function createToken(store: Store, wish: TokenWish): Promise<MadeTo
       scopes,
       ...(scopes.includes('agent') ? { identity: { ...SOMEBODY, ...identity } } : {}),
       ...(decidesAs === undefined ? {} : { decidesAs }),
+      ...(unattended === undefined ? {} : { unattended }),
     },
     secretDigest,
     lifetimeMs,

@@ -29,6 +29,7 @@ interface CallFlags {
   readonly tenant?: string;
   readonly platform?: string;
   readonly channel?: string;
+  readonly unattended?: boolean;
   readonly answers?: string;
   readonly state?: string;
   readonly key?: string;
@@ -51,6 +52,7 @@ export function callCommand(): Command {
     .addOption(new SingleOption('--tenant <name>', 'the tenant of the subject (default: default)'))
     .addOption(new SingleOption('--platform <name>', 'the platform the session is on, such as console in dev'))
     .addOption(new SingleOption('--channel <name>', 'its channel there: what tools send goes to it'))
+    .addOption(new Option('--unattended', 'no person watches: what would ask one is denied at once'))
     .addOption(
       new SingleOption('--session-file <path>', 'call with this session instead, as `sessions open --out` wrote it'),
     )
@@ -118,6 +120,7 @@ function openSession(client: Client, flags: CallFlags): Promise<KnownSession> {
     ...(flags.tenant === undefined ? {} : { tenant: flags.tenant }),
     ...(flags.platform === undefined ? {} : { platform: flags.platform }),
     ...(flags.channel === undefined ? {} : { channel: flags.channel }),
+    ...(flags.unattended === true ? { unattended: true } : {}),
     lifetimeMs: Math.max(SESSION_MS, (flags.deadline ?? 0) + SESSION_MS),
   });
 }

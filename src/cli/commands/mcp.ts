@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { connect } from '../../compose/connect.ts';
 import { hasCalls } from '../../compose/has-calls.ts';
 import { openStore } from '../../compose/open-store.ts';
@@ -23,6 +23,7 @@ interface McpFlags {
   readonly agent?: string;
   readonly subject?: string;
   readonly tenant?: string;
+  readonly unattended?: boolean;
 }
 
 export function mcpCommand(): Command {
@@ -31,11 +32,12 @@ export function mcpCommand(): Command {
     .addOption(new SingleOption('--agent <name>', 'the agent whose tools are served'))
     .addOption(new SingleOption('--subject <name>', 'who calls are made for (default: local)'))
     .addOption(new SingleOption('--tenant <name>', 'the tenant of the subject (default: default)'))
+    .addOption(new Option('--unattended', 'no person watches: what would ask one is denied at once'))
     .action(action(serve));
 }
 
 async function serve(context: CommandContext): Promise<void> {
-  const { agent, subject = 'local', tenant = 'default' } = context.options as McpFlags;
+  const { agent, subject = 'local', tenant = 'default', unattended } = context.options as McpFlags;
   if (agent === undefined) throw usage('Which agent?', 'Name it: sallyport mcp --agent NAME');
   const loaded = context.loadConfig();
   const { config } = loaded;
@@ -57,6 +59,7 @@ async function serve(context: CommandContext): Promise<void> {
     name: 'stdio',
     scopes: new Set(['agent']),
     identity: { tenant, subject, agent },
+    ...(unattended === true ? { unattended } : {}),
     expiresAt: Date.now() + LIFETIME_MS,
     actor: cliActor(),
   };

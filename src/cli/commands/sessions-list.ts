@@ -20,7 +20,7 @@ export function sessionsListCommand(): Command {
           if (sessions.length === 0) return terminal.note('There is no session.');
           const now = await store.now();
           terminal.printTable(
-            ['SESSION', 'SUBJECT', 'AGENT', 'TENANT', 'LAST USED', 'OPENED BY', 'STATE'],
+            ['SESSION', 'SUBJECT', 'AGENT', 'TENANT', 'LAST USED', 'OPENED BY', 'ATTENDED', 'STATE'],
             sessions.map((session) => [
               session.id,
               session.identity.subject,
@@ -28,6 +28,7 @@ export function sessionsListCommand(): Command {
               session.identity.tenant,
               `${showDuration(now - session.lastSeenAt)} ago`,
               session.openedBy?.by ?? 'unknown',
+              session.identity.unattended === true ? 'unattended' : '',
               stateOf(session, now),
             ]),
           );

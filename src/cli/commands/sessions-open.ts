@@ -1,5 +1,5 @@
 import { closeSync, writeFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { openSession, type OpenSessionOptions } from '../../client/open-session.ts';
 import { cliActor } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
@@ -20,6 +20,7 @@ export function sessionsOpenCommand(): Command {
     .addOption(
       new SingleOption('--idle <duration>', 'when it ends without a call (default: its lifetime)', readDuration),
     )
+    .addOption(new Option('--unattended', 'no person watches: what would ask one is denied at once'))
     .addOption(
       new SingleOption('--out <path>', 'write it to a new file that only you can read, instead of printing it'),
     )
@@ -39,6 +40,7 @@ export function sessionsOpenCommand(): Command {
             agent: identity.agent ?? 'cli',
             ...(lifetime === undefined ? {} : { lifetimeMs: lifetime }),
             ...(idle === undefined ? {} : { idleMs: idle }),
+            ...(options['unattended'] === true ? { unattended: true } : {}),
           };
           const session = await openSession(store, wanted, cliActor());
           if (file === undefined) return terminal.printJson(session);

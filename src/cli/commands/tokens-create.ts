@@ -41,6 +41,7 @@ export function tokensCreateCommand(): Command {
     .addOption(
       new SingleOption('--decides-as <who>', 'with --scope approver: only what TENANT/SUBJECT may decide', readSubject),
     )
+    .addOption(new Option('--unattended', 'with --scope agent or sessions: every session that it opens is unattended'))
     .addOption(new SingleOption('--expires <duration>', 'when it ends (default: 30d, at most 366d)', readLifetime))
     .addOption(
       new SingleOption('--out <path>', 'write it to a new file that only you can read, instead of printing it'),
@@ -97,8 +98,14 @@ function readSubject(text: string): string {
   return text.includes('/') ? text : `default/${text}`;
 }
 
+interface TokenFlags {
+  readonly scope?: TokenScope[];
+  readonly decidesAs?: string;
+  readonly unattended?: boolean;
+}
+
 function readToken(id: string, name: string, options: CommandContext['options']): NewToken {
-  const { scope: scopes, decidesAs } = options as { scope?: TokenScope[]; decidesAs?: string };
+  const { scope: scopes, decidesAs, unattended } = options as TokenFlags;
   if (scopes === undefined) throw usage(`Say what it may do: --scope ${TOKEN_SCOPES.join('|')}`);
   if (decidesAs !== undefined && !scopes.includes('approver')) throw usage('--decides-as goes with --scope approver.');
   const given = IDENTITY.filter((field) => options[field] !== undefined);
@@ -114,5 +121,6 @@ function readToken(id: string, name: string, options: CommandContext['options'])
     scopes,
     ...(isAgent ? { identity: identity as Identity } : {}),
     ...(decidesAs === undefined ? {} : { decidesAs }),
+    ...(unattended === true ? { unattended } : {}),
   };
 }

@@ -35,10 +35,11 @@ export function tokensListCommand(): Command {
     );
 }
 
-/** Whom it calls for, and as whom it decides. */
-function describeBearer({ identity, decidesAs }: GatewayToken): string {
+/** Whom it calls for, as whom it decides, and whether its sessions are unattended. */
+function describeBearer({ identity, decidesAs, unattended }: GatewayToken): string {
   const calls = identity === undefined ? [] : [`${identity.agent} for ${identity.tenant}/${identity.subject}`];
-  return [...calls, ...(decidesAs === undefined ? [] : [`decides as ${decidesAs}`])].join('; ');
+  const decides = decidesAs === undefined ? [] : [`decides as ${decidesAs}`];
+  return [...calls, ...decides, ...(unattended === true ? ['unattended'] : [])].join('; ');
 }
 
 function stateOf({ revokedAt, expiresAt }: GatewayToken, now: number): Cell {

@@ -1,22 +1,28 @@
-import { agentsOf } from '../../domain/agent.ts';
 import { DENIED_RESULT, type RunHistory } from '../../domain/attempt.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Identity } from '../../domain/session.ts';
+import { whyUnattended } from '../../domain/unattended.ts';
 import { codeOf } from '../../wire/history.ts';
 
 /** So often the same was denied in a run, and nobody is asked again. */
 const DENIALS_ENOUGH = 2;
 const DENIED = codeOf(DENIED_RESULT);
 
-/** Why nobody needs to be asked about a call with this signature; undefined when somebody does. */
+/** Whose call it is: its identity, and the run it is made in. */
+interface Caller {
+  readonly identity: Identity;
+  readonly run: string;
+}
+
+/** Why no person is asked about a call with this signature; undefined when a person must be asked. */
 export function deniedAtOnce(
-  { unattended }: Pick<Policy, 'unattended'>,
-  identity: Identity,
+  policy: Pick<Policy, 'unattended'>,
+  { identity, run }: Caller,
   history: RunHistory,
   raw: string,
 ): string | undefined {
-  const agent = unattended === undefined ? undefined : agentsOf(identity).find((name) => unattended.includes(name));
-  if (agent !== undefined) return `agent ${agent} runs unattended`;
+  const unattended = whyUnattended(policy, identity, run);
+  if (unattended !== undefined) return unattended;
   const own = codeOf(raw);
   let denials = 0;
   for (let index = 0; index < history.length; index += 1) {

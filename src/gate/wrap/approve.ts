@@ -26,7 +26,7 @@ export async function approve(
   const { tool } = call;
   const askedAt = performance.now();
   const question = writeQuestion(call, asks, canonical, policy.approvers ?? []);
-  const reason = deniedAtOnce(policy, call.identity, open.history, open.attempt.raw);
+  const reason = deniedAtOnce(policy, call, open.history, open.attempt.raw);
   const asked: AskedEnding =
     reason === undefined
       ? await ask(call, question, parts)

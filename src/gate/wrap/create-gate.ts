@@ -84,7 +84,14 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
     return {
       session,
       run: run.id ?? newRunId(),
-      identity: { tenant: 'default', subject: 'local', agent: 'local', ...options.identity, ...run.identity },
+      identity: {
+        tenant: 'default',
+        subject: 'local',
+        agent: 'local',
+        ...options.identity,
+        ...run.identity,
+        ...(run.unattended === true ? { unattended: true } : {}),
+      },
       memory: createRunMemory(memories.of(session)),
       trace: () => parseSafely(trace),
     };
@@ -144,7 +151,8 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
         checkWrapAllOptions(wrap);
         return wrapAll(tools, wrap, wrapOne);
       },
-      openRun,
+      // A run that an unattended one opens is unattended too.
+      openRun: (next) => (run.unattended === true ? openRun({ ...next, unattended: true }) : openRun(next)),
       health: () => set.health(),
       idle: (timeoutMs) => hooks.idle(timeoutMs),
     };

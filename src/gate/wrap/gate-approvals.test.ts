@@ -3,8 +3,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { approving, asking, before, plugin, refusalOf, wrapEcho } from '../../../test/support/gate-tools.ts';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { recordingNeeds } from '../../../test/support/sample-hooks.ts';
+import { createGate } from '../../compose/create-gate.ts';
 import { trouble } from '../../domain/errors.ts';
 import { endingOutcome, type ApprovalEnding } from '../approvals/endings.ts';
+import type { Gate } from './create-gate.ts';
 import type { GateApprover, GateQuestion } from './gate-parts.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -92,6 +94,24 @@ describe('approval of a gate', () => {
     const approver: GateApprover = { request: () => expect.fail('asked'), wait: noWait };
     const alone = wrapEcho({ hooks, approver, policy: { unattended: ['night'] }, identity: { agent: 'night' } });
     expect(await refusalOf(alone({}))).toMatchObject({ code: 'APPROVAL_DENIED_AT_ONCE' });
+  });
+
+  it('is not asked for in a run that was opened unattended, nor in runs that it opens', async () => {
+    const asked: GateQuestion[] = [];
+    const gate = createGate({ hooks: [plugin(asking())], approver: approving('allow-once', asked) });
+    const call = (run: Gate): Promise<unknown> =>
+      run.wrapTool({ execute: async (input: object) => input }, { id: 'box.echo' }).execute({});
+    const night = gate.openRun({ unattended: true });
+    for (const run of [night, night.openRun(), night.openRun({ unattended: false })]) {
+      const refusal = await refusalOf(call(run));
+      expect(refusal).toMatchObject({ code: 'APPROVAL_DENIED_AT_ONCE', kind: 'denied' });
+      expect((refusal as Error).message).toContain('the session is unattended');
+    }
+    expect(asked).toEqual([]);
+    await call(gate.openRun());
+    expect(asked).toHaveLength(1);
+    expect(() => gate.openRun({ unattended: 'yes' as never })).toThrow('unattended');
+    expect(() => gate.openRun({ identity: { unattended: true } as never })).toThrow('unattended');
   });
 
   it('that is denied at once is told as a no, like every other', async () => {

@@ -20,6 +20,9 @@ import type { ToolFacts } from './describe-tool.ts';
 import { PARAMETER_ORDERS, type ParameterOrder } from './entry-points.ts';
 import type { GateApprover, GatePolicy } from './gate-parts.ts';
 
+/** Whether it is attended is said for each run. */
+export type GateIdentity = Partial<Omit<Identity, 'unattended'>>;
+
 export interface GateOptions {
   /** Rules, loops and budgets, as in a policy file and checked like one. Loop detection is on without it, too. */
   readonly policy?: GatePolicy;
@@ -28,7 +31,7 @@ export interface GateOptions {
   /** Without it a call that somebody wants approved is denied. */
   readonly approver?: GateApprover;
   /** Whose calls they are, for hooks and rules. */
-  readonly identity?: Partial<Identity>;
+  readonly identity?: GateIdentity;
   readonly session?: string;
   /** With them hooks and rules for tools that are not there are refused, as a worker and `policy check` do. */
   readonly tools?: readonly (Pick<HookedTool, 'id'> & Partial<HookedTool>)[];
@@ -49,7 +52,9 @@ export interface RunOptions {
   readonly id?: string;
   /** A session that loop detection had to stop is watched more closely in its next runs. One per person or conversation. */
   readonly session?: string;
-  readonly identity?: Partial<Identity>;
+  readonly identity?: GateIdentity;
+  /** No person watches this run: the approver is not asked, and what would need a person ends with APPROVAL_DENIED_AT_ONCE. */
+  readonly unattended?: boolean;
   readonly trace?: TraceOfHost;
 }
 
@@ -70,7 +75,7 @@ const IDENTITY = [
   'space',
   'platform',
   'delegators',
-] satisfies (keyof Identity)[];
+] satisfies (keyof GateIdentity)[];
 const SUBSCRIPTION = [
   'listener',
   'kinds',
@@ -105,7 +110,13 @@ const IN_POLICY = Object.fromEntries(
   ['roles', 'rules', 'unmatched', 'approvers', 'loops', 'unattended'].map((name) => [name, `policy: { ${name} }`]),
 );
 
-const RUN: OptionTable<RunOptions> = { id, session: id, identity: membersOf(IDENTITY), trace };
+const RUN: OptionTable<RunOptions> = {
+  id,
+  session: id,
+  identity: membersOf(IDENTITY),
+  unattended: aBoolean,
+  trace,
+};
 
 const WRAP_ALL: OptionTable<WrapAllOptions> = {
   module: (value: unknown) =>

@@ -25,6 +25,7 @@ export const auditRecordSchema = z
     space: z.string().optional(),
     platform: z.string().optional(),
     delegators: z.array(z.string()).readonly().optional(),
+    unattended: z.literal(true).optional(),
     bodyDigest: z.string().optional(),
     payloadDigest: z.string(),
     approval: z.string().optional(),

@@ -70,8 +70,8 @@ function describeCall(record: CallRecord | undefined, audit: readonly AuditRecor
     ...(last === undefined ? undefined : rowOfRecord(last as never)),
     ...(record === undefined ? undefined : rowOfCall(record)),
   } as CallRow;
-  const { tenant, subject, agent, channel, space, platform, delegators } = record?.identity ?? last!;
-  const identity = { tenant, subject, agent, channel, space, platform, delegators };
+  const { tenant, subject, agent, channel, space, platform, delegators, unattended } = record?.identity ?? last!;
+  const identity = { tenant, subject, agent, channel, space, platform, delegators, unattended };
   return {
     ...row,
     state: record?.state ?? (ending === undefined ? 'queued' : 'settled'),

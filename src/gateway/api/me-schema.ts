@@ -8,6 +8,7 @@ export const meSchema = z
     scopes: z.array(z.enum(TOKEN_SCOPES)),
     identity: identitySchema.optional(),
     decidesAs: z.string().optional(),
+    unattended: z.literal(true).optional(),
     expiresAt: moment,
     gatewayId: z.string(),
     release: z.string(),

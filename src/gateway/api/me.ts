@@ -13,12 +13,13 @@ export function addMe(api: Api, { plane }: ApiNeeds): void {
       answers: { 200: { description: 'Who you are.', schema: meSchema } },
     },
     (context) => {
-      const { name, scopes, identity, decidesAs, expiresAt } = context.get('auth');
+      const { name, scopes, identity, decidesAs, unattended, expiresAt } = context.get('auth');
       const me: MeView = {
         name,
         scopes: [...scopes],
         ...(identity === undefined ? {} : { identity }),
         ...(decidesAs === undefined ? {} : { decidesAs }),
+        ...(unattended === undefined ? {} : { unattended }),
         expiresAt,
         gatewayId: plane.gatewayId,
         release: plane.operations.release,

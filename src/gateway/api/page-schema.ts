@@ -58,5 +58,7 @@ export const identitySchema = z
     space: z.string().optional(),
     platform: z.string().optional(),
     delegators: z.array(z.string()).readonly().optional(),
+    /** There where the session is unattended. */
+    unattended: z.literal(true).optional(),
   })
   .meta({ id: 'Identity' });

@@ -34,6 +34,8 @@ export const openSessionSchema = z
     platform: nameText.optional(),
     lifetimeMs: duration.optional(),
     idleMs: duration.optional(),
+    /** Where a person would be asked, its calls are denied at once. A session that an unattended token opens always is. */
+    unattended: z.boolean().optional(),
   })
   .meta({ id: 'OpenSession' });
 
@@ -42,4 +44,6 @@ export const openedSessionSchema = z
   .strictObject({ id: z.string(), run: z.string(), bearer: z.string(), expiresAt: moment })
   .meta({ id: 'OpenedSession' });
 export type OpenedSession = z.infer<typeof openedSessionSchema>;
+/** `unattended=true`: where a person would be asked, calls in the run are denied at once. */
+export const openRunQuery = z.strictObject({ unattended: z.enum(['true', 'false']).optional() });
 export const openedRunSchema = z.strictObject({ id: z.string(), run: z.string() }).meta({ id: 'OpenedRun' });

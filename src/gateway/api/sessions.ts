@@ -12,6 +12,7 @@ import { pageByCount } from './cursor.ts';
 import { PAGE_LIMITS } from './page-schema.ts';
 import {
   openedRunSchema,
+  openRunQuery,
   openedSessionSchema,
   openSessionSchema,
   sessionListQuery,
@@ -131,14 +132,16 @@ export function addSessions(api: Api, { plane }: ApiNeeds): void {
       tag: TAG,
       summary: 'Begin a run in a session; name it in the header Sallyport-Run of its calls',
       params,
+      query: openRunQuery,
       answers: { 201: { description: 'It is open.', schema: openedRunSchema } },
       problems: [404, 409],
     },
-    async (context, { params: { id } }) => {
+    async (context, { params: { id }, query }) => {
       const session = await readSession(context.get('auth'), id);
       if (session === undefined) return unknownSession();
       // The token is not needed to open a run, and nobody but its bearer has it.
-      const { run } = await client.openRun({ id: session.id, token: '', run: '' as RunId, expiresAt: 0 });
+      const handle = { id: session.id, token: '', run: '' as RunId, expiresAt: 0 };
+      const { run } = await client.openRun(handle, { unattended: query.unattended === 'true' });
       return context.json({ id: session.id, run }, 201);
     },
   );

@@ -9,6 +9,7 @@ export const tokenSchema = z
     scopes: z.array(z.enum(TOKEN_SCOPES)),
     identity: identitySchema.optional(),
     decidesAs: z.string().optional(),
+    unattended: z.literal(true).optional(),
     createdAt: moment,
     expiresAt: moment,
     revokedAt: moment.optional(),
@@ -43,6 +44,8 @@ export const newTokenSchema = z
       .max(600)
       .regex(/^[^/\p{Cc}\p{Cs}]+\/[^\p{Cc}\p{Cs}]+$/u)
       .optional(),
+    /** Every session that it opens is unattended; with the scope `agent` or `sessions`. */
+    unattended: z.literal(true).optional(),
     lifetimeMs: z.int().min(1000).max(TOKEN_LIMITS.mostLifetimeMs).optional(),
   })
   .meta({ id: 'NewToken' });

@@ -49,7 +49,7 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
       problems: [409],
     },
     async (context, { body }) => {
-      const { name, scopes, identity, decidesAs, lifetimeMs = TOKEN_LIMITS.defaultLifetimeMs } = body;
+      const { name, scopes, identity, decidesAs, unattended, lifetimeMs = TOKEN_LIMITS.defaultLifetimeMs } = body;
       // Nobody hands on more than they have; of `agent`, an admin decides for whom.
       for (const scope of scopes) if (scope !== 'agent') checkScope(context.get('auth'), scope);
       const { id, text, secretDigest } = newTokenText();
@@ -59,6 +59,7 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
         scopes,
         ...(identity === undefined ? {} : { identity: { tenant: 'default', ...defined(identity) } }),
         ...(decidesAs === undefined ? {} : { decidesAs }),
+        ...(unattended === undefined ? {} : { unattended }),
       };
       const actor = actorOf(context.get('auth'));
       const made = await store.createToken({ token, secretDigest, lifetimeMs, actor });
@@ -95,6 +96,7 @@ function showToken({
   scopes,
   identity,
   decidesAs,
+  unattended,
   createdAt,
   expiresAt,
   revokedAt,
@@ -105,6 +107,7 @@ function showToken({
     scopes: [...scopes],
     ...(identity === undefined ? {} : { identity }),
     ...(decidesAs === undefined ? {} : { decidesAs }),
+    ...(unattended === undefined ? {} : { unattended }),
     createdAt,
     expiresAt,
     ...(revokedAt === undefined ? {} : { revokedAt }),

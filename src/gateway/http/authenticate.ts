@@ -123,7 +123,7 @@ async function askStore(store: ProofStore, text: string): Promise<Authenticated 
 }
 
 export function authenticatedBy(token: GatewayToken): Authenticated {
-  const { id, name, scopes, identity, decidesAs, expiresAt } = token;
+  const { id, name, scopes, identity, decidesAs, unattended, expiresAt } = token;
   return {
     via: 'token',
     id,
@@ -131,6 +131,7 @@ export function authenticatedBy(token: GatewayToken): Authenticated {
     scopes: new Set(scopes),
     ...(identity === undefined ? {} : { identity }),
     ...(decidesAs === undefined ? {} : { decidesAs }),
+    ...(unattended === undefined ? {} : { unattended }),
     expiresAt,
   };
 }

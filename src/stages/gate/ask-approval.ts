@@ -43,7 +43,12 @@ export async function askApproval(
   needs: Needs,
 ): Promise<Ending> {
   const { delivery, policy, events } = call.claimed;
-  const known = deniedAtOnce(policy, call.identity, history, shortSignature(delivery.bodyDigest));
+  const known = deniedAtOnce(
+    policy,
+    { identity: call.identity, run: delivery.run },
+    history,
+    shortSignature(delivery.bodyDigest),
+  );
   if (known !== undefined) return endedBy(call, 'immediate-decision', { reason: known }, namesOf(merged.askers));
   if (merged.decisions.every((decision) => decision === 'deny')) return nobodyCanAllow(call, merged, needs);
   const question = writeQuestion(call, merged, args);

@@ -68,13 +68,13 @@ const NOT_NAMED: Record<string, unknown> = { tenant: '', subject: '', agent: '' 
 
 /**
  * The sink keeps these in columns with an index, and one record that it cannot keep would hold up all those behind it. So would an
- * identity whose parts are nested so deeply that no record can be made of it: all parts are texts, or a list of them.
+ * identity whose parts are nested so deeply that no record can be made of it: all parts are texts, a list of them, or `true`.
  */
 function hasPlace({ callId, tool, session, run, identity }: About): boolean {
   const who = identity === undefined ? NOT_NAMED : (JSON.parse(identity) as Record<string, unknown> | null);
   if (typeof who !== 'object' || who === null) return false;
-  const { tenant, subject, agent, channel = '', space = '', platform = '', delegators = [] } = who;
-  if (!Array.isArray(delegators)) return false;
+  const { tenant, subject, agent, channel = '', space = '', platform = '', delegators = [], unattended = true } = who;
+  if (!Array.isArray(delegators) || unattended !== true) return false;
   const named = [callId ?? '', tool ?? '', session ?? '', run ?? '', tenant, subject, agent];
   return [...named, channel, space, platform, ...delegators].every(hasRoom);
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newRunId, newSessionId, newWorkerId } from '../../../src/wire/ids.ts';
-import { acceptOne, acceptRequest, claimOne, openSession, POOL } from '../fixtures.ts';
-import { laneState, storeTimeAfter } from '../observe.ts';
+import { acceptOne, acceptRequest, claimOne, openSession, POOL, settleRequest } from '../fixtures.ts';
+import { laneState, readWholeAudit, storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
 export function describeSessions(scene: Scene): void {
@@ -26,6 +26,37 @@ export function describeSessions(scene: Scene): void {
     expect(read!.openedAt).toBeLessThanOrEqual(after);
     expect(session.expiresAt).toBe(read!.openedAt + 60_000);
     expect(JSON.stringify(read)).not.toContain(session.tokenDigest);
+  });
+
+  it('an unattended session and an unattended run reach the worker with the call, and the audit says so', async () => {
+    const store = await scene.open();
+    const night = await openSession(store, { unattended: true, lane: 0 });
+    expect((await store.readSession(night.id))!.identity).toEqual(night.identity);
+    await acceptOne(store, night);
+    const inSession = await claimOne(store);
+    expect(JSON.parse(inSession.identity)).toMatchObject({ unattended: true });
+    await store.settleCall(settleRequest(inSession));
+
+    const day = await openSession(store, { lane: 0 });
+    const run = newRunId({ unattended: true });
+    // A run that was not opened cannot be named, with a mark or without.
+    const forged = acceptRequest(day, { run: newRunId() });
+    expect(await store.acceptCall(forged)).toMatchObject({ kind: 'unauthenticated', ending: 'run-unknown' });
+    expect(await store.openRun({ session: day.id, run })).toBe('opened');
+    await acceptOne(store, day, { run });
+    const inRun = await claimOne(store);
+    expect(inRun.run).toBe(run);
+    expect(JSON.parse(inRun.identity)).not.toHaveProperty('unattended');
+
+    const records = (await readWholeAudit(store, 0)).map(({ event, identity = '{}' }) => [
+      event,
+      (JSON.parse(identity) as { unattended?: true }).unattended,
+    ]);
+    expect(records).toEqual([
+      ['session.opened', true],
+      ['call.settled', true],
+      ['session.opened', undefined],
+    ]);
   });
 
   it('readSession knows nothing of a session that was never opened', async () => {

@@ -28,7 +28,8 @@ export function describeTokens(scene: Scene): void {
   it('a token is what it was made with, and proven by its secret, whoever asks', async () => {
     const [store, other] = await scene.openPair();
     const before = await store.now();
-    const request = newRequest({ scopes: ['agent', 'approver'], identity: IDENTITY, decidesAs: 'acme/ann' });
+    const named = { identity: IDENTITY, decidesAs: 'acme/ann', unattended: true } as const;
+    const request = newRequest({ scopes: ['agent', 'approver'], ...named });
     const answer = await store.createToken(request);
     const after = await store.now();
     const token = answer.kind === 'created' ? answer.token : undefined;

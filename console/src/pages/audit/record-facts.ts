@@ -46,6 +46,7 @@ const WHAT: Names = {
   space: 'Space',
   platform: 'Platform',
   delegators: 'Acts for',
+  unattended: 'Unattended',
   callId: 'Call',
   parent: 'Called by',
   approval: 'Approval',

@@ -5,7 +5,7 @@ import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Failure } from '../../components/states.tsx';
-import { readTokenForm, SCOPES, type TokenForm } from './read-token-form.ts';
+import { opensSessions, readTokenForm, SCOPES, type TokenForm } from './read-token-form.ts';
 
 export interface NewTokenDialogProps {
   readonly onMade: (made: MadeToken) => void;
@@ -19,6 +19,7 @@ const FIRST: TokenForm = {
   subject: '',
   tenant: 'default',
   decidesAs: '',
+  unattended: false,
   days: '30',
 };
 
@@ -67,6 +68,18 @@ export function NewTokenDialog({ onMade, onClose }: NewTokenDialogProps): VNode 
             <Text label="Subject" value={form.subject} onInput={(subject) => set({ subject })} />
             <Text label="Tenant" value={form.tenant} onInput={(tenant) => set({ tenant })} />
           </div>
+        ) : null}
+        {opensSessions(form.scopes) ? (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={form.unattended}
+              onChange={({ currentTarget: { checked } }) => set({ unattended: checked })}
+            />
+            <span>
+              <b>unattended</b>: no person watches; what would ask one is denied at once
+            </span>
+          </label>
         ) : null}
         {form.scopes.includes('approver') ? (
           <Text

@@ -8,6 +8,7 @@ const form: TokenForm = {
   subject: 'ada',
   tenant: '',
   decidesAs: 'default/ada',
+  unattended: false,
   days: '2',
 };
 
@@ -27,4 +28,12 @@ test('a token for an approver has no identity', () => {
     decidesAs: 'default/ada',
     lifetimeMs: 2 * 86_400_000,
   });
+});
+
+test('only a token that opens sessions, and is no administrator, can be unattended', () => {
+  const unattended = { ...form, unattended: true };
+  expect(readTokenForm(unattended)).toMatchObject({ unattended: true });
+  expect(readTokenForm({ ...unattended, scopes: ['sessions'] })).toMatchObject({ unattended: true });
+  expect(readTokenForm({ ...unattended, scopes: ['approver'] })).not.toHaveProperty('unattended');
+  expect(readTokenForm({ ...unattended, scopes: ['agent', 'admin'] })).not.toHaveProperty('unattended');
 });

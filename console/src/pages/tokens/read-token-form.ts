@@ -16,13 +16,20 @@ export interface TokenForm {
   readonly subject: string;
   readonly tenant: string;
   readonly decidesAs: string;
+  readonly unattended: boolean;
   readonly days: string;
+}
+
+/** Tokens that open sessions can be unattended; an administrator's cannot. */
+export function opensSessions(scopes: TokenForm['scopes']): boolean {
+  return (scopes.includes('agent') || scopes.includes('sessions')) && !scopes.includes('admin');
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What the gateway is asked for: an identity exactly with the scope `agent`, and nothing that was left empty. */
-export function readTokenForm({ name, scopes, agent, subject, tenant, decidesAs, days }: TokenForm): NewTokenBody {
+export function readTokenForm(form: TokenForm): NewTokenBody {
+  const { name, scopes, agent, subject, tenant, decidesAs, unattended, days } = form;
   const isAgent = scopes.includes('agent');
   const decides = scopes.includes('approver') ? decidesAs.trim() : '';
   return {
@@ -32,6 +39,7 @@ export function readTokenForm({ name, scopes, agent, subject, tenant, decidesAs,
       ? { identity: { tenant: tenant.trim() || 'default', subject: subject.trim(), agent: agent.trim() } }
       : {}),
     ...(decides === '' ? {} : { decidesAs: decides }),
+    ...(unattended && opensSessions(scopes) ? { unattended: true } : {}),
     lifetimeMs: Math.round(Number(days) * DAY_MS),
   };
 }

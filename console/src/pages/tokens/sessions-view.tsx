@@ -93,8 +93,9 @@ function columnsOf(onRevoke: (session: SessionView) => void): readonly Column<Se
   ];
 }
 
-function describe({ identity: { agent, tenant, subject } }: SessionView): string {
-  return `${agent} for ${tenant === 'default' ? subject : `${tenant}/${subject}`}`;
+function describe({ identity: { agent, tenant, subject, unattended } }: SessionView): string {
+  const mark = unattended === true ? ', unattended' : '';
+  return `${agent} for ${tenant === 'default' ? subject : `${tenant}/${subject}`}${mark}`;
 }
 
 function describePlace({ platform, space, channel }: SessionView['identity']): string {

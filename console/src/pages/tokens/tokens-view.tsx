@@ -109,8 +109,10 @@ function columnsOf(onRevoke: (token: TokenView) => void): readonly Column<TokenV
   ];
 }
 
-function describeIdentity({ identity, decidesAs }: TokenView): string {
-  if (identity !== undefined) return `${identity.agent} for ${identity.tenant}/${identity.subject}`;
+function describeIdentity({ identity, decidesAs, unattended }: TokenView): string {
+  const mark = unattended === true ? ', unattended' : '';
+  if (identity !== undefined) return `${identity.agent} for ${identity.tenant}/${identity.subject}${mark}`;
+  if (unattended === true) return 'unattended sessions';
   return decidesAs === undefined ? '–' : `decides as ${decidesAs}`;
 }
 

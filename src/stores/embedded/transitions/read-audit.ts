@@ -14,8 +14,8 @@ const NOTHING = new Uint8Array(0);
 
 function toEntry(record: AuditRecord, detail: Uint8Array): AuditEntry {
   const { lane, sequence, at, event } = record;
-  const { tenant, subject, agent, channel, space, platform, delegators } = record;
-  const identity = JSON.stringify({ agent, channel, delegators, platform, space, subject, tenant });
+  const { tenant, subject, agent, channel, space, platform, delegators, unattended } = record;
+  const identity = JSON.stringify({ agent, channel, delegators, platform, space, subject, tenant, unattended });
   const entry = { lane, sequence, at, event, detail, ...(tenant === undefined ? {} : { identity }) };
   for (const name of WHERE_KNOWN) if (record[name] !== undefined) Object.assign(entry, { [name]: record[name] });
   return entry;
