@@ -22,6 +22,7 @@ import { SETTLE } from './settle.ts';
 import { SETUP } from './setup.ts';
 import { SHARES } from './shares.ts';
 import { STATEMENTS } from './statements.ts';
+import { UNATTENDED } from './unattended.ts';
 
 /** All known bugs, in the order in which they are planted. */
 export const MUTANTS: readonly Mutant[] = [
@@ -46,6 +47,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...REVOKED,
   ...SHARES,
   ...AGENTS,
+  ...UNATTENDED,
   ...LIBRARY,
   ...CORE,
 ];

@@ -32,7 +32,8 @@ export function readIdentity(agent: string, options: Readonly<Record<string, unk
     if (!checked.success) throw usage(`--${flag}: ${checked.error.issues[0]!.message}.`);
   }
   if (tenant.includes('/')) throw usage('--tenant: a tenant has no slash.');
-  return { tenant, subject, agent: checkAgentName(agent) };
+  const unattended = options['unattended'] === true ? { unattended: true as const } : {};
+  return { tenant, subject, agent: checkAgentName(agent), ...unattended };
 }
 
 export function nameSubject({ tenant, subject }: Identity): string {

@@ -106,5 +106,7 @@ function describeChange(change: PolicyChange): ShownChange {
       return { edit: `change or remove the rule "${change.rule}"`, note: 'It denies other calls too.' };
     case 'add-rule':
       return { snippet: { rules: [change.rule] }, note: 'Add it to the rules that are there.' };
+    case 'attend':
+      return { edit: `remove ${change.agent} from unattended`, note: 'A person is then asked about such calls.' };
   }
 }

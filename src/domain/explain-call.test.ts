@@ -57,6 +57,25 @@ describe('explainCall', () => {
   const inbox = { at: '/place', equals: 'inbox' } as const;
   const noInbox: Policy = { ...OPEN, rules: [{ id: 'no-inbox', verdict: 'deny', arguments: [inbox] }] };
 
+  it('denies what asks a person where no person watches, and says why', () => {
+    const asking: Policy = { ...OPEN, rules: [{ id: 'careful', verdict: 'ask', tools: ['notes.add'] }] };
+    const night: Policy = { ...asking, unattended: ['main'] };
+    const denied = explain(night);
+    expect(denied).toMatchObject({ allowed: false, verdict: 'deny', decidedBy: 'rules' });
+    expect(answerOf(denied)?.found).toBe(
+      '"careful" asks a person; agent main runs unattended, so what asks a person is denied at once unless a grant allows it',
+    );
+    expect(denied.changes).toEqual([{ kind: 'attend', agent: 'main' }]);
+    expect(explain(applyAll(night, denied.changes))).toMatchObject({ allowed: true, verdict: 'ask' });
+    const session = explain(asking, { identity: { ...ANN, unattended: true } });
+    expect(session).toMatchObject({ allowed: false, verdict: 'deny', changes: [] });
+    expect(answerOf(session)?.found).toContain('the session is unattended');
+    expect(explain({ ...asking, rules: [], unmatched: 'ask', unattended: ['main'] })).toMatchObject({
+      verdict: 'deny',
+    });
+    expect(explain(night, { tool: 'notes.list' })).toMatchObject({ allowed: true, verdict: 'allow' });
+  });
+
   it('asks the rules about the arguments with the defaults of the published schema', () => {
     expect(explain(noInbox, { arguments: { text: 'x' } })).toMatchObject({ verdict: 'deny', decidedBy: 'rules' });
     expect(explain(noInbox, { arguments: { text: 'x', place: 'desk' } })).toMatchObject({ verdict: 'allow' });

@@ -17,6 +17,7 @@ import { UNMATCHED, type RuleForesight } from './rule-decision.ts';
 import { ALL_MODULES } from './selection.ts';
 import type { Identity } from './session.ts';
 import type { ToolDeclaration } from './tool.ts';
+import { whyUnattended } from './unattended.ts';
 
 /** In the order in which `identify` and then the gate's rules decide. */
 export const CHECKS = ['tool', 'paused', 'selection', 'permission', 'arguments', 'rules'] as const;
@@ -96,7 +97,7 @@ export function explainCall(asked: Asked, needs: ExplainNeeds): Explanation {
     answerSelection(policy, tool, identity),
     answerPermission(policy, tool, identity),
     ...(given === undefined ? [] : [answerArguments(validate(tool, args.arguments ?? given), tool)]),
-    answerRules(policy, foresight),
+    answerRules(policy, foresight, whyUnattended(policy, identity)),
   ];
   const refused = checks.find(({ passes }) => !passes);
   const ruled = foresight.kind === 'depends' ? 'depends' : foresight.verdict;
@@ -203,17 +204,33 @@ function answerArguments(problems: readonly string[], { normalises }: ToolDeclar
 
 const SAYS: Readonly<Record<RuleVerdict, string>> = { allow: 'allows it', ask: 'asks a person', deny: 'denies it' };
 
-function answerRules({ rules = [], unmatched }: Policy, foresight: RuleForesight): CheckAnswer {
+/** `unattended`: why no person is asked about calls of this caller. */
+function answerRules(
+  { rules = [], unmatched }: Policy,
+  foresight: RuleForesight,
+  unattended: string | undefined,
+): CheckAnswer {
   if (foresight.kind === 'depends') {
     const among = foresight.among.map(({ id, verdict }) => `"${id}" (${verdict})`).join(', ');
-    return { check: 'rules', passes: true, found: `depends on the arguments: ${among}` };
+    const isAsked = unattended !== undefined && foresight.among.some(({ verdict }) => verdict === 'ask');
+    const found = `depends on the arguments: ${among}${isAsked ? `; ${describeDenial(unattended)}` : ''}`;
+    return { check: 'rules', passes: true, found };
   }
   const { verdict, by } = foresight;
-  const passes = verdict !== 'deny';
-  if (by !== UNMATCHED) return { check: 'rules', passes, found: describeRule(by, verdict), rule: ['rules', by.id] };
+  const isDenied = verdict === 'ask' && unattended !== undefined;
+  const passes = verdict !== 'deny' && !isDenied;
+  const denial = isDenied ? `; ${describeDenial(unattended)}` : '';
+  if (by !== UNMATCHED) {
+    return { check: 'rules', passes, found: `${describeRule(by, verdict)}${denial}`, rule: ['rules', by.id] };
+  }
   if (rules.length === 0 && unmatched === undefined) return { check: 'rules', passes, found: 'there are none' };
-  const found = `none matches: unmatched ${SAYS[verdict]}`;
+  const found = `none matches: unmatched ${SAYS[verdict]}${denial}`;
   return { check: 'rules', passes, found, ...(unmatched === undefined ? {} : { rule: ['unmatched'] }) };
+}
+
+/** A grant is a person's answer from before: it is used in an unattended run too. */
+function describeDenial(unattended: string): string {
+  return `${unattended}, so what asks a person is denied at once unless a grant allows it`;
 }
 
 function describeRule({ id, reason }: Rule, verdict: RuleVerdict): string {

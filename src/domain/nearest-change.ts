@@ -13,6 +13,7 @@ import type { Rule } from './rule.ts';
 import { UNMATCHED, type RuleForesight } from './rule-decision.ts';
 import { normaliseSelection, type AgentDeclaration } from './selection.ts';
 import type { Identity } from './session.ts';
+import { whyUnattended } from './unattended.ts';
 
 /** One change of the policy, as what stands there afterwards. */
 export type PolicyChange =
@@ -28,7 +29,9 @@ export type PolicyChange =
     }
   /** The rule denies other calls too; narrowing it would do as well. */
   | { readonly kind: 'remove-rule'; readonly rule: string }
-  | { readonly kind: 'add-rule'; readonly rule: Rule };
+  | { readonly kind: 'add-rule'; readonly rule: Rule }
+  /** The agent is no longer listed as unattended: a person is asked, and can allow the call. */
+  | { readonly kind: 'attend'; readonly agent: string };
 
 interface AskedTool {
   readonly id: string;
@@ -74,6 +77,8 @@ export function applyChange(policy: Policy, change: PolicyChange): Policy {
       return { ...policy, rules: (policy.rules ?? []).filter(({ id }) => id !== change.rule) };
     case 'add-rule':
       return { ...policy, rules: [...(policy.rules ?? []), change.rule] };
+    case 'attend':
+      return { ...policy, unattended: (policy.unattended ?? []).filter((name) => name !== change.agent) };
   }
 }
 
@@ -104,14 +109,16 @@ function nextChange(
   return change === 'none-needed' ? findRuleChange(policy, tool, identity, askRules(policy)) : change;
 }
 
-/** A question to a person is no obstacle that the policy has to lose. */
+/** A question to a person is no obstacle that the policy has to lose, where a person can be asked. */
 function findRuleChange(
-  { rules = [] }: Policy,
+  policy: Policy,
   { id }: AskedTool,
   identity: Identity,
   foresight: RuleForesight,
 ): PolicyChange | 'none-needed' | undefined {
-  if (foresight.kind === 'depends' || foresight.verdict !== 'deny') return 'none-needed';
+  if (foresight.kind === 'depends' || foresight.verdict === 'allow') return 'none-needed';
+  if (foresight.verdict === 'ask') return findAttend(policy, identity);
+  const { rules = [] } = policy;
   if (foresight.by !== UNMATCHED) return { kind: 'remove-rule', rule: foresight.by.id };
   const own = nameOf(identity);
   const agents = agentsOf(identity);
@@ -121,6 +128,13 @@ function findRuleChange(
   let unused = name;
   for (let number = 2; taken.has(unused); number += 1) unused = `${name}-${number}`;
   return { kind: 'add-rule', rule: { id: unused, verdict: 'allow', tools: [id], agents, subjects: [own] } };
+}
+
+/** No policy makes a session attended that was opened unattended. */
+function findAttend(policy: Policy, identity: Identity): PolicyChange | 'none-needed' | undefined {
+  if (whyUnattended(policy, identity) === undefined) return 'none-needed';
+  const agent = agentsOf(identity).find((name) => policy.unattended?.includes(name));
+  return agent === undefined ? undefined : { kind: 'attend', agent };
 }
 
 function findResume(paused: Paused, { id }: AskedTool, identity: Identity): PolicyChange | undefined {

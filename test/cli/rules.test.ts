@@ -164,6 +164,34 @@ describe('sallyport policy, with rules', () => {
     });
   });
 
+  it('an unattended session, call or token asks no person, and explain says why', async () => {
+    const why = 'the session is unattended, so what asks a person is denied at once unless a grant allows it';
+    const explained = await plane.cli('explain', 'main', 'basic.write', '--unattended');
+    expect(explained.code).toBe(1);
+    expect(explained.stdout).toContain(`"writing" asks a person; ${why}`);
+    expect(explained.stdout).toContain('In an attended session a person would be asked.');
+    await plane.cli('policy', 'set', write(`${POLICY}unattended: [main]\n`, 'night.yaml'));
+    const listed = await plane.cli('explain', 'main', 'basic.write');
+    expect(listed.stdout).toContain('agent main runs unattended, so what asks a person is denied at once');
+    expect(listed.stdout).toContain('remove main from unattended');
+    await plane.cli('policy', 'set', write(`${POLICY}unattended: []\n`, 'night.yaml'));
+
+    await plane.cli('sessions', 'open', '--subject', 'ann', '--unattended', '--out', 'night.json');
+    for (const flags of [['--unattended'], ['--session-file', 'night.json']]) {
+      const { callId, outcome } = await plane.json('call', 'basic.write', '{"file":"x","line":"y"}', ...flags);
+      expect(outcome).toMatchObject({ kind: 'denied', error: { code: 'APPROVAL_DENIED_AT_ONCE' } });
+      expect((await plane.cli('calls', 'show', String(callId))).stdout).toContain('the session is unattended');
+    }
+    const both = await plane.cli('call', 'basic.echo', '{"text":"x"}', '--session-file', 'night.json', '--unattended');
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--unattended cannot be used') as string });
+    expect((await plane.cli('sessions', 'list')).stdout).toMatch(/ann .*unattended/);
+    const agent = ['--scope', 'agent', '--agent', 'main', '--subject', 'ann'];
+    expect((await plane.cli('tokens', 'create', 'night', ...agent, '--unattended')).code).toBe(0);
+    expect((await plane.cli('tokens', 'list')).stdout).toContain('main for default/ann; unattended');
+    const refused = await plane.cli('tokens', 'create', 'ops', '--scope', 'operator', '--unattended');
+    expect(refused.stderr).toContain('only a token with the scope agent or sessions is unattended');
+  });
+
   it('explain tells what holds where no rule matches, and no line of a rule that was changed since', async () => {
     await plane.cli(
       'policy',

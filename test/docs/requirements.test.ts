@@ -35,6 +35,7 @@ describe('the requirements', () => {
       ...numbered('RV', 4),
       ...numbered('SH', 4),
       ...numbered('AG', 4),
+      ...numbered('UN', 3),
       ...numbered('LIB', 7),
       ...numbered('CO', 5),
       ...numbered('I', 26),

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { explainPolicy, type ExplainedPolicy } from '../../compose/explain-policy.ts';
 import type { CheckAnswer, Explanation } from '../../domain/explain-call.ts';
 import { action, type CommandContext } from '../command-context.ts';
@@ -18,6 +18,7 @@ export function explainCommand(): Command {
     .argument('[arguments]', 'JSON object, @FILE, or @- for standard input')
     .addOption(new SingleOption('--subject <name>', 'for whom it would call (default: local)'))
     .addOption(new SingleOption('--tenant <name>', 'the tenant of the subject (default: default)'))
+    .addOption(new Option('--unattended', 'in an unattended session or run'))
     .action(action(explain));
 }
 
@@ -61,7 +62,7 @@ function print({ terminal }: CommandContext, explained: ExplainedPolicy): void {
   if (near.length > 0) terminal.print(`\nDid you mean ${near.join(', ')}?`);
   if (allowed || decidedBy === 'tool') return;
   if (changes.length === 0) {
-    if (decidedBy !== 'arguments') terminal.print('\nNo change of the policy would allow it.');
+    if (decidedBy !== 'arguments') terminal.print(`\n${hopeless(explained)}`);
     return;
   }
   terminal.print(`\nTo allow it:\n`);
@@ -71,6 +72,14 @@ function print({ terminal }: CommandContext, explained: ExplainedPolicy): void {
     if (snippet !== undefined) terminal.print(`  in the policy, then sallyport policy set: ${JSON.stringify(snippet)}`);
     if (note !== undefined) terminal.print(`    ${note}`);
   }
+}
+
+/** A session that was opened unattended stays so, whatever the policy says. */
+function hopeless({ identity, decidedBy }: Explanation): string {
+  const isUnattended = identity.unattended === true && decidedBy === 'rules';
+  return isUnattended
+    ? 'In an attended session a person would be asked. No change of the policy makes this one attended.'
+    : 'No change of the policy would allow it.';
 }
 
 function describeRule(

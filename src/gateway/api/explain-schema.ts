@@ -9,6 +9,8 @@ export const explainRequestSchema = z
     agent: nameText,
     tool: z.string().min(1).max(256),
     arguments: z.record(z.string(), z.unknown()).optional(),
+    /** As in an unattended session or run. */
+    unattended: z.boolean().optional(),
   })
   .meta({ id: 'ExplainRequest' });
 

@@ -35,8 +35,8 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
       answers: { 200: { description: 'The answer.', schema: explanationSchema } },
     },
     async (context, { body }) => {
-      const { tenant = 'default', subject, agent, tool, arguments: args } = body;
-      const identity = { tenant, subject, agent };
+      const { tenant = 'default', subject, agent, tool, arguments: args, unattended } = body;
+      const identity = { tenant, subject, agent, ...(unattended === true ? { unattended } : {}) };
       const asked = { tool, identity, ...(args === undefined ? {} : { arguments: args as JsonObject }) };
       return context.json(await operations.explain(asked));
     },

@@ -1,0 +1,47 @@
+import { onBothStores, test, type Requirement } from './requirement.ts';
+
+const RULES = 'test/plane/gate-rules.test.ts';
+const OVER_HTTP = 'test/gateway/requesters.test.ts';
+
+/** Work that no person watches. */
+export const ROWS_UNATTENDED: readonly Requirement[] = [
+  {
+    id: 'UN1',
+    says: 'A session, a run, a token or an agent can be unattended: what a person would be asked about ends at once with APPROVAL_DENIED_AT_ONCE, and its reason says which of them it is. What needs no person runs.',
+    tests: [
+      ...onBothStores('an unattended session and an unattended run reach the worker with the call'),
+      test(RULES, 'in an unattended session, in its delegates and in an unattended run'),
+      test(RULES, 'of an unattended agent, or one that acts for it'),
+      test(OVER_HTTP, 'nobody is asked by an unattended token, session or run'),
+      test('src/gateway/agent-sessions.test.ts', 'an unattended run for a name that says so'),
+      test('src/gate/wrap/gate-approvals.test.ts', 'is not asked for in a run that was opened unattended'),
+      test('test/cli/rules.test.ts', 'an unattended session, call or token asks no person'),
+    ],
+    mutants: ['unattended-sessions-ask', 'unattended-runs-ask', 'named-unattended-runs-are-attended'],
+  },
+  {
+    id: 'UN2',
+    says: 'Nothing takes it back: neither a request with an unattended token, nor a delegate, nor a run that an unattended one opens is attended again.',
+    tests: [
+      test('src/domain/unattended.test.ts', 'stays where one says attended and another does not'),
+      test('src/client/open-session.test.ts', 'an unattended session has unattended delegates'),
+      test('src/client/open-session.test.ts', 'what is neither true nor false is not taken for attended'),
+      test(OVER_HTTP, 'nobody is asked by an unattended token, session or run'),
+      test('src/gate/wrap/gate-approvals.test.ts', 'is not asked for in a run that was opened unattended'),
+    ],
+    mutants: [
+      'delegates-are-attended',
+      'requests-make-sessions-attended',
+      'unattended-runs-of-a-gate-open-attended-ones',
+    ],
+  },
+  {
+    id: 'UN3',
+    says: 'explain says deny, and why, where a person would be asked and none watches.',
+    tests: [
+      test('src/domain/explain-call.test.ts', 'denies what asks a person where no person watches'),
+      test('test/cli/rules.test.ts', 'an unattended session, call or token asks no person'),
+    ],
+    mutants: ['explain-promises-a-person'],
+  },
+];
