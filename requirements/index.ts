@@ -18,7 +18,7 @@ import { ROWS_STATEMENTS } from './rows-statements.ts';
 import { ROWS_OWED } from './rows-owed.ts';
 import { ROWS_REVOKED } from './rows-revoked.ts';
 import { ROWS_SHARES } from './rows-shares.ts';
-import { ROWS_UNATTENDED } from './rows-unattended.ts';
+import { ROWS_TENANT_AGENTS, ROWS_UNATTENDED } from './rows-unattended.ts';
 
 /** Everything that has to work, in the order of docs/requirements.md. */
 export const REQUIREMENTS: readonly RequirementGroup[] = [
@@ -39,6 +39,7 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'Shares of one subject', rows: ROWS_SHARES },
   { title: 'Agents of one subject, and who decides', rows: ROWS_AGENTS },
   { title: 'Where no person watches', rows: ROWS_UNATTENDED },
+  { title: 'Agents of one tenant', rows: ROWS_TENANT_AGENTS },
   { title: 'The gate inside of an agent', rows: ROWS_LIBRARY },
   { title: 'Late starts, roll-backs, lost files', rows: ROWS_CORE },
   { title: 'Invariants', rows: INVARIANTS },

@@ -45,3 +45,40 @@ export const ROWS_UNATTENDED: readonly Requirement[] = [
     mutants: ['explain-promises-a-person'],
   },
 ];
+
+const AGENT = 'src/domain/agent.test.ts';
+
+/** Agents that are declared for one tenant. */
+export const ROWS_TENANT_AGENTS: readonly Requirement[] = [
+  {
+    id: 'TA1',
+    says: 'An agent can be declared for one tenant. There its own declaration stands in place of the general one, in the toolkit and again at execution; other tenants see nothing of it. Policies without such declarations mean what they meant.',
+    tests: [
+      test(AGENT, 'in place of the general declaration, and there only'),
+      test(AGENT, 'does not show one tenant’s agent to another'),
+      test(AGENT, 'narrows a delegate by what its delegators declared for the tenant'),
+      test(AGENT, 'selects in that tenant alone where the deployment does not select'),
+      test('test/plane/agents.test.ts', 'have in a tenant what they declared for it'),
+      test('src/compose/declare-agents.test.ts', 'begins the selecting of one tenant'),
+      test('src/config/policy-file.test.ts', 'takes over agents of tenants that the file speaks of'),
+    ],
+    mutants: [
+      'general-declarations-win',
+      'tenants-do-not-select-alone',
+      'toolkits-ignore-the-tenant',
+      'changes-for-a-tenant-are-general',
+    ],
+  },
+  {
+    id: 'TA2',
+    says: 'Commands, explain, the matrix, the list of agents, doctor and the audit say for which tenant an agent is declared.',
+    tests: [
+      ...onBothStores('pausing, resuming and agents have events of their own'),
+      test('test/cli/agents.test.ts', 'say for which tenant an agent is declared'),
+      test('test/gateway/front.test.ts', 'and the list of agents show what is declared for a tenant'),
+      test('src/domain/explain-call.test.ts', 'names the tenant of a declaration that decides'),
+      test('src/compose/inspect-agents.test.ts', 'counts the agents of each tenant'),
+    ],
+    mutants: ['audit-forgets-the-tenant-of-agents'],
+  },
+];

@@ -18,6 +18,10 @@ for (const warning of declared.warnings) console.warn(warning);
 // #endregion
 console.log('declared', declared.changed, Object.keys(declared.declared).join());
 
+// #region tenant
+await client.declareAgents({ assistant: [{ module: 'reports', tools: ['read'] }] }, { tenant: 'acme' });
+// #endregion
+
 // #region remove
 const { removed } = await client.declareAgents({ archivist: null });
 // #endregion

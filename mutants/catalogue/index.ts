@@ -22,7 +22,7 @@ import { SETTLE } from './settle.ts';
 import { SETUP } from './setup.ts';
 import { SHARES } from './shares.ts';
 import { STATEMENTS } from './statements.ts';
-import { UNATTENDED } from './unattended.ts';
+import { TENANT_AGENTS, UNATTENDED } from './unattended.ts';
 
 /** All known bugs, in the order in which they are planted. */
 export const MUTANTS: readonly Mutant[] = [
@@ -48,6 +48,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SHARES,
   ...AGENTS,
   ...UNATTENDED,
+  ...TENANT_AGENTS,
   ...LIBRARY,
   ...CORE,
 ];

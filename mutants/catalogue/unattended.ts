@@ -75,3 +75,57 @@ export const UNATTENDED: readonly Mutant[] = [
     caughtBy: [{ file: 'src/domain/explain-call.test.ts', title: 'denies what asks a person where no person watches' }],
   },
 ];
+
+const AGENT = 'src/domain/agent.test.ts';
+
+/** Bugs against the rows of requirements/rows-unattended.ts that are about agents of one tenant. */
+export const TENANT_AGENTS: readonly Mutant[] = [
+  {
+    id: 'general-declarations-win',
+    bug: 'What is declared in general wins over what is declared for the tenant.',
+    file: 'src/domain/agent.ts',
+    find: 'return declaredAt(policy, name, tenant) ?? declaredAt(policy, name);',
+    replace: 'return declaredAt(policy, name) ?? declaredAt(policy, name, tenant);',
+    caughtBy: [
+      { file: AGENT, title: 'in place of the general declaration, and there only' },
+      { file: 'test/plane/agents.test.ts', title: 'have in a tenant what they declared for it' },
+    ],
+  },
+  {
+    id: 'tenants-do-not-select-alone',
+    bug: 'A tenant with agents of its own does not select where the deployment does not.',
+    file: 'src/domain/agent.ts',
+    find: 'return policy.agents !== undefined || agentsOfTenant(policy, tenant) !== undefined;',
+    replace: 'return policy.agents !== undefined;',
+    caughtBy: [{ file: AGENT, title: 'selects in that tenant alone where the deployment does not select' }],
+  },
+  {
+    id: 'toolkits-ignore-the-tenant',
+    bug: 'A toolkit shows the general declaration to an agent of a tenant that has its own.',
+    file: 'src/domain/toolkit.ts',
+    find: 'const selections = isOpen ? [] : agentsOf(identity).map((name) => findAgent(policy, identity.tenant, name));',
+    replace: "const selections = isOpen ? [] : agentsOf(identity).map((name) => findAgent(policy, '', name));",
+    caughtBy: [{ file: 'test/plane/agents.test.ts', title: 'have in a tenant what they declared for it' }],
+  },
+  {
+    id: 'changes-for-a-tenant-are-general',
+    bug: 'A declaration for one tenant is written for all of them.',
+    file: 'src/compose/declare-agents.ts',
+    find: 'return withAgents(current, Object.fromEntries(agents), tenant);',
+    replace: 'return withAgents(current, Object.fromEntries(agents));',
+    caughtBy: [
+      { file: 'src/compose/declare-agents.test.ts', title: 'begins the selecting of one tenant' },
+      { file: 'test/plane/agents.test.ts', title: 'have in a tenant what they declared for it' },
+    ],
+  },
+  {
+    id: 'audit-forgets-the-tenant-of-agents',
+    bug: 'The audit says which agent changed, and not for which tenant.',
+    file: 'src/stores/policy-changes.ts',
+    find: 'agents.push(...changes.map((change) => `tenant ${tenant}: ${change}`));',
+    replace: 'agents.push(...changes);',
+    caughtBy: [
+      { file: 'test/contract/embedded.test.ts', title: 'pausing, resuming and agents have events of their own' },
+    ],
+  },
+];

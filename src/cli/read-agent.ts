@@ -1,5 +1,6 @@
 import { nearNames } from '../domain/near-names.ts';
-import { agentName, plainText } from '../config/agent-schema.ts';
+import { agentName, plainText, tenantName } from '../config/agent-schema.ts';
+import { agentsOfTenant, declaredAt, findAgent, nameAgent, namesInTenant } from '../domain/agent.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { AgentDeclaration } from '../domain/selection.ts';
 import type { Identity } from '../domain/session.ts';
@@ -16,12 +17,32 @@ export function checkAgentName(name: string): string {
   throw usage(`The name of the agent cannot be used: ${checked.error.issues[0]!.message}.`);
 }
 
-/** The declared agent, or a failure that tells which names are near. */
-export function findAgent({ agents }: Policy, name: string): AgentDeclaration {
-  if (agents !== undefined && Object.hasOwn(agents, name)) return agents[name]!;
-  const near = nearNames(name, Object.keys(agents ?? {}));
+/** The tenant that declarations are for, if one is named; a tenant that no session can have is refused. */
+export function readTenantFlag({ tenant }: Readonly<Record<string, unknown>>): { readonly tenant?: string } {
+  if (tenant === undefined) return {};
+  const checked = tenantName.safeParse(tenant);
+  if (checked.success) return { tenant: checked.data };
+  throw usage(`--tenant: ${checked.error.issues[0]!.message}.`);
+}
+
+/** The declaration in this place, or a failure that tells which names are near. */
+export function findDeclared(policy: Policy, name: string, tenant?: string): AgentDeclaration {
+  const agents = tenant === undefined ? policy.agents : agentsOfTenant(policy, tenant);
+  return declaredAt(policy, name, tenant) ?? failUnknown(nameAgent(name, tenant), name, agents);
+}
+
+/** What decides for the agent in its tenant, or such a failure. */
+export function findDeciding(policy: Policy, { agent, tenant }: Identity): AgentDeclaration {
+  const names = namesInTenant(policy, tenant) ?? [];
+  return (
+    findAgent(policy, tenant, agent) ?? failUnknown(agent, agent, Object.fromEntries(names.map((one) => [one, 1])))
+  );
+}
+
+function failUnknown(shown: string, name: string, agents: object = {}): never {
+  const near = nearNames(name, Object.keys(agents));
   const fix = near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'List the agents with: sallyport agents list';
-  throw new CommandFailure('AGENT_UNKNOWN', EXIT.notOk, `There is no agent "${name.slice(0, 256)}".`, fix);
+  throw new CommandFailure('AGENT_UNKNOWN', EXIT.notOk, `There is no agent "${shown.slice(0, 600)}".`, fix);
 }
 
 /** The caller a question is about: nobody logs in, so it is named on the command line. */

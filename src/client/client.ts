@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/actor.ts';
 import { reaches } from '../domain/agent.ts';
 import type { Catalog, PublishedTool } from '../domain/catalog.ts';
-import type { AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
+import type { AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/declared-agents.ts';
 import { planeError, trouble } from '../domain/errors.ts';
 import { parseScopedId, type CallId, type RunId, type SessionId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -47,8 +47,9 @@ export interface Client extends Surfaces {
   /**
    * Declares agents, replaces what they declared, or takes them away with `null`. They stand in the policy: it holds for every call that
    * is claimed from now on. Agents that are not named stay. The first ones of a deployment begin its selecting; the answer says so.
+   * With a tenant they are for that tenant alone.
    */
-  declareAgents(agents: AgentsInput): Promise<DeclaredAgents>;
+  declareAgents(agents: AgentsInput, options?: DeclareOptions): Promise<DeclaredAgents>;
   catalog(): Promise<Catalog>;
   /** Calls back with every new catalog until the returned function is called. */
   watchCatalog(listener: (catalog: Catalog) => void): () => void;

@@ -74,10 +74,10 @@ export function createClientOf(store: Store, options: ClientOptions): Client {
   return {
     ...client,
     ...tellRefusals(client, options.log),
-    async declareAgents(agents) {
+    async declareAgents(agents, declaring) {
       // The checks are large, and most callers declare nothing.
       const { declareAgents } = await import('./declare-agents.ts');
-      return declareAgents(store, agents, { actor });
+      return declareAgents(store, agents, { actor }, declaring);
     },
   };
 }

@@ -62,6 +62,29 @@ describe('declareAgents', () => {
     expect((await store.readPolicy()).version).toBe(2);
   });
 
+  it('begins the selecting of one tenant with its first agents, and of no other', async () => {
+    const first = await declareBy(store, { main: NOTES }, {}, { tenant: 'acme' });
+    expect(first).toMatchObject({
+      selectingBegan: true,
+      warnings: [
+        'main is the first agent of tenant acme: all others of tenant acme have no tools until they are declared too',
+      ],
+    });
+    const { policy } = await store.readPolicy();
+    expect(policy).toEqual({ ...OPEN, tenants: { acme: { agents: { main: { selection: NOTES } } } } });
+    expect(await declareBy(store, { main: NOTES }, {}, { tenant: 'acme' })).toMatchObject({ changed: false });
+    const misspelt = [{ module: 'notes', tools: ['adds'] }];
+    const second = await declareBy(store, { step: misspelt }, {}, { tenant: 'acme' });
+    expect(second.selectingBegan).toBe(false);
+    expect(second.warnings[0]).toContain('tenants.acme.agents.step selects notes.adds, which is not published');
+    // The last one that goes leaves the tenant closed.
+    await declareBy(store, { main: null, step: null }, {}, { tenant: 'acme' });
+    expect((await store.readPolicy()).policy.tenants).toEqual({ acme: { agents: {} } });
+    for (const tenant of ['', 'a/b', '__proto__', 7 as never]) {
+      await expect(declareBy(store, { main: NOTES }, {}, { tenant })).rejects.toMatchObject({ code: 'POLICY_INVALID' });
+    }
+  });
+
   it('replaces what an agent declared, with its description', async () => {
     await declareAgents(store, { main: { description: 'Old.', selection: NOTES } });
     await declareAgents(store, { main: [] });

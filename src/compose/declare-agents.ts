@@ -1,8 +1,8 @@
 import { findAgentDoubts } from '../config/agent-doubts.ts';
 import { readAgents } from '../config/read-agents.ts';
 import type { Administered } from '../domain/actor.ts';
-import { findAgent } from '../domain/agent.ts';
-import type { AgentChanges, AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
+import { agentsOfTenant, declaredAt, isSelecting, withAgents } from '../domain/agent.ts';
+import type { AgentChanges, AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/declared-agents.ts';
 import { nearNames } from '../domain/near-names.ts';
 import type { Policy } from '../domain/policy.ts';
 import { entriesOf } from '../domain/module.ts';
@@ -16,8 +16,13 @@ export const NO_AGENT_LEFT =
   'no agent is declared any more: none has tools; agents: null in a policy file ends the selecting';
 
 /** Declares, replaces and removes agents from code. Throws POLICY_INVALID, and changes nothing, unless all of it can be understood. */
-export async function declareAgents(store: Needs, input: AgentsInput, who: Administered): Promise<DeclaredAgents> {
-  return changeAgents(store, readAgents(input, nearNames), who);
+export async function declareAgents(
+  store: Needs,
+  input: AgentsInput,
+  who: Administered,
+  options: DeclareOptions = {},
+): Promise<DeclaredAgents> {
+  return changeAgents(store, readAgents(input, nearNames, options), who);
 }
 
 /** Agents that are not named stay, also those that somebody else declares at this moment. */
@@ -26,42 +31,48 @@ export async function changeAgents(store: Needs, changes: AgentChanges, who: Adm
   const { version, policy, changed } = await changePolicy(store, who, ({ policy: current }) =>
     withChanges((before = current), changes),
   );
-  const selectingBegan = changed && before!.agents === undefined;
+  const { tenant } = changes;
+  const selected = tenant === undefined ? before!.agents !== undefined : isSelecting(before!, tenant);
+  const selectingBegan = changed && !selected;
   return {
     policyVersion: version,
     changed,
     selectingBegan,
     declared: changes.declared,
-    removed: changes.removed.filter((name) => findAgent(before!, name) !== undefined),
-    warnings: [...changes.warnings, ...(await findDoubts(store, policy, changes.declared, selectingBegan))],
+    removed: changes.removed.filter((name) => declaredAt(before!, name, tenant) !== undefined),
+    warnings: [...changes.warnings, ...(await findDoubts(store, policy, changes, selectingBegan))],
   };
 }
 
-function withChanges(current: Policy, { declared, removed }: AgentChanges): Policy {
+function withChanges(current: Policy, { declared, removed, tenant }: AgentChanges): Policy {
+  const known = tenant === undefined ? current.agents : agentsOfTenant(current, tenant);
   // Nobody is there to be removed. An empty group of agents would close every tool to everybody.
-  if (current.agents === undefined && Object.keys(declared).length === 0) return current;
+  if (known === undefined && Object.keys(declared).length === 0) return current;
   const gone = new Set(removed);
-  const agents = Object.entries({ ...current.agents, ...declared }).filter(([name]) => !gone.has(name));
-  return { ...current, agents: Object.fromEntries(agents) };
+  const agents = Object.entries({ ...known, ...declared }).filter(([name]) => !gone.has(name));
+  return withAgents(current, Object.fromEntries(agents), tenant);
 }
 
 async function findDoubts(
   store: Needs,
   policy: Policy,
-  declared: AgentChanges['declared'],
+  { declared, tenant }: AgentChanges,
   selectingBegan: boolean,
 ): Promise<string[]> {
-  if (policy.agents !== undefined && Object.keys(policy.agents).length === 0) return [NO_AGENT_LEFT];
+  const group = tenant === undefined ? 'agents' : `tenants.${tenant}.agents`;
+  if (tenant === undefined && policy.agents !== undefined && Object.keys(policy.agents).length === 0)
+    return [NO_AGENT_LEFT];
   const names = Object.keys(declared);
   if (names.length === 0) return [];
   const ids = (await store.readCatalog()).modules.flatMap(entriesOf).map(({ id }) => id);
-  const doubts = findAgentDoubts(declared, ids.length === 0 ? undefined : ids, nearNames);
+  const doubts = findAgentDoubts(declared, ids.length === 0 ? undefined : ids, nearNames, group);
   if (Object.keys(policy.permissions).length === 0) {
     doubts.push('the policy has no permissions: nobody may use any tool until it has');
   }
   if (selectingBegan) {
     const first = names.length === 1 ? `${names[0]} is the first agent` : `${names.join(', ')} are the first agents`;
-    doubts.push(`${first}: all others have no tools until they are declared too`);
+    const where = tenant === undefined ? '' : ` of tenant ${tenant}`;
+    doubts.push(`${first}${where}: all others${where} have no tools until they are declared too`);
   }
   return doubts;
 }

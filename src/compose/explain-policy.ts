@@ -95,7 +95,8 @@ function describeChange(change: PolicyChange): ShownChange {
     }
     case 'declare': {
       const declaration = shellWord(JSON.stringify(change.declaration));
-      return { command: `printf %s ${declaration} | sallyport agents set ${shellWord(change.agent)} -` };
+      const tenant = change.tenant === undefined ? '' : ` --tenant ${shellWord(change.tenant)}`;
+      return { command: `printf %s ${declaration} | sallyport agents set ${shellWord(change.agent)} -${tenant}` };
     }
     case 'permit': {
       const snippet = { permissions: { [change.entry]: change.permission } };

@@ -1,5 +1,6 @@
 import { indexTools } from '../domain/catalog.ts';
 import { readDeclaration } from '../config/agent-schema.ts';
+import { readTenant } from '../config/read-agents.ts';
 import { findAgentDoubts } from '../config/agent-doubts.ts';
 import type { Config } from '../config/config-schema.ts';
 import { readPolicyValue } from '../config/policy-file.ts';
@@ -66,20 +67,16 @@ export function createOperations({ store, trail, config, log, audit }: Operation
       if (problem !== undefined) throw planeError('PARAMETER_INVALID', { problems: [problem.replace(/\.$/, '')] });
       return changePaused(store, target, resume, who);
     },
-    async changeAgent(name, given, who) {
-      if (given === null) return changeAgents(store, { declared: {}, removed: [name], warnings: [] }, who);
+    async changeAgent({ name, tenant }, given, who) {
+      const place = tenant === undefined ? {} : { tenant: readTenant(tenant) };
+      if (given === null) return changeAgents(store, { declared: {}, removed: [name], warnings: [], ...place }, who);
       const { declaration, warnings } = readDeclaration(name, given, { placeOf: placeInBody, near: nearNames });
-      return changeAgents(store, { declared: { [name]: declaration }, removed: [], warnings }, who);
+      return changeAgents(store, { declared: { [name]: declaration }, removed: [], warnings, ...place }, who);
     },
-    agentDoubts({ policy: { agents = {} } }, catalog) {
+    agentDoubts({ name, tenant }, declaration, catalog) {
       const ids = catalog.modules.flatMap(entriesOf).map(({ id }) => id);
-      const known = ids.length === 0 ? undefined : ids;
-      return new Map(
-        Object.entries(agents).map(([name, declared]) => [
-          name,
-          findAgentDoubts({ [name]: declared }, known, nearNames),
-        ]),
-      );
+      const group = tenant === undefined ? 'agents' : `tenants.${tenant}.agents`;
+      return findAgentDoubts({ [name]: declaration }, ids.length === 0 ? undefined : ids, nearNames, group);
     },
     async verifyAudit() {
       const { records, statements, notices, problem } = await verifyAudit(trail, store, audit);

@@ -13,6 +13,7 @@ import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
 import { inspectServed } from './inspect-served.ts';
 import { inspectServices } from './inspect-services.ts';
+import { inspectAgents } from './inspect-agents.ts';
 import { inspectRules } from './inspect-rules.ts';
 import type { Check } from './check.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
@@ -95,7 +96,8 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
 
 async function inspectPolicyRules(store: Store, policy: Policy): Promise<Check[]> {
   const broken = (await store.listWorkers()).flatMap((worker) => worker.broken.map(({ id }) => id));
-  return inspectRules(policy, await store.readCatalog(), broken);
+  const catalog = await store.readCatalog();
+  return [...inspectRules(policy, catalog, broken), ...inspectAgents(policy, catalog)];
 }
 
 async function inspectFleet(store: Store): Promise<Check[]> {

@@ -7,18 +7,25 @@ interface Known {
   readonly modules: ReadonlySet<string>;
 }
 
+const EMPTY = {
+  general: 'no agent has any tool; agents: null leaves it to the permissions',
+  tenant: 'agents of this tenant have only what is declared in general',
+};
+
 /** Selections that name what is not there, or give nothing. Without `ids` of published tools nothing is compared with the catalog. */
 export function findAgentDoubts(
   agents: Readonly<Record<string, AgentDeclaration>>,
   ids: readonly string[] | undefined,
   near: NearNames,
+  /** Where they stand in the policy. */
+  group = 'agents',
 ): string[] {
   const known = ids === undefined ? undefined : { tools: new Set(ids), modules: modulesOf(ids) };
   const names = Object.keys(agents);
-  if (names.length === 0) return ['agents is empty: no agent has any tool; agents: null leaves it to the permissions'];
+  if (names.length === 0) return [`${group} is empty: ${EMPTY[group === 'agents' ? 'general' : 'tenant']}`];
   return names.flatMap((name) => {
     const { selection } = agents[name]!;
-    const where = `agents.${name}`;
+    const where = `${group}.${name}`;
     if (selection.every(({ tools }) => tools.length === 0)) return [`${where} selects nothing: it has no tools`];
     if (known === undefined) return [];
     const unknown = selection.flatMap((entry) => findUnknown(where, entry, known, near));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { planeError } from '../domain/errors.ts';
 import { NAME_PATTERN } from '../domain/ids.ts';
+import type { TenantPolicy } from '../domain/policy.ts';
 import { ALL_MODULES, normaliseSelection, type AgentDeclaration, type SelectionInput } from '../domain/selection.ts';
 import { describeIssue, type NearNames } from './describe-issue.ts';
 import type { SettingsFile } from './read-settings-file.ts';
@@ -16,6 +17,10 @@ const FORBIDDEN_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototy
 export const plainText = z
   .string()
   .regex(/^[^\p{Cc}\p{Cs}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
+/** As sessions name them: without a slash, so that TENANT/SUBJECT can be read in one way only. */
+export const tenantName = plainText
+  .refine((name) => !FORBIDDEN_NAMES.includes(name), { message: 'expected another name' })
+  .refine((name) => !name.includes('/'), { message: 'a tenant has no slash' });
 export const agentName = plainText.refine((name) => !FORBIDDEN_NAMES.includes(name), {
   message: 'expected another name',
 });
@@ -68,6 +73,23 @@ const declaration = z.strictObject({
 export const agentsSchema = z.record(agentName, declaration).nullable();
 type AgentsInput = NonNullable<z.output<typeof agentsSchema>>;
 
+/** Agents that are declared for one tenant. */
+export const tenantsSchema = z.record(tenantName, z.strictObject({ agents: agentsSchema.unwrap() })).nullable();
+
+/** As `tenants` of a policy file is read. */
+export function normaliseTenants(tenants: NonNullable<z.output<typeof tenantsSchema>>): {
+  tenants: Readonly<Record<string, TenantPolicy>>;
+  warnings: string[];
+} {
+  const read = Object.entries(tenants).map(
+    ([tenant, { agents }]) => [tenant, normaliseAgents(agents, `tenants.${tenant}.agents`)] as const,
+  );
+  return {
+    tenants: Object.fromEntries(read.map(([tenant, { agents }]) => [tenant, { agents }])),
+    warnings: read.flatMap(([, { warnings }]) => warnings),
+  };
+}
+
 export function keysOfAgents(path: string): readonly string[] {
   return /(^|\.)selection\.\d+$|^\d+$/.test(path)
     ? ['module', 'tools', 'setup_id', 'triggers']
@@ -80,22 +102,27 @@ export interface ReadDeclaration {
 }
 
 /** Selections in the one form that is stored. */
-export function normaliseAgents(agents: AgentsInput): {
+export function normaliseAgents(
+  agents: AgentsInput,
+  where = 'agents',
+): {
   agents: Readonly<Record<string, AgentDeclaration>>;
   warnings: string[];
 } {
-  const read = Object.entries(agents).map(([name, given]) => [name, normalise(name, given)] as const);
+  const read = Object.entries(agents).map(([name, given]) => [name, normalise(name, given, where)] as const);
   return {
     agents: Object.fromEntries(read.map(([name, one]) => [name, one.declaration])),
     warnings: read.flatMap(([, one]) => one.warnings),
   };
 }
 
-function normalise(name: string, given: AgentsInput[string]): ReadDeclaration {
+function normalise(name: string, given: AgentsInput[string], where = 'agents'): ReadDeclaration {
   const { selection: normalised, duplicates } = normaliseSelection(given.selection);
   return {
     declaration: { ...given, selection: normalised },
-    warnings: duplicates.map((module) => `agents.${name} has several entries for module ${module}; it takes them all`),
+    warnings: duplicates.map(
+      (module) => `${where}.${name} has several entries for module ${module}; it takes them all`,
+    ),
   };
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { declaredAt } from '../domain/agent.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { PolicyFile } from './policy-file.ts';
 
@@ -8,6 +9,12 @@ import type { PolicyFile } from './policy-file.ts';
  */
 export function placeOfRule(file: PolicyFile, policy: Policy, rule: readonly string[]): string | undefined {
   const [part, first = '', second = '', name = ''] = rule;
+  if (part === 'tenants') {
+    const path = ['tenants', first, 'agents', name];
+    const [written, stored] = [declaredAt(file.policy, name, first), declaredAt(policy, name, first)];
+    const holds = written !== undefined && isDeepStrictEqual(written, stored);
+    return holds ? file.placeOf(path, 'selection') : undefined;
+  }
   if (part === 'agents') {
     const [written, stored] = [file.policy.agents?.[first], policy.agents?.[first]];
     const holds = written !== undefined && isDeepStrictEqual(written, stored);

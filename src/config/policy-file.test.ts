@@ -155,6 +155,26 @@ describe('applyPolicyFile', () => {
     expect(applyPolicyFile(read('agents: {}'), current).agents).toStrictEqual({});
   });
 
+  it('takes over agents of tenants that the file speaks of, and leaves them as they are otherwise', () => {
+    const text =
+      'tenants: { acme: { agents: { main: { selection: [{ module: a, tools: [x] }, { module: a, tools: [y] }] } } } }';
+    const file = read(text);
+    const own = { acme: { agents: { main: { selection: [{ module: 'a', tools: ['x', 'y'] }] } } } };
+    expect(applyPolicyFile(file, current)).toStrictEqual({ ...current, tenants: own });
+    expect(file.warnings).toEqual(['tenants.acme.agents.main has several entries for module a; it takes them all']);
+    expect(applyPolicyFile(read('roles: {}'), { ...current, tenants: own }).tenants).toStrictEqual(own);
+    expect(applyPolicyFile(read('agents: null'), { ...current, tenants: own }).tenants).toStrictEqual(own);
+    for (const none of ['tenants: null', 'tenants: {}']) {
+      expect(applyPolicyFile(read(none), { ...current, tenants: own })).toStrictEqual(current);
+    }
+    const tools = [{ id: 'a.x', privileged: false }];
+    expect(findPolicyDoubts({ ...CLOSED_POLICY, tenants: own }, tools, nearNames)).toEqual([
+      'tenants.acme.agents.main selects a.y, which is not published, did you mean a.x?',
+    ]);
+    expect(problemOf('tenants: { acme: { agent: {} } }')).toContain('policy.yaml:1:20');
+    expect(problemOf('tenants: { a/b: { agents: {} } }')).toContain('a tenant has no slash');
+  });
+
   it('ends the selecting when the file says that there are no agents', () => {
     expect(applyPolicyFile(read('agents: null'), current)).toStrictEqual({ ...CLOSED_POLICY, paused: { all: true } });
   });

@@ -4,7 +4,15 @@ import { NAME_PATTERN } from '../domain/ids.ts';
 import { toolPatternMatches, type Policy } from '../domain/policy.ts';
 import { SECRET_PATTERN } from '../domain/secret-reference.ts';
 import { findAgentDoubts } from './agent-doubts.ts';
-import { agentName, agentsSchema, keysOfAgents, normaliseAgents, plainText as subject } from './agent-schema.ts';
+import {
+  agentName,
+  agentsSchema,
+  keysOfAgents,
+  normaliseAgents,
+  normaliseTenants,
+  plainText as subject,
+  tenantsSchema,
+} from './agent-schema.ts';
 import { describeIssue, type NearNames } from './describe-issue.ts';
 import { keysOfLoops, loopsSchema } from './loop-schema.ts';
 import { readSettingsFile, type SettingsFile } from './read-settings-file.ts';
@@ -31,6 +39,7 @@ const policySchema = z.strictObject({
     })
     .default({}),
   agents: agentsSchema.exactOptional(),
+  tenants: tenantsSchema.exactOptional(),
   rules: rulesSchema.exactOptional(),
   unmatched: unmatchedSchema.exactOptional(),
   approvers: approversSchema.exactOptional(),
@@ -44,6 +53,7 @@ const policySchema = z.strictObject({
 const STAYING = [
   'paused',
   'agents',
+  'tenants',
   'rules',
   'unmatched',
   'approvers',
@@ -59,7 +69,8 @@ function keysBelow(path: string): readonly string[] {
   if (path === 'paused') return ['all', 'agents', 'tools'];
   if (path.startsWith('rules.')) return keysOfRules(path);
   if (path === 'loops' || path.startsWith('loops.')) return keysOfLoops(path);
-  return path.startsWith('agents.') ? keysOfAgents(path) : ['allow', 'deny'];
+  if (/^tenants\.[^.]*$/.test(path)) return ['agents'];
+  return path.startsWith('agents.') || path.startsWith('tenants.') ? keysOfAgents(path) : ['allow', 'deny'];
 }
 
 export interface PolicyFile {
@@ -87,12 +98,17 @@ export function readPolicyValue(value: unknown, placeOf: SettingsFile['placeOf']
     const problems = parsed.error.issues.flatMap((issue) => describeIssue(issue, needs));
     throw planeError('POLICY_INVALID', { problems: problems.slice(0, 8) });
   }
-  const { agents: given, ...rest } = parsed.data;
+  const { agents: given, tenants: givenTenants, ...rest } = parsed.data;
   const { agents, warnings } = given ? normaliseAgents(given) : { warnings: [] };
-  const policy: Policy = agents === undefined ? rest : { ...rest, agents };
+  const { tenants, warnings: ofTenants } = givenTenants ? normaliseTenants(givenTenants) : { warnings: [] };
+  const policy: Policy = {
+    ...rest,
+    ...(agents === undefined ? {} : { agents }),
+    ...(tenants === undefined || Object.keys(tenants).length === 0 ? {} : { tenants }),
+  };
   const speaksOf = STAYING.filter((part) => Object.hasOwn(value as object, part));
   checkRules({ speaksOf, placeOf }, policy, undefined, near);
-  return { policy, speaksOf, warnings, placeOf };
+  return { policy, speaksOf, warnings: [...warnings, ...ofTenants], placeOf };
 }
 
 /** The policy that a file makes of the one in force: what it does not speak of stays. */
@@ -132,9 +148,12 @@ export function findPolicyDoubts(
     const [guess] = near(entry, new Set(tools.map(({ id }) => id)), 1);
     doubts.push(`${where} matches no published tool${guess === undefined ? '' : `, did you mean ${guess}?`}`);
   }
-  if (policy.agents === undefined) return doubts;
   const ids = tools?.map(({ id }) => id);
-  return [...doubts, ...findAgentDoubts(policy.agents, ids, near)];
+  const ofTenants = Object.entries(policy.tenants ?? {}).flatMap(([tenant, { agents }]) =>
+    findAgentDoubts(agents, ids, near, `tenants.${tenant}.agents`),
+  );
+  const general = policy.agents === undefined ? [] : findAgentDoubts(policy.agents, ids, near);
+  return [...doubts, ...general, ...ofTenants];
 }
 
 /** A privileged tool is opened by name and to named subjects only. */

@@ -1,14 +1,15 @@
 import { planeError } from '../domain/errors.ts';
-import type { AgentChanges } from '../domain/declared-agents.ts';
+import type { AgentChanges, DeclareOptions } from '../domain/declared-agents.ts';
 import type { AgentDeclaration } from '../domain/selection.ts';
-import { agentName, checkDeclaration } from './agent-schema.ts';
+import { agentName, checkDeclaration, tenantName } from './agent-schema.ts';
 import type { NearNames } from './describe-issue.ts';
 
 const MOST_AGENTS = 10_000;
 const MOST_PROBLEMS = 8;
 
 /** Checks what code declares by the rules of a policy file. Throws POLICY_INVALID with every problem and its place. */
-export function readAgents(input: unknown, near: NearNames): AgentChanges {
+export function readAgents(input: unknown, near: NearNames, { tenant }: DeclareOptions = {}): AgentChanges {
+  const place = tenant === undefined ? {} : { tenant: readTenant(tenant) };
   if (!isPlain(input))
     throw planeError('POLICY_INVALID', { problems: ['agents: expected an object of agents by name'] });
   const names = Object.keys(input);
@@ -29,7 +30,14 @@ export function readAgents(input: unknown, near: NearNames): AgentChanges {
     }
   }
   if (problems.length > 0) throw planeError('POLICY_INVALID', { problems: problems.slice(0, MOST_PROBLEMS) });
-  return { declared: Object.fromEntries(declared), removed, warnings };
+  return { declared: Object.fromEntries(declared), removed, warnings, ...place };
+}
+
+/** Throws POLICY_INVALID for what no session can have as its tenant. */
+export function readTenant(tenant: unknown): string {
+  const named = tenantName.safeParse(tenant);
+  if (named.success) return named.data;
+  throw planeError('POLICY_INVALID', { problems: [`tenant: ${named.error.issues[0]!.message}`] });
 }
 
 function readAgent(name: string, value: unknown, near: NearNames) {

@@ -1,3 +1,4 @@
+import { declaredNames } from '../domain/agent.ts';
 import { planeError } from '../domain/errors.ts';
 import type { Policy } from '../domain/policy.ts';
 import { VERDICTS, type Rule } from '../domain/rule.ts';
@@ -32,10 +33,11 @@ export function findRuleProblems(policy: Policy, known: KnownTools | undefined, 
   return [...findRoleProblems(policy, approvers, ['approvers'], near), ...ofRules];
 }
 
-function findAgentProblems({ agents }: Policy, rule: Rule, near: NearNames): ProblemOfRule[] {
+function findAgentProblems(policy: Policy, rule: Rule, near: NearNames): ProblemOfRule[] {
+  const known = declaredNames(policy);
   return (rule.agents ?? []).flatMap((name, index): ProblemOfRule[] => {
-    if (agents === undefined || Object.hasOwn(agents, name)) return [];
-    const text = `no agent ${name} is declared${guessName(name, Object.keys(agents), near)}`;
+    if (known === undefined || known.includes(name)) return [];
+    const text = `no agent ${name} is declared${guessName(name, known, near)}`;
     return [{ path: ['agents', index], text }];
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkSelection, isSameAgent, reaches } from './agent.ts';
+import { checkSelection, isSameAgent, namesInTenant, reaches } from './agent.ts';
 import { CLOSED_POLICY, type Policy } from './policy.ts';
 import { normaliseSelection } from './selection.ts';
 import type { Identity } from './session.ts';
@@ -40,6 +40,52 @@ describe('checkSelection', () => {
   it('who delegates gives nothing that the delegate did not select', () => {
     const answer = checkSelection(POLICY, 'notes.search', as('member', 'both'));
     expect(answer).toEqual({ selected: false, agent: 'member', reason: 'not-selected' });
+  });
+
+  describe('with agents of a tenant', () => {
+    const acme = (agent: string, ...delegators: string[]): Identity => ({
+      ...as(agent, ...delegators),
+      tenant: 'acme',
+    });
+    const OWN = { acme: { agents: { main: taking('edit'), guest: taking('search') } } };
+    const TENANTS: Policy = { ...POLICY, tenants: OWN };
+    const has = (policy: Policy, identity: Identity): string[] =>
+      ['search', 'edit'].filter((name) => checkSelection(policy, `notes.${name}`, identity).selected);
+
+    it('takes what was declared for the tenant in place of the general declaration, and there only', () => {
+      expect(has(TENANTS, acme('main'))).toEqual(['edit']);
+      expect(has(TENANTS, as('main'))).toEqual(['search']);
+      expect(has(TENANTS, { ...as('main'), tenant: 'other' })).toEqual(['search']);
+      // Declared in general only: the tenant has it too.
+      expect(has(TENANTS, acme('both'))).toEqual(['search', 'edit']);
+      expect(namesInTenant(TENANTS, 'acme')).toEqual(['both', 'guest', 'main', 'member']);
+    });
+
+    it('does not show one tenant’s agent to another', () => {
+      expect(has(TENANTS, acme('guest'))).toEqual(['search']);
+      for (const tenant of ['default', 'other', 'constructor']) {
+        const answer = checkSelection(TENANTS, 'notes.search', { ...as('guest'), tenant });
+        expect(answer).toEqual({ selected: false, agent: 'guest', reason: 'agent-unknown' });
+      }
+      expect(namesInTenant(TENANTS, 'default')).toEqual(['both', 'main', 'member']);
+    });
+
+    it('narrows a delegate by what its delegators declared for the tenant', () => {
+      expect(has(TENANTS, acme('both', 'main'))).toEqual(['edit']);
+      expect(has(TENANTS, acme('guest', 'main'))).toEqual([]);
+    });
+
+    it('selects in that tenant alone where the deployment does not select', () => {
+      const { agents: _, ...open } = TENANTS;
+      expect(has(open, acme('main'))).toEqual(['edit']);
+      expect(has(open, acme('both'))).toEqual([]);
+      expect(has(open, as('anybody'))).toEqual(['search', 'edit']);
+      expect(namesInTenant(open, 'default')).toBeUndefined();
+    });
+
+    it('gives nothing where the tenant has an empty group and nothing is declared in general', () => {
+      expect(has({ ...CLOSED_POLICY, tenants: { acme: { agents: {} } } }, acme('main'))).toEqual([]);
+    });
   });
 
   it.each([

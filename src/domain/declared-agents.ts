@@ -6,11 +6,23 @@ export type AgentInput = SelectionInput | { readonly selection: SelectionInput; 
 /** By name. `null` takes an agent away; agents that are not named stay as they are. */
 export type AgentsInput = Readonly<Record<string, AgentInput | null>>;
 
+/** For whom agents are declared. */
+export interface DeclareOptions {
+  /** For this tenant alone, in place of what is declared in general. Without it: for every tenant that has none of its own. */
+  readonly tenant?: string;
+}
+
+/** One declaration: the agent, and the tenant if it is for one alone. */
+export interface DeclaredPlace extends DeclareOptions {
+  readonly name: string;
+}
+
 /** What a declaration was checked to mean. */
 export interface AgentChanges {
   readonly declared: Readonly<Record<string, AgentDeclaration>>;
   readonly removed: readonly string[];
   readonly warnings: readonly string[];
+  readonly tenant?: string;
 }
 
 /** What a declaration has done. */
@@ -20,8 +32,8 @@ export interface DeclaredAgents {
   /** False: it stood there like this already, and nothing was written. */
   readonly changed: boolean;
   /**
-   * These are the first agents of the deployment: nothing was selected before, and every agent had what the permissions allow. From now on
-   * an agent that is not declared has no tools.
+   * These are the first agents of the deployment, or of the tenant: nothing was selected before, and every agent there had what the
+   * permissions allow. From now on an agent that is not declared has no tools there.
    */
   readonly selectingBegan: boolean;
   /** As they are stored. */

@@ -76,6 +76,37 @@ describe('explainCall', () => {
     expect(explain(night, { tool: 'notes.list' })).toMatchObject({ allowed: true, verdict: 'allow' });
   });
 
+  it('names the tenant of a declaration that decides, and changes that one', () => {
+    const all = [{ module: '*', tools: 'all' as const }];
+    const policy: Policy = {
+      ...OPEN,
+      agents: { main: { selection: all } },
+      tenants: { acme: { agents: { main: { selection: [{ module: 'notes', tools: ['list'] }] } } } },
+    };
+    const identity: Identity = { ...ANN, tenant: 'acme' };
+    const denied = explain(policy, { identity });
+    expect(answerOf(denied)).toEqual({
+      check: 'selection',
+      passes: false,
+      found: 'agent main of tenant acme did not select it',
+      rule: ['tenants', 'acme', 'agents', 'main', 'selection'],
+    });
+    expect(denied.changes).toMatchObject([{ kind: 'declare', agent: 'main', tenant: 'acme' }]);
+    const changed = applyAll(policy, denied.changes);
+    expect(explain(changed, { identity })).toMatchObject({ allowed: true });
+    expect(changed.agents).toEqual(policy.agents);
+    const general = explain(policy).checks.find(({ check }) => check === 'selection');
+    expect(general).toMatchObject({ passes: true, found: 'agent main selected all tools of all modules' });
+    // Where only the tenant selects, an agent is declared there.
+    const { agents: _, ...own } = policy;
+    const unknown = explain(own, { identity: { ...identity, agent: 'step' } });
+    expect(unknown.changes).toMatchObject([{ kind: 'declare', agent: 'step', tenant: 'acme' }]);
+    expect(explain(own).checks[2]).toMatchObject({
+      passes: true,
+      found: expect.stringContaining('no agents') as string,
+    });
+  });
+
   it('asks the rules about the arguments with the defaults of the published schema', () => {
     expect(explain(noInbox, { arguments: { text: 'x' } })).toMatchObject({ verdict: 'deny', decidedBy: 'rules' });
     expect(explain(noInbox, { arguments: { text: 'x', place: 'desk' } })).toMatchObject({ verdict: 'allow' });

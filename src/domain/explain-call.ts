@@ -1,4 +1,4 @@
-import { checkSelection } from './agent.ts';
+import { checkSelection, declaringTenant, findAgent, isSelecting, nameAgent } from './agent.ts';
 import { indexTools, type Catalog } from './catalog.ts';
 import { splitToolId, type ToolId } from './ids.ts';
 import type { JsonObject } from './json.ts';
@@ -139,7 +139,8 @@ function answerPaused({ paused }: Policy, { id }: ToolDeclaration, identity: Ide
 }
 
 function answerSelection(policy: Policy, { id }: ToolDeclaration, identity: Identity): CheckAnswer {
-  if (policy.agents === undefined) {
+  const { tenant } = identity;
+  if (!isSelecting(policy, tenant)) {
     return { check: 'selection', passes: true, found: 'no agents are declared: permissions alone decide' };
   }
   const answer = checkSelection(policy, id, identity);
@@ -149,14 +150,22 @@ function answerSelection(policy: Policy, { id }: ToolDeclaration, identity: Iden
     if (reason === 'agent-unknown') {
       return { check: 'selection', passes: false, found: `no agent ${agent} is declared${acts}` };
     }
-    const found = `agent ${agent}${acts === '' ? '' : `${acts},`} did not select it`;
-    return { check: 'selection', passes: false, found, rule: ['agents', agent, 'selection'] };
+    const shown = nameAgent(agent, declaringTenant(policy, tenant, agent));
+    const found = `agent ${shown}${acts === '' ? '' : `${acts},`} did not select it`;
+    return { check: 'selection', passes: false, found, rule: placeOfAgent(policy, tenant, agent) };
   }
   const { module } = splitToolId(id)!;
-  const entry = policy.agents[identity.agent]!.selection.find((one) => [module, ALL_MODULES].includes(one.module));
+  const { selection } = findAgent(policy, tenant, identity.agent)!;
+  const entry = selection.find((one) => [module, ALL_MODULES].includes(one.module));
   const how = entry?.tools === 'all' ? `all tools of ${entry.module === ALL_MODULES ? 'all modules' : module}` : 'it';
-  const found = `agent ${identity.agent} selected ${how}`;
-  return { check: 'selection', passes: true, found, rule: ['agents', identity.agent, 'selection'] };
+  const found = `agent ${nameAgent(identity.agent, declaringTenant(policy, tenant, identity.agent))} selected ${how}`;
+  return { check: 'selection', passes: true, found, rule: placeOfAgent(policy, tenant, identity.agent) };
+}
+
+/** Where the declaration that decides stands in the policy record. */
+function placeOfAgent(policy: Policy, tenant: string, agent: string): string[] {
+  const own = declaringTenant(policy, tenant, agent);
+  return [...(own === undefined ? [] : ['tenants', own]), 'agents', agent, 'selection'];
 }
 
 function answerPermission(policy: Policy, tool: ToolDeclaration, identity: Identity): CheckAnswer {

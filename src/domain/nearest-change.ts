@@ -1,4 +1,4 @@
-import { agentsOf, checkSelection } from './agent.ts';
+import { agentsOf, agentsOfTenant, checkSelection, declaringTenant, findAgent, withAgents } from './agent.ts';
 import { splitToolId } from './ids.ts';
 import {
   checkPermission,
@@ -19,7 +19,13 @@ import { whyUnattended } from './unattended.ts';
 export type PolicyChange =
   | { readonly kind: 'resume'; readonly what: 'all' }
   | { readonly kind: 'resume'; readonly what: 'agent' | 'tool'; readonly name: string }
-  | { readonly kind: 'declare'; readonly agent: string; readonly declaration: AgentDeclaration }
+  | {
+      readonly kind: 'declare';
+      readonly agent: string;
+      readonly declaration: AgentDeclaration;
+      /** The declaration is for this tenant alone; absent: for all tenants that have none of their own. */
+      readonly tenant?: string;
+    }
   | {
       readonly kind: 'permit';
       readonly entry: string;
@@ -70,7 +76,7 @@ export function applyChange(policy: Policy, change: PolicyChange): Policy {
     case 'resume':
       return { ...policy, paused: resume(policy.paused, change) };
     case 'declare':
-      return { ...policy, agents: { ...policy.agents, [change.agent]: change.declaration } };
+      return declare(policy, change);
     case 'permit':
       return { ...policy, permissions: { ...policy.permissions, [change.entry]: change.permission } };
     case 'remove-rule':
@@ -80,6 +86,14 @@ export function applyChange(policy: Policy, change: PolicyChange): Policy {
     case 'attend':
       return { ...policy, unattended: (policy.unattended ?? []).filter((name) => name !== change.agent) };
   }
+}
+
+function declare(
+  policy: Policy,
+  { agent, declaration, tenant }: Extract<PolicyChange, { readonly kind: 'declare' }>,
+): Policy {
+  const known = tenant === undefined ? policy.agents : agentsOfTenant(policy, tenant);
+  return withAgents(policy, { ...known, [agent]: declaration }, tenant);
 }
 
 function resume(paused: Paused, change: Extract<PolicyChange, { kind: 'resume' }>): Paused {
@@ -150,9 +164,11 @@ function findSelect(policy: Policy, { id }: AskedTool, identity: Identity): Poli
   if (answer.selected) return undefined;
   const { agent } = answer;
   const { module, tool } = splitToolId(id)!;
-  const known = answer.reason === 'agent-unknown' ? { selection: [] } : policy.agents![agent]!;
+  const known = findAgent(policy, identity.tenant, agent) ?? { selection: [] };
+  const tenant = declaringTenant(policy, identity.tenant, agent);
   const { selection } = normaliseSelection([...known.selection, { module, tools: [tool] }]);
-  return { kind: 'declare', agent, declaration: { ...known, selection } };
+  const place = tenant === undefined ? {} : { tenant };
+  return { kind: 'declare', agent, declaration: { ...known, selection }, ...place };
 }
 
 function findPermit(policy: Policy, tool: AskedTool, identity: Identity): PolicyChange | 'none-needed' | undefined {

@@ -20,6 +20,11 @@ export interface Paused {
   readonly tools?: readonly string[];
 }
 
+/** What holds for one tenant only. */
+export interface TenantPolicy {
+  readonly agents: Readonly<Record<string, AgentDeclaration>>;
+}
+
 export interface Policy {
   /** role → subjects */
   readonly roles: Readonly<Record<string, readonly string[]>>;
@@ -31,6 +36,11 @@ export interface Policy {
    * here has no tools. In this record so that a change of it reaches every claim like any other change of the policy.
    */
   readonly agents?: Readonly<Record<string, AgentDeclaration>>;
+  /**
+   * tenant → what its agents declared. In its tenant such a declaration stands in place of the one in `agents`; for other tenants it is
+   * not there. A tenant with a group here selects, also where the deployment does not.
+   */
+  readonly tenants?: Readonly<Record<string, TenantPolicy>>;
   /** How runs are kept from going round in circles, and what they may use up. */
   readonly loops?: LoopPolicy;
   /** Agents that run while nobody watches: what a person would have to be asked about is denied at once. */

@@ -1,4 +1,4 @@
-import { agentsOf, checkSelection, findAgent } from './agent.ts';
+import { agentsOf, checkSelection, findAgent, isSelecting } from './agent.ts';
 import { compareText, indexCatalog, type CatalogIndex, type IndexedModule } from './catalog-index.ts';
 import type { Catalog, PublishedTool } from './catalog.ts';
 import { splitToolId, toolId } from './ids.ts';
@@ -63,10 +63,10 @@ export function findSurfaces(catalog: Catalog, policy: Policy, identity: Identit
 
 /** The modules that the tools of a toolkit come from, whether they are published or not. What is missing depends on all of them. */
 export function modulesOfToolkit(policy: Policy, identity: Identity): 'all' | readonly string[] {
-  if (policy.agents === undefined) return 'all';
+  if (!isSelecting(policy, identity.tenant)) return 'all';
   let modules: 'all' | readonly string[] = 'all';
   for (const name of agentsOf(identity)) {
-    const declared = findAgent(policy, name);
+    const declared = findAgent(policy, identity.tenant, name);
     if (declared === undefined) return [];
     if (takesEverything(declared.selection)) continue;
     const taken = takenByModule(declared.selection);
@@ -77,7 +77,8 @@ export function modulesOfToolkit(policy: Policy, identity: Identity): 'all' | re
 
 function findTools(catalog: Catalog, policy: Policy, identity: Identity): readonly PublishedTool[] {
   const index = indexCatalog(catalog);
-  const selections = policy.agents === undefined ? [] : agentsOf(identity).map((name) => findAgent(policy, name));
+  const isOpen = !isSelecting(policy, identity.tenant);
+  const selections = isOpen ? [] : agentsOf(identity).map((name) => findAgent(policy, identity.tenant, name));
   if (!selections.every((declared) => declared !== undefined)) return Object.freeze([]);
   const found: PublishedTool[] = [];
   const held = selections.map(({ selection }) => selection);
@@ -178,7 +179,7 @@ function whyMissing(policy: Policy, tool: ToolDeclaration, identity: Identity): 
 
 /** What the agent names and the catalog does not have. Never guessed away: whoever declared it is told. */
 function missingOfSelection(index: CatalogIndex, policy: Policy, identity: Identity): MissingTool[] {
-  const declared = findAgent(policy, identity.agent);
+  const declared = findAgent(policy, identity.tenant, identity.agent);
   if (declared === undefined) return [];
   return [...takenByModule(declared.selection)].flatMap(([module, taken]): MissingTool[] => {
     if (module === ALL_MODULES && taken === 'all') return [];

@@ -42,7 +42,7 @@ export type {
   WriteBacks,
 } from '../domain/content.ts';
 export type { DiagnosticEvent, DiagnosticEventOf, EventKind } from '../domain/diagnostic-event.ts';
-export type { AgentInput, AgentsInput, DeclaredAgents } from '../domain/declared-agents.ts';
+export type { AgentInput, AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/declared-agents.ts';
 export { PlaneError } from '../domain/errors.ts';
 export type { InputKind, InputRequest, InputRequests, RequiredInput, SampleMessage } from '../domain/input.ts';
 export type { ModuleDeclaration } from '../domain/module.ts';

@@ -2,11 +2,12 @@ import type { AuditVerification } from './api/audit-schema.ts';
 import type { Actor, Administered } from '../domain/actor.ts';
 import type { Approval, ApprovalQuestion, Principal } from '../domain/approval.ts';
 import type { Catalog } from '../domain/catalog.ts';
-import type { DeclaredAgents } from '../domain/declared-agents.ts';
+import type { DeclaredAgents, DeclaredPlace } from '../domain/declared-agents.ts';
 import type { Asked, Explanation } from '../domain/explain-call.ts';
 import type { CallId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Paused, Policy, PolicyRecord } from '../domain/policy.ts';
+import type { AgentDeclaration } from '../domain/selection.ts';
 import type { CancelAnswer } from '../ports/call-store.ts';
 
 /** What people do with a deployment, in code shared with the commands. Joined in `compose/`, which may use every part of the plane. */
@@ -35,9 +36,9 @@ export interface GatewayOperations {
     readonly warnings: readonly string[];
   }>;
   /** Declares an agent, or takes it away with `null`. */
-  changeAgent(name: string, declaration: JsonObject | null, who: Administered): Promise<DeclaredAgents>;
-  /** What the selections of these agents probably do not mean, by agent. */
-  agentDoubts(record: PolicyRecord, catalog: Catalog): ReadonlyMap<string, readonly string[]>;
+  changeAgent(agent: DeclaredPlace, declaration: JsonObject | null, who: Administered): Promise<DeclaredAgents>;
+  /** What a selection probably does not mean. */
+  agentDoubts(place: DeclaredPlace, declaration: AgentDeclaration, catalog: Catalog): readonly string[];
   /** Recomputes all chains and checks all signatures. */
   verifyAudit(): Promise<Pick<AuditVerification, 'checked' | 'statements' | 'notices' | 'problems'>>;
   /** By an operator, whoever's call it is. */

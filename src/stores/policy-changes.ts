@@ -1,3 +1,4 @@
+import { agentsOfTenant } from '../domain/agent.ts';
 import { AUDIT_LIMITS, type AdministrativeEvent } from '../domain/audit-record.ts';
 import type { Paused, Policy } from '../domain/policy.ts';
 import type { Rule } from '../domain/rule.ts';
@@ -14,9 +15,11 @@ export interface PolicyChanges {
  * can call a change of the rules a pause.
  */
 export function findPolicyChanges(before: Policy, after: Policy): PolicyChanges {
-  const agents = members('agent', before.agents, after.agents);
-  if ((before.agents === undefined) !== (after.agents === undefined)) {
-    agents.unshift(after.agents === undefined ? 'selecting ended' : 'selecting began');
+  const agents = agentChanges(before.agents, after.agents);
+  const tenants = new Set([...Object.keys(before.tenants ?? {}), ...Object.keys(after.tenants ?? {})]);
+  for (const tenant of [...tenants].sort()) {
+    const changes = agentChanges(agentsOfTenant(before, tenant), agentsOfTenant(after, tenant));
+    agents.push(...changes.map((change) => `tenant ${tenant}: ${change}`));
   }
   const { paused, resumed } = pauseChanges(before.paused, after.paused);
   const rest = [
@@ -36,6 +39,12 @@ export function findPolicyChanges(before: Policy, after: Policy): PolicyChanges 
         ? 'plane.paused'
         : 'policy.changed';
   return { event, changed: bounded(changed) };
+}
+
+function agentChanges(before: Group | undefined, after: Group | undefined): string[] {
+  const changes = members('agent', before, after);
+  if ((before === undefined) === (after === undefined)) return changes;
+  return [after === undefined ? 'selecting ended' : 'selecting began', ...changes];
 }
 
 type Group = Readonly<Record<string, unknown>>;
@@ -70,7 +79,7 @@ function pauseChanges(before: Paused, after: Paused): { readonly paused: string[
   };
 }
 
-const NAMED_APART = ['roles', 'permissions', 'paused', 'agents', 'rules', 'secrets'];
+const NAMED_APART = ['roles', 'permissions', 'paused', 'agents', 'tenants', 'rules', 'secrets'];
 
 /** Every other member of a policy, those too that a later release adds. */
 function settings(before: Policy, after: Policy): string[] {

@@ -27,7 +27,7 @@ const storedAgents = async (): Promise<unknown> =>
   ((await plane.json('policy', 'show'))['policy'] as { agents?: unknown }).agents;
 
 beforeEach(async () => {
-  await plane.cli('policy', 'set', write({ ...OPEN, agents: null }, 'policy.json'));
+  await plane.cli('policy', 'set', write({ ...OPEN, agents: null, tenants: null }, 'policy.json'));
 });
 
 describe('sallyport agents', () => {
@@ -46,6 +46,31 @@ describe('sallyport agents', () => {
     expect(removed.stderr).toContain('no agent is declared any more: none has tools');
     expect((await echo('main')).code).toBe(1);
     expect(await storedAgents()).toStrictEqual({});
+  });
+
+  it('set, list, show, explain and remove say for which tenant an agent is declared', async () => {
+    await plane.cli('agents', 'set', 'main', write([{ module: 'basic', tools: 'all' }]));
+    const own = write([{ module: 'basic', tools: ['fails'] }], 'own.json');
+    const set = await plane.cli('agents', 'set', 'main', own, '--tenant', 'acme');
+    expect(set.stdout).toMatch(/Agent main of tenant acme stands in policy version \d+\./);
+    const inAcme = await plane.call('basic.echo', { text: 'x' }, '--agent', 'main', '--tenant', 'acme');
+    expect(inAcme.stderr).toContain('denied (NOT_SELECTED');
+    expect((await echo('main')).code).toBe(0);
+    const list = (await plane.cli('agents', 'list')).stdout;
+    expect(list).toMatch(/main +every +1 /);
+    expect(list).toMatch(/main +acme +1 +1/);
+    expect((await plane.cli('agents', 'show', 'main', '--tenant', 'acme')).stdout).toContain('main of tenant acme\n');
+    const explained = await plane.cli('explain', 'main', 'basic.echo', '--tenant', 'acme');
+    expect(explained.stdout).toContain('agent main of tenant acme did not select it');
+    expect(explained.stdout).toContain('decides: tenants acme agents main selection in policy version');
+    expect(explained.stdout).toContain('sallyport agents set main - --tenant acme');
+    const removed = await plane.cli('agents', 'remove', 'main', '--tenant', 'acme');
+    expect(removed.stdout).toContain('Agent main of tenant acme is gone');
+    expect((await plane.cli('agents', 'remove', 'main', '--tenant', 'acme')).stderr).toContain(
+      'There is no agent "main of tenant acme"',
+    );
+    const wrong = await plane.cli('agents', 'set', 'main', own, '--tenant', 'a/b');
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('a tenant has no slash') as string });
   });
 
   it('set takes a declaration, a selection in either form, a file in YAML and standard input', async () => {

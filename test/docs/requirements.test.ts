@@ -36,6 +36,7 @@ describe('the requirements', () => {
       ...numbered('SH', 4),
       ...numbered('AG', 4),
       ...numbered('UN', 3),
+      ...numbered('TA', 2),
       ...numbered('LIB', 7),
       ...numbered('CO', 5),
       ...numbered('I', 26),

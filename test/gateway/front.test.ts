@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentView } from '../../src/gateway/api/agents-schema.ts';
 import { MATRIX_CELLS, type MatrixPage } from '../../src/gateway/api/explain-schema.ts';
 import { MAX_REQUESTS_AHEAD } from '../../src/http/serve-in-turn.ts';
 import { newTokenText } from '../../src/wire/token-text.ts';
@@ -147,6 +148,37 @@ describe('GET /v1/matrix', () => {
       expect(page.items.every(({ cells }) => cells.length === 3)).toBe(true);
     }
     expect(tools.length).toBeGreaterThan(2);
+  });
+
+  it('and the list of agents show what is declared for a tenant, to that tenant alone', async () => {
+    await declareAgents(1);
+    const admin = await gateway.makeToken({ scopes: ['admin'] });
+    const json = { selection: [{ module: 'basic', tools: ['echo'] }] };
+    const change = async (method: string, name: string): Promise<[number, unknown]> => {
+      const path = `/v1/agents/${name}?tenant=acme`;
+      const answer = await gateway.request(path, { method, token: admin, ...(method === 'PUT' ? { json } : {}) });
+      return [answer.status, await answer.json()];
+    };
+    for (const name of ['agent0000', 'guest']) {
+      expect(await change('PUT', name)).toMatchObject([200, { name, tenant: 'acme', changed: true }]);
+      expect(await change('GET', name)).toMatchObject([200, { name, tenant: 'acme', tools: 1, declaration: json }]);
+    }
+    const listed = (await (await gateway.request('/v1/agents', { token: operator })).json()) as { items: AgentView[] };
+    expect(listed).toMatchObject({ selecting: true, selectingTenants: ['acme'] });
+    expect(listed.items.map(({ name, tenant }) => [name, tenant])).toEqual([
+      ['agent0000', undefined],
+      ['agent0000', 'acme'],
+      ['guest', 'acme'],
+    ]);
+    const cellOf = async (tenant: string): Promise<unknown> => {
+      const [{ items, agents }] = (await readAll({ tenant, limit: '500' })) as [MatrixPage];
+      return [agents, items.find(({ tool }) => tool === 'basic.fails')!.cells[0]!.found];
+    };
+    expect(await cellOf('acme')).toEqual([['agent0000', 'guest'], 'agent agent0000 of tenant acme did not select it']);
+    expect(await cellOf('other')).toMatchObject([['agent0000'], expect.not.stringContaining('tenant')]);
+    expect((await gateway.request('/v1/agents/guest', { token: admin })).status).toBe(404);
+    for (const name of ['agent0000', 'guest']) expect((await change('DELETE', name))[0]).toBe(200);
+    expect((await change('DELETE', 'guest'))[0]).toBe(404);
   });
 
   it('bounds the cells of a page, however many agents there are', async () => {

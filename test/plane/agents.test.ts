@@ -284,6 +284,40 @@ describe.each(BACKENDS)('agents that code declares on %s', (backend) => {
     });
   });
 
+  it('have in a tenant what they declared for it, shown and executed, and another tenant sees nothing of it', async () => {
+    await plane.client.declareAgents({ main: [{ module: 'notes', tools: ['search'] }] });
+    const [general, acme, other] = await Promise.all(
+      ['default', 'acme', 'other'].map((tenant) =>
+        plane.client.openSession({ tenant, subject: 'alice', agent: 'main' }),
+      ),
+    );
+    const guest = await plane.client.openSession({ tenant: 'other', subject: 'alice', agent: 'guest' });
+    const ask = async (session: SessionHandle): Promise<string[]> => {
+      const calls = ['notes.search', 'notes.edit'].map((tool) =>
+        callFor(plane, session, tool, runOnce(plane, 'tenant')),
+      );
+      return (await Promise.all(calls)).map(codeOf);
+    };
+    const own = { main: [{ module: 'notes', tools: ['edit'] }], guest: [{ module: 'notes', tools: 'all' }] } as const;
+    expect(await plane.client.declareAgents(own, { tenant: 'acme' })).toMatchObject({
+      changed: true,
+      selectingBegan: false,
+      warnings: [],
+    });
+    expect(idsOf(await plane.client.toolkit(acme!))).toEqual(['notes.edit']);
+    expect(await ask(acme!)).toEqual(['NOT_SELECTED', 'ok']);
+    for (const session of [general!, other!]) {
+      expect(idsOf(await plane.client.toolkit(session))).toEqual(['notes.search']);
+      expect(await ask(session)).toEqual(['ok', 'NOT_SELECTED']);
+    }
+    expect(await ask(guest)).toEqual(['NOT_SELECTED', 'NOT_SELECTED']);
+    const gone = await plane.client.declareAgents({ main: null }, { tenant: 'acme' });
+    expect(gone).toMatchObject({ changed: true, removed: ['main'] });
+    expect(await ask(acme!)).toEqual(['ok', 'NOT_SELECTED']);
+    const wrong = plane.client.declareAgents(own, { tenant: 'a/b' });
+    await expect(wrong).rejects.toMatchObject({ code: 'POLICY_INVALID' });
+  });
+
   it('all survive when two processes declare at once, and saying it again writes no version', async () => {
     const declareAll = async (names: readonly string[]): Promise<{ changed: boolean; selectingBegan: boolean }[]> => {
       const agents = Object.fromEntries(

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { listAgents } from '../../domain/agent.ts';
 import { indexTools } from '../../domain/catalog.ts';
 import { selects } from '../../domain/selection.ts';
 import { action } from '../command-context.ts';
@@ -12,22 +13,21 @@ export function agentsListCommand(): Command {
         const { terminal } = context;
         const { version, policy } = await store.readPolicy();
         const ids = [...indexTools(await store.readCatalog()).keys()];
-        const agents = Object.entries(policy.agents ?? {})
-          .map(([name, { description, selection }]) => ({
-            name,
-            modules: selection.length,
-            tools: ids.filter((id) => selects(selection, id)).length,
-            ...(description === undefined ? {} : { description }),
-          }))
-          .sort((a, b) => (a.name < b.name ? -1 : 1));
+        const agents = listAgents(policy).map(({ declaration: { description, selection }, ...place }) => ({
+          ...place,
+          modules: selection.length,
+          tools: ids.filter((id) => selects(selection, id)).length,
+          ...(description === undefined ? {} : { description }),
+        }));
         const selecting = policy.agents !== undefined;
         if (terminal.json) return terminal.printJson({ policyVersion: version, selecting, agents });
-        if (!selecting) return terminal.note(NOT_SELECTING);
+        if (!selecting && agents.length === 0) return terminal.note(NOT_SELECTING);
         if (agents.length === 0) return terminal.note('No agent is declared, so no agent has any tool.');
         terminal.printTable(
-          ['AGENT', 'MODULES', 'TOOLS', 'DESCRIPTION'],
-          agents.map(({ name, modules, tools, description = '' }) => [
+          ['AGENT', 'TENANT', 'MODULES', 'TOOLS', 'DESCRIPTION'],
+          agents.map(({ name, tenant = 'every', modules, tools, description = '' }) => [
             name,
+            tenant,
             String(modules),
             tools === 0 ? { text: '0', style: 'yellow' } : String(tools),
             description,

@@ -2,35 +2,46 @@ import { Command } from 'commander';
 import { changePolicy } from '../../compose/change-policy.ts';
 import { NO_AGENT_LEFT } from '../../compose/declare-agents.ts';
 import { findRuleProblems } from '../../config/rule-problems.ts';
+import { agentsOfTenant, nameAgent, withAgents } from '../../domain/agent.ts';
 import { nearNames } from '../../domain/near-names.ts';
+import type { Policy } from '../../domain/policy.ts';
+import type { AgentDeclaration } from '../../domain/selection.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
-import { checkAgentName, findAgent } from '../read-agent.ts';
+import { checkAgentName, findDeclared, readTenantFlag } from '../read-agent.ts';
+import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 
 export function agentsRemoveCommand(): Command {
   return new Command('remove')
     .description('Take an agent away; it then has no tools')
     .argument('<name>', 'name of the agent')
+    .addOption(new SingleOption('--tenant <name>', 'only what was declared for this tenant alone'))
     .addOption(commentOption())
     .action(
       action((context, name: string) => {
         const { terminal } = context;
         checkAgentName(name);
+        const { tenant } = readTenantFlag(context.options);
         return withStore(context, async (store) => {
           const { version, policy } = await changePolicy(store, administeredBy(context), ({ policy: current }) => {
-            findAgent(current, name);
-            const { [name]: _, ...agents } = current.agents!;
-            return { ...current, agents };
+            findDeclared(current, name, tenant);
+            const { [name]: _, ...agents } = agentsIn(current, tenant);
+            return withAgents(current, agents, tenant);
           });
-          const left = Object.keys(policy.agents ?? {}).length;
+          const left = Object.keys(agentsIn(policy, tenant)).length;
           // Not the same as no selecting: taking the last one away must not open everything to everybody.
-          if (left === 0) terminal.warn(NO_AGENT_LEFT);
+          if (left === 0 && tenant === undefined) terminal.warn(NO_AGENT_LEFT);
           const doubts = findRuleProblems(policy, undefined, nearNames).map(({ text }) => text);
           for (const doubt of doubts) terminal.warn(doubt);
-          if (terminal.json) return terminal.printJson({ version, name, left, warnings: doubts });
-          terminal.print(`Agent ${name} is gone with policy version ${version}; ${left} left.`);
+          const place = tenant === undefined ? { name } : { name, tenant };
+          if (terminal.json) return terminal.printJson({ version, ...place, left, warnings: doubts });
+          terminal.print(`Agent ${nameAgent(name, tenant)} is gone with policy version ${version}; ${left} left.`);
         });
       }),
     );
+}
+
+function agentsIn(policy: Policy, tenant: string | undefined): Readonly<Record<string, AgentDeclaration>> {
+  return (tenant === undefined ? policy.agents : agentsOfTenant(policy, tenant)) ?? {};
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { nameAgent } from '../../domain/agent.ts';
 import { nearNames } from '../../domain/near-names.ts';
 import { changeAgents } from '../../compose/declare-agents.ts';
 import { readDeclaration, type ReadDeclaration } from '../../config/agent-schema.ts';
@@ -7,8 +8,9 @@ import { planeError } from '../../domain/errors.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action } from '../command-context.ts';
-import { checkAgentName } from '../read-agent.ts';
+import { checkAgentName, readTenantFlag } from '../read-agent.ts';
 import { readStandardInput } from '../read-call-arguments.ts';
+import { SingleOption } from '../single-option.ts';
 import { withFoundedStore } from '../with-store.ts';
 
 export function agentsSetCommand(): Command {
@@ -16,20 +18,23 @@ export function agentsSetCommand(): Command {
     .description('Declare an agent, or replace what it declared; it holds for every call claimed from now on')
     .argument('<name>', 'name of the agent')
     .argument('<file>', 'its selection or whole declaration, JSON or YAML; - for JSON from standard input')
+    .addOption(new SingleOption('--tenant <name>', 'for this tenant alone, in place of the general declaration'))
     .addOption(commentOption())
     .action(
       action(async (context, name: string, file: string) => {
         const { terminal } = context;
         checkAgentName(name);
+        const place = readTenantFlag(context.options);
         const { declaration, warnings } = await readAgentFile(name, file);
         return withFoundedStore(context, async (store) => {
-          const changes = { declared: { [name]: declaration }, removed: [], warnings };
+          const changes = { declared: { [name]: declaration }, removed: [], warnings, ...place };
           const who = administeredBy(context);
           const { policyVersion: version, changed, warnings: found } = await changeAgents(store, changes, who);
           for (const warning of found) terminal.warn(warning);
-          if (terminal.json) return terminal.printJson({ version, changed, name, ...declaration, warnings: found });
+          const shown = { version, changed, name, ...place, ...declaration, warnings: found };
+          if (terminal.json) return terminal.printJson(shown);
           if (!changed) terminal.note('Nothing had to be changed.');
-          terminal.print(`Agent ${name} stands in policy version ${version}.`);
+          terminal.print(`Agent ${nameAgent(name, place.tenant)} stands in policy version ${version}.`);
         });
       }),
     );

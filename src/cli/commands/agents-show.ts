@@ -1,7 +1,8 @@
 import { Command } from 'commander';
+import { declaringTenant, isSelecting, nameAgent } from '../../domain/agent.ts';
 import { buildToolkit, type MissingReason, type MissingTool } from '../../domain/toolkit.ts';
 import { action } from '../command-context.ts';
-import { findAgent, nameSubject, NOT_SELECTING, readIdentity } from '../read-agent.ts';
+import { findDeciding, nameSubject, NOT_SELECTING, readIdentity } from '../read-agent.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
 
@@ -29,14 +30,18 @@ export function agentsShowCommand(): Command {
         const identity = readIdentity(name, context.options);
         return withStore(context, async (store) => {
           const { version, policy } = await store.readPolicy();
-          const declaration = policy.agents === undefined ? undefined : findAgent(policy, name);
+          const isOpen = !isSelecting(policy, identity.tenant);
+          const declaration = isOpen ? undefined : findDeciding(policy, identity);
+          const tenant = isOpen ? undefined : declaringTenant(policy, identity.tenant, name);
           const { tools, missing } = buildToolkit(await store.readCatalog(), policy, identity);
           const ids = tools.map(({ tool }) => tool.id);
           if (terminal.json) {
-            const declared = declaration === undefined ? { selecting: false } : { selecting: true, ...declaration };
+            const declaredFor = tenant === undefined ? {} : { declaredFor: tenant };
+            const declared =
+              declaration === undefined ? { selecting: false } : { selecting: true, ...declaration, ...declaredFor };
             return terminal.printJson({ policyVersion: version, ...identity, ...declared, tools: ids, missing });
           }
-          terminal.print(name, 'bold');
+          terminal.print(nameAgent(name, tenant), 'bold');
           if (declaration === undefined) terminal.note(NOT_SELECTING);
           else {
             if (declaration.description !== undefined) terminal.print(declaration.description);

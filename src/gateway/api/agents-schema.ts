@@ -13,6 +13,8 @@ export const declarationSchema = z
 export const agentSchema = z
   .strictObject({
     name: z.string(),
+    /** It is declared for this tenant alone. Absent: for every tenant that has no declaration of its own for it. */
+    tenant: z.string().optional(),
     declaration: declarationSchema,
     paused: z.boolean(),
     /** How many published tools it selects. */
@@ -23,9 +25,12 @@ export const agentSchema = z
   .meta({ id: 'Agent' });
 export type AgentView = z.infer<typeof agentSchema>;
 
-/** `selecting: false`: no agents are declared, permissions alone decide. */
+/**
+ * `selecting: false`: no agents are declared in general, and permissions alone decide; but not in the `selectingTenants`, which have
+ * agents of their own.
+ */
 export const agentPageSchema = pageOf(agentSchema)
-  .extend({ selecting: z.boolean(), policyVersion: z.int() })
+  .extend({ selecting: z.boolean(), selectingTenants: z.array(z.string()), policyVersion: z.int() })
   .meta({ id: 'AgentPage' });
 export type AgentPage = z.infer<typeof agentPageSchema>;
 
@@ -40,6 +45,7 @@ export const agentChangedSchema = z
     changed: z.boolean(),
     /** Agents that were declared now, or are gone. */
     name: z.string(),
+    tenant: z.string().optional(),
     declaration: declarationSchema.optional(),
     warnings: z.array(z.string()),
   })
@@ -47,3 +53,5 @@ export const agentChangedSchema = z
 export type AgentChanged = z.infer<typeof agentChangedSchema>;
 
 export const agentParams = z.strictObject({ name: nameText });
+/** `tenant`: the declaration for this tenant alone. */
+export const agentQuery = z.strictObject({ tenant: nameText.optional() });

@@ -1,5 +1,6 @@
-import { findAgent } from '../../domain/agent.ts';
-import { planeError } from '../../domain/errors.ts';
+import { declaredAt, isSelecting, listAgents, nameAgent, type ListedAgent } from '../../domain/agent.ts';
+import type { DeclaredPlace } from '../../domain/declared-agents.ts';
+import { planeError, type PlaneError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { entriesOf } from '../../domain/module.ts';
 import { pausedAgent, type PolicyRecord } from '../../domain/policy.ts';
@@ -11,6 +12,7 @@ import {
   agentInputSchema,
   agentPageSchema,
   agentParams,
+  agentQuery,
   agentSchema,
   type AgentChanged,
   type AgentView,
@@ -28,14 +30,16 @@ export function addAgents(api: Api, { plane }: ApiNeeds): void {
       path: '/agents',
       scopes: ['operator'],
       tag: TAG,
-      summary: 'The declared agents, by name',
+      summary: 'The declared agents, by name: the general ones, then those of each tenant',
       answers: { 200: { description: 'All of them.', schema: agentPageSchema } },
     },
     async (context) => {
       const record = await store.readPolicy();
-      const items = await showAgents(record, Object.keys(record.policy.agents ?? {}).sort());
+      const items = await showAgents(record, listAgents(record.policy));
       const { version: policyVersion, policy } = record;
-      return context.json({ items, selecting: policy.agents !== undefined, policyVersion });
+      const selecting = policy.agents !== undefined;
+      const selectingTenants = Object.keys(policy.tenants ?? {}).filter((tenant) => isSelecting(policy, tenant));
+      return context.json({ items, selecting, selectingTenants: selectingTenants.sort(), policyVersion });
     },
   );
 
@@ -48,13 +52,16 @@ export function addAgents(api: Api, { plane }: ApiNeeds): void {
       tag: TAG,
       summary: 'What one agent declared',
       params: agentParams,
+      query: agentQuery,
       answers: { 200: { description: 'The agent.', schema: agentSchema } },
       problems: [404],
     },
-    async (context, { params: { name } }) => {
+    async (context, { params, query }) => {
+      const place = placeOf(params, query);
       const record = await store.readPolicy();
-      if (findAgent(record.policy, name) === undefined) throw planeError('AGENT_UNKNOWN', { agent: name });
-      const [agent] = await showAgents(record, [name]);
+      const declaration = declaredAt(record.policy, place.name, place.tenant);
+      if (declaration === undefined) throw unknownAgent(place);
+      const [agent] = await showAgents(record, [{ ...place, declaration }]);
       return context.json(agent);
     },
   );
@@ -68,19 +75,21 @@ export function addAgents(api: Api, { plane }: ApiNeeds): void {
       tag: TAG,
       summary: 'Declare an agent, or replace what it declared; it holds for every call claimed from now on',
       params: agentParams,
+      query: agentQuery,
       body: agentInputSchema,
       answers: { 200: { description: 'It stands in the policy.', schema: agentChangedSchema } },
     },
-    async (context, { params: { name }, body }) => {
-      const declared = await operations.changeAgent(name, body as JsonObject, {
+    async (context, { params, query, body }) => {
+      const place = placeOf(params, query);
+      const declared = await operations.changeAgent(place, body as JsonObject, {
         actor: actorOf(context.get('auth')),
       });
       const { policyVersion, changed, warnings } = declared;
-      const declaration = declared.declared[name];
+      const declaration = declared.declared[place.name];
       const answer: AgentChanged = {
         policyVersion,
         changed,
-        name,
+        ...place,
         ...(declaration === undefined ? {} : { declaration }),
         warnings: [...warnings],
       };
@@ -97,29 +106,41 @@ export function addAgents(api: Api, { plane }: ApiNeeds): void {
       tag: TAG,
       summary: 'Take an agent away; it then has no tools',
       params: agentParams,
+      query: agentQuery,
       answers: { 200: { description: 'It is gone.', schema: agentChangedSchema } },
       problems: [404],
     },
-    async (context, { params: { name } }) => {
-      const { policyVersion, changed, removed, warnings } = await operations.changeAgent(name, null, {
+    async (context, { params, query }) => {
+      const place = placeOf(params, query);
+      const { policyVersion, changed, removed, warnings } = await operations.changeAgent(place, null, {
         actor: actorOf(context.get('auth')),
       });
-      if (removed.length === 0) throw planeError('AGENT_UNKNOWN', { agent: name });
-      return context.json({ policyVersion, changed, name, warnings: [...warnings] } satisfies AgentChanged);
+      if (removed.length === 0) throw unknownAgent(place);
+      return context.json({ policyVersion, changed, ...place, warnings: [...warnings] } satisfies AgentChanged);
     },
   );
 
-  async function showAgents(record: PolicyRecord, names: readonly string[]): Promise<AgentView[]> {
+  async function showAgents(record: PolicyRecord, agents: readonly ListedAgent[]): Promise<AgentView[]> {
     const catalog = await store.readCatalog();
     const ids = catalog.modules.flatMap(entriesOf).map(({ id }) => id);
-    const doubts = operations.agentDoubts(record, catalog);
-    return names.map((name) => {
-      const declaration = findAgent(record.policy, name)!;
-      const paused = record.policy.paused.all === true || isPaused(record, name);
+    return agents.map(({ declaration, ...place }) => {
+      const paused = record.policy.paused.all === true || isPaused(record, place.name);
       const tools = ids.filter((id) => selects(declaration.selection, id)).length;
-      return { name, declaration, paused, tools, problems: [...(doubts.get(name) ?? [])] };
+      const problems = [...operations.agentDoubts(place, declaration, catalog)];
+      return { ...place, declaration, paused, tools, problems };
     });
   }
+}
+
+function placeOf(
+  { name }: { readonly name: string },
+  { tenant }: { readonly tenant?: string | undefined },
+): DeclaredPlace {
+  return tenant === undefined ? { name } : { name, tenant };
+}
+
+function unknownAgent({ name, tenant }: DeclaredPlace): PlaneError {
+  return planeError('AGENT_UNKNOWN', { agent: nameAgent(name, tenant) });
 }
 
 function isPaused({ policy }: PolicyRecord, agent: string): boolean {

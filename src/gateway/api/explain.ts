@@ -1,3 +1,4 @@
+import { namesInTenant } from '../../domain/agent.ts';
 import { indexTools } from '../../domain/catalog.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { PolicyRecord } from '../../domain/policy.ts';
@@ -63,7 +64,7 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
     const after = cursor === undefined ? undefined : String(readCursor('matrix', filters, cursor)[0]);
     const [catalog, record] = [await store.readCatalog(), await store.readPolicy()];
     const explain = operations.explainer(catalog, record, { onlyVerdict: true });
-    const agents = await listAgents(record);
+    const agents = await listAgents(record, tenant);
     const tools = [...indexTools(catalog).keys()].sort();
     const left = after === undefined ? tools : tools.filter((tool) => tool > after);
     const count = Math.min(limit, Math.max(1, Math.floor(MATRIX_CELLS / Math.max(1, agents.length))));
@@ -89,9 +90,10 @@ export function addExplain(api: Api, { plane }: ApiNeeds): void {
     };
   }
 
-  /** Without declared agents every name is one: those of the last sessions are shown. */
-  async function listAgents({ policy }: PolicyRecord): Promise<string[]> {
-    if (policy.agents !== undefined) return Object.keys(policy.agents).sort();
+  /** Where the tenant does not select every name is an agent: those of the last sessions are shown. */
+  async function listAgents({ policy }: PolicyRecord, tenant: string): Promise<string[]> {
+    const declared = namesInTenant(policy, tenant);
+    if (declared !== undefined) return declared;
     const sessions = await store.listSessions(MOST_SESSIONS);
     return [...new Set(sessions.map(({ identity }) => identity.agent))].sort();
   }

@@ -85,6 +85,8 @@ export function describeAdministration(scene: Scene): void {
       CLOSED_POLICY,
       { ...CLOSED_POLICY, agents },
       { ...OPEN, agents, paused: { all: true } },
+      { ...OPEN, agents, paused: { all: true }, tenants: { acme: { agents } } },
+      { ...OPEN, agents, paused: { all: true }, tenants: { acme: { agents: {} } } },
     ];
     for (const [index, policy] of steps.entries()) await store.writePolicy({ expectedVersion: index, policy });
     expect((await administration(store)).map(({ event, by, changed }) => ({ event, by, changed }))).toEqual([
@@ -93,6 +95,12 @@ export function describeAdministration(scene: Scene): void {
       { event: 'plane.resumed', by: 'unknown', changed: ['tool mail.send resumed'] },
       { event: 'agents.changed', by: 'unknown', changed: ['selecting began', 'agent helper added'] },
       { event: 'policy.changed', by: 'unknown', changed: ['everything paused', 'permission * added'] },
+      {
+        event: 'agents.changed',
+        by: 'unknown',
+        changed: ['tenant acme: selecting began', 'tenant acme: agent helper added'],
+      },
+      { event: 'agents.changed', by: 'unknown', changed: ['tenant acme: agent helper removed'] },
     ]);
   });
 

@@ -16,12 +16,20 @@ export function AgentsView(): VNode {
   if (data.items.length === 0) {
     return (
       <Empty title="No agent is declared.">
-        {data.selecting ? 'None has any tool.' : 'Permissions alone decide. '}
+        {data.selecting ? 'None has any tool. ' : 'Permissions alone decide. '}
         Declare one with <code>sallyport agents set</code>.
       </Empty>
     );
   }
-  return <Table caption="Agents" columns={COLUMNS} rows={data.items} keyOf={({ name }) => name} stacks />;
+  return (
+    <Table
+      caption="Agents"
+      columns={COLUMNS}
+      rows={data.items}
+      keyOf={({ name, tenant }) => JSON.stringify([name, tenant])}
+      stacks
+    />
+  );
 }
 
 const COLUMNS: readonly Column<AgentView>[] = [
@@ -38,6 +46,7 @@ const COLUMNS: readonly Column<AgentView>[] = [
       </span>
     ),
   },
+  { title: 'Tenant', cell: ({ tenant }) => (tenant === undefined ? 'every' : <Name text={tenant} />) },
   { title: 'Selects', cell: ({ declaration }) => <Selection selection={declaration.selection} /> },
   { title: 'Tools', cell: ({ tools }) => tools, numeric: true },
   {

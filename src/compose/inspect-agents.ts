@@ -1,0 +1,22 @@
+import { findAgentDoubts } from '../config/agent-doubts.ts';
+import type { Catalog } from '../domain/catalog.ts';
+import { entriesOf } from '../domain/module.ts';
+import { nearNames } from '../domain/near-names.ts';
+import type { Policy } from '../domain/policy.ts';
+import type { Check } from './check.ts';
+
+/** Which tenants have agents of their own, and what these select that is not published. Nothing where no tenant has any. */
+export function inspectAgents({ tenants = {} }: Policy, { modules }: Pick<Catalog, 'modules'>): Check[] {
+  const own = Object.entries(tenants).sort(([one], [other]) => (one < other ? -1 : 1));
+  if (own.length === 0) return [];
+  const ids = modules.flatMap(entriesOf).map(({ id }) => id);
+  const counts = own.map(([tenant, { agents }]) => `${tenant}: ${Object.keys(agents).length}`).join(', ');
+  const doubts = own.flatMap(([tenant, { agents }]) =>
+    findAgentDoubts(agents, ids.length === 0 ? undefined : ids, nearNames, `tenants.${tenant}.agents`),
+  );
+  const fix = 'sallyport agents set NAME FILE --tenant TENANT, with the selection as it is meant';
+  return [
+    { name: 'agents of tenants', state: 'ok', found: `declared for one tenant alone: ${counts}` },
+    ...doubts.map((found): Check => ({ name: 'agent', state: 'warn', found, fix })),
+  ];
+}
