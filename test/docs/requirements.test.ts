@@ -28,7 +28,7 @@ describe('the requirements', () => {
       ...numbered('Y', 7),
       ...numbered('O', 7),
       ...numbered('J', 5),
-      ...numbered('ADM', 3),
+      ...numbered('ADM', 4),
       ...numbered('SET', 7),
       ...numbered('FR', 6),
       ...numbered('AL', 3),
