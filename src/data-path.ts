@@ -58,6 +58,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         permission: permit?.verdict.call.permission ?? identified.permission,
         sent: identified.envelope,
         gateMs,
+        ...(ending.reviewed === undefined ? {} : { reviewed: ending.reviewed }),
         ...(isEnding(verdict) ? refusalFacts(verdict) : { gate: permit?.verdict.facts ?? verdict.facts }),
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);

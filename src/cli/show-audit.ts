@@ -44,7 +44,7 @@ function timeOf(at: number): string {
 
 function whyOf(record: ShownRecord): string {
   const { code, rule, hook, grant, approval, decision, by, resolution, parent, detail, comment, erased } = record;
-  const { via, changed, policyVersion, token, tokenName, scopes, session, sessions } = record;
+  const { via, changed, policyVersion, token, tokenName, scopes, session, sessions, resultChangedBy } = record;
   const isAdministrative = record.callId === undefined;
   const parts = [
     ...(isAdministrative
@@ -59,6 +59,7 @@ function whyOf(record: ShownRecord): string {
     code,
     rule && `rule ${rule}`,
     hook && `hook ${hook}`,
+    resultChangedBy && `result changed by ${resultChangedBy.join(', ')}`,
     grant && `grant ${grant}`,
     approval && `approval ${approval}`,
     decision,

@@ -36,13 +36,15 @@ describe('doctor on hooks', () => {
     const some = health({ failed: 2, timedOut: 1 });
     const all = health({ hook: 'guard.y', calls: 3, failed: 3 });
     const observer = health({ hook: 'log.z', on: 'after_tool_call', calls: 1, failed: 1 });
-    expect(found(worker('a', [some, all, observer])).slice(1)).toStrictEqual([
+    const results = health({ hook: 'mask.r', on: 'tool_result', calls: 2, failed: 2 });
+    expect(found(worker('a', [some, all, results, observer])).slice(1)).toStrictEqual([
       [
         'hook',
         'warn',
         'worker a: hook guard.x failed 2 of 10 times, 1 of them by taking too long; those calls were blocked',
       ],
       ['hook', 'bad', 'worker a: hook guard.y failed 3 of 3 times; those calls were blocked'],
+      ['hook', 'bad', 'worker a: hook mask.r failed 2 of 2 times; those results were withheld'],
       ['hook', 'warn', 'worker a: hook log.z failed 1 of 1 times'],
     ]);
   });

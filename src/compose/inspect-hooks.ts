@@ -1,4 +1,4 @@
-import type { HookHealth } from '../domain/hook.ts';
+import type { HookEventName, HookHealth } from '../domain/hook.ts';
 import type { WorkerEntry } from '../ports/fleet-registry.ts';
 import type { Check } from './check.ts';
 
@@ -20,6 +20,11 @@ export function inspectHooks(workers: readonly HookedWorker[]): Check[] {
   return [summary, ...findDifferentPools(workers), ...troubles];
 }
 
+const EFFECT_OF_FAILURE: Partial<Record<HookEventName, string>> = {
+  before_tool_call: '; those calls were blocked',
+  tool_result: '; those results were withheld',
+};
+
 /** One sentence for an operator; undefined when the hook is well. */
 export function describeTrouble({
   hook,
@@ -31,10 +36,10 @@ export function describeTrouble({
 }: HookHealth): { readonly state: 'warn' | 'bad'; readonly found: string; readonly fix: string } | undefined {
   if (failed > 0) {
     const slow = timedOut > 0 ? `, ${timedOut} of them by taking too long` : '';
-    const effect = on === 'before_tool_call' ? '; those calls were blocked' : '';
+    const effect = EFFECT_OF_FAILURE[on] ?? '';
     return {
       // Whoever always fails closes its tools.
-      state: failed === calls && on === 'before_tool_call' ? 'bad' : 'warn',
+      state: failed === calls && effect !== '' ? 'bad' : 'warn',
       found: `hook ${hook} failed ${failed} of ${calls} times${slow}${effect}`,
       fix: 'Look for "hook failed" in the worker\'s log; it has the cause.',
     };

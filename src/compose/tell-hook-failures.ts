@@ -5,9 +5,10 @@ import type { Events } from '../ports/events.ts';
 
 /** Told with the tool and the call; what was thrown only by its category. */
 export function tellHookFailures(events: Events): (failed: HookFailed, cause: unknown) => void {
-  return ({ hook, how, durationMs, tool, callId }, cause) => {
+  return ({ hook, on, how, durationMs, tool, callId }, cause) => {
     if (!events.wants('hook.failed')) return;
     const shared = { tool: tool as ToolId, callId: callId as CallId };
-    events.emit('hook.failed', { hook, how, durationMs, error: errorOfThrown(cause), stage: 'gate' }, shared);
+    const stage = on === 'tool_result' ? 'execute' : 'gate';
+    events.emit('hook.failed', { hook, how, durationMs, error: errorOfThrown(cause), stage }, shared);
   };
 }

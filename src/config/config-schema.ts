@@ -105,7 +105,7 @@ const worker = group({
   health: health().prefault({}),
   hooks: optional(
     hookList,
-    'Plugin files and commands that are asked before calls and told after them: see hooks.md.',
+    'Plugin files and commands that are asked before calls and about results, and told after calls: see hooks.md.',
     {
       otherwise: 'none',
     },

@@ -75,7 +75,7 @@ describe('hooks in a configuration', () => {
     ],
     [
       '    - { command: [x], on: PreToolUse }\n',
-      'sallyport.yaml:3:27: worker.hooks.0.on: expected one of before_tool_call, after_tool_call, approval_resolved.',
+      'sallyport.yaml:3:27: worker.hooks.0.on: expected one of before_tool_call, tool_result, after_tool_call, approval_resolved.',
     ],
     ['    - { file: x, timeoutMs: 700000 }\n', /^sallyport\.yaml:3:29: worker\.hooks\.0\.timeoutMs: /],
     [

@@ -73,10 +73,15 @@ export interface AuditFacts extends AdministrativeFacts {
   readonly permission?: string;
   readonly policyVersion?: number;
   readonly rule?: string;
-  /** The hook that blocked the call, failed or timed out. */
+  /** The hook that blocked the call, failed or timed out; with `HOOK_RESULT_WITHHELD`, the one that withheld the result. */
   readonly hook?: string;
   /** Hooks that changed the arguments. */
   readonly changedBy?: readonly string[];
+  /** Result hooks that replaced what the tool gave. */
+  readonly resultChangedBy?: readonly string[];
+  /** SHA-256 of what the tool itself gave, without secrets, and of what was settled. There when a hook replaced or withheld it. */
+  readonly ownResultDigest?: string;
+  readonly resultDigest?: string;
   readonly detector?: string;
   readonly by?: string;
   readonly binding?: string;

@@ -8,9 +8,23 @@ export interface RefusedBy {
   readonly askers?: readonly string[];
 }
 
+/** What the operator's result hooks did to a result. For the audit and the loop history. */
+export interface ReviewedResult {
+  /** What the tool itself gave, without secrets. */
+  readonly own: Outcome;
+  readonly changedBy?: readonly string[];
+  /** The hook that failed, so that the result is withheld. */
+  readonly withheldBy?: string;
+}
+
 /** A stage that ends a call says how. Settle takes it from there. */
 export type Ending =
-  | { readonly kind: 'ended'; readonly outcome: Outcome; readonly refusedBy?: RefusedBy }
+  | {
+      readonly kind: 'ended';
+      readonly outcome: Outcome;
+      readonly refusedBy?: RefusedBy;
+      readonly reviewed?: ReviewedResult;
+    }
   /** Somebody else owns the call now: nothing is to be done. */
   | { readonly kind: 'lost' }
   /** Given back to the queue for a worker that can serve it. */

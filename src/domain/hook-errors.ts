@@ -26,6 +26,15 @@ export const HOOK_CALL_ERRORS = {
       `The call was not run: the hook ${d.hook} changed the arguments of ${d.tool}, and they are wrong now: ${d.problems.join('; ')}.`,
     fix: "Correct the hook: what it makes of the arguments must match the tool's input schema.",
   }),
+  // Nothing of the result or of the cause: the hook may be there to keep exactly that from the model.
+  HOOK_RESULT_WITHHELD: entry({
+    stage: 'execute',
+    kind: 'blocked',
+    retry: 'never',
+    say: (d: { tool: string; hook: string }) =>
+      `${d.tool} ran, but its result is withheld: the hook ${d.hook} could not check it. Do not call it again to get the result; tell the operator.`,
+    fix: "See the worker's log for this call id, and sallyport doctor. What the tool did is done.",
+  }),
 } as const;
 
 export const HOOK_PLANE_ERRORS = {

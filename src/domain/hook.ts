@@ -7,7 +7,7 @@ import type { Identity } from './session.ts';
 import type { Effect } from './tool.ts';
 
 /** Where an operator's own code is asked or told about a call. */
-export const HOOK_EVENTS = ['before_tool_call', 'after_tool_call', 'approval_resolved'] as const;
+export const HOOK_EVENTS = ['before_tool_call', 'tool_result', 'after_tool_call', 'approval_resolved'] as const;
 export type HookEventName = (typeof HOOK_EVENTS)[number];
 
 export const DEFAULT_HOOK_TIMEOUT_MS = 15_000;
@@ -110,6 +110,56 @@ export type ObservedBlock =
       | { readonly bytes: number }
     ))
   | { readonly kind: 'image' | 'audio' | 'file'; readonly mediaType: string; readonly bytes: number };
+
+/** `tool_result`: what a tool gave, before it is stored or answered. A frozen copy for each hook, as the one before it left the result. */
+export interface ToolResultCall extends HookedCallFacts {
+  readonly tool: string;
+  readonly effect: Effect;
+  readonly privileged: boolean;
+  /** Those that ran. */
+  readonly arguments: Readonly<JsonObject>;
+  readonly changedBy: readonly ArgumentChange[];
+  readonly outcome: ResultOutcome;
+  readonly durationMs: number;
+}
+
+/** Secrets of the call are already masked. Never cut: a hook that sees only a part could not check the rest. */
+export interface ResultOutcome {
+  readonly kind: OutcomeKind;
+  readonly executed: Executed;
+  readonly retryable: boolean;
+  readonly content: readonly ResultBlock[];
+  readonly structured?: JsonValue;
+  /** Present when the tool reported a failure or a denial. */
+  readonly error?: OutcomeError;
+}
+
+/**
+ * A content block as result hooks see and answer it. Bytes are given by their number. `at` is the place of the block in the content: an
+ * answer keeps such a block by repeating it. Only the text of a resource may be another one.
+ */
+export type ResultBlock =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'structured'; readonly value: JsonValue }
+  | ({ readonly kind: 'resource'; readonly at: number; readonly uri: string; readonly mediaType?: string } & (
+      | { readonly text: string }
+      | { readonly bytes: number }
+    ))
+  | { readonly kind: 'image' | 'audio'; readonly at: number; readonly mediaType: string; readonly bytes: number }
+  | {
+      readonly kind: 'file';
+      readonly at: number;
+      readonly name: string;
+      readonly mediaType: string;
+      readonly bytes: number;
+    };
+
+/** The whole new result, what it leaves out is gone; nothing at all keeps the result. */
+export interface ResultAnswer {
+  readonly content?: readonly ResultBlock[];
+  /** Must match the tool's output schema. */
+  readonly structured?: JsonValue;
+}
 
 /** `after_tool_call`: told once, of every ending, whether or not the tool ran. */
 export interface AfterToolCall extends HookedCallFacts {

@@ -19,6 +19,10 @@ export type {
   HookMatch,
   ObservedBlock,
   ObservedOutcome,
+  ResultAnswer,
+  ResultBlock,
+  ResultOutcome,
+  ToolResultCall,
 } from '../domain/hook.ts';
 export type { JsonObject, JsonValue } from '../domain/json.ts';
 export type { LoopBudgets, LoopOptions, LoopPolicy, Rungs } from '../domain/loop-settings.ts';
@@ -32,6 +36,7 @@ export {
   type HookDefinition,
   type HookPlugin,
   type ResolvedHookDefinition,
+  type ResultHookDefinition,
 } from '../gate/hooks/define-hooks.ts';
 export type { HookCatalog } from '../gate/hooks/find-match-problems.ts';
 export type { HookSet } from '../gate/hooks/hook-set.ts';

@@ -9,6 +9,8 @@ import type { StopSignal } from './tool-runner.ts';
 export interface GateHooks {
   /** Answers at once for a tool without hooks, and as long as its hooks do. */
   before(call: HookedCall, read: ReadRewritten): Soon<HooksVerdict>;
+  /** Asked about what a tool gave. Answers at once for a tool without such hooks. */
+  result(ended: ResultCall, checks: ResultChecks): Soon<ResultVerdict>;
   /** Returns at once; whoever settles a call says so once. */
   after(ended: EndedCall): void;
   /** Whoever claimed the callback in the store calls it, once; resolves when all hooks were told. */
@@ -60,6 +62,35 @@ export type HooksVerdict =
   /** It threw, took too long, or said something nobody can read. The cause is in the log and nowhere else. */
   | { readonly kind: 'failed'; readonly hook: string }
   | { readonly kind: 'aborted' };
+
+/** A call whose tool gave a result that was not stored yet. */
+export interface ResultCall extends EndedCall {
+  /** Aborted when the call is stopped: the hooks are not waited for then. */
+  readonly signal?: StopSignal;
+  /** On the clock of `performance.now()`: the hooks together have answered until then, or the result is withheld. */
+  readonly answerBy?: number;
+}
+
+/** What is done with the answer of each hook, before the next one sees it. */
+export interface ResultChecks {
+  /** Takes the secrets of the call out of what a hook wrote. */
+  scrub<Value>(value: Value): Value;
+  /** Why the call cannot end with this; names places, never values. */
+  findProblem(outcome: Outcome): Soon<string | undefined>;
+}
+
+export type ResultVerdict =
+  | { readonly kind: 'kept' }
+  | {
+      readonly kind: 'replaced';
+      /** With the content and the structured value of the hooks, everything else as the tool gave it. */
+      readonly outcome: Outcome;
+      /** In the order they changed it. */
+      readonly changedBy: readonly string[];
+    }
+  /** It threw, took too long, or answered what cannot be used. The cause is in the log and nowhere else. */
+  | { readonly kind: 'withheld'; readonly hook: string }
+  | { readonly kind: 'aborted'; readonly hook: string };
 
 /** A call that has its outcome. */
 export interface EndedCall extends HookedCallFacts {

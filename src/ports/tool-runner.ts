@@ -83,7 +83,12 @@ export interface StartCheck {
 export interface SecretUse {
   /** Why this call may not use the secret of that name; undefined when it may. */
   refuse(name: string, place: SecretPlace): Outcome | undefined;
+  /** Handed what takes the secrets of this run out of later texts. Absent: there are none. */
+  readonly onTaint?: (scrub: Scrub) => void;
 }
+
+/** Takes secrets out of a value; the same value when there are none in it. */
+export type Scrub = <Value>(value: Value) => Value;
 
 export type SecretAnswer =
   | { readonly kind: 'value'; readonly value: string }

@@ -30,6 +30,7 @@ async function runWithSecrets(
 ): Promise<RunEnding> {
   const startedAt = performance.now();
   const taint = new Taint();
+  use.onTaint?.((value) => taint.scrub(value));
   const values = new Map<string, string>();
   for (const [name, place] of namesIn(request)) {
     const answer = await readFor(name, place, request, use, source, taint);

@@ -8,6 +8,7 @@ import { createObserverQueue } from '../../src/gate/hooks/observer-queue.ts';
 import { runAfterHooks } from '../../src/gate/hooks/run-after-hooks.ts';
 import { runBeforeHooks } from '../../src/gate/hooks/run-before-hooks.ts';
 import { runResolvedHooks } from '../../src/gate/hooks/run-resolved-hooks.ts';
+import { runResultHooks } from '../../src/gate/hooks/run-result-hooks.ts';
 import type { HooksVerdict } from '../../src/ports/gate-hooks.ts';
 import { isAlive } from '../runners/process-liveness.ts';
 import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
@@ -183,6 +184,43 @@ describe('a command', () => {
     runAfterHooks(failing, { ...call, changedBy: [], outcome, durationMs: 5 }, queue);
     expect(await queue.idle(30_000)).toBe(true);
     expect(needs.events).toMatchObject([{ on: 'after_tool_call', how: 'exited' }]);
+  });
+
+  const outcome = {
+    kind: 'ok',
+    executed: 'yes',
+    retryable: false,
+    content: [],
+    structured: { name: 'ada', n: 1 },
+  } as const;
+  async function review(what: string) {
+    const needs = { ...recordingNeeds(), scrub: <Value>(value: Value) => value, findProblem: () => undefined };
+    const set = await load(what, { on: 'tool_result' });
+    const { canonical: _, ...call } = hookedCall();
+    return { verdict: await runResultHooks(set, { ...call, changedBy: [], outcome, durationMs: 5 }, needs), needs };
+  }
+
+  it('replaces a result, or keeps it by saying nothing', async () => {
+    expect((await review('mask')).verdict).toStrictEqual({
+      kind: 'replaced',
+      changedBy: ['guard'],
+      outcome: { ...outcome, structured: { name: '***', n: 1 } },
+    });
+    expect((await review('silent')).verdict).toStrictEqual({ kind: 'kept' });
+  });
+
+  it.each([
+    ['quote-and-fail', 'exited'],
+    ['quote-and-block', 'exited'],
+    ['quote-only', 'invalid-answer'],
+    ['block', 'invalid-answer'],
+    ['killed', 'exited'],
+  ])('that ends with %s withholds the result, and the log quotes nothing of it', async (what, how) => {
+    const { verdict, needs } = await review(what);
+    expect(verdict).toStrictEqual({ kind: 'withheld', hook: 'guard' });
+    expect(needs.events).toMatchObject([{ on: 'tool_result', how }]);
+    expect(JSON.stringify(needs.lines)).not.toContain('"ada');
+    expect(JSON.stringify(needs.lines)).not.toContain('\\"name');
   });
 
   it('says yes over nobody: other hooks still ask and block', async () => {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CallId } from '../../src/domain/ids.ts';
 import type { Rule } from '../../src/domain/rule.ts';
 import type { SessionHandle } from '../../src/exports/client.ts';
 import { canonicalJson } from '../../src/wire/canonical-json.ts';
 import { sha256 } from '../../src/wire/digest.ts';
+import { randomId } from '../../src/wire/ids.ts';
 import { eventually } from '../support/process.ts';
 import {
   decide,
@@ -15,6 +17,7 @@ import {
   sentLetters,
   toldLetters,
 } from './support/gate-plane.ts';
+import { audit } from './support/watch-plane.ts';
 import { BACKENDS, stagePlane, type PlaneWorker, type StagedPlane } from './support/stage-plane.ts';
 
 const NO_ENEMY: Rule = { id: 'no-enemy', verdict: 'deny', arguments: [{ at: '/to', equals: 'the enemy' }] };
@@ -138,5 +141,67 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
     await decide(plane, parked.approval, 'deny');
     expect(await parked.outcome).toMatchObject({ executed: 'no', error: { code: 'APPROVAL_DENIED' } });
     expect(sentLetters(plane).filter((sent) => sent.callId === parked.callId)).toEqual([]);
+  });
+
+  async function open(text: string, key = randomId()) {
+    const options = { key, waitMs: 30_000 };
+    const answer = await plane.client.call(session, 'desk.open', letter(plane, text), options);
+    if (answer.kind !== 'settled') throw new Error(answer.kind);
+    return answer;
+  }
+
+  /** Everything that is kept or told of a call outside of its tool: the stored outcome, its audit records, the log. */
+  async function traces(callId: string): Promise<string> {
+    const record = await plane.store.readCall(callId as CallId);
+    const entries = (await audit(plane)).filter((entry) => entry.callId === callId);
+    const bytes = [record!.outcome!, ...entries.map(({ detail }) => detail)];
+    return [...bytes.map((one) => Buffer.from(one).toString('latin1')), worker.process.stderr].join('\n');
+  }
+
+  it('replace a result: only that is stored, replayed and audited, with digests of both', async () => {
+    const key = randomId();
+    const { outcome, callId } = await open('mask', key);
+    expect(outcome).toMatchObject({ kind: 'ok', executed: 'yes', structured: { body: 'dear ***, mask' } });
+    const { outcome: replayed } = await open('mask', key);
+    expect(replayed).toEqual(outcome);
+    expect(sentLetters(plane).filter((sent) => sent.callId === callId)).toHaveLength(1);
+    const digestOf = (body: string): string => sha256(canonicalJson({ content: [], structured: { body } }));
+    expect((await recordOf(plane, callId, 'call.settled')).detail).toMatchObject({
+      outcome: 'ok',
+      resultChangedBy: ['desk-hooks.censor'],
+      ownResultDigest: digestOf('dear mistress quickly, mask'),
+      resultDigest: digestOf('dear ***, mask'),
+    });
+    expect(await traces(callId)).not.toContain('quickly');
+  });
+
+  it.each(['quote-and-throw', 'never-answer', 'spoil-result'])(
+    'that %s withhold a result: the tool ran once, and nothing of its result is stored, replayed, audited or logged',
+    async (text) => {
+      const key = randomId();
+      const { outcome, callId } = await open(text, key);
+      expect(outcome).toMatchObject({
+        kind: 'blocked',
+        executed: 'yes',
+        retryable: false,
+        error: { code: 'HOOK_RESULT_WITHHELD', facts: { tool: 'desk.open', hook: 'desk-hooks.censor' } },
+      });
+      expect((await open(text, key)).outcome).toEqual(outcome);
+      expect(sentLetters(plane).filter((sent) => sent.callId === callId)).toHaveLength(1);
+      expect((await recordOf(plane, callId, 'call.settled')).detail).toMatchObject({
+        code: 'HOOK_RESULT_WITHHELD',
+        executed: 'yes',
+        hook: 'desk-hooks.censor',
+        ownResultDigest: expect.any(String) as string,
+      });
+      await eventually(() => worker.process.stderr.includes(callId), { what: 'the failed hook in the log' });
+      expect(await traces(callId)).not.toContain('quickly');
+    },
+  );
+
+  it('that have nothing to say about a result leave it as it is, and the audit has no digests of it', async () => {
+    const { outcome, callId } = await open('plain');
+    expect(outcome).toMatchObject({ kind: 'ok', structured: { body: 'dear mistress quickly, plain' } });
+    expect((await recordOf(plane, callId, 'call.settled')).detail).not.toHaveProperty('resultDigest');
   });
 });

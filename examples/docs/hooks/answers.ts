@@ -1,6 +1,7 @@
 import { defineHooks } from 'sallyport/gate';
 
 declare function readLimit(agent: string, options: { signal: AbortSignal }): Promise<number>;
+declare function masked(text: string): string;
 declare const audit: { write(line: object): Promise<void> };
 
 export default defineHooks({
@@ -27,6 +28,17 @@ export default defineHooks({
           requireApproval: { reason: `More than ${limit}.`, severity: 'critical', timeoutMs: 3_600_000 },
         };
       },
+    },
+    // #endregion
+    // #region result
+    {
+      id: 'no-mail-addresses',
+      on: 'tool_result',
+      tools: ['crm.*'],
+      run: ({ outcome: { content, structured } }) => ({
+        content: content.map((block) => ('text' in block ? { ...block, text: masked(block.text) } : block)),
+        ...(structured === undefined ? {} : { structured: JSON.parse(masked(JSON.stringify(structured))) }),
+      }),
     },
     // #endregion
     // #region after

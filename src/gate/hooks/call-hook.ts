@@ -1,9 +1,10 @@
-import type { HookContext, HookFailed, HookFailure } from '../../domain/hook.ts';
+import type { HookContext, HookEventName, HookFailed, HookFailure } from '../../domain/hook.ts';
 import type { Soon } from '../../domain/soon.ts';
+import type { Stage } from '../../domain/stages.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StopSignal } from '../../ports/tool-runner.ts';
 import type { RegisteredHook } from './registered-hook.ts';
-import { showCause } from './show-cause.ts';
+import { showCause, showCauseType } from './show-cause.ts';
 
 /** Trouble that is told by its own word, and not as something the hook threw. */
 export class HookTrouble extends Error {
@@ -23,7 +24,12 @@ export type HookCallEnding =
   | { readonly kind: 'aborted' };
 
 /** Enters a hook and waits for it, up to its deadline. Never throws; answers at once when the hook does. */
-export function callHook(hook: RegisteredHook, event: unknown, stop: StopSignal | undefined): Soon<HookCallEnding> {
+export function callHook(
+  hook: RegisteredHook,
+  event: unknown,
+  stop: StopSignal | undefined,
+  timeoutMs = hook.timeoutMs,
+): Soon<HookCallEnding> {
   const context = new LazyContext();
   let answer: unknown;
   try {
@@ -33,11 +39,11 @@ export function callHook(hook: RegisteredHook, event: unknown, stop: StopSignal 
   } catch (thrown) {
     return failed(thrown);
   }
-  return waitFor(hook, Promise.resolve(answer), context, stop);
+  return waitFor(timeoutMs, Promise.resolve(answer), context, stop);
 }
 
 function waitFor(
-  hook: RegisteredHook,
+  timeoutMs: number,
   answering: Promise<unknown>,
   context: LazyContext,
   stop: StopSignal | undefined,
@@ -51,9 +57,9 @@ function waitFor(
     };
     const onStop = (): void => end({ kind: 'aborted' }, stop?.reason);
     const timer = setTimeout(() => {
-      const cause = new Error(`no answer within ${hook.timeoutMs} ms`);
+      const cause = new HookTrouble('timed-out', `no answer within ${timeoutMs} ms`);
       end({ kind: 'failed', how: 'timed-out', cause }, cause);
-    }, hook.timeoutMs);
+    }, timeoutMs);
     // What it answers or throws too late is heard by nobody, but must not end the process either.
     answering.then(
       (answer) => end({ kind: 'answered', answer }),
@@ -69,11 +75,15 @@ function failed(cause: unknown): HookCallEnding {
 }
 
 function howOf(cause: unknown): HookFailure {
+  return isTrouble(cause) ? cause.how : 'threw';
+}
+
+function isTrouble(cause: unknown): cause is HookTrouble {
   try {
-    return cause instanceof HookTrouble ? cause.how : 'threw';
+    return cause instanceof HookTrouble;
   } catch {
     // A proxy that does not even tell its prototype.
-    return 'threw';
+    return false;
   }
 }
 
@@ -106,7 +116,14 @@ export interface HookReporting {
   readonly onEvent?: (event: HookFailed, cause: unknown) => void;
 }
 
-/** The one place where a cause is told, and only to the operator. */
+const STAGE_OF: Readonly<Record<HookEventName, Stage>> = {
+  before_tool_call: 'gate',
+  tool_result: 'execute',
+  after_tool_call: 'gate',
+  approval_resolved: 'gate',
+};
+
+/** The one place where a cause is told, and only to the operator. An error of a result hook may quote the result: only its type is logged. */
 export function reportFailure(
   hook: RegisteredHook,
   { how, cause }: { readonly how: HookFailure; readonly cause: unknown },
@@ -115,7 +132,8 @@ export function reportFailure(
 ): void {
   hook.meter.failed(how);
   const facts = { hook: hook.id, on: hook.on, tool: call.tool, callId: call.callId, how };
-  log.error({ stage: 'gate', ...facts, cause: showCause(cause) }, 'hook failed');
+  const shown = hook.on === 'tool_result' && !isTrouble(cause) ? showCauseType(cause) : showCause(cause);
+  log.error({ stage: STAGE_OF[hook.on], ...facts, cause: shown }, 'hook failed');
   try {
     onEvent?.({ type: 'hook.failed', ...facts, durationMs: call.durationMs }, cause);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HOOK_EVENTS, MOST_HOOK_PRIORITY, MOST_HOOK_TIMEOUT_MS, type HookMatch } from '../../domain/hook.ts';
 import { NAME_PATTERN } from '../../domain/ids.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import type { HookDefinition } from './define-hooks.ts';
 import { findMatchProblems, type HookCatalog } from './find-match-problems.ts';
 import { registerHook, type RegisteredHook } from './registered-hook.ts';
@@ -96,13 +97,20 @@ function nameOf(given: unknown, index: number): string {
 /** Wishes for a hook that lets calls through when it fails. There is no such hook. */
 const LENIENT = /timeout|fail|error|fallback|default|lenient|optional/i;
 
+const KEYS = ['id', 'on', 'run', 'tools', 'effects', 'priority', 'timeoutMs', 'hooks'];
+
+function guess(key: string): string {
+  const [near] = nearNames(key, KEYS, 1);
+  return near === undefined ? '' : ` (did you mean ${near}?)`;
+}
+
 function tell(where: string, issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, 5).map((key) => {
       const shown = JSON.stringify(key.slice(0, 40));
       return LENIENT.test(key)
         ? `${where}: ${shown} is not possible: a hook that fails or takes too long always blocks`
-        : `${where}: unknown key ${shown}`;
+        : `${where}: unknown key ${shown}${guess(key)}`;
     });
   }
   const path = issue.path.map(String).join('.');

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import type { HookContext, HookEventName, HookMatch } from '../../domain/hook.ts';
 import { NAME_PATTERN } from '../../domain/ids.ts';
-import { checkEnding, readOutput, writeInput } from './command-protocol.ts';
+import { checkEnding, readOutput, readResultOutput, writeInput } from './command-protocol.ts';
 import { runProcess } from './run-process.ts';
 import { registerHook, type RegisteredHook } from './registered-hook.ts';
 
@@ -38,7 +38,8 @@ export function registerCommand(source: CommandHookSource): RegisteredHook {
   const env = environmentOf(source.env ?? []);
   const run = async (event: unknown, { signal }: HookContext): Promise<unknown> => {
     const ended = await runProcess({ command, cwd, env, stdin: writeInput(on, event, cwd), signal });
-    return on === 'before_tool_call' ? readOutput(ended) : checkEnding(ended);
+    if (on === 'before_tool_call') return readOutput(ended);
+    return on === 'tool_result' ? readResultOutput(ended) : checkEnding(ended);
   };
   return registerHook({
     id: commandHookId(source),

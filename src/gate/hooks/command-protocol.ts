@@ -5,6 +5,8 @@ import type {
   BeforeAnswer,
   BeforeToolCall,
   HookEventName,
+  ResultAnswer,
+  ToolResultCall,
 } from '../../domain/hook.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
@@ -21,9 +23,9 @@ export function writeInput(on: HookEventName, event: unknown, cwd: string): stri
     const approval = event as ApprovalResolved;
     return JSON.stringify({ hook_event_name: 'ApprovalResolved', session_id: approval.session, cwd, approval });
   }
-  const call = event as BeforeToolCall | AfterToolCall;
+  const call = event as BeforeToolCall | ToolResultCall | AfterToolCall;
   const { callId, tool, session, arguments: input, ...rest } = call;
-  const { outcome, durationMs, ...facts } = rest as Partial<AfterToolCall>;
+  const { outcome, durationMs, ...facts } = rest as Partial<ToolResultCall | AfterToolCall>;
   const after = outcome === undefined ? {} : { tool_response: outcome, duration_ms: durationMs };
   return JSON.stringify({
     hook_event_name: on === 'before_tool_call' ? 'PreToolUse' : 'PostToolUse',
@@ -62,6 +64,18 @@ const output = z.strictObject({
   systemMessage: text.exactOptional(),
 });
 
+const resultOutput = z.strictObject({
+  hookSpecificOutput: z
+    .strictObject({
+      hookEventName: z.literal('PostToolUse'),
+      updatedToolOutput: z.custom<JsonObject>(isJsonObject, 'expected an object').exactOptional(),
+      additionalContext: text.exactOptional(),
+    })
+    .exactOptional(),
+  suppressOutput: z.boolean().exactOptional(),
+  systemMessage: text.exactOptional(),
+});
+
 const EXIT_DENY = 2;
 
 /** The answer of a `before_tool_call` command. Throws for every ending that is not one of the known ones. */
@@ -78,14 +92,34 @@ export function readOutput({ exitCode, signal, stdout, stderr }: EndedProcess): 
   return toAnswer(parsed.data);
 }
 
+/**
+ * The answer of a `tool_result` command: no output keeps the result. Throws for every other ending, exit code 2 included. What it printed is
+ * never quoted: it may be the result.
+ */
+export function readResultOutput({ exitCode, signal, stdout }: EndedProcess): ResultAnswer | undefined {
+  if (exitCode !== 0) throw badEnding({ exitCode, signal });
+  const said = stdout.toString('utf8').trim();
+  if (said === '') return undefined;
+  const json = parseStrictJson(said);
+  if (!json.ok) throw new HookTrouble('invalid-answer', 'its output is not JSON');
+  const parsed = resultOutput.safeParse(json.value);
+  if (!parsed.success)
+    throw new HookTrouble('invalid-answer', `its output is not understood: ${describe(parsed.error)}`);
+  return parsed.data.hookSpecificOutput?.updatedToolOutput;
+}
+
 /** Of a command that only looks: what it prints is nobody's business, how it ends is. */
 export function checkEnding({ exitCode, signal, stderr }: EndedProcess): void {
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
 }
 
-function badEnding({ exitCode, signal, stderr }: Omit<EndedProcess, 'stdout'>): HookTrouble {
+function badEnding({
+  exitCode,
+  signal,
+  stderr,
+}: Omit<EndedProcess, 'stdout' | 'stderr'> & { stderr?: string }): HookTrouble {
   const how = signal === null ? `exit code ${exitCode}` : `signal ${signal}`;
-  return new HookTrouble('exited', `it ended with ${how}: ${stderr}`);
+  return new HookTrouble('exited', `it ended with ${how}${stderr === undefined ? '' : `: ${stderr}`}`);
 }
 
 function toAnswer(said: z.output<typeof output>): BeforeAnswer | undefined {

@@ -5,6 +5,8 @@ import type {
   BeforeToolCall,
   HookContext,
   HookMatch,
+  ResultAnswer,
+  ToolResultCall,
 } from '../../domain/hook.ts';
 
 interface HookOptions extends HookMatch {
@@ -12,7 +14,7 @@ interface HookOptions extends HookMatch {
   readonly id: string;
   /** Higher is asked first; 0 without. */
   readonly priority?: number;
-  /** It has so long to answer, then the call is blocked. What the operator sets counts before it. */
+  /** It has so long to answer, then the call is blocked, or its result withheld. What the operator sets counts before it. */
   readonly timeoutMs?: number;
 }
 
@@ -22,6 +24,14 @@ export interface BeforeHookDefinition extends HookOptions {
     call: BeforeToolCall,
     context: HookContext,
   ): BeforeAnswer | undefined | void | Promise<BeforeAnswer | undefined | void>;
+}
+
+export interface ResultHookDefinition extends HookOptions {
+  readonly on: 'tool_result';
+  run(
+    call: ToolResultCall,
+    context: HookContext,
+  ): ResultAnswer | undefined | void | Promise<ResultAnswer | undefined | void>;
 }
 
 export interface AfterHookDefinition extends HookOptions {
@@ -34,7 +44,7 @@ export interface ResolvedHookDefinition extends HookOptions {
   run(approval: ApprovalResolved, context: HookContext): unknown;
 }
 
-export type HookDefinition = BeforeHookDefinition | AfterHookDefinition | ResolvedHookDefinition;
+export type HookDefinition = BeforeHookDefinition | ResultHookDefinition | AfterHookDefinition | ResolvedHookDefinition;
 
 export interface HookPlugin {
   readonly id: string;

@@ -5,6 +5,7 @@ import { createObserverQueue } from './observer-queue.ts';
 import { runAfterHooks } from './run-after-hooks.ts';
 import { runBeforeHooks, untouched } from './run-before-hooks.ts';
 import { runResolvedHooks } from './run-resolved-hooks.ts';
+import { KEPT, runResultHooks } from './run-result-hooks.ts';
 
 export function createGateHooks(set: HookSet, reporting: HookReporting): GateHooks {
   const queue = createObserverQueue(reporting);
@@ -14,6 +15,10 @@ export function createGateHooks(set: HookSet, reporting: HookReporting): GateHoo
       set.matching('before_tool_call', call.tool).length === 0
         ? untouched(call)
         : runBeforeHooks(set, call, { ...reporting, read }),
+    result: (ended, checks) =>
+      set.matching('tool_result', ended.tool).length === 0
+        ? KEPT
+        : runResultHooks(set, ended, { ...reporting, ...checks }),
     after: (ended) => runAfterHooks(set, ended, queue),
     resolved: (tool, approval) => runResolvedHooks(set, tool, approval, reporting),
     listens: (on, tool) => set.matching(on, tool).length > 0,

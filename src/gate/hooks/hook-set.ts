@@ -29,6 +29,7 @@ export function createHookSet(registered: readonly RegisteredHook[]): HookSet {
     const matching = {
       effect: tool.effect,
       before_tool_call: on('before_tool_call'),
+      tool_result: on('tool_result'),
       after_tool_call: on('after_tool_call'),
       approval_resolved: on('approval_resolved'),
     };

@@ -103,7 +103,9 @@ describe('hooks that cannot be used', () => {
     expect(problems).toStrictEqual([
       expect.stringMatching(/^plugin-\d+\.mjs: id: expected a name/),
       expect.stringMatching(/^plugin-\d+\.mjs: hooks: has no hooks/),
-      expect.stringMatching(/: hook x: on: expected one of before_tool_call, after_tool_call, approval_resolved$/),
+      expect.stringMatching(
+        /: hook x: on: expected one of before_tool_call, tool_result, after_tool_call, approval_resolved$/,
+      ),
       expect.stringMatching(/: hook x: run: expected a function$/),
       expect.stringMatching(/: hook 2: id: /),
       expect.stringMatching(/: hook 2: run: expected a function$/),

@@ -36,3 +36,22 @@ export function showCause(thrown: unknown): string {
     return 'something that cannot be read';
   }
 }
+
+const PLACE = /([\w./:@%~+-]+:\d+:\d+)\)?$/;
+
+/** The type of an error and where it was thrown, without its message: that could quote what the hook was shown. Never throws. */
+export function showCauseType(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error)) return typeof thrown;
+    const { name, message, stack } = thrown;
+    const type = typeof name === 'string' && /^\w{1,64}$/.test(name) ? name : 'Error';
+    const head = `${name}: ${message}\n`;
+    // A message can look like a line of the stack, so only what follows it is read.
+    const [first = ''] =
+      typeof stack === 'string' && stack.startsWith(head) ? stack.slice(head.length).split('\n') : [];
+    const place = PLACE.exec(first.slice(0, 1000))?.[1];
+    return oneLine(place === undefined ? type : `${type} at ${place}`);
+  } catch {
+    return 'something that cannot be read';
+  }
+}

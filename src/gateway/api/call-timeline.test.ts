@@ -45,6 +45,22 @@ describe('the stages of a call', () => {
 });
 
 describe('the verdict on a call', () => {
+  it('names the hooks that changed or withheld its result, which the gate had let run', () => {
+    const changed = {
+      event: 'call.settled',
+      outcome: 'ok',
+      resultChangedBy: ['guard.mask'],
+    } as unknown as AuditRecordView;
+    expect(showVerdict({ call: CALL as unknown as CallDetail['call'], audit: [changed], approvals: [] })).toEqual([
+      { by: 'hook', id: 'guard.mask', decision: 'changed the result' },
+    ]);
+    const call = { ...CALL, outcome: 'blocked', code: 'HOOK_RESULT_WITHHELD' } as unknown as CallDetail['call'];
+    const withheld = { event: 'call.settled', outcome: 'blocked', hook: 'guard.mask' } as AuditRecordView;
+    const facts = { call, audit: [withheld], approvals: [] };
+    expect(showVerdict(facts)).toEqual([{ by: 'hook', id: 'guard.mask', decision: 'withheld the result' }]);
+    expect(showStages(facts).find(({ stage }) => stage === 'gate')).toMatchObject({ result: 'allow' });
+  });
+
   it.each(['HOOK_BLOCKED', 'HOOK_FAILED', 'HOOK_ARGUMENTS_INVALID'])('of %s names the hook', (code) => {
     const call = { ...CALL, outcome: 'blocked', code, executed: 'no' } as unknown as CallDetail['call'];
     const ending = { event: 'call.settled', outcome: 'blocked', hook: 'guard.mail', detail: 'why' } as AuditRecordView;

@@ -58,7 +58,9 @@ function span(
 
 function gateResult(call: CallDetail['call'], approval: ApprovalView | undefined): string | undefined {
   if (call.state === 'parked') return 'a person is asked';
-  if (call.outcome === 'denied' || call.outcome === 'blocked') return call.outcome;
+  const isRefused = call.outcome === 'denied' || call.outcome === 'blocked';
+  // A call that ran was let through, whatever became of its result.
+  if (isRefused && call.executed !== 'yes') return call.outcome;
   if (approval?.resolution !== undefined) return approval.resolution;
   return call.state === 'settled' && call.executed !== 'no' ? 'allow' : undefined;
 }
@@ -66,7 +68,7 @@ function gateResult(call: CallDetail['call'], approval: ApprovalView | undefined
 /** Who decided what about it, in the order in which they are asked. */
 export function showVerdict({ call, audit, approvals }: KnownFacts): VerdictPart[] {
   const ending = audit.findLast((one) => one.outcome !== undefined);
-  const { permission, changedBy = [], rule, hook, detector, grant, detail } = ending ?? {};
+  const { permission, changedBy = [], resultChangedBy = [], rule, hook, detector, grant, detail } = ending ?? {};
   const { outcome, code } = call;
   const parts: VerdictPart[] = [];
   const isNotPermitted = code === 'PERMISSION_DENIED' || code === 'NOT_SELECTED' || code === 'PAUSED';
@@ -77,7 +79,8 @@ export function showVerdict({ call, audit, approvals }: KnownFacts): VerdictPart
   }
   for (const hook of changedBy) parts.push({ by: 'hook', id: hook, decision: 'changed the arguments' });
   if (hook !== undefined || code?.startsWith('HOOK_') === true) {
-    parts.push({ by: 'hook', ...(hook === undefined ? {} : { id: hook }), decision: 'block', ...because(detail) });
+    const decision = code === 'HOOK_RESULT_WITHHELD' ? 'withheld the result' : 'block';
+    parts.push({ by: 'hook', ...(hook === undefined ? {} : { id: hook }), decision, ...because(detail) });
   }
   if (rule !== undefined) {
     const isDenied = code === 'RULE_DENIED';
@@ -89,6 +92,7 @@ export function showVerdict({ call, audit, approvals }: KnownFacts): VerdictPart
     const comments = votes.flatMap(({ comment }) => comment ?? []);
     parts.push({ by: 'approval', id, decision: resolution ?? state, ...because(comments.join('; ') || undefined) });
   }
+  for (const id of resultChangedBy) parts.push({ by: 'hook', id, decision: 'changed the result' });
   return parts;
 }
 

@@ -1,12 +1,14 @@
+import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { CallEvent } from '../../domain/call-event.ts';
 import { ended, type Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { Executed, Outcome } from '../../domain/outcome.ts';
 import { refuseSecrets } from '../../domain/secret-use.ts';
 import type { Soon } from '../../domain/soon.ts';
 import { parseTrace, toTraceContext, traceIdIn, type TraceContext } from '../../domain/trace-context.ts';
 import type { Plane } from '../../ports/plane.ts';
 import type { ServiceAccess } from '../../ports/service-access.ts';
+import type { Scrub } from '../../ports/tool-runner.ts';
 import { encode } from '../../wire/message-pack.ts';
 import { startTrace } from '../../wire/trace.ts';
 import type { AllowedCall } from './allowed-call.ts';
@@ -14,6 +16,7 @@ import { begin } from './begin.ts';
 import { EntryCheck, type Permit } from './entry-check.ts';
 import { effectsOf, openServices, secretUse, secretUser, timeoutOf, type LazyEffects } from './given-to-call.ts';
 import { redactLine } from './redact-line.ts';
+import { reviewFor, reviewResult, type ResultReview } from './review-result.ts';
 import { withInput } from './with-input.ts';
 import { runAndJudge, type ExecutableCall } from './run-and-judge.ts';
 import { tellStarted } from './tell-started.ts';
@@ -22,12 +25,27 @@ const STARTED: CallEvent = Object.freeze({ kind: 'started' });
 
 type Needs = Pick<
   Plane,
-  'store' | 'settings' | 'runners' | 'nested' | 'log' | 'secrets' | 'redactor' | 'sealer' | 'services' | 'effects'
+  | 'store'
+  | 'settings'
+  | 'runners'
+  | 'nested'
+  | 'log'
+  | 'secrets'
+  | 'redactor'
+  | 'sealer'
+  | 'services'
+  | 'effects'
+  | 'hooks'
 >;
+
+interface VerdictFacts {
+  readonly effective?: string;
+  readonly changedBy?: readonly ArgumentChange[];
+}
 
 /** Runs the tool under its deadline and turns whatever happens into one ending. */
 export function execute(
-  verdict: { readonly call: AllowedCall; readonly facts?: { readonly effective?: string } },
+  verdict: { readonly call: AllowedCall; readonly facts?: VerdictFacts },
   needs: Needs,
   permit?: Permit,
 ): Soon<Ending> {
@@ -45,17 +63,24 @@ export function execute(
   if (refused !== undefined) return ended(refused);
   const { claimed: delivered, tool, identity, canonical, envelope: sent } = call;
   const beginning = begin({ delivered, tool, identity, canonical, sent }, needs);
-  if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? run(call, needs, permit) : beginning;
+  const enter = (): Soon<Ending> => run(call, needs, permit, reviewFor(call, facts?.changedBy, needs));
+  if (!(beginning instanceof Promise)) return beginning.kind === 'begun' ? enter() : beginning;
   permit?.marked();
-  return beginning.then((begun) => (begun.kind === 'begun' ? run(call, needs, permit) : begun));
+  return beginning.then((begun) => (begun.kind === 'begun' ? enter() : begun));
 }
 
-function run(call: AllowedCall, needs: Needs, permit: Permit | undefined): Soon<Ending> {
+function run(
+  call: AllowedCall,
+  needs: Needs,
+  permit: Permit | undefined,
+  review: ResultReview | undefined,
+): Soon<Ending> {
   const start = permit === undefined ? undefined : new EntryCheck(permit);
   notify(call, STARTED, needs);
   const services = openServices(call, needs);
   const effects = effectsOf(call, needs);
-  const use = secretUse(call, call.canonical, needs);
+  const onTaint = review === undefined ? undefined : (scrub: Scrub) => void (review.scrub = scrub);
+  const use = secretUse(call, call.canonical, needs, onTaint);
   const order = withInput(executable(call, needs, { services, effects, start }), call.envelope);
   const outcome = runAndJudge(use === undefined ? order : { ...order, secrets: use }, needs);
   const end = (late: Outcome): Soon<Ending> => {
@@ -63,16 +88,19 @@ function run(call: AllowedCall, needs: Needs, permit: Permit | undefined): Soon<
     const stop = start?.stopped;
     if (stop !== undefined) return stop;
     const opened = effects?.opened;
-    if (opened === undefined) return ending(call, late, needs);
+    if (opened === undefined) return ending(call, late, needs, review);
     // What the tool sent without waiting for it is published before its call is settled: afterwards it would be refused.
-    return opened.published().then(() => ending(call, late, needs));
+    return opened.published().then(() => ending(call, late, needs, review));
   };
   return outcome instanceof Promise ? outcome.then(end) : end(outcome);
 }
 
-function ending(call: AllowedCall, outcome: Outcome, needs: Needs): Soon<Ending> {
-  if (!call.claimed.signal.aborted || outcome.kind !== 'cancelled') return ended(outcome);
-  return stopped(call, 'unknown', needs);
+function ending(call: AllowedCall, outcome: Outcome, needs: Needs, review: ResultReview | undefined): Soon<Ending> {
+  if (call.claimed.signal.aborted && outcome.kind === 'cancelled') return stopped(call, 'unknown', needs);
+  if (review === undefined) return ended(outcome);
+  return reviewResult(call, outcome, review, (withheld) =>
+    stopped(call, outcome.executed, needs, { withheld, own: outcome }),
+  );
 }
 
 interface GivenToRun {
@@ -133,13 +161,22 @@ function traceOf({ claimed, envelope }: AllowedCall): TraceContext | undefined {
   return toTraceContext(parseTrace(envelope.trace, envelope.traceState) ?? startTrace());
 }
 
-/** We aborted the call, before or while its tool ran. Why decides what its ending is. */
-async function stopped(call: AllowedCall, executed: 'no' | 'unknown', needs: Needs): Promise<Ending> {
+/** We aborted the call, before or while its tool ran, or while result hooks were asked. Why decides what its ending is. */
+async function stopped(
+  call: AllowedCall,
+  executed: Executed,
+  needs: Needs,
+  reviewing?: { readonly withheld: Ending; readonly own: Outcome },
+): Promise<Ending> {
   const { delivery, signal } = call.claimed;
   if (signal.reason === 'lost') return { kind: 'lost' };
-  if (signal.reason !== 'draining') return ended(trouble('CALL_CANCELLED', {}, { executed }));
+  if (signal.reason !== 'draining') {
+    const outcome = trouble('CALL_CANCELLED', {}, { executed });
+    return reviewing === undefined ? ended(outcome) : { kind: 'ended', outcome, reviewed: { own: reviewing.own } };
+  }
   if (executed !== 'no' && call.tool.declaration.effect === 'unsafe') {
-    return ended(trouble('MAY_HAVE_RUN', { tool: delivery.tool }, { executed }));
+    // It surely ran when a hook was still asked about its result.
+    return reviewing?.withheld ?? ended(trouble('MAY_HAVE_RUN', { tool: delivery.tool }, { executed }));
   }
   const answer = await needs.store.abandonCall({ ...delivery, handedBack: false });
   return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };

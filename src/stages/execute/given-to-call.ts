@@ -49,8 +49,14 @@ export function secretUser({ tool, identity, claimed }: AllowedCall, { secrets }
 }
 
 /** Most calls have nothing to do with secrets. */
-export function secretUse(call: AllowedCall, canonical: string, needs: Pick<Plane, 'secrets'>): SecretUse | undefined {
+export function secretUse(
+  call: AllowedCall,
+  canonical: string,
+  needs: Pick<Plane, 'secrets'>,
+  onTaint?: SecretUse['onTaint'],
+): SecretUse | undefined {
   if (call.tool.declaration.secrets === undefined && !canonical.includes(SECRET_WORD)) return undefined;
   const user = secretUser(call, needs);
-  return { refuse: (name, place) => refuseSecret(name, place, user) };
+  const refuse: SecretUse['refuse'] = (name, place) => refuseSecret(name, place, user);
+  return onTaint === undefined ? { refuse } : { refuse, onTaint };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { trouble } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { readAuditDetail } from '../../wire/audit-detail.ts';
+import { sha256 } from '../../wire/digest.ts';
 import { decode } from '../../wire/message-pack.ts';
 import { encodeAudit } from './encode-audit.ts';
 
@@ -52,6 +53,27 @@ describe('encodeAudit', () => {
     const bytes = encodeAudit(OK, { ...FACTS, sent }, 5, { arguments: broken, text: broken });
     expect(Buffer.from(bytes).includes('hush')).toBe(false);
     expect(readAuditDetail(bytes).facts).toMatchObject({ outcome: 'ok' });
+  });
+
+  it('has digests of what the tool gave and of what was settled, and names the hooks between them', () => {
+    const own: Outcome = { ...OK, structured: { name: 'ada' } };
+    const sent: Outcome = { ...OK, structured: { name: '***' } };
+    const digests = {
+      ownResultDigest: sha256('{"content":[],"structured":{"name":"ada"}}'),
+      resultDigest: sha256('{"content":[],"structured":{"name":"***"}}'),
+    };
+    expect(record(sent, { ...FACTS, reviewed: { own, changedBy: ['guard.mask'] } }, 5)).toMatchObject({
+      ...digests,
+      resultChangedBy: ['guard.mask'],
+    });
+    const withheld = trouble('HOOK_RESULT_WITHHELD', { tool: 'a.b', hook: 'guard.mask' }, { executed: 'yes' });
+    expect(record(withheld, { ...FACTS, reviewed: { own, withheldBy: 'guard.mask' } }, 5)).toMatchObject({
+      code: 'HOOK_RESULT_WITHHELD',
+      executed: 'yes',
+      hook: 'guard.mask',
+      ownResultDigest: digests.ownResultDigest,
+    });
+    expect(record(OK, FACTS, 5)).not.toHaveProperty('resultDigest');
   });
 
   it('names what warned of a loop, and what blocked one', () => {

@@ -1,3 +1,4 @@
+import type { ReviewedResult } from '../../domain/ending.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Effect, ToolDeclaration } from '../../domain/tool.ts';
 import type { Redactor } from '../../ports/redactor.ts';
@@ -5,6 +6,7 @@ import { cutDetail, withArguments } from '../../wire/audit-detail.ts';
 import { sha256 } from '../../wire/digest.ts';
 import { decodeEnvelope } from '../../wire/envelope.ts';
 import { encode } from '../../wire/message-pack.ts';
+import { resultDigest } from '../../wire/result-digest.ts';
 
 /** What the audit keeps of a settled call beside what the store adds. Of arguments only what a redactor leaves of them. */
 export interface SettlementFacts {
@@ -19,6 +21,8 @@ export interface SettlementFacts {
   readonly gateMs?: number;
   /** Why the gate let it through, and as what. */
   readonly gate?: GateFacts;
+  /** Present when a result hook replaced or withheld the result. */
+  readonly reviewed?: ReviewedResult;
 }
 
 /** The envelope's part of a record. */
@@ -94,6 +98,7 @@ function encodeFixed(sent: Outcome, facts: SettlementFacts, durationMs: number):
   const { toolDigest, policyVersion, permission } = facts;
   const isUsual =
     isEmpty(facts.gate) &&
+    facts.reviewed === undefined &&
     !isNoticed(facts.gateMs) &&
     sent.kind === 'ok' &&
     sent.executed === 'yes' &&
@@ -122,6 +127,7 @@ function encodeRecord(sent: Outcome, facts: SettlementFacts, durationMs: number)
     permission: facts.permission ?? null,
     ...(facts.sent?.parent === undefined ? {} : { parent: facts.sent.parent }),
     ...gateRecord(sent, facts.gate),
+    ...resultRecord(sent, facts.reviewed),
   });
 }
 
@@ -152,5 +158,17 @@ function gateRecord({ error }: Outcome, gate: GateFacts = {}): Record<string, un
     ...(detector === undefined ? {} : { detector }),
     ...(gate.hook === undefined ? {} : { hook: gate.hook }),
     ...(gate.askers === undefined ? {} : { askers: gate.askers }),
+  };
+}
+
+/** What the tool gave and what was settled in its place, as digests, and the hooks that did it. */
+function resultRecord(sent: Outcome, reviewed: ReviewedResult | undefined): Record<string, unknown> {
+  if (reviewed === undefined) return {};
+  const { own, changedBy, withheldBy } = reviewed;
+  return {
+    ownResultDigest: resultDigest(own),
+    resultDigest: resultDigest(sent),
+    ...(changedBy === undefined ? {} : { resultChangedBy: changedBy }),
+    ...(withheldBy === undefined ? {} : { hook: withheldBy }),
   };
 }

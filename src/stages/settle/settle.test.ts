@@ -56,6 +56,20 @@ describe('settle', () => {
     expect(new Set(requests.map(({ fence }) => fence))).toEqual(new Set([1]));
   });
 
+  it('remembers for loop detection what the tool itself gave, and its cost, whatever hooks made of it', async () => {
+    const writeBacks = { files: [], messages: [], injectedTools: [], cost: 2 };
+    const own: Outcome = { ...OK, structured: { page: 1 }, writeBacks };
+    const withheld = trouble('HOOK_RESULT_WITHHELD', { tool: 'notes.add', hook: 'guard.mask' }, { executed: 'yes' });
+    const replaced: Outcome = { ...OK, structured: { page: '***' } };
+    const [attempt] = settling({ outcome: own }).requests.map((request) => request.attempt);
+    expect(attempt).toMatchObject({ ending: 'ok', cost: 2_000_000 });
+    for (const outcome of [withheld, replaced]) {
+      const { requests } = settling({ outcome, facts: { reviewed: { own } } });
+      expect(requests[0]!.attempt).toEqual({ ...attempt, session: requests[0]!.attempt!.session });
+      expect(decodeOutcome(requests[0]!.outcome)).toEqual(outcome);
+    }
+  });
+
   it('stops trying when somebody else owns the call', async () => {
     const { done } = settling({ answers: [planeError('STORE_FULL', { problem: 'x' }), 'fenced'] });
     await vi.advanceTimersByTimeAsync(1000);

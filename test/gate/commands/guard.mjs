@@ -15,6 +15,16 @@ const ACTS = {
   'ask-changed': () => decide({ permissionDecision: 'ask', updatedInput: { ...input.tool_input, mode: 'r' } }),
   change: () => decide({ updatedInput: { ...input.tool_input, path: '/changed' } }),
   'change-badly': () => decide({ permissionDecision: 'allow', updatedInput: { path: 7 } }),
+  mask: () =>
+    say({
+      hookSpecificOutput: {
+        hookEventName: 'PostToolUse',
+        updatedToolOutput: { structured: { ...input.tool_response.structured, name: '***' } },
+      },
+    }),
+  'quote-and-fail': () => ((process.exitCode = 1), process.stderr.write(JSON.stringify(input.tool_response))),
+  'quote-and-block': () => ((process.exitCode = 2), process.stderr.write(JSON.stringify(input.tool_response))),
+  'quote-only': () => say(JSON.stringify(input.tool_response).slice(1)),
   silent: () => {},
   deaf: () => {},
   approve: () => say({ decision: 'approve', reason: 'old' }),

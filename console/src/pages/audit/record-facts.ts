@@ -61,6 +61,7 @@ const WHY: Names = {
   detector: 'Loop detector',
   askers: 'Asked by',
   changedBy: 'Arguments changed by',
+  resultChangedBy: 'Result changed by',
   policyVersion: 'Policy version',
   claimedBy: 'Worker',
 };
@@ -72,6 +73,8 @@ const PROOF: Names = {
   bodyDigest: 'Digest of tool and arguments',
   effectiveDigest: 'Digest of what ran',
   editedDigest: 'Digest of the edited arguments',
+  ownResultDigest: 'Digest of what the tool gave',
+  resultDigest: 'Digest of the settled result',
   toolDigest: 'Digest of the tool',
   payloadDigest: 'Digest of the payload',
   binding: 'Binding',
@@ -121,11 +124,13 @@ function hrefOf(name: string, value: unknown): string | undefined {
 /** The reason in one line, as `sallyport audit query` tells it. */
 export function whyOf(record: ShownRecord): string {
   const { code, rule, hook, grant, approval, decision, by, resolution, parent, detail, comment, erased } = record;
+  const { resultChangedBy } = record;
   const parts = [
     ...(record.callId === undefined ? administrationOf(record) : []),
     code,
     rule && `rule ${rule}`,
     hook && `hook ${hook}`,
+    resultChangedBy && `result changed by ${resultChangedBy.join(', ')}`,
     grant && `grant ${grant}`,
     decision,
     by && `by ${by}`,

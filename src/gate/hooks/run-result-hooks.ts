@@ -1,0 +1,143 @@
+import { deepFreeze } from '../../domain/deep-freeze.ts';
+import type { HookFailure, ResultOutcome } from '../../domain/hook.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Outcome, OutcomeError } from '../../domain/outcome.ts';
+import type { Soon } from '../../domain/soon.ts';
+import type { ResultCall, ResultChecks, ResultVerdict } from '../../ports/gate-hooks.ts';
+import { resultDigest } from '../../wire/result-digest.ts';
+import { orElse, whenHere } from '../when-here.ts';
+import { callHook, HookTrouble, reportFailure, type HookCallEnding, type HookReporting } from './call-hook.ts';
+import type { HookSet } from './hook-set.ts';
+import type { RegisteredHook } from './registered-hook.ts';
+import { readResultAnswer, showBlock, type ReplacedResult } from './result-blocks.ts';
+
+export type ResultNeeds = HookReporting & ResultChecks;
+
+export const KEPT: ResultVerdict = Object.freeze({ kind: 'kept' });
+
+interface Frame {
+  readonly call: ResultCall;
+  readonly needs: ResultNeeds;
+  /** Everything but the outcome, as text: written once, read again for every hook. */
+  facts?: string;
+}
+
+interface State {
+  outcome: Outcome;
+  readonly changedBy: string[];
+}
+
+/**
+ * Asks the result hooks of a tool one after the other. Each sees what the one before it made of the result, checked and without secrets.
+ * The first one that fails withholds the result: no later one is asked, and nothing of the result is given on.
+ */
+export function runResultHooks(set: HookSet, call: ResultCall, needs: ResultNeeds): Soon<ResultVerdict> {
+  const hooks = set.matching('tool_result', call.tool);
+  return askFrom(0, hooks, { outcome: call.outcome, changedBy: [] }, { call, needs });
+}
+
+function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, frame: Frame): Soon<ResultVerdict> {
+  for (let index = first; index < hooks.length; index += 1) {
+    const asking = ask(hooks[index]!, state, frame);
+    if (asking instanceof Promise) return asking.then((verdict) => verdict ?? askFrom(index + 1, hooks, state, frame));
+    if (asking !== undefined) return asking;
+  }
+  return state.changedBy.length === 0 ? KEPT : { kind: 'replaced', ...state };
+}
+
+/** Undefined: go on with the next hook. */
+function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<ResultVerdict | undefined> {
+  const { call, needs } = frame;
+  if (call.signal?.aborted === true) return { kind: 'aborted', hook: hook.id };
+  const startedAt = performance.now();
+  let durationMs = 0;
+  const withhold = (failed: { readonly how: HookFailure; readonly cause: unknown }): ResultVerdict => {
+    reportFailure(hook, failed, { tool: call.tool.id, callId: call.callId, durationMs }, needs);
+    return { kind: 'withheld', hook: hook.id };
+  };
+  const leftMs = (call.answerBy ?? Infinity) - startedAt;
+  if (leftMs <= 0) {
+    const cause = new HookTrouble('timed-out', 'not asked: the hooks before it used up the time of the call');
+    return withhold({ how: 'timed-out', cause });
+  }
+  const timeoutMs = Math.min(hook.timeoutMs, Math.max(1, Math.floor(leftMs)));
+  const follow = (ending: HookCallEnding): Soon<ResultVerdict | undefined> => {
+    durationMs = performance.now() - startedAt;
+    hook.meter.took(durationMs);
+    if (ending.kind === 'aborted') return { kind: 'aborted', hook: hook.id };
+    if (ending.kind === 'failed') return withhold(ending);
+    return whenHere(replace(hook, ending.answer, state, needs), () => undefined);
+  };
+  // Reading the answer may throw, and so may the code of a schema.
+  return orElse<ResultVerdict | undefined>(
+    () => whenHere(callHook(hook, eventFor(state.outcome, frame), call.signal, timeoutMs), follow),
+    (cause) => withhold({ how: 'invalid-answer', cause }),
+  );
+}
+
+/** Throws or rejects for an answer that cannot be used. */
+function replace(hook: RegisteredHook, answer: unknown, state: State, needs: ResultNeeds): Soon<void> {
+  const read = readResultAnswer(answer, state.outcome.content);
+  if (read === undefined) return undefined;
+  const replaced = withResult(state.outcome, needs.scrub(read));
+  return whenHere(needs.findProblem(replaced), (problem) => {
+    if (problem !== undefined) throw new HookTrouble('invalid-answer', `the new result cannot be used: ${problem}`);
+    if (resultDigest(replaced) === resultDigest(state.outcome)) return;
+    hook.meter.count('changed');
+    state.changedBy.push(hook.id);
+    state.outcome = replaced;
+  });
+}
+
+/** Kind, `executed`, code and write-backs stay those of the tool. */
+function withResult(outcome: Outcome, { content, structured }: ReplacedResult): Outcome {
+  const { structured: _structured, error, ...rest } = outcome;
+  return {
+    ...rest,
+    content,
+    ...(structured === undefined ? {} : { structured }),
+    ...(error === undefined ? {} : { error: reworded(error, outcome, content) }),
+  };
+}
+
+const MAX_MESSAGE = 2000;
+
+/** The message of a failure is made of the tool's own words, so it becomes the first text of the new content. */
+function reworded(error: OutcomeError, { kind }: Outcome, content: Outcome['content']): OutcomeError {
+  const text = content.find((block) => block.kind === 'text' && block.text.trim() !== '');
+  const said = text?.kind === 'text' ? text.text : FIXED_MESSAGE[kind === 'denied' ? 'denied' : 'failed'];
+  const message = said.length > MAX_MESSAGE ? `${said.slice(0, MAX_MESSAGE)}…` : said;
+  return { ...error, message, ...(error.facts === undefined ? {} : { facts: { ...error.facts, message } }) };
+}
+
+const FIXED_MESSAGE = { failed: 'The tool reported a failure.', denied: 'The tool refused.' };
+
+function factsText({ tool, callId, session, run, identity, parent, trace, untrusted, ...rest }: ResultCall): string {
+  const { arguments: ran, changedBy } = rest;
+  const durationMs = Math.round(rest.durationMs * 1000) / 1000;
+  const call = { callId, session, run, identity, parent, trace, untrusted };
+  const facts = {
+    tool: tool.id,
+    effect: tool.effect,
+    privileged: tool.privileged,
+    arguments: ran,
+    changedBy,
+    durationMs,
+  };
+  return JSON.stringify({ ...call, ...facts }).slice(0, -1);
+}
+
+/** Through text, so that no hook holds anything that another one, or the caller, will see. */
+function eventFor(outcome: Outcome, frame: Frame): unknown {
+  const facts = (frame.facts ??= factsText(frame.call));
+  const { kind, executed, retryable, structured, error } = outcome;
+  const shown: ResultOutcome = {
+    kind,
+    executed,
+    retryable,
+    content: outcome.content.map(showBlock),
+    ...(structured === undefined ? {} : { structured }),
+    ...(error === undefined ? {} : { error }),
+  };
+  return deepFreeze(JSON.parse(`${facts},"outcome":${JSON.stringify(shown)}}`) as JsonObject);
+}

@@ -1,0 +1,111 @@
+import type { ArgumentChange } from '../../domain/argument-change.ts';
+import { ended, type Ending } from '../../domain/ending.ts';
+import { trouble } from '../../domain/errors.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { Soon } from '../../domain/soon.ts';
+import { whenHere } from '../../gate/when-here.ts';
+import type { GateHooks, ResultCall, ResultVerdict } from '../../ports/gate-hooks.ts';
+import type { Plane } from '../../ports/plane.ts';
+import type { Scrub } from '../../ports/tool-runner.ts';
+import { encode } from '../../wire/message-pack.ts';
+import type { AllowedCall } from './allowed-call.ts';
+
+/** What result hooks need of a run. Present for tools that have such hooks; all others pay one look-up. */
+export interface ResultReview {
+  readonly hooks: GateHooks;
+  readonly changedBy: readonly ArgumentChange[];
+  readonly startedAt: number;
+  /** Takes the secrets of the run out of what hooks write. Set by the runner as soon as there are any. */
+  scrub: Scrub;
+}
+
+const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
+/** Hooks have this long even if the tool used up the deadline of the call. Less than the slack that every ending has. */
+const LEAST_HOOKS_MS = 1000;
+/** The frame of an outcome around its content: kind, flags, code, message. */
+const OUTCOME_BYTES = 128;
+const MAX_PROBLEMS = 3;
+
+export function reviewFor(
+  { tool }: AllowedCall,
+  changedBy: readonly ArgumentChange[] | undefined,
+  { hooks }: Pick<Plane, 'hooks'>,
+): ResultReview | undefined {
+  if (hooks?.listens('tool_result', tool.declaration) !== true) return undefined;
+  return { hooks, changedBy: changedBy ?? UNCHANGED, startedAt: performance.now(), scrub: (value) => value };
+}
+
+/**
+ * Asks the operator's hooks about what the tool gave, before anything of it is stored, answered or observed. Kind, `executed` and code stay
+ * the tool's own. A result that no hook could check is not given on. `stop` says how a call ends that was stopped meanwhile.
+ */
+export function reviewResult(
+  call: AllowedCall,
+  own: Outcome,
+  review: ResultReview,
+  stop: (withheld: Ending) => Soon<Ending>,
+): Soon<Ending> {
+  if (!isOwnResult(own)) return ended(own);
+  const checks = {
+    scrub: review.scrub,
+    findProblem: (outcome: Outcome) => findProblem(outcome, call),
+  };
+  return whenHere(review.hooks.result(resultCall(call, own, review), checks), (verdict) => {
+    const ending = endingOf(verdict, own, call);
+    return verdict.kind === 'aborted' ? stop(ending) : ending;
+  });
+}
+
+/** Endings in the words of the plane hold nothing of the tool's. A question of the tool (INPUT_REQUIRED) is not its result. */
+function isOwnResult({ kind, error }: Outcome): boolean {
+  return kind === 'ok' || error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';
+}
+
+function endingOf(verdict: ResultVerdict, own: Outcome, { tool }: AllowedCall): Ending {
+  if (verdict.kind === 'kept') return ended(own);
+  if (verdict.kind === 'replaced') {
+    const { outcome, changedBy } = verdict;
+    return { kind: 'ended', outcome, reviewed: { own, changedBy } };
+  }
+  // Files and messages of the tool are withheld too.
+  const facts = { tool: tool.declaration.id, hook: verdict.hook };
+  const outcome = trouble('HOOK_RESULT_WITHHELD', facts, { executed: own.executed });
+  return { kind: 'ended', outcome, reviewed: { own, withheldBy: verdict.hook } };
+}
+
+function resultCall(call: AllowedCall, outcome: Outcome, { changedBy, startedAt }: ResultReview): ResultCall {
+  const { claimed, envelope, identity, tool } = call;
+  const { delivery, lane, arrivedAt, signal } = claimed;
+  const now = performance.now();
+  const leftMs = delivery.deadline - lane.now - (now - arrivedAt);
+  return {
+    callId: delivery.callId,
+    session: delivery.session,
+    run: delivery.run,
+    identity,
+    ...(envelope.parent === undefined ? {} : { parent: envelope.parent }),
+    ...(envelope.trace === undefined ? {} : { trace: envelope.trace }),
+    ...(envelope.untrusted === undefined ? {} : { untrusted: envelope.untrusted }),
+    tool: tool.declaration,
+    arguments: call.arguments,
+    changedBy,
+    outcome,
+    durationMs: now - startedAt,
+    signal,
+    answerBy: now + Math.max(LEAST_HOOKS_MS, leftMs),
+  };
+}
+
+/** The checks that the tool's own result passed: its output schema, and its size. */
+function findProblem(outcome: Outcome, { tool }: AllowedCall): string | undefined {
+  const { content, structured, writeBacks } = outcome;
+  const { validateOutput, declaration } = tool;
+  if (outcome.kind === 'ok' && validateOutput !== undefined) {
+    const problems = structured === undefined ? ['it has no structured value'] : validateOutput(structured);
+    if (problems.length > 0)
+      return `it does not match the output schema: ${problems.slice(0, MAX_PROBLEMS).join('; ')}`;
+  }
+  const limit = declaration.limits.maxResultBytes;
+  const bytes = encode({ content, structured: structured ?? null, writeBacks: writeBacks ?? null }).byteLength;
+  return bytes + OUTCOME_BYTES > limit ? `it has ${bytes + OUTCOME_BYTES} bytes; the limit is ${limit}` : undefined;
+}
