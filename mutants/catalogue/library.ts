@@ -15,8 +15,8 @@ export const LIBRARY: readonly Mutant[] = [
     id: 'thrown-errors-are-copied',
     bug: 'What a tool throws is replaced by an object that inherits from it.',
     file: `${WRAP}/passage.ts`,
-    find: '      return error;',
-    replace: '      return Object.create(error as object) as unknown;',
+    find: '        return { error };',
+    replace: '        return { error: Object.create(error as object) as unknown };',
     caughtBy: [{ file: `${WRAP}/thrown-errors.test.ts`, title: 'stays it after ten throws' }],
   },
   {

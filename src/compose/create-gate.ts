@@ -5,7 +5,7 @@ import { createEventBus } from '../observe/event-bus.ts';
 import type { Events } from '../ports/events.ts';
 import { judgeResult } from '../stages/execute/judge-result.ts';
 import { readGatePolicy } from './read-gate-policy.ts';
-import { defaultsOf, parserOf } from './read-tool-schema.ts';
+import { defaultsOf, outputOf, parserOf } from './read-tool-schema.ts';
 import { tellHookFailures } from './tell-hook-failures.ts';
 
 /** The gate as a library, for agents that run tools in their own process. */
@@ -17,6 +17,7 @@ export function createGate(options: GateOptions = {}): Gate {
     ...(events === undefined ? {} : { events, onHookFailed: tellHookFailures(events) }),
     parserOf,
     defaultsOf,
+    outputOf,
     judge: {
       returned: (value) => judgeResult({ value }, []),
       thrown: readToolFailure,

@@ -3,7 +3,9 @@ import { isStandardSchema, parseWith, type StandardSchema } from '../authoring/s
 import { compileDefaults, type FillDefaults } from '../catalog/fill-defaults.ts';
 import { compileSchema } from '../catalog/validate-arguments.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { whenHere } from '../gate/when-here.ts';
 import type { ParsedInput, ParseInput } from '../gate/wrap/guard-entry.ts';
+import type { CheckOutput } from '../gate/wrap/review-result.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 
 /** Where tool objects keep the schema of their input: the AI SDK, this package, Anthropic, OpenAI's responses and chat, LangChain. */
@@ -22,7 +24,7 @@ const NOTHING_FITS: ParseInput = () => ({ ok: false, problems: ['the schema of t
 export function parserOf(tool: object): ParseInput {
   let parse: ParseInput | undefined;
   return (value) => {
-    parse ??= compileSafely(tool);
+    parse ??= compileSafely(schemaOf(tool));
     return parse(value);
   };
 }
@@ -36,6 +38,21 @@ export function defaultsOf(tool: object): FillDefaults {
   return (value) => {
     fill ??= compileDefaultsSafely(tool);
     return fill(value);
+  };
+}
+
+/** Where tool objects keep the schema of their result: the AI SDK and MCP, this package. */
+function outputSchemaOf(tool: object): unknown {
+  const { outputSchema, output } = tool as Record<string, unknown>;
+  return outputSchema ?? (typeof output === 'object' ? (output ?? undefined) : undefined);
+}
+
+/** Whether what a result hook wrote is what the tool's own output schema says. Without a schema everything is. */
+export function outputOf(tool: object): CheckOutput {
+  let parse: ParseInput | undefined;
+  return (value) => {
+    parse ??= compileSafely(outputSchemaOf(tool));
+    return whenHere(parse(value as JsonObject), (parsed) => (parsed.ok ? [] : parsed.problems));
   };
 }
 
@@ -85,9 +102,9 @@ function shapeOf(schema: JsonObject): string {
   );
 }
 
-function compileSafely(tool: object): ParseInput {
+function compileSafely(schema: unknown): ParseInput {
   try {
-    return compile(schemaOf(tool));
+    return compile(schema);
   } catch {
     return NOTHING_FITS;
   }

@@ -26,6 +26,7 @@ import type { GatedTool } from './gate-parts.ts';
 import { guardEntry, type GuardedTool, type ParseInput } from './guard-entry.ts';
 import type { ResultJudge } from './outcome-of.ts';
 import type { PassageNeeds, RunFrame } from './passage.ts';
+import type { CheckOutput } from './review-result.ts';
 import { createRunMemory, createSessionMemories } from './run-memory.ts';
 import { replaceMember, wrapEntries } from './wrap-tool.ts';
 
@@ -52,6 +53,8 @@ export interface GateBindings {
   readonly parserOf: (tool: object) => ParseInput;
   /** Fills in the defaults of the tool's schema, as far as JSON Schema can say it. */
   readonly defaultsOf: (tool: object) => GuardedTool['fill'];
+  /** What a result hook wrote, against the tool's output schema. */
+  readonly outputOf: (tool: object) => CheckOutput;
   readonly judge: ResultJudge;
   /** Where somebody listens. */
   readonly events?: Events;
@@ -74,7 +77,9 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
   const thisGate = {};
 
   function isChecked(tool: GatedTool): boolean {
-    const byHooks = (['before_tool_call', 'after_tool_call'] as const).some((on) => set.matching(on, tool).length > 0);
+    const byHooks = (['before_tool_call', 'tool_result', 'after_tool_call'] as const).some(
+      (on) => set.matching(on, tool).length > 0,
+    );
     return byHooks || unmatchedVerdict(policy) !== 'allow' || compileRules(policy).about(tool).length > 0;
   }
 
@@ -126,6 +131,7 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
         tool: gated,
         parse: parserFor(tool, wrap, bindings),
         fill: bindings.defaultsOf(tool),
+        checkOutput: bindings.outputOf(tool),
         checked,
         advise,
       };

@@ -1,6 +1,6 @@
-import type { Outcome, OutcomeKind } from '../../domain/outcome.ts';
+import type { Executed, Outcome, OutcomeKind } from '../../domain/outcome.ts';
 
-/** A call that may not run: how it ends, and the hook or rule that decided. */
+/** A call that may not run, or whose result may not be given on: how it ends, and the hook or rule that decided. */
 export interface Refusal {
   readonly outcome: Outcome;
   readonly by?: string;
@@ -8,12 +8,14 @@ export interface Refusal {
   readonly failedHook?: string;
 }
 
-/** A call that the gate did not let through: the tool's code was not entered. Its message is the reason, for the model. */
+/** A call that the gate did not let through, or whose result it withheld (`executed`). Its message is the reason, for the model. */
 export class GateBlocked extends Error {
   override readonly name = 'GateBlocked';
   /** As in `docs/errors.md`. */
   readonly code: string;
-  readonly kind: Extract<OutcomeKind, 'blocked' | 'denied' | 'invalid' | 'cancelled'>;
+  readonly kind: Extract<OutcomeKind, 'blocked' | 'denied' | 'invalid' | 'cancelled' | 'failed'>;
+  /** `no`: the tool's code was not entered. `yes`: it ran, and its result is withheld. */
+  readonly executed: Executed;
   readonly tool: string;
   readonly callId: string;
   readonly by: string | undefined;
@@ -22,6 +24,7 @@ export class GateBlocked extends Error {
     super(outcome.error!.message);
     this.code = outcome.error!.code;
     this.kind = outcome.kind as GateBlocked['kind'];
+    this.executed = outcome.executed;
     this.by = by;
     this.tool = call.tool;
     this.callId = call.callId;

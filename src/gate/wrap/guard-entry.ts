@@ -14,7 +14,8 @@ import { GateBlocked } from './gate-blocked.ts';
 import type { GatedCall, GatedTool } from './gate-parts.ts';
 import { judgeCall, refuseUnchecked, type JudgedCall } from './judge-call.ts';
 import { enterAs, passedBefore, updatesAs, type EnteredCall } from './nested-call.ts';
-import { createFinish, refuse, type Finish, type Passage, type PassageNeeds } from './passage.ts';
+import type { CheckOutput } from './review-result.ts';
+import { createFinish, refuse, type Finish, type Passage, type PassageNeeds, type Thrown } from './passage.ts';
 
 /** Reads rewritten arguments as the tool's own schema does. */
 export type ParseInput = (value: JsonObject) => Soon<ParsedInput>;
@@ -30,6 +31,7 @@ export interface GuardedTool {
   /** Rules or hooks are for it. Otherwise its calls are only counted, and whatever it takes as input is handed on. */
   readonly checked: boolean;
   readonly advise: Advise;
+  readonly checkOutput: CheckOutput;
 }
 
 type Proceed = (parameters: unknown[], entered: EnteredCall, finish: Finish | undefined, waited: boolean) => unknown;
@@ -140,7 +142,7 @@ function checkSafely(value: unknown): CheckedArguments {
 function begin(
   { callId = randomId(), signal }: ReadCall,
   { arguments: args, canonical, parameters }: BroughtInput,
-  { tool, advise }: GuardedTool,
+  { tool, advise, checkOutput }: GuardedTool,
   { frame }: PassageNeeds,
 ): Passage {
   const { session, run: runId, identity, memory } = frame;
@@ -157,7 +159,7 @@ function begin(
     ...(signal === undefined ? {} : { signal }),
     ...(trace === undefined ? {} : { trace: toTraceContext(trace).traceparent, spans: new CallSpans(trace) }),
   };
-  return { call, open: memory.begin(tool.id, canonical), startedAt: performance.now(), advise };
+  return { call, open: memory.begin(tool.id, canonical), startedAt: performance.now(), advise, checkOutput };
 }
 
 /** A default is data of the schema: the rules see it, and so does the tool. */
@@ -219,7 +221,7 @@ function run(entered: EnteredCall, enter: () => unknown, finish: Finish | undefi
   try {
     result = enterAs(entered, enter);
   } catch (error) {
-    throw finish.threw(error);
+    return whenHere(finish.threw(error), raise);
   }
   if (isAsyncIterable(result)) {
     const updates = observe(updatesAs(entered, result), finish);
@@ -228,10 +230,12 @@ function run(entered: EnteredCall, enter: () => unknown, finish: Finish | undefi
   if (!isThenable(result)) return finish.returned(result);
   return Promise.resolve(result).then(
     (value) => finish.returned(value),
-    (error: unknown) => {
-      throw finish.threw(error);
-    },
+    (error: unknown) => whenHere(finish.threw(error), raise),
   );
+}
+
+function raise({ error }: Thrown): never {
+  throw error;
 }
 
 /** The inner function of a decorated tool. What it throws is the caller's; it is noted for the guard further outside. */
@@ -250,19 +254,25 @@ function runInside(entered: EnteredCall, enter: () => unknown): unknown {
   return isThenable(result) ? Promise.resolve(result).catch(note) : result;
 }
 
-/** Hands updates on as they come; the last one is the result. A reader that stops early has cancelled the call. */
+/**
+ * Hands updates on as they come; the last one is the result. A reader that stops early has cancelled the call. Updates of a tool that has
+ * result hooks are held back: they would show what the hooks may take out.
+ */
 async function* observe(updates: AsyncIterable<unknown>, finish: Finish): AsyncGenerator {
   let last: unknown;
   try {
-    for await (const update of updates) yield (last = update);
-    const result = finish.returned(last);
+    for await (const update of updates) {
+      last = update;
+      if (!finish.reviews) yield update;
+    }
+    const result = finish.reviews ? await finish.returned(last) : finish.returned(last);
     // The last update is the result, so advice makes one more.
-    if (result !== last) yield result;
+    if (finish.reviews || result !== last) yield result;
   } catch (error) {
-    throw finish.threw(error);
+    throw (await finish.threw(error)).error;
   } finally {
     // Of no effect when it has ended otherwise.
-    finish.threw(new Error('nobody reads on'));
+    finish.left();
   }
 }
 

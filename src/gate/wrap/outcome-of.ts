@@ -23,7 +23,11 @@ export function isReadable(value: unknown, { structured, content }: Outcome): bo
 
 /** What observers and loop detection are told of a value that a tool returned. The caller gets the value itself. */
 export function outcomeOfResult(value: unknown, judge: ResultJudge): Outcome {
-  const plain = toPlain(value);
+  return outcomeOfPlain(toPlain(value), judge);
+}
+
+/** The same for a value that is JSON; undefined for one that says nothing. */
+export function outcomeOfPlain(plain: JsonValue | undefined, judge: ResultJudge): Outcome {
   const ok: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };
   if (plain === undefined) return ok;
   const judged = judge.returned(plain);
