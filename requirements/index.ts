@@ -16,6 +16,7 @@ import { ROWS_FRONT } from './rows-front.ts';
 import { ROWS_LIBRARY } from './rows-library.ts';
 import { ROWS_STATEMENTS } from './rows-statements.ts';
 import { ROWS_OWED } from './rows-owed.ts';
+import { ROWS_RESULT_HOOKS } from './rows-result-hooks.ts';
 import { ROWS_REVOKED } from './rows-revoked.ts';
 import { ROWS_SHARES } from './rows-shares.ts';
 import { ROWS_TENANT_AGENTS, ROWS_UNATTENDED } from './rows-unattended.ts';
@@ -41,6 +42,7 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'Where no person watches', rows: ROWS_UNATTENDED },
   { title: 'Agents of one tenant', rows: ROWS_TENANT_AGENTS },
   { title: 'The gate inside of an agent', rows: ROWS_LIBRARY },
+  { title: 'Hooks on results', rows: ROWS_RESULT_HOOKS },
   { title: 'Late starts, roll-backs, lost files', rows: ROWS_CORE },
   { title: 'Invariants', rows: INVARIANTS },
 ];

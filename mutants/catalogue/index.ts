@@ -13,6 +13,7 @@ import { LIBRARY } from './library.ts';
 import { OWED } from './owed.ts';
 import { PERMISSION } from './permission.ts';
 import { PLANE } from './plane.ts';
+import { RESULT_HOOKS } from './result-hooks.ts';
 import { REVOKED } from './revoked.ts';
 import { ROWS_A } from './rows-a.ts';
 import { ROWS_B } from './rows-b.ts';
@@ -50,5 +51,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...UNATTENDED,
   ...TENANT_AGENTS,
   ...LIBRARY,
+  ...RESULT_HOOKS,
   ...CORE,
 ];

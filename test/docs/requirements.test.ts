@@ -38,6 +38,7 @@ describe('the requirements', () => {
       ...numbered('UN', 3),
       ...numbered('TA', 2),
       ...numbered('LIB', 7),
+      ...numbered('RH', 4),
       ...numbered('CO', 5),
       ...numbered('I', 26),
     ]);
