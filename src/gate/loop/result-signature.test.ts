@@ -56,6 +56,8 @@ describe('resultSignature', () => {
     ['a number cut in two', [12, 3], [1, 23]],
     ['a conversation of the same form', { chat: 'C01', text: 'hi' }, { chat: 'C02', text: 'hi' }],
     ['an id of a read, which is short', { id: 17 }, { id: 18 }],
+    ['a number of 16 digits', { card: 4_111_111_111_111_111 }, { card: 4_111_111_111_111_112 }],
+    ['a member that only ends in pid', { rapid: 5 }, { rapid: 6 }],
     ['large counts', { bytes: 1_700_000_000 }, { bytes: 1_700_000_001 }],
   ];
   test.each(different)('differs for %s', (_what, one, other) => {
@@ -68,6 +70,8 @@ describe('resultSignature', () => {
     ['times', { updatedAt: 1_763_200_000 }, { updatedAt: 1_763_200_009 }],
     ['times in milliseconds, however they are called', { x: 1_763_200_000_123 }, { x: 1_763_200_000_999 }],
     ['durations', { durationMs: 12, elapsed_seconds: 3.5 }, { durationMs: 9, elapsed_seconds: 4.5 }],
+    ['process ids', { pid: 4711, ppid: '1' }, { pid: 81, ppid: '4711' }],
+    ['ids of 17 digits and more', { order: 10_000_000_000_000_016 }, { order: 98_765_432_109_876_544 }],
     ['text with a time in it', ['at 10:00:00'], ['at 10:00:01']],
   ];
   test.each(same)('stays the same for other %s', (_what, one, other) => {

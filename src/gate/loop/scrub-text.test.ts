@@ -21,12 +21,18 @@ const volatile: readonly (readonly [string, string, string])[] = [
   ['a duration with minutes', 'ran 1m23.5s', 'ran 2m01s'],
   ['a process id', 'started (pid 4711)', 'started (pid 81)'],
   ['a process id as JSON', '{"pid": 4711}', '{"pid": 12}'],
+  ['an id of 17 digits', 'order 10000000000000017 sent', 'order 98765432109876543 sent'],
+  ['an id of 20 digits', 'order 12345678901234567890 sent', 'order 18446744073709551615 sent'],
+  ['a ULID', 'as 01ARZ3NDEKTSV4RRFFQ69G5FAV.', 'as 01BX5ZZKBKACTAV9WEVGEMMVRZ.'],
+  ['a ULID with few digits', 'as 01KKKKKKKKMMMMMMMMNNNNNNNN.', 'as 01kkkkkkkkmmmmmmmmnnnnnnnn.'],
   ['a random token', 'nonce V1StGXR8Z5jdHi6BmyT4s', 'nonce 8Uakg7Kq0Lr5PzW3xYbN2'],
 ];
 const lasting: readonly (readonly [string, string, string])[] = [
   ['a number', '41 of 120 done', '42 of 120 done'],
   ['a price', 'costs 12.50', 'costs 12.75'],
   ['a count of bytes', 'read 1400000000 bytes', 'read 1500000000 bytes'],
+  ['a number of 16 digits', 'card 4111111111111111', 'card 4111111111111112'],
+  ['a number of 21 digits', 'is 123456789012345678901', 'is 123456789012345678902'],
   ['a date', 'due 2026-11-15', 'due 2026-11-16'],
   ['an appointment', 'at 10:30', 'at 11:30'],
   ['a port', 'listens on 127.0.0.1:8080', 'listens on 127.0.0.1:8081'],

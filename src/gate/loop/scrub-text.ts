@@ -17,8 +17,8 @@ const SHORTEST_TOKEN = 18;
 const LONGEST_JUDGED = 4096;
 
 /**
- * A text without what differs each time though nothing has changed: UUIDs, long hex numbers, times of day, times since 1970, durations,
- * process ids, random tokens. Goes word by word and never backtracks, so that it costs the same whatever is in it. Dates, ports, short
+ * A text without what differs each time though nothing has changed: UUIDs, ULIDs, long hex numbers, ids of 17 to 20 digits, times of
+ * day, times since 1970, durations, process ids, random tokens. Goes word by word and never backtracks, so that it costs the same whatever is in it. Dates, ports, short
  * hex and plain numbers stay: those are what progress is made of.
  */
 export function scrubText(text: string): string {
@@ -90,6 +90,9 @@ const CLOCK = /^(?:\d{4}-\d\d-\d\dT)?\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d
 const DURATION = /^(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ns|us|ms|msec|s|sec|secs)$/;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const HEX = /^(?:0x)?[0-9a-f]{16,}$/i;
+const ULID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/i;
+/** Snowflakes and other ids from a counter and a clock. Card numbers are shorter. */
+const LONG_ID = /^\d{17,20}$/;
 
 function isVolatile(text: string, start: number, end: number, kinds: number): boolean {
   const length = end - start;
@@ -98,7 +101,7 @@ function isVolatile(text: string, start: number, end: number, kinds: number): bo
   if ((kinds & COLON) !== 0) return isTimeOfDay(text.slice(start, end));
   if (length < SHORTEST_HEX) return isDuration(text, start, end);
   const word = text.slice(start, end);
-  return HEX.test(word) || UUID.test(word) || (length >= SHORTEST_TOKEN && isRandom(word));
+  return HEX.test(word) || UUID.test(word) || ULID.test(word) || (length >= SHORTEST_TOKEN && isRandom(word));
 }
 
 /** With seconds, or with the day before it: `10:30` alone may well be an appointment. */
@@ -116,7 +119,10 @@ const UNIT = / ?(?:ns|us|µs|μs|ms|msec|milliseconds?|s|secs?|seconds?)(?![\w])
 const UNIT_LETTERS = 'numsµμ';
 
 function isVolatileNumber(text: string, start: number, end: number): boolean {
-  if (end - start >= SHORTEST_TIME && isTimeSince1970(Number(text.slice(start, end)))) return true;
+  if (end - start >= SHORTEST_TIME) {
+    const word = text.slice(start, end);
+    if (isTimeSince1970(Number(word)) || LONG_ID.test(word)) return true;
+  }
   const next = text.charAt(text.charCodeAt(end) === 32 ? end + 1 : end);
   if (next !== '' && UNIT_LETTERS.includes(next)) {
     UNIT.lastIndex = end;

@@ -10,6 +10,11 @@ const DEEPEST = 100;
 const MEASURED = /duration|elapsed|took|latency|uptime/i;
 const TIME = /time|date|stamp|epoch|expir|since|until|(?:^|_)(?:ts|at|exp|iat|nbf|now)$|[a-z]At$/i;
 
+const PROCESS = /^p?pid$|^process_?id$/i;
+/** 17 to 20 digits: an id. Smaller numbers may be amounts. */
+const LEAST_ID = 1e16;
+const MOST_ID = 1e20;
+
 /** Collects a result as one text, the same whatever the order of keys, and bounded. */
 export class StableText {
   text = '';
@@ -41,7 +46,7 @@ export class StableText {
   }
 
   addValue(value: JsonValue, name = '', depth = 0): void {
-    if (typeof value === 'string') return this.addText(value);
+    if (typeof value === 'string') return this.addText(this.#scrubs && PROCESS.test(name) ? '#' : value);
     if (typeof value === 'number') return this.#addNumber(value, name);
     if (typeof value !== 'object' || value === null) {
       this.text += value === null ? 'n' : value ? 't' : 'f';
@@ -81,6 +86,11 @@ export class StableText {
 
 /** Seconds since 1970 look like any other large number, so their name has to tell; milliseconds look like nothing else. */
 function isVolatile(value: number, name: string): boolean {
-  if (name !== '' && MEASURED.test(name)) return true;
+  if (name !== '' && (MEASURED.test(name) || PROCESS.test(name))) return true;
+  if (isLongId(value)) return true;
   return isTimeSince1970(value) && (value > 1e12 || TIME.test(name));
+}
+
+export function isLongId(value: number): boolean {
+  return value >= LEAST_ID && value < MOST_ID && Number.isInteger(value);
 }

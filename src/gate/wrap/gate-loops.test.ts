@@ -95,6 +95,19 @@ describe('loop detection of a gate', () => {
     expect(firstOf(await callMany(30, () => nothing.execute({})), 'LOOP_BLOCKED')).toBe(21);
   });
 
+  it('compares results of more than a mebibyte like all others', async () => {
+    const large = (text: string) => `${text}${'word '.repeat(300_000)}`;
+    const blockedAt = async (result: (call: number) => unknown) => {
+      let call = 0;
+      const say = wrapSay(createGate(), () => result((call += 1)));
+      return firstOf(await callMany(25, () => say.execute({})), 'LOOP_BLOCKED');
+    };
+    expect(await blockedAt(() => large('the same'))).toBe(21);
+    expect(await blockedAt(() => ({ state: 'idle', log: large('the same') }))).toBe(21);
+    expect(await blockedAt((call) => large(`line ${call}`))).toBe(0);
+    expect(await blockedAt((call) => ({ done: call, log: large('') }))).toBe(0);
+  });
+
   it('judges what hooks made of the arguments', async () => {
     const hooks = [plugin(before(() => ({ params: { x: 'always' } })))];
     const run = wrapEcho({ hooks });

@@ -13,7 +13,9 @@ export interface ResultJudge {
   ): { readonly how: 'failed' | 'denied'; readonly message: string; readonly code?: string } | undefined;
 }
 
-const MOST_CHARACTERS = 1024 * 1024;
+const MAX_ERROR_CHARACTERS = 1024 * 1024;
+/** Reading a value takes a copy of it. A text is taken as it is, whatever its length. */
+const MAX_COPIED_CHARACTERS = 64 * 1024 * 1024;
 const MAX_MESSAGE = 2000;
 
 /** Whether anything can be learned from a value: of what JSON cannot say, or only at length, nobody knows whether it changed. */
@@ -56,7 +58,7 @@ export function isErrorText(value: unknown): value is string {
 }
 
 export function outcomeOfErrorText(text: string): Outcome {
-  const content = [{ kind: 'text', text: text.slice(0, MOST_CHARACTERS) } as const];
+  const content = [{ kind: 'text', text: text.slice(0, MAX_ERROR_CHARACTERS) } as const];
   return trouble('TOOL_FAILED', { message: text.slice(0, MAX_MESSAGE) }, { executed: 'yes', content });
 }
 
@@ -70,9 +72,10 @@ export function faultOfResult({ error, structured }: Outcome): Fault | undefined
 
 /** Undefined for what JSON cannot say: only the tool's caller knows what that is. */
 function toPlain(value: unknown): JsonValue | undefined {
+  if (typeof value === 'string') return value;
   try {
     const text = JSON.stringify(value) as string | undefined;
-    return text === undefined || text.length > MOST_CHARACTERS ? undefined : (JSON.parse(text) as JsonValue);
+    return text === undefined || text.length > MAX_COPIED_CHARACTERS ? undefined : (JSON.parse(text) as JsonValue);
   } catch {
     return undefined;
   }
