@@ -1,4 +1,5 @@
 import { isEnding, type Ending } from './domain/ending.ts';
+import { settingsFor } from './domain/loop-settings.ts';
 import type { DeliveredCall, Plane } from './ports/plane.ts';
 import { claim } from './stages/claim/claim.ts';
 import { execute } from './stages/execute/execute.ts';
@@ -54,6 +55,8 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         toolDigest: identified.tool.declaration.digest,
         effect: identified.tool.declaration.effect,
         tool: identified.tool.declaration,
+        arguments: permit?.verdict.call.arguments ?? identified.arguments,
+        loops: settingsFor(identified.claimed.policy.loops, identified.identity.agent),
         policyVersion: permit?.policyVersion ?? identified.claimed.policyVersion,
         permission: permit?.verdict.call.permission ?? identified.permission,
         sent: identified.envelope,

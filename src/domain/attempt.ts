@@ -16,8 +16,15 @@ export interface Attempt {
   readonly tool: string;
   /** Short digest of tool and arguments, as the caller sent them. */
   readonly raw: string;
-  /** The same of the arguments that ran, when a hook or a person changed them. */
+  /**
+   * The same of the arguments that ran, without their volatile values. Only where that is another one: a hook or a person changed the
+   * arguments, or something in them is volatile.
+   */
   readonly effective?: string;
+  /** Short digest of tool and target of a call that may change something: which file, which record. Without what is written to it. */
+  readonly target?: string;
+  /** How often this very call was made up to now, also before what a history reaches back to. Absent: not known. */
+  readonly tally?: number;
   /** Store time, ms. */
   readonly at: number;
   readonly ending: AttemptEnding;
@@ -39,6 +46,33 @@ export interface RunState {
   readonly cost: number;
   /** When loop detection ended runs of the same session before this run was opened: store times of the latest ones, oldest first. */
   readonly loopEnds: readonly number[];
+  /** What has brought nothing new in the runs of the session. Absent: nothing. */
+  readonly stalls?: readonly Stall[];
+}
+
+/**
+ * The counter that a session keeps beside its runs: calls that gave the same result for the third time or more within their run, or
+ * failed in the same way for the fourth. A new run begins without a history, but with these.
+ */
+export interface Stall {
+  /** Of the call, without volatile values; of a failure, its class. */
+  readonly signature: string;
+  readonly count: number;
+  /** Store time of the first, ms. */
+  readonly at: number;
+}
+
+/** A session counts so many different ones, the latest. */
+export const MAX_STALLS = 8;
+/** A count begins anew so long after its first: a session may live for weeks, and be shared by many conversations. */
+export const STALL_MS = 30 * 60 * 1000;
+
+/** The session's counts after one more. */
+export function addStall(stalls: readonly Stall[], signature: string, at: number): Stall[] {
+  const live = stalls.filter((one) => at - one.at < STALL_MS);
+  const known = live.find((one) => one.signature === signature);
+  const others = live.filter((one) => one !== known);
+  return [...others, { signature, count: (known?.count ?? 0) + 1, at: known?.at ?? at }].slice(-MAX_STALLS);
 }
 
 /** More ends than this make a run no stricter, so a run is told of the latest ones only. */
@@ -58,6 +92,10 @@ export interface RunHistory {
   effective(index: number): number;
   /** NaN where there is none, so that it equals nothing. */
   result(index: number): number;
+  /** NaN where there is none. */
+  target(index: number): number;
+  /** 0 where it is not known. */
+  tally(index: number): number;
 }
 
 /** What a person's no leaves as a result. */

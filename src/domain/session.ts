@@ -59,6 +59,8 @@ export const MAX_RUNS = 1000;
  * run that is no longer remembered is unknown.
  */
 export const MAX_LOOP_ENDS = 16;
+/** It also remembers those whose rest is not over, up to this many together. */
+export const MAX_RESTING_RUNS = 256;
 
 /** `run-ended`: loop detection ended the run. `run-unknown`: there is no such run in the session, or something else ended it. */
 export const SESSION_ENDINGS = ['unknown', 'expired', 'revoked', 'run-unknown', 'run-ended'] as const;

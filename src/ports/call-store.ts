@@ -264,8 +264,12 @@ export interface SettleRequest extends OwnedCall {
 export interface SettledAttempt {
   readonly session: SessionId;
   readonly run: RunId;
-  /** Short digest of tool and arguments that ran, if these were not the ones that were sent. */
+  /** See `Attempt`. */
   readonly effective?: string;
+  readonly target?: string;
+  readonly tally?: number;
+  /** The session counts it: see `Stall`. */
+  readonly stall?: string;
   readonly ending: Exclude<AttemptEnding, 'open'>;
   readonly result?: string;
   /** Millionths; added to the run's. */

@@ -9,7 +9,8 @@ import {
 
 /**
  * A run's attempts one after the other, in no order, as `shared/attempts.lua` writes them: sequence, time, tool, signature, then what came out: the
- * ending's letter, the result's signature and that of what ran.
+ * ending's letter, the result's signature and that of what ran. An attempt with a target or a tally is followed by a record of the same
+ * size: `+` in the place of the ending, the target in that of the signature, the tally in that of the result. Earlier releases skip it.
  */
 const TIME_AT = 4;
 const TOOL_AT = TIME_AT + 8;
@@ -37,6 +38,8 @@ const LETTER_OF_ENDING: Readonly<Record<AttemptEnding, string>> = {
   blocked: 'b',
 };
 const ENDS_RUN = 'e';
+const MORE = '+';
+const MORE_BYTE = MORE.charCodeAt(0);
 const ENDING_OF_BYTE = Array.from({ length: 256 }, (_, byte) => ENDING_OF_LETTER[String.fromCharCode(byte)]);
 
 const MOST_TAGS = 16_384;
@@ -79,10 +82,22 @@ export function attemptText({
   ending,
   result = NOTHING,
   effective,
+  target,
+  tally,
   endsRun,
-}: Pick<Attempt, 'ending' | 'result' | 'effective'> & { readonly endsRun?: object | undefined }): string {
+}: Pick<Attempt, 'ending' | 'result' | 'effective' | 'target' | 'tally'> & {
+  readonly endsRun?: object | undefined;
+}): string {
   const letter = endsRun !== undefined ? ENDS_RUN : LETTER_OF_ENDING[ending];
+  if (target !== undefined || tally !== undefined)
+    return letter + result + (effective ?? NOTHING) + (target ?? NOTHING) + tallyText(tally);
   return effective === undefined ? letter + result : letter + result + effective;
+}
+
+const MAX_TALLY = 99_999_999;
+
+function tallyText(tally: number | undefined): string {
+  return tally === undefined ? NOTHING : String(Math.min(tally, MAX_TALLY)).padStart(SIGNATURE_LENGTH, '0');
 }
 
 /** The attempts before `sequence`, oldest first. What cannot be read is left out: a history is evidence, not authority. */
@@ -95,6 +110,8 @@ class PackedHistory implements RunHistory {
   readonly length: number;
   readonly #view: DataView;
   readonly #starts: number[];
+  /** Where more of an attempt stands, by its sequence. */
+  readonly #more = new Map<number, number>();
 
   constructor(view: DataView, before: number) {
     let starts: number[] = [];
@@ -102,6 +119,7 @@ class PackedHistory implements RunHistory {
     let latest = 0;
     for (let start = 0; start + SIZE <= view.byteLength; start += SIZE) {
       const sequence = view.getUint32(start, true);
+      if (view.getUint8(start + ENDING_AT) === MORE_BYTE) this.#more.set(sequence, start);
       if (sequence >= before || ENDING_OF_BYTE[view.getUint8(start + ENDING_AT)] === undefined) continue;
       if (sequence < latest) isSorted = false;
       latest = sequence;
@@ -139,17 +157,46 @@ class PackedHistory implements RunHistory {
     const code = this.#view.getFloat64(this.#starts[index]! + RESULT_AT, true);
     return code === NOTHING_CODE ? NaN : code;
   }
+
+  target(index: number): number {
+    const start = this.#moreOf(index);
+    const code = start === undefined ? NOTHING_CODE : this.#view.getFloat64(start + RAW_AT, true);
+    return code === NOTHING_CODE ? NaN : code;
+  }
+
+  tally(index: number): number {
+    const start = this.#moreOf(index);
+    let tally = 0;
+    for (let at = 0; start !== undefined && at < SIGNATURE_LENGTH; at += 1) {
+      const digit = this.#view.getUint8(start + RESULT_AT + at) - ZERO;
+      if (digit < 0 || digit > 9) return 0;
+      tally = 10 * tally + digit;
+    }
+    return tally;
+  }
+
+  #moreOf(index: number): number | undefined {
+    return this.#more.size === 0 ? undefined : this.#more.get(this.#view.getUint32(this.#starts[index]!, true));
+  }
 }
+
+const ZERO = '0'.charCodeAt(0);
 
 /** Of a run of which nothing needs to be known. */
 export const NO_HISTORY: RunHistory = openHistory(new Uint8Array(0), 0);
 
 /** The same bytes from attempts, for a store that keeps them otherwise. */
 export function encodeHistory(attempts: readonly Attempt[]): Uint8Array {
-  const history = new Uint8Array(attempts.length * SIZE);
+  const withMore = attempts.filter(hasMore);
+  const history = new Uint8Array((attempts.length + withMore.length) * SIZE);
   const view = new DataView(history.buffer);
   for (const [index, attempt] of attempts.entries()) writeAttempt(view, index * SIZE, attempt);
+  for (const [index, attempt] of withMore.entries()) writeMore(view, (attempts.length + index) * SIZE, attempt);
   return history;
+}
+
+function hasMore({ target, tally }: Attempt): boolean {
+  return target !== undefined || tally !== undefined;
 }
 
 /** Beside a whole history the attempt that asks for it. */
@@ -157,13 +204,16 @@ const RING_PLACES = HISTORY_LENGTH + 1;
 
 /** The newest attempts of a run that is remembered in this process, each in a place of its own until a newer one needs it. */
 export class AttemptRing {
-  readonly #bytes = new Uint8Array(RING_PLACES * SIZE);
+  /** The attempts, and in the second half what more there is of each. */
+  readonly #bytes = new Uint8Array(2 * RING_PLACES * SIZE);
   readonly #view = new DataView(this.#bytes.buffer);
 
   /** As it is now; nothing when its place has gone to a newer one. */
   put(attempt: Attempt): void {
     const start = (attempt.sequence % RING_PLACES) * SIZE;
-    if (this.#view.getUint32(start, true) <= attempt.sequence) writeAttempt(this.#view, start, attempt);
+    if (this.#view.getUint32(start, true) > attempt.sequence) return;
+    writeAttempt(this.#view, start, attempt);
+    if (hasMore(attempt)) writeMore(this.#view, RING_PLACES * SIZE + start, attempt);
   }
 
   /** To be looked at before anything else is put: it is not a copy. */
@@ -181,6 +231,15 @@ function writeAttempt(view: DataView, start: number, attempt: Attempt): void {
   writeLetters(view, start + ENDING_AT, LETTER_OF_ENDING[ending], 1);
   writeLetters(view, start + RESULT_AT, result ?? NOTHING, SIGNATURE_LENGTH);
   writeLetters(view, start + EFFECTIVE_AT, effective ?? NOTHING, SIGNATURE_LENGTH);
+}
+
+function writeMore(view: DataView, start: number, { sequence, target, tally }: Attempt): void {
+  view.setUint32(start, sequence, true);
+  writeLetters(view, start + TOOL_AT, NOTHING, TOOL_TAG_LENGTH);
+  writeLetters(view, start + RAW_AT, target ?? NOTHING, SIGNATURE_LENGTH);
+  writeLetters(view, start + ENDING_AT, MORE, 1);
+  writeLetters(view, start + RESULT_AT, tallyText(tally), SIGNATURE_LENGTH);
+  writeLetters(view, start + EFFECTIVE_AT, NOTHING, SIGNATURE_LENGTH);
 }
 
 function writeLetters(view: DataView, from: number, text: string, length: number): void {

@@ -1,17 +1,21 @@
-import { HISTORY_LENGTH, type Attempt } from '../../src/domain/attempt.ts';
+import { addStall, HISTORY_LENGTH, type Attempt, type Stall } from '../../src/domain/attempt.ts';
 import { trouble } from '../../src/domain/errors.ts';
-import type { JsonValue } from '../../src/domain/json.ts';
+import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
 import { DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../src/domain/loop-settings.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import type { ToolDeclaration } from '../../src/domain/tool.ts';
+import { argumentSignatures, targetSignature } from '../../src/gate/loop/argument-signature.ts';
 import { detectLoop } from '../../src/gate/loop/detect-loop.ts';
+import { rememberAttempt } from '../../src/gate/loop/detect-stall.ts';
 import { costOfCall, endOfAttempt } from '../../src/gate/loop/end-of-attempt.ts';
+import type { AskedAttempt } from '../../src/gate/loop/loop-window.ts';
 import { factsOfBlock, type LoopBlock, type LoopVerdict } from '../../src/gate/loop/loop-verdict.ts';
 import { canonicalJson } from '../../src/wire/canonical-json.ts';
 import { bodyDigest } from '../../src/wire/digest.ts';
 import { encodeHistory, NO_HISTORY, openHistory, toolTag } from '../../src/wire/history.ts';
 
-export type SimulatedTool = { readonly id: string } & Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'>;
+export type SimulatedTool = { readonly id: string } & Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'> &
+  Partial<Pick<ToolDeclaration, 'effect'>>;
 
 export interface SimulatedCall {
   readonly tool: SimulatedTool;
@@ -50,6 +54,7 @@ export const ATTACH = {
 } satisfies Record<string, AttachRule>;
 
 const WATCHED_CALLS = 4;
+const WATCHED_AFTER_REPEAT = 8;
 
 export interface Simulation {
   readonly verdicts: readonly LoopVerdict[];
@@ -72,6 +77,14 @@ export interface SimulationOptions {
   readonly endedRuns?: number;
   readonly endedMsAgo?: readonly number[];
   readonly stepMs?: number;
+  /** What earlier runs of the session have left. */
+  readonly session?: SimulatedSession;
+}
+
+export interface SimulatedSession {
+  stalls: readonly Stall[];
+  /** When its last run ended. */
+  now?: number;
 }
 
 /** One run: each call is accepted, judged before hooks and after them, executed or blocked, and settled, with a ring of 128. */
@@ -82,7 +95,8 @@ export function simulateRun(pattern: (index: number) => SimulatedCall, options: 
   const pending: { readonly at: number; readonly settle: () => void }[] = [];
   const verdicts: LoopVerdict[] = [];
   let [hasBlocked, escaped] = [false, 0];
-  let [now, cost, carried] = [1_763_000_000_000, 0, 0];
+  const session = options.session ?? { stalls: [] };
+  let [now, cost, carried] = [session.now ?? 1_763_000_000_000, 0, 0];
   const startedAt = now;
   const endedMsAgo = options.endedMsAgo ?? Array.from({ length: options.endedRuns ?? 0 }, () => 0);
   const loopEnds = endedMsAgo.map((ms) => startedAt - ms);
@@ -98,34 +112,52 @@ export function simulateRun(pattern: (index: number) => SimulatedCall, options: 
     const history = attach(run, attempt.raw, sequence) ? openHistory(encodeHistory(run.ring), sequence) : NO_HISTORY;
     if (history.length > 0) carried += 1;
     remember(run, { ...attempt, ending: 'open' });
-    const state = { sequence, toolSequence, startedAt, cost, loopEnds };
-    const effective = call.rewritten === undefined ? undefined : signature(tool.id, call.rewritten);
+    const state = { sequence, toolSequence, startedAt, cost, loopEnds, stalls: session.stalls };
+    const before = signaturesOf(tool, call.arguments, undefined, toolSequence);
+    const signatures =
+      call.rewritten === undefined
+        ? before
+        : signaturesOf(tool, call.rewritten, canonicalJson(call.rewritten), toolSequence);
     const verdict = judge((more) =>
       detectLoop({ history, run: state, attempt: { ...attempt, ...more }, settings, tool }),
-    )(effective);
+    )(before, signatures);
     verdicts.push(verdict);
     hasBlocked ||= verdict.kind === 'block';
     if (hasBlocked && verdict.kind !== 'block' && call.beside !== true) escaped += 1;
     const outcome = verdict.kind === 'block' ? blockedOutcome(verdict) : call.outcome;
     const settle = (): void => {
       cost += costOfCall(outcome, tool);
-      settleAttempt(run, {
-        ...attempt,
-        ...(effective === undefined ? {} : { effective }),
-        ...endOfAttempt(outcome, tool),
-      });
+      const { hasVolatile: _, ...known } = signatures;
+      const ended = { ...attempt, ...known, ...endOfAttempt(outcome, tool) };
+      const { tally, stall } = rememberAttempt(history, ended, settings);
+      if (stall !== undefined) session.stalls = addStall(session.stalls, stall, attempt.at);
+      settleAttempt(run, tally === undefined ? ended : { ...ended, tally });
     };
     if (endsAfter === 0 || verdict.kind === 'block') settle();
     else pending.push({ at: index + endsAfter, settle });
   }
+  session.now = now;
   return { verdicts, carried, escaped, ...summarise(verdicts) };
 }
 
-function judge(ask: (more: { effective?: string }) => LoopVerdict): (effective: string | undefined) => LoopVerdict {
-  return (effective) => {
-    const before = ask({});
-    if (before.kind === 'block' || effective === undefined) return before;
-    const after = ask({ effective });
+type Signatures = Pick<AskedAttempt, 'effective' | 'hasVolatile' | 'target'>;
+
+function signaturesOf(
+  tool: SimulatedTool,
+  args: JsonValue,
+  changed: string | undefined,
+  toolSequence: number,
+): Signatures {
+  const target = targetSignature(tool, args as JsonObject, toolSequence);
+  const signatures = argumentSignatures(tool.id, args as JsonObject, changed);
+  return target === undefined ? signatures : { ...signatures, target };
+}
+
+function judge(ask: (more: Signatures) => LoopVerdict): (sent: Signatures, effective: Signatures) => LoopVerdict {
+  return (sent, effective) => {
+    const before = ask(sent);
+    if (before.kind === 'block' || effective === sent) return before;
+    const after = ask(effective);
     return after.kind === 'block' || before.kind === 'pass' ? after : before;
   };
 }
@@ -140,9 +172,13 @@ function remember({ ring }: Run, attempt: Attempt): void {
 }
 
 function settleAttempt(run: Run, settled: Attempt): void {
-  const { sequence, effective } = settled;
-  const isRepeated = effective !== undefined && run.ring.some((one) => one.effective === effective);
-  if (wentWrong(settled) || isRepeated) run.watch = Math.max(run.watch, sequence + WATCHED_CALLS);
+  const { sequence, effective, target } = settled;
+  const isRepeated = run.ring.some(
+    (one) =>
+      (effective !== undefined && one.effective === effective) || (target !== undefined && one.target === target),
+  );
+  if (wentWrong(settled)) run.watch = Math.max(run.watch, sequence + WATCHED_CALLS);
+  if (isRepeated) run.watch = Math.max(run.watch, sequence + WATCHED_AFTER_REPEAT);
   const place = run.ring.findIndex((one) => one.sequence === sequence);
   if (place >= 0) run.ring[place] = settled;
 }

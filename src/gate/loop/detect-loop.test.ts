@@ -13,6 +13,7 @@ import { trouble } from '../../domain/errors.ts';
 import { changeLoopSettings, DEFAULT_LOOP_SETTINGS, type LoopOptions } from '../../domain/loop-settings.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { detectLoop, type LoopQuestion } from './detect-loop.ts';
+import { rememberAttempt } from './detect-stall.ts';
 import { endOfAttempt } from './end-of-attempt.ts';
 import type { LoopBlock, LoopVerdict } from './loop-verdict.ts';
 import { toolTag } from '../../wire/history.ts';
@@ -46,6 +47,7 @@ const times = (count: number, past: Past | ((index: number) => Past) = {}): Past
 interface Asked extends Partial<Omit<LoopQuestion, 'settings' | 'run'>> {
   readonly call?: string;
   readonly effective?: string;
+  readonly hasVolatile?: boolean;
   readonly toolId?: string;
   readonly settings?: LoopOptions;
   readonly run?: Partial<RunState>;
@@ -69,6 +71,7 @@ function ask(past: readonly Past[], asked: Asked = {}): LoopVerdict {
       raw: signatureOf(call),
       at,
       ...(effective === undefined ? {} : { effective: signatureOf(effective) }),
+      ...(asked.hasVolatile === undefined ? {} : { hasVolatile: asked.hasVolatile }),
     },
     settings: changeLoopSettings(DEFAULT_LOOP_SETTINGS, asked.settings ?? {}),
     tool: asked.tool ?? { id: toolId },
@@ -121,11 +124,45 @@ describe('repeat', () => {
     expect(shown(ask([{ outcome: says('old') }, ...times(10)]))).toBe('warn repeat 10');
   });
 
-  test('tells once about 20 calls whose results differ, and blocks them never', () => {
-    const changing = (count: number): LoopVerdict => ask(times(count, (index) => ({ outcome: gives({ index }) })));
-    expect(shown(changing(20))).toBe('warn repeat 20');
-    expect([10, 19, 21, 30, 60, 128].map((count) => shown(changing(count)))).toStrictEqual(times(6).map(() => 'pass'));
-    expect(changing(20)).toMatchObject({ message: expect.stringContaining('The results differ') as string });
+  test('of the very same call with results that differ is told after 50, 100 and 150 calls, and blocked after 200', () => {
+    const changing = (count: number, asked?: Asked): LoopVerdict =>
+      ask(
+        times(Math.min(count, 127), (index) => ({
+          outcome: gives({ index }),
+          tally: count - Math.min(count, 127) + index + 1,
+        })),
+        asked,
+      );
+    expect([20, 49, 50, 51, 100, 150, 199].map((count) => shown(changing(count)))).toStrictEqual([
+      'pass',
+      'pass',
+      'warn changing 50',
+      'pass',
+      'warn changing 100',
+      'warn changing 150',
+      'pass',
+    ]);
+    expect(changing(50)).toMatchObject({ message: expect.stringContaining('The results differ') as string });
+    expect(changing(500)).toMatchObject({ kind: 'block', scope: 'call', detector: 'changing', count: 500 });
+    const free: Asked[] = [{ tool: poll }, { settings: { repeat: false } }, { at: NOW + 30_000 }];
+    for (const asked of free) expect(shown(changing(200, asked))).toBe('pass');
+  });
+
+  test('of blocked calls whose results differed goes on, and does not end the run', () => {
+    const past = times(127, (index) => ({ outcome: blocked({ detector: 'changing' }), tally: 300 + index }));
+    expect(ask(past)).toMatchObject({ code: 'LOOP_BLOCKED', scope: 'call', count: 426 });
+    expect(shown(ask(past, { call: 'B' }))).toBe('pass');
+  });
+
+  test('of what differs in volatile values counts only with the same result, and not while it is under way', () => {
+    const same = (more: Past = {}): Past[] =>
+      times(20, (index) => ({ call: `A${index}`, effective: signatureOf('A'), ...more }));
+    const asked = { call: 'A20', effective: 'A', hasVolatile: true };
+    expect(shown(ask(same(), asked))).toBe('block repeat 20');
+    const differ = same().map((one, index) => ({ ...one, outcome: gives({ index }) }));
+    expect(shown(ask(differ, asked))).toBe('pass');
+    expect(shown(ask(same({ ending: 'open' }), asked))).toBe('warn repeat 20');
+    expect(shown(ask(same({ ending: 'open' }), { ...asked, hasVolatile: false }))).toBe('block in-flight 20');
   });
 
   test('does not count what comes as slowly as the pace, and what is older than the decay', () => {
@@ -222,8 +259,7 @@ describe('cycle', () => {
 
   test('with results that change is none', () => {
     const past = circle(2, 40, (index) => gives({ index }));
-    expect(shown(ask(past, { call: 'c0' }))).toBe('warn repeat 20');
-    expect(shown(ask(past, { call: 'c0', settings: { repeat: false } }))).toBe('pass');
+    expect(shown(ask(past, { call: 'c0' }))).toBe('pass');
   });
 
   test('is also one call whose results go round', () => {
@@ -496,5 +532,63 @@ describe('budgets', () => {
   test('are no step towards the end of the run', () => {
     const past = times(50, { ending: 'blocked', outcome: blocked({ detector: 'calls-per-tool' }) } as const);
     expect(shown(ask(past, { call: 'new' }))).toBe('pass');
+  });
+});
+
+describe('what a session counts over its runs', () => {
+  const stalls = (count: number, at = NOW - 1000): Partial<RunState> => ({
+    stalls: [{ signature: signatureOf('A'), count, at }],
+  });
+
+  test.each([
+    [19, 'pass'],
+    [20, 'warn session 20'],
+    [39, 'pass'],
+    [40, 'block session 40'],
+  ])('is nothing new for %i times: the third call of a run is answered with %s', (count, verdict) => {
+    expect(shown(ask(times(2), { run: stalls(count) }))).toBe(verdict);
+  });
+
+  test('leaves the first two calls of a run, other calls, new results, slow ones and old counts alone', () => {
+    const run = stalls(100);
+    expect(shown(ask(times(1), { run }))).toBe('pass');
+    expect(shown(ask(times(3, { call: 'B' }), { call: 'B', run }))).toBe('pass');
+    expect(shown(ask([{}, { outcome: says('new') }], { run }))).toBe('pass');
+    expect(shown(ask(times(3), { run, at: NOW + 60_000 }))).toBe('pass');
+    expect(shown(ask(times(3), { run: stalls(100, NOW - 31 * 60_000) }))).toBe('pass');
+    expect(shown(ask(times(3), { run, settings: { repeat: false } }))).toBe('pass');
+  });
+
+  test('counts the same failure from its fourth time in a run on', () => {
+    const failure = fails('No match.', 'NO_MATCH');
+    const run = { stalls: [{ signature: endOfAttempt(failure).result!, count: 40, at: NOW }] };
+    const failing = (count: number): Past[] => times(count, (index) => ({ call: `${index}`, outcome: failure }));
+    expect(shown(ask(failing(2), { call: 'x', run }))).toBe('pass');
+    expect(shown(ask(failing(3), { call: 'x', run }))).toBe('block session 40');
+  });
+});
+
+describe('rememberAttempt', () => {
+  const remember = (past: readonly Past[], own: Partial<Attempt> = {}) =>
+    rememberAttempt(
+      pack(historyOf(past)),
+      { tool: toolTag('a.b'), raw: signatureOf('A'), at: NOW, ...endOfAttempt(says('same')), ...own },
+      DEFAULT_LOOP_SETTINGS,
+    );
+
+  test('counts on where the last one of the same call stopped', () => {
+    expect(remember([])).toStrictEqual({});
+    expect(remember([{ call: 'B' }])).toStrictEqual({});
+    expect(remember([{}])).toStrictEqual({ tally: 2 });
+    expect(remember([{ tally: 300 }, { ending: 'open' }])).toMatchObject({ tally: 302 });
+    expect(remember([{ tally: 300 }], { at: NOW + 60_000 })).toStrictEqual({ tally: 300 });
+  });
+
+  test('names what brought nothing new for the third time, by what ran without volatile values', () => {
+    expect(remember(times(2))).toStrictEqual({ tally: 3, stall: signatureOf('A') });
+    const past = times(2, (index) => ({ call: `${index}`, effective: signatureOf('E') }));
+    expect(remember(past, { effective: signatureOf('E') })).toStrictEqual({ stall: signatureOf('E') });
+    expect(remember([{}, { outcome: says('new') }])).toStrictEqual({ tally: 3 });
+    expect(remember(times(2), endOfAttempt(blocked({})))).toStrictEqual({ tally: 3 });
   });
 });

@@ -4,7 +4,8 @@ import { checkBudgets } from './check-budgets.ts';
 import { detectBreaker } from './detect-breaker.ts';
 import { detectCycle } from './detect-cycle.ts';
 import { detectAnyFailure, detectSameFailure, detectUnknownTool } from './detect-failures.ts';
-import { detectRepeat, keepsCadence } from './detect-repeat.ts';
+import { detectChanging, detectRepeat, detectSameTarget, keepsCadence } from './detect-repeat.ts';
+import { detectStall } from './detect-stall.ts';
 import { climb, type AskedTool, type Detect, type Finding } from './finding.ts';
 import { blockText, warningText } from './loop-message.ts';
 import { LoopWindow, type AskedAttempt } from './loop-window.ts';
@@ -32,7 +33,10 @@ const UNLESS_SLOW: readonly Detect[] = [
   detectCycle,
   detectSameFailure,
   detectAnyFailure,
+  detectStall,
   detectBreaker,
+  detectChanging,
+  detectSameTarget,
 ];
 
 const window = new LoopWindow();
@@ -40,13 +44,13 @@ const window = new LoopWindow();
 /**
  * Whether this call goes round in circles. A pure function of what the store remembers: every attempt is in the history, blocked ones
  * too, so that the steps warn, block the call, block the pattern, end the run follow from it and nothing is kept here. Ask once before
- * hooks, and again with `attempt.effective` when they changed the arguments.
+ * hooks, and again when they changed the arguments.
  */
 export function detectLoop({ history, run, attempt, settings, tool }: LoopQuestion): LoopVerdict {
   const budget = checkBudgets(run, attempt.at, settings.budgets, tool);
   if (budget.kind === 'block' || !settings.enabled || history.length === 0) return budget;
   const held = stricter(settings, countLoopEnds(run, attempt.at, settings.strictMs));
-  window.read(history, attempt, held.decayMs);
+  window.read(history, attempt, held.decayMs, run.stalls);
   const finding = find(held, tool);
   if (finding === undefined) return budget;
   const { detector, count, level } = finding;
@@ -83,6 +87,7 @@ function find(settings: HeldSettings, tool: AskedTool): Finding | undefined {
 
 /** The model was told and went on: first this call is blocked, then what belongs to it, then everything. */
 function scopeOf({ detector, period }: Finding, settings: HeldSettings): BlockScope {
+  if (detector === 'changing') return 'call';
   if (isOver(settings, detector === 'in-flight' ? 'small' : 'full')) return 'run';
   if (detector === 'in-flight') return 'call';
   return window.blockedBy[detector] > 0 || (detector === 'cycle' && period === undefined) ? 'pattern' : 'call';

@@ -31,7 +31,6 @@ function repeatsOf(
 ): Finding | undefined {
   const { result, at, state } = window;
   const detector = isPoll ? 'poll' : 'repeat';
-  let all = 0;
   let same = window.blockedBy[detector];
   let seen = same;
   let newest: number | undefined;
@@ -41,7 +40,6 @@ function repeatsOf(
     if (signatures[index] !== own) continue;
     const step = laterAt - at[index]! < paceMs ? 1 : 0;
     laterAt = at[index]!;
-    all += step;
     if (state[index] === OPEN) {
       if (isSame) seen += step;
       continue;
@@ -52,8 +50,24 @@ function repeatsOf(
     same += step;
     seen += step;
   }
-  const found = climb(rungs, detector, same, seen);
-  if (found !== undefined || isPoll || all !== 2 * rungs.warn || seen === all) return found;
-  // Results that differ may be progress, or carry something volatile we do not know: told once, never blocked.
-  return { detector: 'repeat', level: 'warn', count: all, changing: true };
+  return climb(rungs, detector, same, seen);
 }
+
+/** Results that differ may be progress, or carry something volatile that is not known as such. A run is never ended for them. */
+const CHANGING: Rungs = Object.freeze({ warn: 50, block: 200 });
+
+/** The very same call, whatever comes out. A tool that declares a cadence is made for this. */
+export const detectChanging: Detect = (window, settings, tool) => {
+  if (settings.repeat === false || tool.poll !== undefined || window.tally < CHANGING.warn) return undefined;
+  const count = window.tallyWithin(settings.paceMs);
+  if (count >= CHANGING.block) return { detector: 'changing', level: 'block', count };
+  return count > 0 && count % CHANGING.warn === 0 ? { detector: 'changing', level: 'warn', count } : undefined;
+};
+
+const WARN_TARGET = 10;
+
+/** Something else is written to the same target again and again. That may be work, so the model is only told. */
+export const detectSameTarget: Detect = ({ sameTarget }, { repeat }) =>
+  repeat === false || sameTarget === 0 || sameTarget % WARN_TARGET !== 0
+    ? undefined
+    : { detector: 'same-target', level: 'warn', count: sameTarget };

@@ -13,8 +13,6 @@ export interface Finding {
   readonly level: 'warn' | 'block';
   readonly count: number;
   readonly period?: number;
-  /** The results differ: the advice is another one. */
-  readonly changing?: true;
 }
 
 export type Detect = (window: LoopWindow, settings: HeldSettings, tool: AskedTool) => Finding | undefined;

@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts';
 import type { BlockScope } from './loop-verdict.ts';
 
 /** What the model reads beside the result. Says what happened, how often, and what to do instead. */
-export function warningText({ detector, count, period, changing }: Finding, tool: string): string {
+export function warningText({ detector, count, period }: Finding, tool: string): string {
   switch (detector) {
     case 'poll':
       return `You have asked ${tool} ${count} times with the same answer, faster than it changes. Wait longer before you ask again, or do something else.`;
@@ -17,10 +17,14 @@ export function warningText({ detector, count, period, changing }: Finding, tool
       return `There is no tool ${tool}; you have called it ${count} times. Use the tools you were given, or go on without it.`;
     case 'in-flight':
       return `${count} calls of ${tool} with the same arguments are already under way. Wait for their results.`;
+    case 'changing':
+      return `You have called ${tool} ${count} times with the same arguments. The results differ; if they do not bring you closer, try another way or say that you are stuck.`;
+    case 'same-target':
+      return `You have changed the same target with ${tool} ${count} times, with other contents each time. If that does not bring you closer, try another way or say that you are stuck.`;
+    case 'session':
+      return `Your last runs have repeated the same without progress, ${count} times together. A new run does not change that: use what you have, try another way, or say that you are stuck.`;
     default:
-      return changing === true
-        ? `You have called ${tool} ${count} times with the same arguments. The results differ; if they do not bring you closer, try another way or say that you are stuck.`
-        : `You have called ${tool} ${count} times with the same arguments and got the same result. Calling it again will not change that: use what you have, change the arguments, or say that you are stuck.`;
+      return `You have called ${tool} ${count} times with the same arguments and got the same result. Calling it again will not change that: use what you have, change the arguments, or say that you are stuck.`;
   }
 }
 
@@ -54,6 +58,10 @@ function whatHappened({ detector, count, period }: Finding, tool: string): strin
       return `${count} calls of ${tool} with the same arguments are already under way`;
     case 'breaker':
       return `your last calls brought nothing new ${count} times`;
+    case 'changing':
+      return `${tool} was called ${count} times with the same arguments`;
+    case 'session':
+      return `your last runs have repeated the same without progress, ${count} times together`;
     default:
       return `${tool} was called ${count} times with the same arguments and brings nothing new`;
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
   ATTACH,
@@ -12,6 +12,7 @@ import {
   type SimulationOptions,
 } from '../../../test/support/run-simulator.ts';
 import { trouble } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { changeLoopSettings, DEFAULT_LOOP_SETTINGS, type LoopSettings } from '../../domain/loop-settings.ts';
 
 type Pattern = (index: number) => SimulatedCall;
@@ -37,6 +38,19 @@ const circle =
 /** The same few calls, in an order that never comes back. */
 const shuffled: Pattern = (index) => asked((((index * 2_654_435_761) >>> 8) ^ (index * index)) % 3);
 
+/** A text that looks random, the same each time the test runs. */
+const token = (index: number): string => hash('sha256', `${index}`, 'base64url').slice(0, 24);
+const uuid = (index: number): string =>
+  hash('sha256', `${index}`, 'hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+/** Values that are made anew for every call. */
+const nonces = (index: number): JsonObject => ({
+  requestId: uuid(index),
+  at: 1_763_200_000_000 + index,
+  comment: `try ${token(index)}`,
+  nonce: index,
+});
+const NOT_FOUND = gives({ found: [] });
+
 const LOOPS: readonly Row[] = [
   { name: 'A A A …', pattern: () => asked(0) },
   { name: 'A B A B …', pattern: circle(2) },
@@ -53,6 +67,22 @@ const LOOPS: readonly Row[] = [
   {
     name: 'a hook makes different arguments of the same ones',
     pattern: (index) => asked(0, { rewritten: { path: 'file-0', trace: index } }),
+  },
+  {
+    name: 'A, with a nonce in the arguments',
+    pattern: (index) => asked(0, { arguments: { path: 'file-0', nonce: uuid(index) } }),
+  },
+  ...[2, 5, 8].map((period) => ({
+    name: `a circle of ${period} calls, with ids, times and a counter in the arguments`,
+    pattern: (index: number) =>
+      asked(index % period, { arguments: { path: `file-${index % period}`, ...nonces(index) } }),
+  })),
+  {
+    name: 'A, with a nonce in the arguments, and new work in between',
+    pattern: (index) =>
+      index % 2 === 0
+        ? asked(0, { arguments: { path: 'file-0', nonce: uuid(index) } })
+        : asked(1000 + index, { beside: true }),
   },
   {
     name: 'A, with a nonce and a time in the result',
@@ -117,11 +147,71 @@ const LOOPS: readonly Row[] = [
   { name: 'A A A …, after a run of the session was ended', pattern: () => asked(0), endedRuns: 1 },
 ];
 
-const WORK: readonly Row[] = [
+/** The very same call, and nobody knows whether what differs is progress. */
+const CHANGING: readonly Row[] = [
   { name: 'a result that changes each time', pattern: (index) => asked(0, { outcome: gives({ page: index }) }) },
   {
     name: 'rolling a die',
     pattern: (index) => asked(0, { outcome: gives({ rolled: 1 + (((index * 2_654_435_761) >>> 12) % 6) }) }),
+  },
+];
+
+const WORK: readonly Row[] = [
+  {
+    name: 'a result that changes each time, with new work in between',
+    pattern: (index) => asked(index % 2 === 0 ? 0 : 1000 + index, { outcome: gives({ page: index }) }),
+  },
+  {
+    name: '300 pages by number, of which most are empty',
+    pattern: (index) => asked(0, { arguments: { query: 'x', page: index }, outcome: NOT_FOUND }),
+  },
+  {
+    name: '300 pages by cursor, of which most are empty',
+    pattern: (index) => asked(0, { arguments: { query: 'x', cursor: token(index) }, outcome: NOT_FOUND }),
+  },
+  {
+    name: '300 pages, each with a request id',
+    pattern: (index) =>
+      asked(0, { arguments: { query: 'x', page: index, requestId: uuid(index) }, outcome: NOT_FOUND }),
+  },
+  {
+    name: 'a batch of 300 records with UUIDs, each with the same answer',
+    pattern: (index) =>
+      asked(0, {
+        tool: { id: 'crm.remove', effect: 'idempotent' },
+        arguments: { contactId: uuid(index), reason: 'spam' },
+        outcome: gives({ ok: true }),
+      }),
+  },
+  {
+    name: 'a batch of 300 records, 20 at once, each with a request id',
+    pattern: (index) =>
+      asked(0, {
+        arguments: { ids: [uuid(index)], requestId: uuid(-index) },
+        outcome: gives({ ok: true }),
+        endsAfter: 20 - (index % 20),
+      }),
+  },
+  {
+    name: 'a search that finds something new, with a request id',
+    pattern: (index) =>
+      asked(0, { arguments: { query: 'x', requestId: uuid(index) }, outcome: gives({ hits: index }) }),
+  },
+  {
+    name: 'the same file written with new contents',
+    pattern: (index) => ({
+      tool: { id: 'files.write', effect: 'idempotent' },
+      arguments: { path: 'a.md', text: `version ${index}` },
+      outcome: gives({ ok: true }),
+    }),
+  },
+  {
+    name: 'other files written with new contents',
+    pattern: (index) => ({
+      tool: { id: 'files.write', effect: 'idempotent' },
+      arguments: { path: `${index}.md`, text: `version ${index}` },
+      outcome: gives({ ok: true }),
+    }),
   },
   { name: 'different calls', pattern: (index) => asked(index) },
   {
@@ -203,9 +293,24 @@ describe('the loop table', () => {
     expect(resultOf(row).blocked).toBe(0);
   });
 
+  test.each(CHANGING)('$name: is told after 50 calls, blocked after 200, and the run is not ended', (row) => {
+    const { firstWarning, firstBlock, blocked, escaped, verdicts } = resultOf(row);
+    expect([firstWarning, firstBlock, blocked, escaped]).toStrictEqual([51, 201, 100, 0]);
+    expect(verdicts.at(-1)).toMatchObject({ code: 'LOOP_BLOCKED', scope: 'call', detector: 'changing' });
+  });
+
+  test('the same target written with new contents is told, with other targets it is not', () => {
+    const detectors = (name: string): unknown[] =>
+      resultOf(WORK.find((row) => row.name === name)!).verdicts.flatMap((one) =>
+        'detector' in one ? one.detector : [],
+      );
+    expect(new Set(detectors('the same file written with new contents'))).toStrictEqual(new Set(['same-target']));
+    expect(detectors('other files written with new contents')).toStrictEqual([]);
+  });
+
   test('stands on the page about loops as it is', () => {
     const page = readFileSync(new URL('../../../docs/loops.md', import.meta.url), 'utf8');
-    for (const rows of [LOOPS, WORK]) expect(page).toContain(rows.map(lineOf).join('\n'));
+    for (const rows of [LOOPS, CHANGING, WORK]) expect(page).toContain(rows.map(lineOf).join('\n'));
   });
 
   test('stands there beside the settings as they are', () => {
@@ -231,7 +336,7 @@ function lineOf(row: Row): string {
 }
 
 describe('a history that travels only with some calls', () => {
-  test.each([...LOOPS, ...WORK])('$name: decides as one that always does', (row) => {
+  test.each([...LOOPS, ...CHANGING, ...WORK])('$name: decides as one that always does', (row) => {
     const { carried: _some, ...sometimes } = resultOf(row);
     const { carried: _all, ...always } = resultOf(row, { attach: ATTACH.always });
     expect(sometimes).toStrictEqual(always);
@@ -248,8 +353,11 @@ describe('a history that travels only with some calls', () => {
       const { escaped, blocked } = resultOf(row, { attach: ATTACH.repeatedOrFailing });
       return escaped > 0 || blocked === 0;
     });
+    const withNonces = LOOPS.map(({ name }) => name).filter((name) => name.includes('in the arguments'));
+    expect(withNonces).toHaveLength(5);
     expect(missed.map(({ name }) => name)).toStrictEqual([
       'a hook makes the same arguments of different ones',
+      ...withNonces,
       'the same failure with other arguments, and new work in between',
     ]);
   });

@@ -13,6 +13,12 @@ export const DETECTORS = [
   'unknown-tool',
   'breaker',
   'in-flight',
+  /** The very same call again and again, with results that differ. */
+  'changing',
+  /** Something else is written to the same target again and again. */
+  'same-target',
+  /** Runs of one session that repeat the same without progress, each for itself too short to be stopped. */
+  'session',
   /** Too many blocked calls before: the run is over. */
   'ended',
   'calls-per-run',
@@ -82,15 +88,18 @@ export function blockMark(detector: string, period: number): string {
 export interface BlockMark {
   readonly detector: Detector;
   readonly period: number;
-  /** A spent budget is no step towards the end of the run; duplicates sent at once are one only in a mass. */
+  /**
+   * A spent budget and a call whose results differ are no step towards the end of the run; duplicates sent at once are one only in a
+   * mass.
+   */
   readonly step: 'full' | 'small' | 'none';
 }
 
-const BUDGETS: readonly Detector[] = ['calls-per-run', 'calls-per-tool', 'wall-time', 'cost'];
+const NO_STEP: readonly Detector[] = ['calls-per-run', 'calls-per-tool', 'wall-time', 'cost', 'changing'];
 
 const MARKS: ReadonlyMap<number, BlockMark> = new Map(
   DETECTORS.flatMap((detector) => {
-    const step = BUDGETS.includes(detector) ? 'none' : detector === 'in-flight' ? 'small' : 'full';
+    const step = NO_STEP.includes(detector) ? 'none' : detector === 'in-flight' ? 'small' : 'full';
     const periods = Array.from({ length: LONGEST_CYCLE + 1 }, (_, period) => period);
     return periods.map((period) => [codeOf(blockMark(detector, period)), { detector, period, step }] as const);
   }),

@@ -1,9 +1,11 @@
-import { HISTORY_LENGTH, type Attempt, type RunHistory } from '../../domain/attempt.ts';
+import { HISTORY_LENGTH, type Attempt, type RunHistory, type Stall } from '../../domain/attempt.ts';
 import { codeOf, tagCode } from '../../wire/history.ts';
 import { DETECTORS, readBlockMark, type Detector } from './loop-verdict.ts';
 
-/** The call that is asked about. `effective` once hooks have changed its arguments. */
-export type AskedAttempt = Pick<Attempt, 'tool' | 'raw' | 'effective' | 'at'>;
+/** The call that is asked about. `hasVolatile`: calls with its effective signature may differ in volatile values. */
+export type AskedAttempt = Pick<Attempt, 'tool' | 'raw' | 'effective' | 'target' | 'at'> & {
+  readonly hasVolatile?: boolean;
+};
 
 export const OK = 0;
 /** Failed or refused. */
@@ -12,6 +14,8 @@ export const BAD = 1;
 export const OPEN = 2;
 
 const BY_TOOL: readonly Detector[] = ['same-failure', 'any-failure', 'unknown-tool'];
+
+const NO_STALLS: readonly Stall[] = Object.freeze([]);
 
 const numbers = (): Float64Array => new Float64Array(HISTORY_LENGTH);
 
@@ -34,6 +38,14 @@ export class LoopWindow {
   ownRaw = 0;
   ownEffective = 0;
   ownAt = 0;
+  ownTarget = NaN;
+  hasVolatile = false;
+  /** Calls that wrote something else to the same target. */
+  sameTarget = 0;
+  /** This very call, byte for byte, up to now: blocked or not, also before the window. */
+  tally = 0;
+  #lastTallyAt = -Infinity;
+  stalls: readonly Stall[] = [];
   /** Some arguments were changed, so that the two signatures differ somewhere. */
   rewritten = false;
   /** Attempts of the same call. */
@@ -56,8 +68,9 @@ export class LoopWindow {
   readonly circleEnd = new Uint8Array(HISTORY_LENGTH);
   readonly circlePeriod = new Uint8Array(HISTORY_LENGTH);
 
-  read(history: RunHistory, asked: AskedAttempt, decayMs: number): this {
+  read(history: RunHistory, asked: AskedAttempt, decayMs: number, stalls: readonly Stall[] = NO_STALLS): this {
     this.#reset(asked);
+    this.stalls = stalls;
     const since = asked.at - decayMs;
     for (let index = 0; index < history.length; index += 1) {
       if (history.at(index) >= since) this.#add(history, index);
@@ -72,6 +85,11 @@ export class LoopWindow {
     this.ownRaw = codeOf(asked.raw);
     this.ownEffective = asked.effective === undefined ? this.ownRaw : codeOf(asked.effective);
     this.ownAt = asked.at;
+    this.ownTarget = asked.target === undefined ? NaN : codeOf(asked.target);
+    this.hasVolatile = asked.hasVolatile === true;
+    this.sameTarget = 0;
+    this.tally = 0;
+    this.#lastTallyAt = -Infinity;
     this.rewritten = this.ownEffective !== this.ownRaw;
     this.same = 0;
     this.openSame = 0;
@@ -91,6 +109,7 @@ export class LoopWindow {
     const at = history.at(index);
     const isSame = raw === this.ownRaw || effective === this.ownEffective;
     if (isSame && at > this.lastSameAt) this.lastSameAt = at;
+    if (raw === this.ownRaw) this.#count(history.tally(index), at);
     if (ending === 'blocked') return this.#addBlocked(result, isSame, history.tool(index) === this.ownTool);
     const isBad = ending === 'failed' || ending === 'refused';
     // Cancelled, expired, stale: says nothing about the tool.
@@ -104,9 +123,22 @@ export class LoopWindow {
     this.state[place] = ending === 'ok' ? OK : isBad ? BAD : OPEN;
     if (raw !== effective) this.rewritten = true;
     if (isSame) this.same += 1;
-    if (isSame && ending === 'open') this.openSame += 1;
+    // Calls under way that differ in volatile values may well be a batch: nobody knows yet what comes out.
+    if (ending === 'open' && (raw === this.ownRaw || (isSame && !this.hasVolatile))) this.openSame += 1;
     if (isBad) this.bad += 1;
+    else if (raw !== this.ownRaw && history.target(index) === this.ownTarget) this.sameTarget += 1;
     this.length = place + 1;
+  }
+
+  /** An attempt knows how often its call was made up to then; those that are under way come on top. */
+  #count(tally: number, at: number): void {
+    this.tally = Math.max(this.tally + 1, tally);
+    this.#lastTallyAt = at;
+  }
+
+  /** The tally, unless so much time has passed since the last time that this call repeats nothing. */
+  tallyWithin(paceMs: number): number {
+    return this.ownAt - this.#lastTallyAt < paceMs ? this.tally : 0;
   }
 
   #addBlocked(result: number, isSame: boolean, isOwnTool: boolean): void {

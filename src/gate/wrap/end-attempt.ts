@@ -1,4 +1,5 @@
 import { DENIED_RESULT } from '../../domain/attempt.ts';
+import type { LoopSettings } from '../../domain/loop-settings.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { restAfterLoop } from '../../domain/session-ended.ts';
 import { costOfCall, endOfAttempt } from '../loop/end-of-attempt.ts';
@@ -6,13 +7,14 @@ import type { LoopFacts } from './gate-parts.ts';
 import type { EndedAttempt } from './run-memory.ts';
 
 /** What the run remembers of a call that has its outcome. What cannot be remembered changes nothing about the result. */
-export function endedAttempt(outcome: Outcome, tool: LoopFacts, isReadable = true): EndedAttempt {
+export function endedAttempt(outcome: Outcome, tool: LoopFacts, isReadable = true, loops?: LoopSettings): EndedAttempt {
   const { ending, result } = endSafely(outcome, tool);
   const restMs = restAfterLoop(outcome);
   return {
     ending,
     ...(result === undefined || !isReadable ? {} : { result }),
     cost: costOfCall(outcome, tool),
+    loops,
     ...(restMs === undefined ? {} : { endsRun: { restMs } }),
   };
 }

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { before, plugin, refusalOf, wrapEcho } from '../../../test/support/gate-tools.ts';
 import { deferred } from '../../../test/support/sample-call.ts';
@@ -14,7 +15,9 @@ async function callMany(count: number, call: (number: number) => unknown): Promi
   for (let number = 1; number <= count; number += 1) {
     try {
       const result = await call(number);
-      endings.push(String(result).includes('\n\nYou have called box.say') ? 'warned' : 'ran');
+      endings.push(
+        /\n\n(?:You have called box\.say|Your last runs have repeated)/.test(String(result)) ? 'warned' : 'ran',
+      );
     } catch (error) {
       endings.push((error as { code?: string }).code ?? (error as Error).message);
     }
@@ -93,6 +96,82 @@ describe('loop detection of a gate', () => {
     expect(await callMany(30, () => opaque.execute({}))).toStrictEqual(Array(30).fill('ran'));
     const nothing = wrapSay(createGate(), () => undefined);
     expect(firstOf(await callMany(30, () => nothing.execute({})), 'LOOP_BLOCKED')).toBe(21);
+  });
+
+  it('sees through a nonce in the arguments, whatever the length of the circle', async () => {
+    for (const [period, blockedAt] of [
+      [1, 21],
+      [2, 21],
+      [5, 21],
+      [8, 33],
+    ] as const) {
+      const say = wrapSay(createGate());
+      const call = (number: number) =>
+        say.execute({ text: `part ${number % period}`, requestId: randomUUID(), sentAt: Date.now() + number });
+      expect(firstOf(await callMany(120, call), 'LOOP_BLOCKED')).toBe(blockedAt);
+    }
+  });
+
+  it('leaves batches and pages alone, also with ids that look random, request ids, and many at once', async () => {
+    const say = wrapSay(createGate(), () => ({ ok: true }));
+    const calls: ((number: number) => object)[] = [
+      (page) => ({ query: 'x', page, requestId: randomUUID() }),
+      () => ({ contactId: randomUUID(), reason: 'spam' }),
+      () => ({ query: 'x', cursor: randomBytes(18).toString('base64url') }),
+    ];
+    for (const call of calls)
+      expect(new Set(await callMany(200, (number) => say.execute(call(number))))).toStrictEqual(new Set(['ran']));
+    const atOnce = Array.from({ length: 40 }, () => say.execute({ text: 'x', nonce: randomUUID() }));
+    expect(await Promise.all(atOnce)).toHaveLength(40);
+  });
+
+  it('counts over the runs of a session: a new run for every nine calls does not evade it', async () => {
+    const gate = createGate();
+    let say = wrapSay(gate);
+    const endings = await callMany(180, (number) => {
+      if (number % 9 === 1) say = wrapSay(gate.openRun());
+      return say.execute({ x: 1 });
+    });
+    expect([firstOf(endings, 'warned'), firstOf(endings, 'LOOP_BLOCKED')]).toStrictEqual([27, 53]);
+    // Of each later run the first two may be a look and a check.
+    expect(endings.slice(54).filter((ending) => ending === 'ran')).toHaveLength(28);
+    const other = wrapSay(gate.openRun());
+    expect(await callMany(5, (number) => other.execute({ x: `other ${number}` }))).toStrictEqual(Array(5).fill('ran'));
+    const stranger = wrapSay(gate.openRun({ session: 'of another' }));
+    expect(await callMany(9, () => stranger.execute({ x: 1 }))).toStrictEqual(Array(9).fill('ran'));
+  });
+
+  it('lets many conversations of one session make the same call twice', async () => {
+    const gate = createGate();
+    for (let conversation = 0; conversation < 100; conversation += 1) {
+      const say = wrapSay(gate.openRun());
+      expect(await callMany(2, () => say.execute({ x: 1 }))).toStrictEqual(['ran', 'ran']);
+    }
+  });
+
+  it('tells after 50 identical calls whose results differ, blocks after 200, and ends no run', async () => {
+    let count = 0;
+    const say = wrapSay(createGate(), () => `result ${(count += 1)}`);
+    const endings = await callMany(260, () => say.execute({}));
+    expect(endings.flatMap((ending, index) => (ending === 'warned' ? [index + 1] : []))).toStrictEqual([51, 101, 151]);
+    expect(endings.slice(200)).toStrictEqual(Array(60).fill('LOOP_BLOCKED'));
+    expect(await say.execute({ other: true })).toBe('result 201');
+    const polled = wrapSay(createGate(), () => `result ${(count += 1)}`, { poll: { everyMs: 1 } });
+    expect(new Set(await callMany(260, () => polled.execute({})))).toStrictEqual(new Set(['ran']));
+  });
+
+  it('tells when the same target is written again and again with other contents, and never blocks that', async () => {
+    const write = createGate().wrapTool(
+      { execute: async (_input: object) => 'written' },
+      { id: 'files.write', effect: 'idempotent' },
+    );
+    const told = async (call: (number: number) => object): Promise<number[]> => {
+      const results: string[] = [];
+      for (let number = 1; number <= 60; number += 1) results.push(await write.execute(call(number)));
+      return results.flatMap((result, index) => (result.includes('the same target') ? [index + 1] : []));
+    };
+    expect(await told((number) => ({ path: `${number}.md`, text: `version ${number}` }))).toStrictEqual([]);
+    expect(await told((number) => ({ path: 'a.md', text: `version ${number}` }))).toStrictEqual([11, 21, 31, 41, 51]);
   });
 
   it('compares results of more than a mebibyte like all others', async () => {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { UNMATCHED } from '../../domain/rule-decision.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { HookedCall, HooksVerdict, ReadRewritten } from '../../ports/gate-hooks.ts';
+import { argumentSignatures, targetSignature } from '../loop/argument-signature.ts';
 import { detectLoop } from '../loop/detect-loop.ts';
 import { factsOfBlock, PASS, RUN_ENDED, type LoopBlock, type LoopVerdict } from '../loop/loop-verdict.ts';
 import { asksOf } from '../rules/asks-of.ts';
@@ -85,8 +86,7 @@ function judgeEffective(
 ): Soon<CallVerdict> {
   let { byRules, loop } = wishes;
   if (judged.canonical !== call.canonical) {
-    open.rewrite(judged.canonical);
-    const again = judgeLoop(call, open, parts);
+    const again = judgeLoop(call, open, parts, judged);
     if (again.kind === 'block' || loop.kind !== 'warn') tellLoop(call, again, parts);
     if (again.kind === 'block') return { kind: 'refused', refusal: blockedByLoop(again), ...judged };
     if (loop.kind !== 'warn') loop = again;
@@ -109,10 +109,22 @@ function judgeEffective(
   );
 }
 
-function judgeLoop({ tool }: GatedCall, open: OpenAttempt, { loops }: GateParts): LoopVerdict {
-  const { history, state, attempt, inEndedRun } = open;
+/** `judged` are the arguments as they are by now. */
+function judgeLoop(
+  { tool, canonical, arguments: given }: GatedCall,
+  open: OpenAttempt,
+  { loops }: GateParts,
+  judged: Pick<JudgedCall, 'arguments' | 'canonical'> = { arguments: given, canonical },
+): LoopVerdict {
+  const { history, state, inEndedRun } = open;
   if (inEndedRun) return RUN_ENDED;
-  return loops === undefined ? PASS : detectLoop({ history, run: state, attempt, settings: loops, tool });
+  if (loops === undefined) return PASS;
+  const changed = judged.canonical === canonical ? undefined : judged.canonical;
+  const { effective, hasVolatile } = argumentSignatures(tool.id, judged.arguments, changed);
+  const target = targetSignature(tool, judged.arguments, state.toolSequence);
+  if (effective !== undefined || target !== undefined)
+    open.describe({ ...(effective === undefined ? {} : { effective }), ...(target === undefined ? {} : { target }) });
+  return detectLoop({ history, run: state, attempt: { ...open.attempt, hasVolatile }, settings: loops, tool });
 }
 
 function blockedByLoop(block: LoopBlock): Refusal {

@@ -211,12 +211,12 @@ export function createFinish(
 function remember(
   outcomeOf: () => Outcome,
   { call, open }: Passage,
-  { log }: PassageNeeds,
+  { log, loops }: PassageNeeds,
   value?: unknown,
 ): Outcome | undefined {
   try {
     const outcome = outcomeOf();
-    open.end(endedAttempt(outcome, call.tool, isReadable(value, outcome)));
+    open.end(endedAttempt(outcome, call.tool, isReadable(value, outcome), loops));
     return outcome;
   } catch (error) {
     log.error({ stage: 'settle', tool: call.tool.id, callId: call.callId, error }, 'an outcome was not recorded');

@@ -1,4 +1,13 @@
-import { COUNTED_LOOP_ENDS, type Attempt, type RunHistory, type RunState } from '../../domain/attempt.ts';
+import {
+  addStall,
+  COUNTED_LOOP_ENDS,
+  type Attempt,
+  type RunHistory,
+  type RunState,
+  type Stall,
+} from '../../domain/attempt.ts';
+import type { LoopSettings } from '../../domain/loop-settings.ts';
+import { rememberAttempt } from '../loop/detect-stall.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { AttemptRing, shortSignature, toolTag } from '../../wire/history.ts';
 
@@ -6,6 +15,8 @@ import { AttemptRing, shortSignature, toolTag } from '../../wire/history.ts';
 export interface SessionMemory {
   /** When loop detection ended the latest runs: the next ones are watched more strictly for a while. */
   loopEnds: readonly number[];
+  /** What has brought nothing new in its runs. Forgotten when loop detection ends a run: then the next ones are watched more strictly. */
+  stalls?: readonly Stall[];
 }
 
 /** Sessions of one gate that are remembered; what a session did that was not used for longest is forgotten first. */
@@ -40,14 +51,16 @@ export interface OpenAttempt {
   readonly state: RunState;
   /** Loop detection has ended the run, and its rest is not over: the call does not run, and nothing is remembered of it. */
   readonly inEndedRun: boolean;
-  /** The arguments were changed on the way. */
-  rewrite(canonical: string): void;
+  /** What is known by now of the arguments that run. */
+  describe(signatures: Pick<Attempt, 'effective' | 'target'>): void;
   end(attempt: EndedAttempt): void;
 }
 
 export interface EndedAttempt extends Pick<Attempt, 'ending' | 'result'> {
   /** Millionths of the unit in which tools state their cost. */
   readonly cost: number;
+  /** How the run is watched. Absent where nothing is. */
+  readonly loops?: LoopSettings | undefined;
   /** Loop detection ends the run, which begins anew after so long. */
   readonly endsRun?: { readonly restMs: number };
 }
@@ -64,6 +77,7 @@ export function createRunMemory(session: SessionMemory, now: () => number = Date
     if (opensAt !== undefined) return;
     opensAt = now() + restMs;
     session.loopEnds = [...session.loopEnds, now()].slice(-COUNTED_LOOP_ENDS);
+    session.stalls = [];
   }
 
   return {
@@ -78,7 +92,9 @@ export function createRunMemory(session: SessionMemory, now: () => number = Date
       const inEndedRun = opensAt !== undefined;
       if (!inEndedRun) own.sequence += 1;
       const { sequence, cost } = own;
-      const state = { sequence, toolSequence: inEndedRun ? 0 : countTool(own, tool), startedAt, cost, loopEnds };
+      const toolSequence = inEndedRun ? 0 : countTool(own, tool);
+      const { stalls = [] } = session;
+      const state = { sequence, toolSequence, startedAt, cost, loopEnds, ...(stalls.length === 0 ? {} : { stalls }) };
       let current: Attempt = { sequence, tool: toolTag(tool), raw: signature(tool, canonical), at, ending: 'open' };
       const change = (changes: Partial<Attempt>): void => {
         current = { ...current, ...changes };
@@ -94,13 +110,18 @@ export function createRunMemory(session: SessionMemory, now: () => number = Date
         },
         state,
         inEndedRun,
-        rewrite(changed) {
-          change({ effective: signature(tool, changed) });
-        },
-        end({ cost: spent, endsRun, ...ending }) {
+        describe: change,
+        end({ cost: spent, endsRun, loops, ...ending }) {
           own.cost += spent;
+          const ended = { ...current, ...ending };
+          if (loops !== undefined && !inEndedRun) {
+            const { tally, stall } = rememberAttempt(attempts.before(current.sequence), ended, loops);
+            if (stall !== undefined && own === part) session.stalls = addStall(session.stalls ?? [], stall, at);
+            change(tally === undefined ? ending : { ...ending, tally });
+          } else {
+            change(ending);
+          }
           if (endsRun !== undefined && own === part) endRun(endsRun.restMs);
-          change(ending);
         },
       };
     },

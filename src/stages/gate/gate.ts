@@ -11,10 +11,9 @@ import { readRewritten, stopped } from '../../gate/judged-arguments.ts';
 import { whenHere } from '../../gate/when-here.ts';
 import type { HooksVerdict } from '../../ports/gate-hooks.ts';
 import type { Plane } from '../../ports/plane.ts';
-import { bodyDigest } from '../../wire/digest.ts';
 import { askApproval, askDefaults } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall, type GateFacts } from './gated-call.ts';
-import { blockedByLoop, historyOf, judgeLoop } from './judge-loop.ts';
+import { blockedByLoop, historyOf, judgeLoop, type LoopedArguments } from './judge-loop.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 import { refuse } from './refuse.ts';
 import { resume, resumeAgain, verdictStale } from './resume.ts';
@@ -31,11 +30,7 @@ export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<All
   const { delivery, policy, events } = call.claimed;
   if (delivery.resumedWith !== undefined) return resume(call, needs);
   const history = historyOf(delivery);
-  const sent = judgeLoop(looped(call), history);
-  // Blanks that a schema takes away would make a new call of every repeat.
-  const isSent = call.canonical === call.envelope.arguments;
-  const loop =
-    isSent || sent.kind === 'block' ? sent : stricter(sent, judgeLoop(looped(call), history, digestOf(call)));
+  const loop = judgeLoop(looped(call), history, loopedArguments(call, call));
   if (loop.kind === 'block') return blockedByLoop(loop, events);
   tellWarning(call, loop);
 
@@ -78,16 +73,16 @@ interface Found {
 
 const NO_RULES: RuleDecision = Object.freeze({ verdict: 'allow', by: 'unmatched', matched: [], askers: [] });
 
-function digestOf({ tool, canonical }: GatedCall): string {
-  return bodyDigest(tool.declaration.id, canonical);
-}
-
-function stricter(one: LoopVerdict, other: LoopVerdict): LoopVerdict {
-  return other.kind === 'block' || one.kind === 'pass' ? other : one;
-}
-
 function looped({ claimed: { delivery, policy }, identity, tool }: GatedCall) {
   return { delivery, policy, agent: identity.agent, tool: tool.declaration };
+}
+
+/** What the call is compared by: the caller's own text, and what runs without its volatile values. */
+function loopedArguments(
+  { envelope }: GatedCall,
+  { arguments: args, canonical }: Pick<GatedCall, 'arguments' | 'canonical'>,
+): LoopedArguments {
+  return { arguments: args, canonical, sent: envelope.arguments };
 }
 
 function tellWarning({ claimed: { events } }: GatedCall, loop: LoopVerdict): void {
@@ -132,8 +127,7 @@ function judgeAgain<Call extends GatedCall>(
   passed: Passed,
   needs: Needs,
 ): Soon<Allowed<Call> | Ending> {
-  const digest = bodyDigest(call.tool.declaration.id, passed.canonical);
-  const loop = judgeLoop(looped(call), found.history, digest);
+  const loop = judgeLoop(looped(call), found.history, loopedArguments(call, passed));
   if (loop.kind === 'block') return blockedByLoop(loop, call.claimed.events);
   const decision = judgeRules(call, passed.arguments);
   if (decision.verdict === 'deny') return deniedByRule(call, decision);

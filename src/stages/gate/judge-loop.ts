@@ -1,8 +1,11 @@
 import type { RunHistory } from '../../domain/attempt.ts';
 import type { Ending } from '../../domain/ending.ts';
 import { trouble } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { settingsFor } from '../../domain/loop-settings.ts';
+import { argumentSignatures, targetSignature } from '../../gate/loop/argument-signature.ts';
 import { detectLoop } from '../../gate/loop/detect-loop.ts';
+import type { AskedAttempt } from '../../gate/loop/loop-window.ts';
 import { factsOfBlock, type LoopBlock, type LoopVerdict } from '../../gate/loop/loop-verdict.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { Delivery } from '../../ports/call-store.ts';
@@ -16,7 +19,14 @@ export interface LoopedCall {
   readonly policy: Policy;
   readonly agent: string;
   /** The declaration, or only the id of a tool that does not exist. */
-  readonly tool: { readonly id: string } & Partial<Pick<ToolDeclaration, 'poll' | 'cost'>>;
+  readonly tool: { readonly id: string } & Partial<Pick<ToolDeclaration, 'poll' | 'cost' | 'effect'>>;
+}
+
+/** The arguments as they are by now, and the caller's own text. */
+export interface LoopedArguments {
+  readonly arguments: JsonObject;
+  readonly canonical: string;
+  readonly sent: string;
 }
 
 /** The attempts of the run before this one, as far as the store saw a reason to send them. */
@@ -27,8 +37,11 @@ export function historyOf({ history, runState }: Delivery): RunHistory {
 export function judgeLoop(
   { delivery, policy, agent, tool }: LoopedCall,
   history: RunHistory,
-  effectiveDigest?: string,
+  given?: LoopedArguments,
 ): LoopVerdict {
+  // Without a history nothing is compared.
+  const known =
+    given === undefined || history.length === 0 ? undefined : signaturesOf(tool, given, delivery.runState.toolSequence);
   return detectLoop({
     history,
     run: delivery.runState,
@@ -36,11 +49,21 @@ export function judgeLoop(
       tool: toolTag(tool.id),
       raw: shortSignature(delivery.bodyDigest),
       at: delivery.acceptedAt,
-      ...(effectiveDigest === undefined ? {} : { effective: shortSignature(effectiveDigest) }),
+      ...known,
     },
     settings: settingsFor(policy.loops, agent),
     tool,
   });
+}
+
+function signaturesOf(
+  tool: LoopedCall['tool'],
+  { arguments: args, canonical, sent }: LoopedArguments,
+  toolSequence: number,
+): Pick<AskedAttempt, 'effective' | 'hasVolatile' | 'target'> {
+  const target = targetSignature(tool, args, toolSequence);
+  const signatures = argumentSignatures(tool.id, args, canonical === sent ? undefined : canonical);
+  return target === undefined ? signatures : { ...signatures, target };
 }
 
 export function blockedByLoop(block: LoopBlock, events: CallEmitter | undefined): Ending {

@@ -1,20 +1,21 @@
+import { DEFAULT_LOOP_SETTINGS } from '../../domain/loop-settings.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { restAfterLoop } from '../../domain/session-ended.ts';
+import { argumentSignatures, targetSignature } from '../../gate/loop/argument-signature.ts';
+import { rememberAttempt, type Remembered } from '../../gate/loop/detect-stall.ts';
 import { costOfCall, endOfAttempt } from '../../gate/loop/end-of-attempt.ts';
 import type { SettledAttempt } from '../../ports/call-store.ts';
 import type { DeliveredCall } from '../../ports/plane.ts';
 import { bodyDigest } from '../../wire/digest.ts';
-import { shortSignature } from '../../wire/history.ts';
+import { openHistory, shortSignature, toolTag } from '../../wire/history.ts';
 import type { SettlementFacts } from './encode-audit.ts';
 
-/** What the run's history remembers of the call. */
-export function attemptOf(
-  { delivery }: DeliveredCall,
-  outcome: Outcome,
-  { tool, gate }: SettlementFacts,
-): SettledAttempt {
-  const effective = gate?.effective;
-  const isCompared = delivery.watched || outcome.kind !== 'ok' || effective !== undefined;
+/** What the run's history remembers of the call, and what the session counts. */
+export function attemptOf({ delivery }: DeliveredCall, outcome: Outcome, facts: SettlementFacts): SettledAttempt {
+  const { tool } = facts;
+  const { effective, target } = signaturesOf(delivery, facts);
+  const isCompared =
+    delivery.watched || outcome.kind !== 'ok' || effective !== undefined || delivery.history !== undefined;
   const { ending, result } = isCompared ? endSafely(outcome, tool) : NOT_COMPARED;
   const attempt: Writable<SettledAttempt> = {
     session: delivery.session,
@@ -23,11 +24,37 @@ export function attemptOf(
   };
   const cost = costOfCall(outcome, tool);
   if (result !== undefined) attempt.result = result;
-  if (effective !== undefined) attempt.effective = shortSignature(bodyDigest(delivery.tool, effective));
+  if (effective !== undefined) attempt.effective = effective;
+  if (target !== undefined) attempt.target = target;
   if (cost !== 0) attempt.cost = cost;
+  if (delivery.history !== undefined) Object.assign(attempt, remembered(delivery, attempt, facts));
   const restMs = restAfterLoop(outcome);
   if (restMs !== undefined) attempt.endsRun = { restMs };
   return attempt;
+}
+
+/** Of what ran. Of a call that was refused before its arguments were read there are none. */
+function signaturesOf(
+  { tool: id, runState }: DeliveredCall['delivery'],
+  { tool, arguments: args, gate }: SettlementFacts,
+): { readonly effective?: string | undefined; readonly target?: string | undefined } {
+  const changed = gate?.effective;
+  if (args === undefined)
+    return changed === undefined ? NO_SIGNATURES : { effective: shortSignature(bodyDigest(id, changed)) };
+  const { effective } = argumentSignatures(id, args, changed);
+  const target = tool === undefined ? undefined : targetSignature(tool, args, runState.toolSequence);
+  return { effective, target };
+}
+
+const NO_SIGNATURES = Object.freeze({});
+
+function remembered(
+  { history, runState, tool, bodyDigest: digest, acceptedAt }: DeliveredCall['delivery'],
+  attempt: SettledAttempt,
+  { loops = DEFAULT_LOOP_SETTINGS }: SettlementFacts,
+): Remembered {
+  const tried = { tool: toolTag(tool), raw: shortSignature(digest), at: acceptedAt, ...attempt };
+  return rememberAttempt(openHistory(history!, runState.sequence), tried, loops);
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };

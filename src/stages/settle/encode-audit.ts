@@ -1,4 +1,6 @@
 import type { ReviewedResult } from '../../domain/ending.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { LoopSettings } from '../../domain/loop-settings.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Effect, ToolDeclaration } from '../../domain/tool.ts';
 import type { Redactor } from '../../ports/redactor.ts';
@@ -17,6 +19,10 @@ export interface SettlementFacts {
   readonly permission?: string;
   readonly effect?: Effect;
   readonly tool?: ToolDeclaration;
+  /** Those that ran, or would have. */
+  readonly arguments?: JsonObject;
+  /** How the agent's runs are kept from loops. */
+  readonly loops?: LoopSettings;
   /** From the worker's having it to the gate's letting it through. */
   readonly gateMs?: number;
   /** Why the gate let it through, and as what. */

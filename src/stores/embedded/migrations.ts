@@ -324,4 +324,6 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   `,
   // Who opened a session, as JSON. NULL for sessions of before.
   `ALTER TABLE session ADD COLUMN openedBy TEXT;`,
+  // What has brought nothing new in the runs of a session.
+  `ALTER TABLE session ADD COLUMN stalls TEXT NOT NULL DEFAULT '[]';`,
 ];

@@ -101,6 +101,8 @@ export interface SessionRow {
   readonly revoked: number;
   /** JSON: a `LoopEnd` for each remembered run that loop detection ended, the latest last. */
   readonly loopEnds: string;
+  /** JSON: what has brought nothing new in its runs, a `Stall` each. */
+  readonly stalls: string;
   readonly openedBy: string | null;
 }
 

@@ -3,12 +3,14 @@ import type { RunRow } from './rows.ts';
 
 /** So many attempts after one that went wrong are worth a look. */
 const WORTH_A_LOOK = 4;
+/** After one that repeats what was sent in another way: the longest circle. */
+const WORTH_A_ROUND = 8;
 
 /** A run's counters, and enough of its latest attempts to tell whether another one looks like a repetition. */
 export class RunMemory {
   readonly row: RunRow;
   readonly attemptsByTool: Map<string, number>;
-  readonly #latest: { readonly sequence: number; readonly raw: string; effective?: string }[] = [];
+  readonly #latest: { readonly sequence: number; readonly raw: string; effective?: string; target?: string }[] = [];
   /** Up to this attempt, something has gone wrong lately. */
   #wrongUntil = 0;
 
@@ -21,12 +23,21 @@ export class RunMemory {
     this.#latest[sequence % HISTORY_LENGTH] = { sequence, raw };
   }
 
-  /** `effective`: what ran was not what was sent, and may repeat something that was sent in another way. */
-  end(sequence: number, ending: AttemptEnding, effective: string | null): void {
-    const repeats = effective !== null && this.#count(effective, Infinity) > 0;
-    if (ending !== 'ok' || repeats) this.#wrongUntil = Math.max(this.#wrongUntil, sequence + WORTH_A_LOOK);
+  /** `effective`: what ran was not what was sent, and may repeat something that was sent in another way. `target`: where it was written. */
+  end(sequence: number, ending: AttemptEnding, effective?: string | null, target?: string | null): void {
+    const repeats = this.#repeats(effective, 'effective') || this.#repeats(target, 'target');
+    if (ending !== 'ok') this.#wrongUntil = Math.max(this.#wrongUntil, sequence + WORTH_A_LOOK);
+    if (repeats) this.#wrongUntil = Math.max(this.#wrongUntil, sequence + WORTH_A_ROUND);
     const attempt = this.#latest[sequence % HISTORY_LENGTH];
-    if (effective !== null && attempt?.sequence === sequence) attempt.effective = effective;
+    if (attempt?.sequence !== sequence) return;
+    if (typeof effective === 'string') attempt.effective = effective;
+    if (typeof target === 'string') attempt.target = target;
+  }
+
+  #repeats(signature: string | null | undefined, what: 'effective' | 'target'): boolean {
+    if (typeof signature !== 'string') return false;
+    if (what === 'effective') return this.#count(signature, Infinity) > 0;
+    return this.#latest.some((attempt) => attempt?.target === signature);
   }
 
   /** The same was tried at least twice before, or something went wrong lately. */

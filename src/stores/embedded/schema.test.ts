@@ -47,7 +47,7 @@ it('a store of the first release is brought up to date, with what is in it', () 
   const first = openStoreFile(file);
   first.database.execute(`
     DROP INDEX callRun;
-    ALTER TABLE session DROP COLUMN loopEnds; ALTER TABLE session DROP COLUMN openedBy;
+    ALTER TABLE session DROP COLUMN loopEnds; ALTER TABLE session DROP COLUMN openedBy; ALTER TABLE session DROP COLUMN stalls;
     ALTER TABLE run DROP COLUMN startedAt;
     ALTER TABLE run DROP COLUMN attempts;
     ALTER TABLE run DROP COLUMN attemptsByTool;
@@ -94,7 +94,9 @@ const COUNTED_ENDED_RUNS = `
 
 it('runs that a loop ended under an earlier release count from the latest possible time', () => {
   const first = openStoreFile(file);
-  first.database.execute(`${COUNTED_ENDED_RUNS} ALTER TABLE session DROP COLUMN openedBy;`);
+  first.database.execute(
+    `${COUNTED_ENDED_RUNS} ALTER TABLE session DROP COLUMN openedBy; ALTER TABLE session DROP COLUMN stalls;`,
+  );
   for (const endedRuns of [0, 1, 7]) {
     const session = `s${endedRuns}`;
     first.database.run(
@@ -108,7 +110,7 @@ it('runs that a loop ended under an earlier release count from the latest possib
       endedRuns,
     );
   }
-  first.database.execute(`DROP TABLE subjectRetained; PRAGMA user_version = ${SCHEMA_VERSION - 3}`);
+  first.database.execute(`DROP TABLE subjectRetained; PRAGMA user_version = ${SCHEMA_VERSION - 4}`);
   closeStoreFile(first);
   const second = openStoreFile(file);
   const read = (table: string): unknown[] =>
@@ -132,10 +134,10 @@ it('bodies of calls that waited while the store was brought up to date are found
      DROP TABLE auditMark; DROP TABLE auditStatement;
      CREATE TABLE auditStatement (id INTEGER PRIMARY KEY, text TEXT NOT NULL, keyId TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
      INSERT INTO auditStatement VALUES (7, 'old', 'k', x'00'), (9, 'older release', 'k', x'00');
-     ALTER TABLE approval DROP COLUMN revealedBy; ALTER TABLE session DROP COLUMN openedBy;
+     ALTER TABLE approval DROP COLUMN revealedBy; ALTER TABLE session DROP COLUMN openedBy; ALTER TABLE session DROP COLUMN stalls;
      DROP TABLE owed; DROP TABLE owedHolder; DROP TABLE tokenSession; DROP TABLE subjectRetained;
      ${COUNTED_ENDED_RUNS}
-     PRAGMA user_version = ${SCHEMA_VERSION - 7};`,
+     PRAGMA user_version = ${SCHEMA_VERSION - 8};`,
   );
   const bodies = [2, 5_000, 3].map((length) => new Uint8Array(length).fill(7));
   for (const [index, body] of bodies.entries()) {

@@ -1,4 +1,4 @@
-import { COUNTED_LOOP_ENDS, type RunState } from '../../domain/attempt.ts';
+import { COUNTED_LOOP_ENDS, type RunState, type Stall } from '../../domain/attempt.ts';
 import type { ApprovalId, GrantId, ResumedWith } from '../../domain/approval.ts';
 import type { CallRecord, CallState } from '../../domain/call.ts';
 import {
@@ -117,7 +117,7 @@ export function decodeEntry(
   };
 }
 
-/** Digest, sequence, that among the tool's; `!` if it is watched; then as text when the run was opened, how many runs before it a loop ended, its cost, and when they ended. */
+/** Digest, sequence, that among the tool's; `!` if it is watched; then as text when the run was opened, how many runs before it a loop ended, its cost, when they ended, and what the session counts. */
 const DIGEST_LENGTH = 43;
 const RUN_FACTS_AT = DIGEST_LENGTH + 8;
 const WATCHED = 0x21;
@@ -131,14 +131,23 @@ function digestOf(stated: Buffer): string {
 function runStateOf(stated: Buffer): RunState {
   if (stated.length < RUN_FACTS_AT) return NO_RUN_STATE;
   const textAt = stated[RUN_FACTS_AT] === WATCHED ? RUN_FACTS_AT + 1 : RUN_FACTS_AT;
-  const [startedAt = '', count = '0', cost, times] = stated.toString('latin1', textAt, stated.length).split(' ');
+  const [startedAt = '', count = '0', cost, times, stalls] = stated
+    .toString('latin1', textAt, stated.length)
+    .split(' ');
   return {
     sequence: stated.readUInt32LE(DIGEST_LENGTH),
     toolSequence: stated.readUInt32LE(DIGEST_LENGTH + 4),
     startedAt: Number(startedAt),
     cost: Number(cost),
     loopEnds: readLoopEnds(count, times, Number(startedAt)),
+    ...(stalls === undefined ? undefined : { stalls: stalls.split(',').map(readStall) }),
   };
+}
+
+/** As `add_stall` writes it. */
+function readStall(text: string): Stall {
+  const [signature = '', count, at] = text.split(':');
+  return { signature, count: Number(count), at: Number(at) };
 }
 
 /** An earlier release wrote only how many there were: the latest possible time is taken for each. */

@@ -50,10 +50,13 @@ function fenceText({ fence, releaseKey, attempt }: SettleRequest): string {
 }
 
 /** Only what changes about the run; nothing after a call that went well. */
-function noteOf({ session, run, ending, cost, endsRun, effective }: SettledAttempt): string {
-  if (ending === 'ok' && cost === undefined && effective === undefined && endsRun === undefined) return '';
+function noteOf({ session, run, ending, cost, endsRun, effective, target, stall }: SettledAttempt): string {
+  const isPlain = ending === 'ok' && cost === undefined && endsRun === undefined && stall === undefined;
+  if (isPlain && effective === undefined && target === undefined) return '';
   const note = `${session}/${run} ${cost ?? ''}`;
-  return endsRun === undefined ? note : `${note} ${Math.ceil(endsRun.restMs)}`;
+  if (endsRun === undefined && stall === undefined) return note;
+  const rest = endsRun === undefined ? '' : Math.ceil(endsRun.restMs);
+  return stall === undefined ? `${note} ${rest}` : `${note} ${rest} ${stall}`;
 }
 
 export async function startCalls(

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { HISTORY_LENGTH, type AttemptEnding } from '../../../src/domain/attempt.ts';
+import { HISTORY_LENGTH, MAX_STALLS, type AttemptEnding } from '../../../src/domain/attempt.ts';
 import { toolId } from '../../../src/domain/ids.ts';
 import type { SettledAttempt } from '../../../src/ports/call-store.ts';
-import { shortSignature, toolTag } from '../../../src/wire/history.ts';
+import { codeOf, openHistory, shortSignature, toolTag } from '../../../src/wire/history.ts';
 import { newRunId } from '../../../src/wire/ids.ts';
 import { args, attemptOne, historyOf, RESULT, settled } from '../attempt-fixtures.ts';
 import {
@@ -17,9 +17,13 @@ import {
   ownedBy,
   ROOMY,
   TOOL,
+  type TestSession,
 } from '../fixtures.ts';
 import { reclaimOne } from '../observe.ts';
 import type { Scene } from '../scene.ts';
+
+/** What differs between attempts of the same tool. */
+const SOME_ATTEMPT = { raw: expect.any(String) as string, at: expect.any(Number) as number };
 
 export function describeAttempts(scene: Scene): void {
   it('attempts of a run are counted, those of a tool beside them', async () => {
@@ -117,6 +121,81 @@ export function describeAttempts(scene: Scene): void {
     await store.settleCall(settled(second, 'ok', { effective: shortSignature(first.bodyDigest) }));
     const third = await attemptOne(store, session, 'ok', args(2));
     expect(historyOf(third)?.at(-1)).toMatchObject({ effective: shortSignature(first.bodyDigest) });
+  });
+
+  it('history travels with the eight attempts after one that ran the same without volatile values, or wrote to the same target', async () => {
+    const store = await scene.open();
+    for (const more of [{ effective: 'effectiv' }, { target: 'target__' }]) {
+      const session = await openSession(store);
+      const end = async (number: number, attempt: Partial<SettledAttempt>) => {
+        const delivery = await holdOne(store, session, args(number));
+        await store.settleCall(settled(delivery, 'ok', attempt));
+        return delivery;
+      };
+      await end(1, more);
+      expect(historyOf(await end(2, more))).toBeUndefined();
+      const later = [];
+      for (let number = 3; number <= 11; number += 1) later.push(historyOf(await end(number, {})));
+      expect(later.map((history) => history !== undefined)).toEqual([...Array(8).fill(true), false]);
+      expect(later[0]!.at(-1)).toMatchObject({ sequence: 2, ...more });
+    }
+  });
+
+  it('history has the target and the tally of an attempt, beside all others', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    await store.settleCall(settled(await holdOne(store, session, args(0)), 'failed'));
+    const ended: Partial<SettledAttempt>[] = [
+      { effective: 'effectiv', target: 'target__', tally: 3 },
+      { tally: 12_345_678 },
+      { target: 'target_2' },
+      {},
+    ];
+    for (const [index, more] of ended.entries())
+      await store.settleCall(settled(await holdOne(store, session, args(index + 1)), 'failed', more));
+    const next = await holdOne(store, session, args(99));
+    expect(historyOf(next)?.slice(1)).toEqual(
+      ended.map((more, index) => ({ ...historyOf(next)![0]!, sequence: index + 2, ...SOME_ATTEMPT, ...more })),
+    );
+    const opened = openHistory(next.history!, next.runState.sequence);
+    expect([1, 2, 3, 4].map((index) => opened.tally(index))).toEqual([3, 12_345_678, 0, 0]);
+    expect([1, 2, 3, 4].map((index) => opened.target(index))).toEqual([
+      codeOf('target__'),
+      NaN,
+      codeOf('target_2'),
+      NaN,
+    ]);
+  });
+
+  it('what brought nothing new is counted over the runs of a session, for it alone, and until a loop ends a run', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const from = await store.now();
+    const stalls = async (run: TestSession) => (await holdOne(store, run, args(0))).runState.stalls;
+    const stall = async (run: TestSession, signature: string, more: Partial<SettledAttempt> = {}) =>
+      store.settleCall(settled(await holdOne(store, run, args(1)), 'ok', { stall: signature, ...more }));
+    const anotherRun = async (): Promise<TestSession> => {
+      const run = newRunId();
+      await store.openRun({ session: session.id, run });
+      return { ...session, run };
+    };
+    expect(await stalls(session)).toBeUndefined();
+    await stall(session, 'one_____');
+    await stall(session, 'two_____', { cost: 5 });
+    const next = await anotherRun();
+    await stall(next, 'one_____');
+    expect(await stalls(next)).toEqual([
+      { signature: 'two_____', count: 1, at: expect.any(Number) },
+      { signature: 'one_____', count: 2, at: expect.any(Number) },
+    ]);
+    for (const { at } of (await stalls(next))!) expect(at).toBeGreaterThanOrEqual(from);
+    for (let number = 0; number < MAX_STALLS; number += 1) await stall(next, `many___${number}`);
+    expect((await stalls(next))?.map(({ signature }) => signature)).toEqual(
+      Array.from({ length: MAX_STALLS }, (_, number) => `many___${number}`),
+    );
+    expect(await stalls(await openSession(store))).toBeUndefined();
+    await stall(next, 'last____', { ending: 'blocked', endsRun: { restMs: 1 } });
+    expect(await stalls(await anotherRun())).toBeUndefined();
   });
 
   it('history keeps the latest attempts only, and an old one that ends late touches no newer one', async () => {

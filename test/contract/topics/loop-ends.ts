@@ -152,12 +152,21 @@ export function describeLoopEnds(scene: Scene): void {
     expect((await claimOne(store, { lane: session.lane })).runState).toEqual(held.runState);
   });
 
+  it('a run that a loop ended has its whole rest, however many others end after it', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    await endByLoop(store, session);
+    for (let count = 0; count < MAX_LOOP_ENDS + 1; count += 1) await endByLoop(store, await nextRun(store, session), 1);
+    expect(await attempt(store, session, 'later')).toMatchObject({ kind: 'run-ended' });
+  });
+
   it('a session remembers a bounded number of ended runs; earlier ones are unknown', async () => {
     const store = await scene.open();
     const session = await openSession(store);
     const runs: TestSession[] = [session];
     for (let count = 0; count < MAX_LOOP_ENDS + 1; count += 1) {
-      await endByLoop(store, runs.at(-1)!);
+      await endByLoop(store, runs.at(-1)!, 1);
+      await storeTimePasses(store, 2);
       runs.push(await nextRun(store, session));
     }
     const kinds = await Promise.all(

@@ -4,7 +4,7 @@ import { encodeHistory, shortSignature, toolTag } from '../../../wire/history.ts
 import type { CallRow, RunRow } from '../rows.ts';
 import { RunMemory } from '../run-memory.ts';
 import type { Transaction } from '../transaction.ts';
-import { addLoopEnd } from './session-row.ts';
+import { addLoopEnd, countStall, findStalls } from './session-row.ts';
 import { dropRun } from './sessions.ts';
 
 /** Counts one more attempt of a run that exists. */
@@ -34,7 +34,15 @@ export function runStateOf(
     return { runState: { sequence, toolSequence, startedAt: 0, cost: 0, loopEnds: [] } };
   }
   const { startedAt, cost, loopEnds } = memory.row;
-  const runState = { sequence, toolSequence, startedAt, cost, loopEnds };
+  const stalls = findStalls(transaction, session);
+  const runState = {
+    sequence,
+    toolSequence,
+    startedAt,
+    cost,
+    loopEnds,
+    ...(stalls.length === 0 ? undefined : { stalls }),
+  };
   if (!memory.looksRepeated(sequence, shortSignature(bodyDigest))) return { runState };
   const attempts = readAttempts(transaction, memory.row, sequence).map(toAttempt);
   return { runState, history: encodeHistory(attempts) };
@@ -44,11 +52,14 @@ export function runStateOf(
 export function endAttempt(transaction: Transaction, call: CallRow, attempt: SettledAttempt | undefined): string {
   const ending = attempt?.ending ?? 'refused';
   const { session, run } = call;
-  transaction.rows.run(session, run)?.end(call.sequence, ending, attempt?.effective ?? null);
+  transaction.rows.run(session, run)?.end(call.sequence, ending, attempt?.effective, attempt?.target);
+  if (attempt?.stall !== undefined) countStall(transaction, session, attempt.stall);
   if (attempt?.cost !== undefined && attempt.cost > 0) addCost(transaction, session, run, attempt.cost);
   if (attempt?.endsRun !== undefined && dropRun(transaction, { session, run }))
     addLoopEnd(transaction, session, run, attempt.endsRun.restMs);
-  return JSON.stringify([ending, attempt?.result ?? null, attempt?.effective ?? null]);
+  const { result = null, effective = null, target, tally } = attempt ?? {};
+  const more = target === undefined && tally === undefined ? [] : [target ?? null, tally ?? null];
+  return JSON.stringify([ending, result, effective, ...more]);
 }
 
 function addCost(transaction: Transaction, session: string, run: string, cost: number): void {
@@ -72,9 +83,9 @@ function findRun(transaction: Transaction, session: string, run: string): RunMem
   const row: RunRow = { ...found, loopEnds: JSON.parse(found.loopEnds) as number[] };
   const memory = new RunMemory(row, byTool);
   for (const attempt of readAttempts(transaction, row, row.attempts + 1)) {
-    const [ending, , effective] = parseAttempt(attempt.attempt);
+    const [ending, , effective, target] = parseAttempt(attempt.attempt);
     memory.remember(attempt.sequence, shortSignature(attempt.bodyDigest));
-    if (ending !== 'open') memory.end(attempt.sequence, ending, effective);
+    if (ending !== 'open') memory.end(attempt.sequence, ending, effective, target);
   }
   return rows.keepRun(memory);
 }
@@ -100,12 +111,15 @@ function readAttempts({ database }: Transaction, { session, run, startedAt }: Ru
   );
 }
 
-function parseAttempt(text: string | null): [AttemptEnding, string | null, string | null] {
-  return text === null ? ['open', null, null] : (JSON.parse(text) as [AttemptEnding, string | null, string | null]);
+/** Ending, result and effective signature; then target and tally, where there is one of them. */
+type StoredAttempt = [AttemptEnding, string | null, string | null, (string | null)?, (number | null)?];
+
+function parseAttempt(text: string | null): StoredAttempt {
+  return text === null ? ['open', null, null] : (JSON.parse(text) as StoredAttempt);
 }
 
 function toAttempt({ sequence, tool, bodyDigest, acceptedAt, attempt }: AttemptRow): Attempt {
-  const [ending, result, effective] = parseAttempt(attempt);
+  const [ending, result, effective, target = null, tally = null] = parseAttempt(attempt);
   return {
     sequence,
     tool: toolTag(tool),
@@ -114,5 +128,7 @@ function toAttempt({ sequence, tool, bodyDigest, acceptedAt, attempt }: AttemptR
     ending,
     ...(result === null ? {} : { result }),
     ...(effective === null ? {} : { effective }),
+    ...(target === null ? {} : { target }),
+    ...(tally === null ? {} : { tally }),
   };
 }

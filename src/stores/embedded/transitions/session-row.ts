@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { COUNTED_LOOP_ENDS } from '../../../domain/attempt.ts';
-import { MAX_LOOP_ENDS, type SessionEnding } from '../../../domain/session.ts';
+import { addStall, COUNTED_LOOP_ENDS, type Stall } from '../../../domain/attempt.ts';
+import { MAX_LOOP_ENDS, MAX_RESTING_RUNS, type SessionEnding } from '../../../domain/session.ts';
 import type { LoopEnd, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 
@@ -53,8 +53,32 @@ export function addLoopEnd(transaction: Transaction, id: string, run: string, re
   if (session === undefined) return;
   const { now, database, rows } = transaction;
   const added: LoopEnd = [run, now, now + Math.ceil(restMs)];
-  const loopEnds = [...readLoopEnds(session.loopEnds), added].slice(-MAX_LOOP_ENDS);
-  database.run('UPDATE session SET loopEnds = ? WHERE id = ?', JSON.stringify(loopEnds), id);
+  const loopEnds = keptLoopEnds([...readLoopEnds(session.loopEnds), added], now);
+  // What was counted has led to this end, and makes the next runs stricter.
+  database.run(`UPDATE session SET loopEnds = ?, stalls = '[]' WHERE id = ?`, JSON.stringify(loopEnds), id);
+  rows.dropSession(id);
+}
+
+/** The latest ones, and those before them whose rest is not over: a conversation must not get a run sooner because others ended, too. */
+function keptLoopEnds(loopEnds: readonly LoopEnd[], now: number): LoopEnd[] {
+  const first = loopEnds.length - MAX_LOOP_ENDS;
+  return loopEnds.filter(([, , opensAt], index) => index >= first || opensAt > now).slice(-MAX_RESTING_RUNS);
+}
+
+/** What has brought nothing new in the runs of a session. */
+export function findStalls(transaction: Transaction, id: string): readonly Stall[] {
+  const stalls = findSession(transaction, id)?.stalls ?? '[]';
+  return stalls === '[]' ? NO_STALLS : (JSON.parse(stalls) as Stall[]);
+}
+
+const NO_STALLS: readonly Stall[] = Object.freeze([]);
+
+export function countStall(transaction: Transaction, id: string, signature: string): void {
+  const session = findSession(transaction, id);
+  if (session === undefined) return;
+  const { now, database, rows } = transaction;
+  const stalls = addStall(findStalls(transaction, id), signature, now);
+  database.run('UPDATE session SET stalls = ? WHERE id = ?', JSON.stringify(stalls), id);
   rows.dropSession(id);
 }
 

@@ -37,7 +37,7 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
     { session: request.id, run: request.run },
   );
   database.run(
-    `INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '[]', ?)`,
+    `INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '[]', ?, '[]')`,
     request.id,
     scoped.scope,
     JSON.stringify(request.identity),

@@ -13,8 +13,8 @@ local TOOL_SIZE = 8
 local MOST_OTHER_TOOLS, REST_TAG = 999, '____'
 local NO_SIGNATURE = '--------'
 local OPEN = '?' .. NO_SIGNATURE
--- So many attempts after one that went wrong are worth a look.
-local WORTH_A_LOOK = 4
+-- So many attempts after one that went wrong are worth a look; after one that repeats what was sent in another way, the longest circle.
+local WORTH_A_LOOK, WORTH_A_ROUND = 4, 8
 
 local function runs_key(lane) return lane .. 'runs' end
 local function recent_key(lane, run_name) return lane .. 'recent:' .. run_name end
@@ -66,19 +66,26 @@ local function sequences(sequence, tool_sequence)
   if sequence == tool_sequence then return same_sequences(sequence) end
   return struct.pack('<I4I4', sequence, tool_sequence)
 end
--- The times of ended runs come last, where workers of an earlier release do not look. By far the most runs have none.
-local function run_facts(opened, cost)
-  if #opened <= 15 then return opened .. ' ' .. text_of(cost) end
+-- The times of ended runs come last, and behind them what the session counts, where workers of an earlier release do not look. By far the
+-- most runs have neither.
+local function run_facts(opened, cost, stalls)
+  if #opened <= 15 and not stalls then return opened .. ' ' .. text_of(cost) end
   local front, loop_ends = string.match(opened, '^(%d+ %d+)(.*)$')
+  if stalls then loop_ends = (loop_ends == '' and ' -' or loop_ends) .. ' ' .. stalls end
   return front .. ' ' .. text_of(cost) .. loop_ends
 end
 
 local tool_tag = remember(function(tool) return string.sub(redis.sha1hex(tool), 1, 4) end)
 
--- One attempt as `decodeHistory` reads it.
+-- One attempt as `openHistory` reads it. Target and tally, where an attempt has them, stand in a second piece, which workers of an earlier
+-- release skip.
 local function describe_attempt(record, attempt)
-  return struct.pack('<I4d', record[SEQUENCE], tonumber(fact(record, ACCEPTED_AT))) .. tool_tag(fact(record, TOOL))
-    .. string.sub(record[DIGEST], 1, SIGNATURE) .. attempt .. string.rep('-', 2 * SIGNATURE + 1 - #attempt)
+  local front, size = struct.pack('<I4d', record[SEQUENCE], tonumber(fact(record, ACCEPTED_AT))), 2 * SIGNATURE + 1
+  local described = front .. tool_tag(fact(record, TOOL)) .. string.sub(record[DIGEST], 1, SIGNATURE) .. string.sub(attempt, 1, size)
+    .. string.rep('-', size - #attempt)
+  if #attempt ~= 2 * size - 1 then return described end
+  return described .. front .. '----' .. string.sub(attempt, size + 1, size + SIGNATURE) .. '+'
+    .. string.sub(attempt, size + SIGNATURE + 1) .. NO_SIGNATURE
 end
 
 -- The latest attempts since the run is watched, in no order.

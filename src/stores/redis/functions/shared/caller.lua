@@ -41,7 +41,7 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   local zero = string.find(head_text, '\0', 1, true) or 0
   local shape, vouches = read_head(string.sub(head_text, 1, zero - 1)), string.sub(head_text, zero + 1)
   if shape.unreadable then return { ending = 'unknown' } end
-  local session, seen_at, expires_at, ending, run_opened = live_session(lane, shape.session_id, shape.run, now)
+  local session, seen_at, expires_at, ending, run_opened, stalls = live_session(lane, shape.session_id, shape.run, now)
   if not session then return { ending = ending } end
   local vouched
   if shape.by_token then
@@ -64,7 +64,7 @@ local function open_head(lane, head_text, now, now_text, epoch, window_text)
   return { shape = shape, frame = frame, place = frame.name, limit = frame.limit, facts = facts,
     identity = session.identity, own_prefix = own_prefix,
     framed_facts = framed_facts(frame, facts), deadline = deadline, stream = stream_key(lane, shape.pool), seen_at = seen_at,
-    idle_ms = session.idle_ms, run_name = shape.run_name, run_opened = run_opened, window = false, use = false,
+    idle_ms = session.idle_ms, run_name = shape.run_name, run_opened = run_opened, stalls = stalls, window = false, use = false,
     run = false, run_facts = '', attempts = 0, watched_until = 0, cost = 0, wrong_until = 0, tool_tag = '', tool_count = 0,
     other_tools = '', value = '', hints_at = 1, fresh = '', opened_at = 0, accepted = false }
 end

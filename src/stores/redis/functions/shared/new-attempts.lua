@@ -19,7 +19,7 @@ local function open_runs(lane, heads)
   for _, head in ipairs(heads) do
     if head.run_name then
       head.run = first_of[head.run_name]
-      head.run_facts = run_facts(head.run_opened, head.run.cost)
+      head.run_facts = run_facts(head.run_opened, head.run.cost, head.stalls)
     end
   end
   return names, first_of
@@ -89,11 +89,11 @@ end
 -- For a call that is queued again: what it is told of its run now, and the history if it looks like a repetition.
 local function requeued_attempt(lane, record)
   local session_id, run_id, sequence = fact(record, SESSION), fact(record, RUN), record[SEQUENCE]
-  local opened = redis.call('HGET', session_key(lane, session_id), run_field(run_id))
-  if not opened then return '', nil end
+  local known = redis.call('HMGET', session_key(lane, session_id), run_field(run_id), 'stalls')
+  if not known[1] then return '', nil end
   local run_name = session_id .. '/' .. run_id
   local run = read_run(new_run(), redis.call('HGET', runs_key(lane), run_name))
-  local state = sequences(sequence, record[TOOL_SEQUENCE]) .. WATCHED .. run_facts(opened, run.cost)
+  local state = sequences(sequence, record[TOOL_SEQUENCE]) .. WATCHED .. run_facts(known[1], run.cost, known[2])
   local repeated = sequence <= run.wrong_until or count_hints(run.value, string.sub(record[DIGEST], 1, HINT), run.hints_at, 3) >= 3
   return state, repeated and read_history(lane, run_name) or nil
 end

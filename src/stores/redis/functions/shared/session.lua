@@ -1,6 +1,7 @@
 --[[ A session is a hash: `facts`, which do not change (token, expiresAt, idleMs, openedAt and identity, one line each) but for a
-  line `revoked` before them once it is, `seen`, `openedBy` (JSON), its runs, what was offered to each, and `loops`: the latest runs that loop detection
-  ended, one line each with the run, when it ended, and from when on its conversation may have a new run. ]]
+  line `revoked` before them once it is, `seen`, `openedBy` (JSON), its runs, what was offered to each, `loops`: the latest runs that loop detection
+  ended, one line each with the run, when it ended, and from when on its conversation may have a new run; and `stalls`: what has brought
+  nothing new in its runs, see `add_stall`. ]]
 local REVOKED = 'revoked\n'
 
 local session_facts = remember(function(facts)
@@ -80,10 +81,11 @@ function agents.call_ids(heads, args, first, stride)
 end
 
 -- Returns the session's facts, when it was seen and when it expires; or nil. Then how it ended, if it did, and what it says of the run:
--- of one that loop detection ended, from when on its conversation may have a new one.
+-- of one that loop detection ended, from when on its conversation may have a new one. Last what the session counts over its runs, if
+-- anything.
 local function live_session(lane, session_id, run, now)
   -- Of another type or overwritten by hand: unknown, and no trouble for the sessions beside it.
-  local fields = redis.pcall('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run)
+  local fields = redis.pcall('HMGET', session_key(lane, session_id), 'facts', 'seen', 'run:' .. run, 'stalls')
   local facts, seen_at = fields[1] and session_facts(fields[1]), tonumber(fields[2])
   if not facts or not facts.expires_at or not seen_at then return nil, nil, nil, 'unknown' end
   local expires_at = math.min(facts.expires_at, seen_at + facts.idle_ms)
@@ -100,7 +102,7 @@ local function live_session(lane, session_id, run, now)
     about_run = opens_at(lane, session_id, run)
     ending = about_run and 'run-ended' or 'run-unknown'
   end
-  return facts, seen_at, expires_at, ending, about_run
+  return facts, seen_at, expires_at, ending, about_run, fields[4]
 end
 
 -- The next reap sees what nobody else would notice: a parked call is no worker's.

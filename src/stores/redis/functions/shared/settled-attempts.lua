@@ -1,14 +1,24 @@
 --[[ What attempts that went wrong, ran something else than was sent, cost something or end their run change about it. By far the most do not. A note is session, run and,
-  behind a blank, the cost; then, if the run ends, for how long its conversation gets no new one. An attempt's letter is `o` when all is
+  behind a blank each, the cost; if the run ends, for how long its conversation gets no new one; what the session counts. An attempt's letter is `o` when all is
   well and `e` when its run ends. ]]
 local OK_BYTE, ENDS_RUN_BYTE = 111, 101
 local OK, REFUSED = 'o' .. NO_SIGNATURE, 'r' .. NO_SIGNATURE
 -- By a person; see `DENIED_RESULT`.
 local DENIED = 'rdenied--'
 
+-- The beginnings of the signatures of what ran and of its target, where these stand in the attempt.
+local function hints_of(attempt)
+  local hints = {}
+  for _, at in ipairs({ SIGNATURE + 2, 2 * SIGNATURE + 2 }) do
+    local signature = string.sub(attempt, at, at + SIGNATURE - 1)
+    if signature ~= '' and signature ~= NO_SIGNATURE then hints[#hints + 1] = string.sub(signature, 1, HINT) end
+  end
+  return hints
+end
+
 local function note_attempt(notes, note, call_id, record, attempt)
   notes[#notes + 1] = { note = note, call_id = call_id, sequence = record[SEQUENCE], letter = string.byte(attempt),
-    effective = string.sub(attempt, SIGNATURE + 2, SIGNATURE + 1 + HINT) }
+    hints = hints_of(attempt) }
 end
 
 -- Of a call that nobody has run.
@@ -16,23 +26,46 @@ local function note_refusal(notes, call_id, record)
   note_attempt(notes, fact(record, SESSION) .. '/' .. fact(record, RUN) .. ' ', call_id, record, REFUSED)
 end
 
-local function watch(lane, run, run_name, one)
-  run.wrong_until = math.max(run.wrong_until, one.sequence + WORTH_A_LOOK)
+local function watch(lane, run, run_name, one, attempts)
+  run.wrong_until = math.max(run.wrong_until, one.sequence + attempts)
   -- Watched from its first mistake on, and that one is part of it.
   if one.sequence > run.watched_until then add_recent(lane, run_name, one.call_id) end
   run.watched_until = math.max(run.watched_until, run.attempts + HISTORY)
 end
 
--- The latest 16 are kept: see `MAX_LOOP_ENDS`. A worker of an earlier release does not say for how long: ten minutes.
+-- The latest 16 are kept, see `MAX_LOOP_ENDS`, and those before them whose rest is not over, up to 256. A worker of an earlier release does
+-- not say for how long: ten minutes. What the session has counted led to this end, and makes the next runs stricter.
 local function add_loop_end(lane, session_id, run, rest_ms)
-  local key, now, lines = session_key(lane, session_id), now_ms(), {}
+  local key, now, lines, kept = session_key(lane, session_id), now_ms(), {}, {}
   for line in string.gmatch(redis.call('HGET', key, 'loops') or '', '[^\n]+') do lines[#lines + 1] = line end
   lines[#lines + 1] = run .. ' ' .. text(now) .. ' ' .. text(now + (rest_ms or 600000))
-  redis.call('HSET', key, 'loops', table.concat(lines, '\n', math.max(1, #lines - 15)))
+  for number, line in ipairs(lines) do
+    if number > #lines - 16 or tonumber(string.match(line, '%d+$')) > now then kept[#kept + 1] = line end
+  end
+  redis.call('HSET', key, 'loops', table.concat(kept, '\n', math.max(1, #kept - 255)))
+  redis.call('HDEL', key, 'stalls')
+end
+
+-- Counts what has brought nothing new in a run of the session: the same as `addStall`. Signature, count and time of the first, with a comma
+-- between them.
+local function add_stall(lane, session_id, run, signature)
+  local key, now, count, first, kept = session_key(lane, session_id), now_ms(), 1, nil, {}
+  local known = redis.call('HMGET', key, run_field(run), 'stalls')
+  if not known[1] then return end
+  for one, times, at in string.gmatch(known[2] or '', '([^:,]+):(%d+):(%d+)') do
+    local live = now - tonumber(at) < 1800000
+    if live and one == signature then
+      count, first = tonumber(times) + 1, at
+    elseif live then
+      kept[#kept + 1] = one .. ':' .. times .. ':' .. at
+    end
+  end
+  kept[#kept + 1] = signature .. ':' .. text(count) .. ':' .. (first or text(now))
+  redis.call('HSET', key, 'stalls', table.concat(kept, ',', math.max(1, #kept - 7)))
 end
 
 local function write_note(lane, one, meta_key, live_key)
-  local run_name, cost, rest_ms = string.match(one.note, '^([^ ]*) (%d*) ?(%d*)$')
+  local run_name, cost, rest_ms, stall = string.match(one.note, '^([^ ]*) (%d*) ?(%d*) ?(%S*)$')
   local session_id, run_id = string.match(run_name, '^([^/]*)/(.*)$')
   local value = redis.call('HGET', runs_key(lane), run_name)
   -- A run that has ended has no counters, and gets none by what ends later.
@@ -40,9 +73,12 @@ local function write_note(lane, one, meta_key, live_key)
     local run = read_run(new_run(), value)
     if cost ~= '' then run.cost = run.cost + tonumber(cost) end
     -- What ran was not what was sent: it may repeat something that was sent in another way.
-    local repeats = one.effective ~= '' and count_hints(run.value, one.effective, run.hints_at, 1) > 0
-    if one.letter ~= OK_BYTE or repeats then watch(lane, run, run_name, one) end
-    redis.call('HSET', runs_key(lane), run_name, write_run(run, one.effective))
+    local repeats = false
+    for _, hint in ipairs(one.hints) do repeats = repeats or count_hints(run.value, hint, run.hints_at, 1) > 0 end
+    if repeats then watch(lane, run, run_name, one, WORTH_A_ROUND) end
+    if one.letter ~= OK_BYTE then watch(lane, run, run_name, one, WORTH_A_LOOK) end
+    redis.call('HSET', runs_key(lane), run_name, write_run(run, table.concat(one.hints)))
+    if stall ~= '' then add_stall(lane, session_id, run_id, stall) end
   end
   if one.letter == ENDS_RUN_BYTE and end_run(lane, session_id, run_id) then
     add_loop_end(lane, session_id, run_id, tonumber(rest_ms))

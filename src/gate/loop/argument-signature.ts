@@ -1,0 +1,160 @@
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { Effect } from '../../domain/tool.ts';
+import { bodyDigest } from '../../wire/digest.ts';
+import { shortSignature } from '../../wire/history.ts';
+import { isTimeSince1970, scrubText } from './scrub-text.ts';
+import { signatureOf } from './signature.ts';
+import { isLongId } from './stable-text.ts';
+
+/** What is known of a call's arguments beside the signature of the caller's own text. */
+export interface ArgumentSignatures {
+  /** Of what runs, without volatile values. Absent where that is the caller's own text. */
+  readonly effective?: string;
+  /** Some of the values are volatile, so that calls with this signature may differ in them. */
+  readonly hasVolatile: boolean;
+}
+
+/** `args` are what runs; `changed` is their canonical text, where that is not the caller's own. */
+export function argumentSignatures(tool: string, args: JsonObject, changed: string | undefined): ArgumentSignatures {
+  const scrubbed = new ScrubbedArguments();
+  scrubbed.addGroup(args, 0);
+  if (scrubbed.hasVolatile) return { effective: signatureOf(`${tool}\0volatile\0${scrubbed.text}`), hasVolatile: true };
+  if (changed === undefined) return UNCHANGED;
+  return { effective: shortSignature(bodyDigest(tool, changed)), hasVolatile: false };
+}
+
+const UNCHANGED: ArgumentSignatures = Object.freeze({ hasVolatile: false });
+
+/** So many calls of a tool are made in a run before their targets are remembered: most runs cost nothing. */
+const UNREMEMBERED_TARGETS = 10;
+
+/**
+ * Which thing a call is about that may change something: the members that name it, without what is written to it. Absent where no member
+ * names a thing, or all of them do: then there is nothing that could change.
+ */
+export function targetSignature(
+  { id, effect }: { readonly id: string; readonly effect?: Effect },
+  args: JsonObject,
+  toolSequence: number,
+): string | undefined {
+  if (effect === undefined || effect === 'read' || toolSequence <= UNREMEMBERED_TARGETS) return undefined;
+  let target = '';
+  let hasContents = false;
+  for (const name of Object.keys(args).sort()) {
+    const value = args[name];
+    const kind = kindOf(name);
+    if (kind === 'thing' && (typeof value === 'string' || typeof value === 'number')) target += `${name}\0${value}\0`;
+    else if (kind !== 'nonce') hasContents = true;
+  }
+  return target === '' || !hasContents ? undefined : signatureOf(`${id}\0target\0${target}`);
+}
+
+const GONE = '\u0001';
+/** No volatile text is shorter than a time of day. */
+const SHORTEST = 8;
+/** Longer texts are contents, and compared as they are. */
+const LONGEST = 32 * 1024;
+/** The wire refuses deeper values. */
+const DEEPEST = 100;
+
+/** The arguments as one text in which volatile values are replaced. */
+class ScrubbedArguments {
+  text = '';
+  hasVolatile = false;
+
+  addGroup(group: JsonObject, depth: number): void {
+    this.text += '{';
+    for (const name of Object.keys(group).sort()) {
+      this.text += `${name}\u0003`;
+      this.#add(group[name]!, name, depth + 1);
+    }
+    this.text += '}';
+  }
+
+  #add(value: JsonValue, name: string, depth: number): void {
+    if (depth > DEEPEST) return;
+    if (Array.isArray(value)) {
+      this.text += `[${value.length}:`;
+      for (const item of value) this.#add(item, name, depth + 1);
+      this.text += ']';
+    } else if (typeof value === 'object' && value !== null) {
+      this.addGroup(value as JsonObject, depth);
+    } else if (typeof value === 'string') {
+      this.#replace(value, scrubMember(value, name), '"');
+    } else if (typeof value === 'number') {
+      this.#replace(`${value}`, isVolatileNumber(value, name) ? GONE : `${value}`, '#');
+    } else {
+      this.text += `${value}`;
+    }
+  }
+
+  #replace(value: string, scrubbed: string, quote: string): void {
+    if (scrubbed !== value) this.hasVolatile = true;
+    this.text += quote + scrubbed + quote;
+  }
+}
+
+function scrubMember(value: string, name: string): string {
+  const kind = kindOf(name);
+  if (kind === 'nonce') return GONE;
+  if (value.length < SHORTEST || value.length > LONGEST) return value;
+  if (kind === 'other') return scrubText(value);
+  return value.includes('?') ? value.replaceAll(PARAMETER, scrubParameter) : value;
+}
+
+/** Of an address only what is named like a nonce: `?page=…` and `?id=…` say which thing is meant. */
+const PARAMETER = /([?&])([^=&#?]{1,64})=[^&#]*/g;
+
+function scrubParameter(whole: string, mark: string, name: string): string {
+  return kindOf(name) === 'nonce' ? `${mark}${name}=${GONE}` : whole;
+}
+
+function isVolatileNumber(value: number, name: string): boolean {
+  const kind = kindOf(name);
+  if (kind !== 'other') return kind === 'nonce';
+  return isLongId(value) || (isTimeSince1970(value) && (value > 1e12 || TIME.test(name)));
+}
+
+const TIME = /time|stamp|epoch/i;
+
+/**
+ * `nonce`: made anew for every call, whatever its value. `thing`: says what the call is about, so that another value is another call,
+ * however random it looks: ids, cursors, paths, the ends of a range. `other`: its value has to tell.
+ */
+type NameKind = 'nonce' | 'thing' | 'other';
+
+const NONCES: ReadonlySet<string> = new Set(
+  (
+    'nonce salt rand random requestid reqid xrequestid traceid traceparent tracestate spanid correlationid invocationid ' +
+    'idempotencykey clienttoken clientrequesttoken requesttoken pid ppid processid cachebuster cachebust cb timestamp ts now ' +
+    'sentat requestedat calledat currenttime clienttime counter iteration attempt attempts attemptnumber retry retrycount'
+  ).split(' '),
+);
+const THINGS: ReadonlySet<string> = new Set(
+  (
+    'id key cursor token page offset sha hash digest commit revision ref etag path file filename folder directory dir url uri href link ' +
+    'name title email address to from since until start end begin before after day date hour month channel chat room thread target ' +
+    'destination dest source src parent item record row table branch repo repository project account user subject topic queue bucket ' +
+    'object document doc version host port uuid guid ulid'
+  ).split(' '),
+);
+
+const MAX_NAMES = 4096;
+const kinds = new Map<string, NameKind>();
+
+function kindOf(name: string): NameKind {
+  let kind = kinds.get(name);
+  if (kind === undefined) {
+    if (kinds.size >= MAX_NAMES) kinds.clear();
+    kinds.set(name, (kind = readKind(name)));
+  }
+  return kind;
+}
+
+const LAST_WORD = /([A-Z]?[a-z]+|[A-Z]+)[^A-Za-z]*$/;
+
+function readKind(name: string): NameKind {
+  if (name === '_' || NONCES.has(name.replaceAll(/[^A-Za-z]/g, '').toLowerCase())) return 'nonce';
+  const word = LAST_WORD.exec(name)?.[1]?.toLowerCase() ?? '';
+  return THINGS.has(word) || (word.endsWith('s') && THINGS.has(word.slice(0, -1))) ? 'thing' : 'other';
+}
