@@ -30,6 +30,7 @@ import { createRedirects, type RedirectTarget } from './redirect.ts';
 import { sentTrace } from './sent-trace.ts';
 import { createSessionToolkits, type SessionToolkit, type ToolkitSettings } from './session-toolkits.ts';
 import { createSurfaces, type Surfaces } from './surfaces.ts';
+import { createUnknownTools } from './unknown-tools.ts';
 import { watchToolkit } from './watch-toolkit.ts';
 
 export type { CallAnswer, CallInput, CallOptions, RedirectTarget };
@@ -108,6 +109,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   const knownSession = createKnownSessions();
   const identityOf = createIdentities(store);
   const patience = createPatience();
+  const unknownTools = createUnknownTools({ store, identityOf, prove });
   const toolkits = createSessionToolkits(store, catalog, settings.toolkits);
   const closing = new AbortController();
   const { events } = settings;
@@ -171,8 +173,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   ): Promise<CallAnswer> {
     const tool = await catalog.find(name);
     if (tool !== undefined) return tryCall(session, tool, args, options, key, attempt);
-    const unknown = trouble('TOOL_UNKNOWN', { tool: String(name).slice(0, 130), near: [] });
-    return refuse(unknown, tellOf(session, options));
+    return refuse(await unknownTools.refuse(session, name), tellOf(session, options));
   }
 
   function tellOf({ id, run }: Caller, options: CallOptions, tool?: PublishedTool): CallerEmitter | undefined {

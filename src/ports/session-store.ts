@@ -45,6 +45,8 @@ export interface RevokeSessionRequest extends Administered {
 export interface EndRunRequest extends Administered {
   readonly session: SessionId;
   readonly run: RunId;
+  /** Loop detection ends it: the session remembers that, and for `restMs` its conversation gets no new run. */
+  readonly endedByLoop?: { readonly restMs: number };
 }
 
 export interface OpenSessionRequest extends Administered {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
@@ -187,6 +188,53 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
     expect((await endByLoop(token, inRun('third'))).calls).toBe(patient.calls);
   });
 
+  /** How calls of a tool that does not exist are answered by default. */
+  const UNKNOWN = [
+    ...Array<string>(10).fill('TOOL_UNKNOWN'),
+    ...Array<string>(9).fill('LOOP_BLOCKED'),
+    ...Array<string>(11).fill('RUN_ENDED_BY_LOOP'),
+  ];
+
+  it('over HTTP a tool that does not exist is told after 5 calls, blocked after 10, and its run ends', async () => {
+    const token = await tokenOf('plain');
+    const answers: Body[] = [];
+    for (let count = 0; count < UNKNOWN.length; count += 1) {
+      const json = { tool: 'basic.nothing', arguments: { count } };
+      const response = await gateway.request('/v1/calls', { method: 'POST', token, json });
+      expect(response.status).toBe(count < 10 ? 404 : 403);
+      answers.push((await response.json()) as Body);
+    }
+    expect(answers.map(({ code }) => code)).toEqual(UNKNOWN);
+    const told = answers.slice(0, 10).map(({ detail }) => /you have called it (\d+) times/.exec(detail ?? '')?.[1]);
+    expect(told).toEqual([...Array(5).fill(undefined), '5', ...Array(4).fill(undefined)]);
+    expect(codeOf(await call(token, 'other work'))).toBe('RUN_ENDED_BY_LOOP');
+    expect(codeOf(await call(token, 'other work', { headers: { 'sallyport-run': 'next' } }))).toBe('ok');
+  });
+
+  it('a new run name for every nine calls does not evade the session', async () => {
+    const token = await tokenOf('plain');
+    const codes: (string | undefined)[] = [];
+    for (let count = 0; count < 90; count += 1) {
+      const headers = { 'sallyport-run': `conversation-${Math.floor(count / 9)}` };
+      codes.push(codeOf(await call(token, 'the same', { headers })));
+    }
+    expect(codes.indexOf('LOOP_BLOCKED')).toBeLessThan(63);
+    expect(codes.indexOf('LOOP_BLOCKED')).toBeGreaterThan(40);
+    expect(codes.slice(63).filter((code) => code === 'ok').length).toBeLessThanOrEqual(9);
+  });
+
+  it('a nonce in the arguments hides no loop', async () => {
+    const token = await tokenOf('plain');
+    const codes: (string | undefined)[] = [];
+    for (let count = 0; count < 30; count += 1) {
+      const json = { tool: 'basic.echo', arguments: { text: `${count % 2} ${randomUUID()}` }, waitMs: 20_000 };
+      const response = await gateway.request('/v1/calls', { method: 'POST', token, json });
+      codes.push(codeOf({ body: (await response.json()) as Body }));
+    }
+    expect(codes.indexOf('LOOP_BLOCKED')).toBeGreaterThanOrEqual(20);
+    expect(codes.indexOf('LOOP_BLOCKED')).toBeLessThanOrEqual(22);
+  });
+
   const codeOfResult = ({ _meta }: CallToolResult): string | undefined => {
     const outcome = _meta?.['sallyport/outcome'] as { kind: string; code?: string } | undefined;
     return outcome?.code ?? outcome?.kind;
@@ -219,6 +267,26 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
       const call = era === '2025-11-25' ? echo('the same') : echo('the same', 'next-conversation');
       expect(codeOfResult(await next.call(call))).toBe('ok');
       await Promise.all([client.close(), next.close()]);
+    });
+
+    it('tells of a tool that does not exist, blocks it, and ends the run', async () => {
+      const client = await connectPlain(era, gateway.url, (await tokenOf('plain')).text);
+      const codes: unknown[] = [];
+      const texts: string[] = [];
+      for (let count = 0; count < UNKNOWN.length; count += 1) {
+        const made = client.call({ name: 'basic__nothing', arguments: { count } });
+        const answer = await made.then(
+          (result) => ({ code: codeOfResult(result), text: textOf(result) }),
+          (error: { data?: { code?: string }; message: string }) => ({ code: error.data?.code, text: error.message }),
+        );
+        codes.push(answer.code);
+        texts.push(answer.text);
+      }
+      expect(codes).toEqual(UNKNOWN);
+      expect(texts[5]).toMatch(/you have called it 5 times/);
+      expect(texts[10]).toMatch(/This call did not run: there is no tool/);
+      expect(codeOfResult(await client.call(echo('other work')))).toBe('RUN_ENDED_BY_LOOP');
+      await client.close();
     });
 
     it('gives the same client its next run when the rest is over, however often it tries before', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -150,7 +151,7 @@ describe.each(BACKENDS)('loops on %s', (backend) => {
     await setLoops({ unknownTool: { warn: 2, block: 4 } });
     const known = indexTools(await plane.store.readCatalog()).get('desk.look' as ToolId)!;
     const published = { ...known, tool: { ...known.tool, id: 'desk.nothing' as ToolId, digest: 'f'.repeat(64) } };
-    // The client library would not even send it; another caller does.
+    // The client library does not send it; another caller does.
     const outcomes = await times(5, async () => {
       const prepared = prepareCall({
         session: session.id,
@@ -176,6 +177,51 @@ describe.each(BACKENDS)('loops on %s', (backend) => {
       ['TOOL_UNKNOWN', 4],
       ['LOOP_BLOCKED', 1],
     ]);
+  });
+
+  it('of a name that no published tool has are stopped by the client library, and end the run', async () => {
+    const codes = async (run: SessionHandle, count: number) => {
+      const outcomes = await times(count, async (index) => {
+        const answer = await plane.client.call(run, 'desk.nothing', { index });
+        if (answer.kind !== 'refused') throw new Error(answer.kind);
+        return answer.outcome;
+      });
+      return shorten(outcomes.map(codeOf));
+    };
+    expect(await codes(session, 21)).toEqual([
+      ['TOOL_UNKNOWN', 10],
+      ['LOOP_BLOCKED', 9],
+      ['RUN_ENDED_BY_LOOP', 2],
+    ]);
+    expect(await plane.client.call(session, 'desk.look', { text: 'x' })).toMatchObject({
+      outcome: { error: { code: 'RUN_ENDED_BY_LOOP' } },
+    });
+    // A token that is not the session's ends nothing.
+    const own = await plane.openSession();
+    await codes({ ...own, token: 'x'.repeat(43) }, 30);
+    expect((await look(own)).kind).toBe('ok');
+  });
+
+  it('with a nonce in the arguments are stopped like any other, and batches are not', async () => {
+    const outcomes = await times(22 + 3 * late, (index) => look(session, `number ${index % 3} ${randomUUID()}`));
+    expect(shorten(outcomes.map(codeOf))).toEqual([
+      ['ok', 20 + late * 3],
+      ['LOOP_BLOCKED', 2],
+    ]);
+    const other = await plane.openSession();
+    expect(shorten((await times(40, (index) => look(other, `number ${index}`))).map(codeOf))).toEqual([['ok', 40]]);
+  });
+
+  it('over many short runs of a session are stopped', async () => {
+    let run = session;
+    const outcomes = await times(72, async (index) => {
+      if (index % 9 === 0) run = await plane.client.openRun(session);
+      return look(run);
+    });
+    const first = outcomes.map(codeOf).indexOf('LOOP_BLOCKED');
+    expect(first).toBe(backend === 'redis' ? 61 : 52);
+    expect(outcomes[first]).toMatchObject({ error: { facts: { detector: 'session', scope: 'call' } } });
+    expect((await look(run, 'something else')).kind).toBe('ok');
   });
 
   describe('budgets', () => {

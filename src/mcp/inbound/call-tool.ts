@@ -13,8 +13,10 @@ export async function callTool(
   { params }: CallToolRequest,
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { id: tool } = await findTool(home, peer, params.name);
+  const found = await findTool(home, peer, params.name);
   const wish = readWish(params._meta);
+  if (found === undefined) return refuseUnknown(home, peer, params.name, wish.run);
+  const { id: tool } = found;
   const args = (params.arguments ?? {}) as JsonObject;
   const session = await home.handleOf(peer, wish.run);
   const sent = { name: params.name, arguments: args };
@@ -24,8 +26,27 @@ export async function callTool(
   return showOutcome(answer.outcome, { anyStructured: peer.era === '2026', earlier: answer.earlier, ...callId });
 }
 
-async function findTool(home: McpHome, peer: McpPeer, name: string): Promise<ShownTool> {
-  const known = (await home.knownToolsOf(peer)).find(name) ?? (await home.toolsOf(peer)).find(name);
-  if (known === undefined) throw invalidParams('name: there is no such tool', { code: 'TOOL_UNKNOWN' });
-  return known;
+async function findTool(home: McpHome, peer: McpPeer, name: string): Promise<ShownTool | undefined> {
+  return (await home.knownToolsOf(peer)).find(name) ?? (await home.toolsOf(peer)).find(name);
+}
+
+/** A mistake of the client, as the protocol says; the model is told when it goes on, and a blocked call is a result like any other. */
+async function refuseUnknown(
+  home: McpHome,
+  peer: McpPeer,
+  name: string,
+  runName: string | undefined,
+): Promise<CallToolResult | InputRequiredResult> {
+  // Without dots it is no id of the catalog: a tool that this peer was not shown must not be found under its id.
+  const shown = name.replaceAll('.', '__');
+  const answer = await home.callIn(peer, runName, (session) =>
+    home.plane.client.call(session, shown, {}, { via: 'mcp' }),
+  );
+  const { error } = answer.kind === 'refused' ? answer.outcome : {};
+  if (answer.kind === 'refused' && error?.code !== 'TOOL_UNKNOWN')
+    return showOutcome(answer.outcome, { anyStructured: peer.era === '2026' });
+  const advice = error?.facts?.['advice'];
+  const problem =
+    typeof advice === 'string' ? `there is no such tool. ${advice.replace(/\.$/, '')}` : 'there is no such tool';
+  throw invalidParams(`name: ${problem}`, { code: 'TOOL_UNKNOWN' });
 }

@@ -80,7 +80,11 @@ export function createSessionStore(context: RedisContext): SessionStore {
       return answer === 'CHANGED' ? 'opened' : 'ended';
     },
     async endRun(request) {
-      const { session, run, actor } = request;
+      const { session, run, actor, endedByLoop } = request;
+      if (endedByLoop !== undefined) {
+        await change(session, 'end-looped-run', run, Buffer.from(String(Math.ceil(endedByLoop.restMs))));
+        return;
+      }
       await change(session, 'end-run', run, actor === undefined ? NO_RECORD : detailOfEnd(request));
     },
     async proveSession({ session, tokenDigest }) {

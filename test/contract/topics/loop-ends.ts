@@ -101,6 +101,19 @@ export function describeLoopEnds(scene: Scene): void {
     });
   });
 
+  it('a run that is ended for a loop by its caller is remembered as one, and what the session counted is forgotten', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    await store.settleCall(settled(await holdOne(store, session, args(1)), 'ok', { stall: 'stalled_' }));
+    await store.endRun({ session: session.id, run: session.run, endedByLoop: { restMs: REST_MS } });
+    expect(await attempt(store, session, 'later')).toMatchObject({ kind: 'run-ended' });
+    const { runState } = await holdOne(store, await nextRun(store, session), args(2));
+    expect([runState.loopEnds.length, runState.stalls]).toEqual([1, undefined]);
+    // A run that is over is ended once.
+    await store.endRun({ session: session.id, run: session.run, endedByLoop: { restMs: REST_MS } });
+    expect((await holdOne(store, await nextRun(store, session), args(3))).runState.loopEnds).toHaveLength(1);
+  });
+
   it('calls that were queued when a loop ended their run do not start, and say why', async () => {
     const store = await scene.open();
     const session = await openSession(store);

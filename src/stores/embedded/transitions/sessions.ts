@@ -15,7 +15,15 @@ import type { CallRow, SessionRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
 import { appendAdministration } from './append-administration.ts';
 import { changeCall } from './call-row.ts';
-import { findSession, hashToken, isTokenOf, latestLoopEnds, markSeen, sessionEnding } from './session-row.ts';
+import {
+  addLoopEnd,
+  findSession,
+  hashToken,
+  isTokenOf,
+  latestLoopEnds,
+  markSeen,
+  sessionEnding,
+} from './session-row.ts';
 
 export function openSession(transaction: Transaction, request: OpenSessionRequest): { expiresAt: number } {
   const { database, now } = transaction;
@@ -138,9 +146,11 @@ export function openRun(transaction: Transaction, { session: id, run }: RunReque
 }
 
 export function endRun(transaction: Transaction, request: EndRunRequest): void {
-  const { session, run, actor } = request;
+  const { session, run, actor, endedByLoop } = request;
   const identity = findSession(transaction, session)?.identity;
-  if (!dropRun(transaction, request) || actor === undefined || identity === undefined) return;
+  const wasOpen = dropRun(transaction, request);
+  if (wasOpen && endedByLoop !== undefined) addLoopEnd(transaction, session, run, endedByLoop.restMs);
+  if (!wasOpen || actor === undefined || identity === undefined) return;
   appendAdministration(transaction, { event: 'run.ended', detail: detailOfEnd(request) }, { session, run, identity });
 }
 

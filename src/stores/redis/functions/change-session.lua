@@ -79,6 +79,13 @@ if change == 'touch' then
 elseif change == 'open-run' then
   if ending and is_full() then return 'FULL' end
   redis.call('HSETNX', key, run_field(run), opened_run(now_ms(), latest_loop_ends()))
+elseif change == 'end-looped-run' then
+  -- The detail is for how long its conversation gets no new run.
+  if end_run(lane, session, run) then
+    add_loop_end(lane, session, run, tonumber(detail))
+    redis.call('HINCRBY', meta, 'epoch', 1)
+    hurry_parked(lane, live, session)
+  end
 elseif change == 'end-run' then
   if detail ~= '' and not ending then record('run.ended', run, detail) end
   if end_run(lane, session, run) then

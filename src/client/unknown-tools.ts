@@ -1,0 +1,90 @@
+import { trouble } from '../domain/errors.ts';
+import { settingsFor } from '../domain/loop-settings.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { Identity } from '../domain/session.ts';
+import type { SessionId } from '../domain/ids.ts';
+import { detectLoop } from '../gate/loop/detect-loop.ts';
+import { endOfAttempt } from '../gate/loop/end-of-attempt.ts';
+import { factsOfBlock, RUN_ENDED, type LoopBlock } from '../gate/loop/loop-verdict.ts';
+import { createRunMemory, type RunMemory } from '../gate/wrap/run-memory.ts';
+import type { Store } from '../ports/store.ts';
+import type { Caller } from './known-sessions.ts';
+
+/**
+ * Calls of names that no published tool has. There is no pool to send them to, so no worker sees them: this process counts them for each
+ * run, by the settings of the agent, and climbs the same ladder as a worker does for a tool that it does not know.
+ */
+export interface UnknownTools {
+  refuse(session: Caller, name: string): Promise<Outcome>;
+}
+
+interface Needs {
+  readonly store: Pick<Store, 'readPolicy' | 'endRun'>;
+  readonly identityOf: (session: SessionId) => Promise<Identity>;
+  /** Throws for a token that is not the session's: it must not end a run. */
+  readonly prove: (session: Caller) => Promise<void>;
+}
+
+/** Runs in which unknown tools were called; the one that was not used for longest is forgotten first. */
+const MAX_RUNS = 10_000;
+const MAX_NAME = 130;
+
+export function createUnknownTools({ store, identityOf, prove }: Needs): UnknownTools {
+  const runs = new Map<string, RunMemory>();
+
+  function memoryOf({ id, run }: Caller): RunMemory {
+    const key = `${id}/${run}`;
+    const memory = runs.get(key) ?? createRunMemory({ loopEnds: [] });
+    runs.delete(key);
+    runs.set(key, memory);
+    if (runs.size > MAX_RUNS) runs.delete(runs.keys().next().value!);
+    return memory;
+  }
+
+  async function judge(session: Caller, tool: string): Promise<Outcome> {
+    const [{ agent }, { policy }] = await Promise.all([identityOf(session.id), store.readPolicy()]);
+    const settings = settingsFor(policy?.loops, agent);
+    const unknown = trouble('TOOL_UNKNOWN', { tool, near: [] });
+    const { attempt, history, state, inEndedRun, end } = memoryOf(session).begin(tool, '');
+    if (inEndedRun) return blocked(RUN_ENDED);
+    const verdict = detectLoop({
+      history,
+      run: state,
+      attempt,
+      settings: { ...settings, budgets: {} },
+      tool: { id: tool },
+    });
+    const outcome = verdict.kind === 'block' ? blocked(verdict) : unknown;
+    const endsRun = verdict.kind === 'block' && verdict.scope === 'run' ? { restMs: settings.restMs } : undefined;
+    end({ ...endOfAttempt(outcome), cost: 0, ...(endsRun === undefined ? {} : { endsRun }) });
+    if (endsRun !== undefined) {
+      await prove(session);
+      await store.endRun({ session: session.id, run: session.run, endedByLoop: endsRun });
+    }
+    return verdict.kind === 'warn' ? withAdvice(unknown, verdict.message) : outcome;
+  }
+
+  return {
+    async refuse(session, name) {
+      const tool = String(name).slice(0, MAX_NAME);
+      try {
+        return await judge(session, tool);
+      } catch {
+        // Of a session that cannot be read nothing is counted; the answer is as true as before.
+        return trouble('TOOL_UNKNOWN', { tool, near: [] });
+      }
+    },
+  };
+}
+
+function blocked(block: LoopBlock): Outcome {
+  return trouble(block.code, factsOfBlock(block) as { message: string });
+}
+
+/** Refused calls have no result beside which the advice could stand. */
+function withAdvice(outcome: Outcome, advice: string): Outcome {
+  const { error } = outcome;
+  if (error === undefined) return outcome;
+  const told = { ...error, message: `${error.message} ${advice}`, facts: { ...error.facts, advice } };
+  return { ...outcome, error: told, content: [...outcome.content, { kind: 'text', text: advice }] };
+}
