@@ -3,6 +3,7 @@ import type { RequirementGroup } from './requirement.ts';
 import { ROWS_A1 } from './rows-a1.ts';
 import { ROWS_A } from './rows-a.ts';
 import { ROWS_AFTER_A_LOOP } from './rows-after-a-loop.ts';
+import { ROWS_LOOPS } from './rows-loops.ts';
 import { ROWS_AGENTS } from './rows-agents.ts';
 import { ROWS_AUDIT_ROLES } from './rows-audit-roles.ts';
 import { ROWS_ADMINISTRATION } from './rows-administration.ts';
@@ -36,6 +37,7 @@ export const REQUIREMENTS: readonly RequirementGroup[] = [
   { title: 'The documented set-up', rows: ROWS_SETUP },
   { title: 'The front of the gateway', rows: ROWS_FRONT },
   { title: 'After a loop', rows: ROWS_AFTER_A_LOOP },
+  { title: 'Loops that hide', rows: ROWS_LOOPS },
   { title: 'Revoked means revoked', rows: ROWS_REVOKED },
   { title: 'Shares of one subject', rows: ROWS_SHARES },
   { title: 'Agents of one subject, and who decides', rows: ROWS_AGENTS },

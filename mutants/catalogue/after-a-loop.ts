@@ -10,6 +10,22 @@ const SESSIONS_TEST = 'src/gateway/agent-sessions.test.ts';
 /** Bugs against the rows of requirements/rows-after-a-loop.ts: what follows when loop detection ended a run. */
 export const AFTER_A_LOOP: readonly Mutant[] = [
   {
+    id: 'many-ended-runs-shorten-the-rest',
+    bug: 'A conversation gets a run before its rest is over, once 16 other runs of its session were ended.',
+    file: 'src/stores/embedded/transitions/session-row.ts',
+    find: 'index >= first || opensAt > now).slice',
+    replace: 'index >= first).slice',
+    caughtBy: [{ file: EMBEDDED, title: 'has its whole rest, however many others end after it' }],
+  },
+  {
+    id: 'many-ended-runs-shorten-the-rest-redis',
+    bug: 'A conversation gets a run before its rest is over, once 16 other runs of its session were ended.',
+    file: 'src/stores/redis/functions/shared/settled-attempts.lua',
+    find: "if number > #lines - 16 or tonumber(string.match(line, '%d+$')) > now then",
+    replace: 'if number > #lines - 16 then',
+    caughtBy: [{ file: REDIS, title: 'has its whole rest, however many others end after it' }],
+  },
+  {
     id: 'ended-runs-are-unknown-embedded',
     bug: 'The embedded store forgets that a loop ended the run: its calls are answered as those of a run that never was.',
     file: 'src/stores/embedded/transitions/session-row.ts',
@@ -46,16 +62,16 @@ export const AFTER_A_LOOP: readonly Mutant[] = [
     id: 'ended-runs-fill-the-session',
     bug: 'A session keeps every run that a loop ended.',
     file: 'src/stores/embedded/transitions/session-row.ts',
-    find: 'added].slice(-MAX_LOOP_ENDS)',
-    replace: 'added].slice(0)',
+    find: 'index >= first || opensAt > now',
+    replace: 'index >= first || opensAt > 0',
     caughtBy: [{ file: EMBEDDED, title: 'remembers a bounded number of ended runs' }],
   },
   {
     id: 'ended-runs-fill-the-session-redis',
     bug: 'A session keeps every run that a loop ended.',
     file: 'src/stores/redis/functions/shared/settled-attempts.lua',
-    find: 'math.max(1, #lines - 15)',
-    replace: '1',
+    find: '> now then kept',
+    replace: '> 0 then kept',
     caughtBy: [{ file: REDIS, title: 'remembers a bounded number of ended runs' }],
   },
   {

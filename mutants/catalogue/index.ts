@@ -7,6 +7,7 @@ import { CORE } from './core.ts';
 import { AUDIT_ROLES } from './audit-roles.ts';
 import { ADMINISTRATION } from './administration.ts';
 import { AFTER_A_LOOP } from './after-a-loop.ts';
+import { LOOPS } from './loops.ts';
 import { FRONT } from './front.ts';
 import { LEASE } from './lease.ts';
 import { LIBRARY } from './library.ts';
@@ -45,6 +46,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SETUP,
   ...FRONT,
   ...AFTER_A_LOOP,
+  ...LOOPS,
   ...REVOKED,
   ...SHARES,
   ...AGENTS,

@@ -32,6 +32,7 @@ describe('the requirements', () => {
       ...numbered('SET', 7),
       ...numbered('FR', 6),
       ...numbered('AL', 3),
+      ...numbered('LP', 4),
       ...numbered('RV', 4),
       ...numbered('SH', 4),
       ...numbered('AG', 4),

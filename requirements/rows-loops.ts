@@ -1,0 +1,71 @@
+import { onBothStores, test, type Requirement } from './requirement.ts';
+
+const TABLE = 'src/gate/loop/loop-table.test.ts';
+const DETECT = 'src/gate/loop/detect-loop.test.ts';
+const SIGNATURE = 'src/gate/loop/argument-signature.test.ts';
+const GATE = 'src/gate/wrap/gate-loops.test.ts';
+const PLANE = 'test/plane/gate-loops.test.ts';
+const AFTER = 'test/gateway/after-a-loop.test.ts';
+
+/** Loops that hide, and work that looks like one. */
+export const ROWS_LOOPS: readonly Requirement[] = [
+  {
+    id: 'LP1',
+    says: 'A loop is seen through volatile values in the arguments, with the same numbers, if the results are the same. Pages, cursors, batches and results that change stay free.',
+    tests: [
+      test(SIGNATURE, 'are the same for another'),
+      test(SIGNATURE, 'are those of the caller for'),
+      test(DETECT, 'of what differs in volatile values counts only with the same result'),
+      test(TABLE, 'is told, stopped within 40 calls, and stays stopped'),
+      test(TABLE, 'is never blocked'),
+      test(GATE, 'sees through a nonce in the arguments, whatever the length of the circle'),
+      test(GATE, 'leaves batches and pages alone'),
+      ...onBothStores('history travels with the eight attempts after one that ran the same without volatile values'),
+      test(PLANE, 'with a nonce in the arguments are stopped like any other, and batches are not'),
+      test(AFTER, 'a nonce in the arguments hides no loop'),
+    ],
+    mutants: ['nonces-hide-loops', 'batches-look-like-loops', 'batches-under-way-look-like-loops'],
+  },
+  {
+    id: 'LP2',
+    says: 'A session counts what brings nothing new over its runs: a new run name or MCP session evades nothing. Conversations that make the same call twice do not stop each other.',
+    tests: [
+      ...onBothStores('what brought nothing new is counted over the runs of a session'),
+      test(DETECT, 'leaves the first two calls of a run, other calls, new results, slow ones and old counts alone'),
+      test(GATE, 'a new run for every nine calls does not evade it'),
+      test(GATE, 'lets many conversations of one session make the same call twice'),
+      test(PLANE, 'over many short runs of a session are stopped'),
+      test(AFTER, 'a new run name for every nine calls does not evade the session'),
+    ],
+    mutants: [
+      'new-runs-evade-embedded',
+      'new-runs-evade-redis',
+      'new-runs-evade-the-gate',
+      'conversations-stop-each-other',
+    ],
+  },
+  {
+    id: 'LP3',
+    says: 'The very same call with results that differ is told after 50 calls, blocked after 200, and ends no run; declared polls are exempt. Other contents for the same target are told, and never blocked.',
+    tests: [
+      test(TABLE, 'is told after 50 calls, blocked after 200, and the run is not ended'),
+      test(TABLE, 'the same target written with new contents is told'),
+      test(DETECT, 'of blocked calls whose results differed goes on, and does not end the run'),
+      test(GATE, 'tells after 50 identical calls whose results differ, blocks after 200, and ends no run'),
+      test(GATE, 'tells when the same target is written again and again with other contents'),
+      ...onBothStores('history has the target and the tally of an attempt, beside all others'),
+    ],
+    mutants: ['changing-results-end-the-run', 'tallies-are-lost-redis'],
+  },
+  {
+    id: 'LP4',
+    says: 'Calls of tools that do not exist are told, blocked and end the run, through the client, HTTP and MCP. Only a proven caller ends a run.',
+    tests: [
+      test(PLANE, 'of a name that no published tool has are stopped by the client library'),
+      test(AFTER, 'over HTTP a tool that does not exist is told after 5 calls, blocked after 10'),
+      test(AFTER, 'tells of a tool that does not exist, blocks it, and ends the run'),
+      ...onBothStores('a run that is ended for a loop by its caller is remembered as one'),
+    ],
+    mutants: ['unknown-tools-go-on', 'anybody-ends-a-run'],
+  },
+];
