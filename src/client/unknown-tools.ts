@@ -45,8 +45,9 @@ export function createUnknownTools({ store, identityOf, prove }: Needs): Unknown
     const [{ agent }, { policy }] = await Promise.all([identityOf(session.id), store.readPolicy()]);
     const settings = settingsFor(policy?.loops, agent);
     const unknown = trouble('TOOL_UNKNOWN', { tool, near: [] });
-    const { attempt, history, state, inEndedRun, end } = memoryOf(session).begin(tool, '');
-    if (inEndedRun) return blocked(RUN_ENDED);
+    const open = memoryOf(session).begin(tool, '');
+    const { attempt, history, state } = open;
+    if (open.inEndedRun) return blocked(RUN_ENDED);
     const verdict = detectLoop({
       history,
       run: state,
@@ -56,7 +57,7 @@ export function createUnknownTools({ store, identityOf, prove }: Needs): Unknown
     });
     const outcome = verdict.kind === 'block' ? blocked(verdict) : unknown;
     const endsRun = verdict.kind === 'block' && verdict.scope === 'run' ? { restMs: settings.restMs } : undefined;
-    end({ ...endOfAttempt(outcome), cost: 0, ...(endsRun === undefined ? {} : { endsRun }) });
+    open.end({ ...endOfAttempt(outcome), cost: 0, ...(endsRun === undefined ? {} : { endsRun }) });
     if (endsRun !== undefined) {
       await prove(session);
       await store.endRun({ session: session.id, run: session.run, endedByLoop: endsRun });
