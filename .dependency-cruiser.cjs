@@ -51,7 +51,16 @@ const MAY_IMPORT = {
     'stages',
     'data-path.ts',
   ],
-  client: ['domain', 'ports', 'wire', 'gate/approvals', 'gate/loop', 'gate/wrap/run-memory.ts', 'stages/call', 'stages/reply'],
+  client: [
+    'domain',
+    'ports',
+    'wire',
+    'gate/approvals',
+    'gate/loop',
+    'gate/wrap/run-memory.ts',
+    'stages/call',
+    'stages/reply',
+  ],
   mcp: [
     'domain',
     'ports',
