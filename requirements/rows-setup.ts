@@ -86,4 +86,15 @@ export const ROWS_SETUP: readonly Requirement[] = [
     ],
     mutants: ['older-builds-lose-owed-calls', 'older-builds-open-no-runs'],
   },
+  {
+    id: 'SET8',
+    says: 'Doctor is red when the store is missing where no process may make one, and when a role has overwritten a number of a lane: it names lane, key and field and still shows all other rows. `store adopt` writes the numbers of the lanes again.',
+    tests: [
+      test('test/cli/store-adopt.test.ts', 'after FLUSHALL a worker names the command'),
+      test('test/cli/store-adopt.test.ts', 'numbers that a role overwrote are named by doctor'),
+      test('src/compose/inspect-capacity.test.ts', 'names lane, key and field'),
+      test('src/compose/inspect-capacity.test.ts', 'is a row of its own'),
+    ],
+    mutants: ['overwritten-numbers-go-unnoticed', 'unreadable-part-ends-doctor'],
+  },
 ];

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { planeError } from '../domain/errors.ts';
+import { planeError, type PlaneError } from '../domain/errors.ts';
 import { sha256 } from '../wire/digest.ts';
 
 export interface SigningKey {
@@ -34,6 +34,7 @@ const ID_LENGTH = 16;
 /** The key that signs from now on; made when there is none yet. */
 export function openSigningKey(folder: string): { key: SigningKey; isNew: boolean } {
   const file = join(folder, PRIVATE_FILE);
+  refuseForeignFolder(folder);
   if (!existsSync(file)) return { key: makeSigningKey(folder), isNew: true };
   const privateKey = readPrivateKey(file);
   const key = { id: keyId(createPublicKey(privateKey)), privateKey };
@@ -88,6 +89,21 @@ function writePublic(folder: string, id: string, publicKey: KeyObject): void {
   if (!existsSync(file)) writeFileSync(file, publicKey.export({ format: 'pem', type: 'spki' }), { mode: 0o644 });
 }
 
+/** A folder that this user cannot look into seems empty, and a new key would be made for it. */
+function refuseForeignFolder(folder: string): void {
+  const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
+  if (owner === undefined || owner === process.getuid?.()) return;
+  try {
+    readdirSync(folder);
+  } catch {
+    throw foreign(folder, owner);
+  }
+}
+
+function foreign(file: string, owner: number): PlaneError {
+  return planeError('AUDIT_KEYS_FOREIGN', { file, owner, user: process.getuid?.() ?? -1 });
+}
+
 /** Ours, a regular file, and closed to everybody else: whoever reads it can sign whatever they like. */
 function readPrivateKey(file: string): KeyObject {
   const refuse = (problem: string): never => {
@@ -98,7 +114,7 @@ function readPrivateKey(file: string): KeyObject {
     const facts = fstatSync(opened);
     const own = process.getuid?.();
     if (!facts.isFile()) refuse('it is not a regular file');
-    if (own !== undefined && facts.uid !== own) refuse('it belongs to another user');
+    if (own !== undefined && facts.uid !== own) throw foreign(file, facts.uid);
     if (process.platform !== 'win32' && (facts.mode & 0o077) !== 0) refuse('other users can read it');
   } finally {
     closeSync(opened);

@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { inspectLaneUse, inspectServerRoom } from './inspect-capacity.ts';
+import { planeError } from '../domain/errors.ts';
+import { inspectLaneUse, inspectPart, inspectServerRoom } from './inspect-capacity.ts';
 import { inspectServed } from './inspect-served.ts';
 
 const LIMITS = { liveBytes: 100, retainedBytes: 1000 };
-const use = (more: object = {}) => ({ lane: 0, liveBytes: 0, retainedBytes: 0, overdueMs: 0, ...more });
+const use = (more: object = {}) => ({
+  lane: 0,
+  liveBytes: 0,
+  retainedBytes: 0,
+  overdueMs: 0,
+  pendingApprovals: 0,
+  damaged: [],
+  ...more,
+});
 const one = (more: object) => ({
   fullestSubject: { liveBytes: 0, parkedBytes: 0, retainedBytes: 0, pendingApprovals: 0, ...more },
 });
@@ -25,6 +34,37 @@ describe('what doctor says about a lane', () => {
     [[use({ overdueMs: 600_000 })], { 'live bytes': 'ok', 'retained bytes': 'ok', reclaim: 'bad' }],
   ])('%j', (uses, expected) => {
     expect(states(inspectLaneUse(uses, LIMITS))).toEqual(expected);
+  });
+});
+
+describe('what doctor says about numbers that were overwritten', () => {
+  const field = (name: string) => ({ key: '{sallyport:0}:meta', field: name, problem: 'is "abc"' });
+  it('names lane, key and field, and the command that writes it again', () => {
+    const [check] = inspectLaneUse([use(), use({ lane: 1, damaged: [field('policyVersion')] })], LIMITS);
+    expect(check).toMatchObject({
+      name: 'lane',
+      state: 'bad',
+      found: 'lane 1: policyVersion of {sallyport:0}:meta is "abc"',
+      fix: expect.stringContaining('sallyport store adopt') as string,
+    });
+  });
+  it('names a few of many', () => {
+    const damaged = Array.from({ length: 1000 }, (_, at) => field(`f${at}`));
+    const found = inspectLaneUse([use({ damaged })], LIMITS).filter(({ name }) => name === 'lane');
+    expect(found.map((check) => check.found).at(-1)).toBe('995 more numbers like these');
+    expect(found).toHaveLength(6);
+  });
+});
+
+describe('a part that doctor cannot read', () => {
+  it.each([
+    [planeError('STORE_FORBIDDEN', { problem: 'NOPERM' }), 'warn', 'unknown: this user may not look at it'],
+    [planeError('INTERNAL', { problem: 'x' }), 'bad', 'what the store holds cannot be read: '],
+    [new TypeError('x is not iterable'), 'bad', 'what the store holds cannot be read: x is not iterable'],
+    [planeError('STORE_FAILED', { problem: 'WRONGTYPE' }), 'bad', 'The store answered with an error: WRONGTYPE.'],
+  ])('is a row of its own: %s', async (error, state, found) => {
+    const checks = await inspectPart('workers', () => Promise.reject(error));
+    expect(checks).toMatchObject([{ name: 'workers', state, found: expect.stringContaining(found) as string }]);
   });
 });
 

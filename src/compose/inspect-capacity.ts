@@ -27,6 +27,7 @@ export function inspectLaneUse(uses: readonly LaneUse[], limits: ShareSettings):
   };
   const overdueMs = Math.max(0, ...uses.map((use) => use.overdueMs));
   return [
+    ...inspectDamage(uses),
     check('live bytes', 'liveBytes', 'unsettled calls', 'Add workers, or raise admission.liveBytes'),
     check(
       'retained bytes',
@@ -44,6 +45,20 @@ export function inspectLaneUse(uses: readonly LaneUse[], limits: ShareSettings):
           fix: "Start a worker; if one runs, look in its log for 'the supervisor cannot reach the store'",
         },
   ];
+}
+
+/** So many are named; a role can write thousands. */
+const MAX_NAMED = 5;
+
+/** Numbers of a lane that were overwritten with a role's password. Calls of such a lane stay pending or fail. */
+function inspectDamage(uses: readonly LaneUse[]): Check[] {
+  const fix =
+    'sallyport store adopt writes it again, and stops the processes that use the store. Then find out whose Redis password was used: docs/security.md';
+  const named = uses.flatMap(({ lane, damaged }) =>
+    damaged.map(({ key, field, problem }) => `lane ${lane}: ${field} of ${key} ${problem}`),
+  );
+  const rest = named.length > MAX_NAMED ? [`${named.length - MAX_NAMED} more numbers like these`] : [];
+  return [...named.slice(0, MAX_NAMED), ...rest].map((found) => ({ name: 'lane', state: 'bad', found, fix }));
 }
 
 const SHARE_NAMES: Readonly<Record<SubjectShare, string>> = {
@@ -131,10 +146,25 @@ function inspectMemory(used: number, limit: number): Check {
   return used >= limit * NEARLY ? { name, state: 'warn', found, fix } : { name, state: 'ok', found };
 }
 
-/** A user that only watches may not see everything. */
-export function notAllowed(name: string): (error: unknown) => Check {
-  return (error) => {
-    if (!(error instanceof PlaneError) || error.code !== 'STORE_FORBIDDEN') throw error;
-    return { name, state: 'warn', found: 'unknown: this user may not look at it' };
-  };
+/**
+ * One part of what doctor looks at. A part that cannot be read is a row of its own, and the other parts are still shown: a role can
+ * overwrite what its keys hold. A user that only watches may not see everything, which is a warning.
+ */
+export async function inspectPart(name: string, inspect: () => Promise<Check[]>): Promise<Check[]> {
+  try {
+    return await inspect();
+  } catch (error) {
+    if (!(error instanceof PlaneError)) return [{ name, state: 'bad', found: unreadable(error), fix: UNREADABLE_FIX }];
+    if (error.code === 'STORE_FORBIDDEN')
+      return [{ name, state: 'warn', found: 'unknown: this user may not look at it' }];
+    if (error.code === 'INTERNAL') return [{ name, state: 'bad', found: unreadable(error), fix: UNREADABLE_FIX }];
+    return [{ name, state: 'bad', found: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) }];
+  }
+}
+
+const UNREADABLE_FIX =
+  'Find out who wrote there: a role can overwrite its keys, see docs/security.md. Bring a backup back, or report it with the output of --debug';
+
+function unreadable(error: unknown): string {
+  return `what the store holds cannot be read: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -8,7 +8,7 @@ import { refuseLostStore } from '../stores/embedded/store-traces.ts';
 import { auditOptionsOf } from './audit-options.ts';
 import { inspectApprovals } from './inspect-approvals.ts';
 import { inspectAudit } from './inspect-audit.ts';
-import { inspectDisk, inspectLaneUse, notAllowed } from './inspect-capacity.ts';
+import { inspectDisk, inspectLaneUse, inspectPart } from './inspect-capacity.ts';
 import { inspectHooks } from './inspect-hooks.ts';
 import { inspectRedis } from './inspect-redis.ts';
 import { inspectServed } from './inspect-served.ts';
@@ -21,8 +21,8 @@ import { openStore, type StoreOptions } from './open-store.ts';
 /** Everything an operator should look at, in the order to look at it. Makes no new store. */
 export async function inspectPlane(config: Config, options: StoreOptions | undefined): Promise<Check[]> {
   if (options?.store === 'redis') {
-    const { checks, usable } = await inspectRedis(options.redis);
-    return usable ? [...checks, ...(await inspectStore(options, config))] : checks;
+    const { checks, usable, mayReadQuestions } = await inspectRedis(options.redis);
+    return usable ? [...checks, ...(await inspectStore(options, config, mayReadQuestions))] : checks;
   }
   const file = storeFile(config.folder);
   const lost = findLost(config.folder);
@@ -31,7 +31,7 @@ export async function inspectPlane(config: Config, options: StoreOptions | undef
     return [{ name: 'store', state: 'bad', found: `${file} does not exist`, fix: 'sallyport dev' }];
   }
   const owner = readPlaneAddress(config.folder);
-  const checks = await inspectStore(options, config);
+  const checks = await inspectStore(options, config, true);
   return [
     { name: 'durability', state: 'ok', found: 'embedded: kill -9 of any process and power loss lose nothing' },
     {
@@ -59,7 +59,8 @@ function describeTrouble(error: unknown): Check {
   return { name: 'store', state: 'bad', found: error.message, ...fix };
 }
 
-async function inspectStore(options: StoreOptions, config: Config): Promise<Check[]> {
+/** `mayReadQuestions`: this user may read what people are asked, and not only how often. */
+async function inspectStore(options: StoreOptions, config: Config, mayReadQuestions: boolean): Promise<Check[]> {
   let store: Store;
   try {
     store = await openStore(options);
@@ -67,31 +68,39 @@ async function inspectStore(options: StoreOptions, config: Config): Promise<Chec
     return [describeTrouble(error)];
   }
   try {
-    await store.checkIncarnation();
-    const { version, policy } = await store.readPolicy();
     return [
-      {
-        name: 'store',
-        state: 'ok',
-        found: `reachable, ${store.lanes} ${store.lanes === 1 ? 'lane' : 'lanes'}, not replaced`,
-      },
-      version === 0
-        ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
-        : { name: 'policy', state: 'ok', found: `version ${version}` },
-      ...(await inspectPolicyRules(store, policy)),
-      ...(await inspectFleet(store)),
-      ...(await store.laneUse().then(
-        (uses) => inspectLaneUse(uses, config.admission),
-        (error: unknown) => [notAllowed('retained bytes')(error)],
+      ...(await inspectPart('store', () => inspectIncarnation(store))),
+      ...(await inspectPart('policy', () => inspectPolicy(store))),
+      ...(await inspectPart('workers', () => inspectFleet(store))),
+      ...(await inspectPart('retained bytes', async () => inspectLaneUse(await store.laneUse(), config.admission))),
+      ...(await inspectPart('approvals', () =>
+        inspectApprovals(store, {
+          isWebhookSet: config.approvals.webhook.url !== undefined,
+          mayRead: mayReadQuestions,
+        }),
       )),
-      await inspectApprovals(store, policy, config.approvals.webhook.url !== undefined).catch(notAllowed('approvals')),
-      ...(await inspectAudit(store, config.audit.sink !== undefined, auditOptionsOf(config).keys).catch(
-        (error: unknown) => [notAllowed('audit')(error)],
+      ...(await inspectPart('audit', () =>
+        inspectAudit(store, config.audit.sink !== undefined, auditOptionsOf(config).keys),
       )),
     ];
   } finally {
     await store.close();
   }
+}
+
+async function inspectIncarnation(store: Store): Promise<Check[]> {
+  await store.checkIncarnation();
+  const lanes = `${store.lanes} ${store.lanes === 1 ? 'lane' : 'lanes'}`;
+  return [{ name: 'store', state: 'ok', found: `reachable, ${lanes}, not replaced` }];
+}
+
+async function inspectPolicy(store: Store): Promise<Check[]> {
+  const { version, policy } = await store.readPolicy();
+  const check: Check =
+    version === 0
+      ? { name: 'policy', state: 'warn', found: 'none: every tool is closed', fix: 'sallyport policy set FILE' }
+      : { name: 'policy', state: 'ok', found: `version ${version}` };
+  return [check, ...(await inspectPart('rules', () => inspectPolicyRules(store, policy)))];
 }
 
 async function inspectPolicyRules(store: Store, policy: Policy): Promise<Check[]> {

@@ -1,6 +1,7 @@
-import { PlaneError } from '../domain/errors.ts';
+import { PlaneError, planeError } from '../domain/errors.ts';
 import { asList, asText } from '../stores/redis/answers.ts';
 import { openConnection, sendCommand, toPlaneError, userOf, type Connection } from '../stores/redis/connection.ts';
+import { laneKeys } from '../stores/redis/keys.ts';
 import { reachServer } from '../stores/redis/reach-server.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
 import { isOpenToAnyone } from '../stores/redis/default-user.ts';
@@ -12,8 +13,16 @@ import { isFounded, storeName } from './redis-store-exists.ts';
 
 const COMMAND_TIMEOUT_MS = 5000;
 
-/** Looks at the server itself, also at one that a worker would refuse. `usable`: a store is there and can be opened. */
-export async function inspectRedis(options: RedisStoreOptions): Promise<{ checks: Check[]; usable: boolean }> {
+export interface InspectedServer {
+  readonly checks: Check[];
+  /** A store is there and can be opened. */
+  readonly usable: boolean;
+  /** This user may read what people are asked. */
+  readonly mayReadQuestions: boolean;
+}
+
+/** Looks at the server itself, also at one that a worker would refuse. */
+export async function inspectRedis(options: RedisStoreOptions): Promise<InspectedServer> {
   const connection = openConnection({ commandTimeoutMs: COMMAND_TIMEOUT_MS, ...options }, 'commands');
   try {
     await reachServer(connection, options, options.patienceMs ?? COMMAND_TIMEOUT_MS);
@@ -21,16 +30,13 @@ export async function inspectRedis(options: RedisStoreOptions): Promise<{ checks
   } catch (error) {
     const { message, fix } = error instanceof PlaneError ? error : toPlaneError(error);
     const check: Check = { name: 'server', state: 'bad', found: message, ...(fix === undefined ? {} : { fix }) };
-    return { checks: [check], usable: false };
+    return { checks: [check], usable: false, mayReadQuestions: false };
   } finally {
     connection.disconnect();
   }
 }
 
-async function inspect(
-  connection: Connection,
-  options: RedisStoreOptions,
-): Promise<{ checks: Check[]; usable: boolean }> {
+async function inspect(connection: Connection, options: RedisStoreOptions): Promise<InspectedServer> {
   const { findings, facts } = await inspectServer(connection, storeName(options));
   const cli = commandLine(options);
   const settings = ['version', 'maxmemory-policy', 'appendonly', 'default-user'];
@@ -52,10 +58,22 @@ async function inspect(
     ...inspectServerRoom(asText(await sendCommand(connection, 'INFO', ['everything']))),
   ];
   const founded = await isFounded(connection, options);
-  if (!founded) {
-    checks.push({ name: 'store', state: 'warn', found: `nothing is stored under the name ${storeName(options)} yet` });
-  }
-  return { checks, usable: founded && findings.every(({ fatal }) => !fatal) };
+  if (!founded) checks.push(describeMissing(options));
+  const question = laneKeys(storeName(options), 0).approval('any');
+  return {
+    checks,
+    usable: founded && findings.every(({ fatal }) => !fatal),
+    mayReadQuestions: await mayRun(connection, ['HGET', question, 'question']),
+  };
+}
+
+/** Where no process may make a store, one that is missing was lost, or was never made: every process is refused until then. */
+function describeMissing(options: RedisStoreOptions): Check {
+  const name = 'store';
+  if (options.create !== false)
+    return { name, state: 'warn', found: `nothing is stored under the name ${storeName(options)} yet` };
+  const { message: found, fix } = planeError('STORE_MISSING', { name: storeName(options) });
+  return { name, state: 'bad', found, ...(fix === undefined ? {} : { fix }) };
 }
 
 /** A server that lets anyone in is a problem where users are in use: the roles protect nothing then. */
@@ -107,19 +125,24 @@ async function inspectDurability(connection: Connection, cli: string): Promise<C
   return checks;
 }
 
-/** Empty when the server does not tell. Asked only where it is allowed: INFO has no such field, and a refusal would stand in the server's ACL LOG. */
+/** Empty when the server does not tell. INFO has no such field. */
 async function readAppendFsync(connection: Connection): Promise<string> {
-  const question = ['GET', 'appendfsync'];
-  try {
-    const mayAsk = await sendCommand(connection, 'ACL', ['DRYRUN', userOf(connection), 'CONFIG', ...question]);
-    if (mayAsk !== 'OK') return '';
-  } catch {
-    // A server without ACL DRYRUN is asked directly.
-  }
-  return sendCommand(connection, 'CONFIG', question).then(
+  const question = ['CONFIG', 'GET', 'appendfsync'] as const;
+  if (!(await mayRun(connection, question))) return '';
+  return sendCommand(connection, question[0], question.slice(1)).then(
     (answer) => asText(asList(answer)[1] ?? ''),
     () => '',
   );
+}
+
+/** Asked before a command that a role may lack: a refusal would stand in the server's ACL LOG. */
+async function mayRun(connection: Connection, command: readonly string[]): Promise<boolean> {
+  try {
+    return (await sendCommand(connection, 'ACL', ['DRYRUN', userOf(connection), ...command])) === 'OK';
+  } catch {
+    // A server without ACL DRYRUN is asked directly.
+    return true;
+  }
 }
 
 /** redis-cli with the address and without the password. */

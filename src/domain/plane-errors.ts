@@ -123,7 +123,7 @@ export const PLANE_ERRORS = {
     stage: 'operate',
     retry: 'after-the-fix',
     say: () => 'This store keeps audit records only until a sink has them, and none is configured.',
-    fix: 'Set audit.sink, and run: sallyport gateway',
+    fix: 'A command takes the sink from the configuration of the gateway: --config FILE. A gateway needs audit.sink in it.',
   }),
   AUDIT_SINK_UNAVAILABLE: entry({
     stage: 'operate',
@@ -143,6 +143,13 @@ export const PLANE_ERRORS = {
     say: (d: { file: string; problem: string }) =>
       `The file ${d.file} of the audit's keys cannot be used: ${d.problem}.`,
     fix: 'Make it readable by its owner only: chmod 600 FILE. A new one: sallyport audit rotate-key',
+  }),
+  AUDIT_KEYS_FOREIGN: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { file: string; owner: number; user: number }) =>
+      `${d.file}, which has the audit's keys, belongs to the user ${d.owner}, and this process runs as the user ${d.user}.`,
+    fix: 'Run the command as that user. docs/audit.md has the command for the unit of the gateway.',
   }),
   AUDIT_TRUSTED_KEYS_MISSING: entry({
     stage: 'operate',

@@ -18,8 +18,8 @@ export const STORE_PLANE_ERRORS = {
     stage: 'operate',
     retry: 'after-the-fix',
     say: (d: { expected: string; found: string }) =>
-      `The store is not the one this process started with (incarnation ${d.expected}, now ${d.found}). It was flushed or replaced by older data.`,
-    fix: 'Stop all workers and find out what happened to the data. Then bring a backup back with sallyport store restore, or go on with what is there: sallyport store adopt',
+      `The store is not the one this process started with (incarnation ${d.expected}, now ${d.found}). It was adopted since, or flushed, or replaced by older data.`,
+    fix: 'If an operator has adopted the store since, start this process again. Otherwise stop all workers and find out what happened to the data, then bring a backup back with sallyport store restore, or go on with what is there: sallyport store adopt',
   }),
   STORE_UNADOPTED: entry({
     stage: 'operate',
@@ -27,12 +27,19 @@ export const STORE_PLANE_ERRORS = {
     say: (d: { why: string }) => `The store may not be used before an operator has looked at it: ${d.why}.`,
     fix: 'See what was lost, and go on with what is there: sallyport store adopt',
   }),
+  STORE_OVERWRITTEN: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { key: string; field: string; found: string; needed: string }) =>
+      `The field ${d.field} of ${d.key} is ${d.found}, where Sallyport writes ${d.needed}. It was overwritten by hand.`,
+    fix: 'As the administrator of Redis write the field again with HSET, or bring a backup back: sallyport store restore. Then find out whose Redis password was used.',
+  }),
   STORE_MISSING: entry({
     stage: 'operate',
     retry: 'after-the-fix',
     say: (d: { name: string }) =>
       `Nothing is stored under the name ${d.name}, and redis.create is false: a server that lost its data must not be taken for a new one.`,
-    fix: 'Make the store, once: sallyport store adopt. If there was one, bring it back: sallyport store restore',
+    fix: 'If there was a store, bring a backup back: sallyport store restore. Otherwise make the store, once: sallyport store adopt',
   }),
   STORE_LOST: entry({
     stage: 'operate',

@@ -368,8 +368,20 @@ export interface LaneUse {
   readonly retainedBytes: number;
   /** How long ago the oldest outcome that is still there reached the end of its retention; 0 when there is none. */
   readonly overdueMs: number;
+  /** Questions that wait for a person. */
+  readonly pendingApprovals: number;
+  /** Numbers of the lane that were overwritten. They count as 0 above. */
+  readonly damaged: readonly DamagedNumber[];
   /** The most that a single subject uses of each share. Not always the same subject. Absent: this process may not look at it. */
   readonly fullestSubject?: SubjectLimits;
+}
+
+/** A number that no release writes there: it was overwritten with the password of a role. */
+export interface DamagedNumber {
+  readonly key: string;
+  readonly field: string;
+  /** What stands there, to follow the name of the field. */
+  readonly problem: string;
 }
 
 export interface QueueState {

@@ -41,6 +41,10 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
   it('after FLUSHALL a worker names the command; nobody makes a new store by starting; adopt does', async () => {
     await redis.cli('FLUSHALL');
     expect(await untilStopped()).toContain('sallyport store adopt');
+    const doctor = await plane.cli('doctor');
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(/bad +store +Nothing is stored under the name sallyport,/);
+    expect(doctor.stdout).toMatch(/fix: .*sallyport store restore.*sallyport store adopt/);
     expect(await tryToStart()).toContain('Nothing is stored under the name sallyport');
     expect((await plane.cli('policy', 'set', 'open.json')).stderr).toContain(
       'Nothing is stored under the name sallyport',
@@ -87,6 +91,56 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
     expect(await plane.call('basic.echo', { text: 'x' })).toMatchObject({ code: 0 });
   });
 
+  it('numbers that a role overwrote are named by doctor, and adopting writes those of the lanes again', async () => {
+    const { stdout: waiting } = await plane.call('basic.echo', { text: 'x' }, '--detach');
+    await plane.cli('calls', 'wait', waiting.trim());
+    await worker!.stop(10_000);
+    await plane.call('basic.echo', { text: 'y' }, '--detach', '--deadline', '1h');
+    const meta = '{sallyport:0}:meta';
+    const liveBytes = await redis.cli('HGET', meta, 'liveBytes');
+    const fields = ['epoch', 'cancelSequence', 'liveBytes', 'retainedBytes', 'parkedBytes'];
+    for (const field of fields) await redis.cli('HSET', meta, field, field === 'parkedBytes' ? '-5' : 'abc');
+    await redis.cli('HSET', meta, 'policyVersion', '100000');
+    await redis.cli('HSET', '{sallyport:0}:retained', 'abc', '5');
+    const red = await plane.cli('doctor');
+    expect(red.code).toBe(1);
+    expect(red.stdout).toMatch(
+      /bad +lane +lane 0: policyVersion of \{sallyport:0\}:meta is 100000, and the policy has/,
+    );
+    expect(red.stdout).toMatch(/fix: sallyport store adopt writes it again/);
+    for (const field of fields.slice(0, 4))
+      expect(red.stdout).toContain(`lane 0: ${field} of {sallyport:0}:meta is "abc"`);
+    expect(red.stdout).toContain('2 more numbers like these');
+    expect(red.stdout).toMatch(/ok +reclaim/);
+    expect(red.stdout).toMatch(/audit/);
+    expect(red.stdout).not.toContain('NaN');
+    expect(await plane.cli('store', 'adopt', '--yes')).toMatchObject({ code: 0 });
+    expect(await redis.cli('HGET', meta, 'liveBytes')).toBe(liveBytes);
+    expect(Number(liveBytes)).toBeGreaterThan(0);
+    worker = await plane.start('worker', [], QUICK);
+    expect(await plane.call('basic.echo', { text: 'x' })).toMatchObject({ code: 0 });
+    expect((await plane.cli('doctor')).stdout).not.toMatch(/bad +lane/);
+
+    await worker!.stop(10_000);
+    await redis.cli('HSET', '{sallyport}:policy', 'version', 'abc');
+    const policy = await plane.cli('doctor');
+    expect(policy.code).toBe(1);
+    expect(policy.stdout).toMatch(/bad +policy +what the store holds cannot be read/);
+    expect(policy.stdout).toMatch(/ok +reclaim/);
+    expect((await plane.cli('store', 'adopt', '--yes')).stderr).toContain(
+      'The field version of {sallyport}:policy is "abc"',
+    );
+    await redis.cli('HSET', '{sallyport}:incarnation', 'lanes', 'abc');
+    const said = 'The field lanes of {sallyport}:incarnation is "abc", where Sallyport writes the number of lanes';
+    const lanes = await plane.cli('doctor');
+    expect(lanes.code).toBe(1);
+    expect(lanes.stdout).toContain(said);
+    const adopted = await plane.cli('store', 'adopt', '--yes');
+    expect(adopted).toMatchObject({ code: 69 });
+    expect(adopted.stderr).toContain(said);
+    expect(adopted.stderr).toContain('HSET');
+  });
+
   it('a lane that is gone is not made anew by whoever starts next', async () => {
     await worker!.stop(10_000);
     await redis.cli('DEL', '{sallyport:0}:meta');
@@ -100,7 +154,7 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
   it('adopting a store that is whole stops the processes that use it, and says so before', async () => {
     const adopted = await plane.cli('store', 'adopt', '--yes');
     expect(adopted.stdout).toContain('stops every process that uses the store now');
-    expect(await untilStopped()).toContain('sallyport store adopt');
+    expect(await untilStopped()).toContain('If an operator has adopted the store since, start this process again.');
     worker = await plane.start('worker', [], QUICK);
     expect(await plane.call('basic.echo', { text: 'x' })).toMatchObject({ code: 0 });
   });

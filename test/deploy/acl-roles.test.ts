@@ -156,10 +156,20 @@ describe.sequential('with a user of its role', () => {
   });
 
   it('monitoring sees states and counts, and nothing that was said', async () => {
-    const monitor = as('monitor');
-    expect(await monitor.cli('doctor')).toMatchObject({ code: 0 });
+    const [monitor, operator] = [as('monitor'), as('operator')];
+    const file = operator.file('never.txt');
+    const asked = await operator.call('basic.writeAgain', { file, line: 'x' }, '--detach', '--deadline', '1h');
+    await eventually(async () => (await operator.cli('approvals', 'list', '--json')).stdout.includes('pending'), {
+      timeoutMs: 20_000,
+      what: 'a question',
+    });
+    await server.refusals();
+    const doctor = await monitor.cli('doctor');
+    expect(doctor).toMatchObject({ code: 0 });
+    expect(doctor.stdout).toMatch(/ok +approvals +1 pending; this user may not see which/);
     expect(await monitor.cli('workers')).toMatchObject({ code: 0 });
     expect(await server.refusals()).toStrictEqual([]);
+    expect(await operator.cli('calls', 'cancel', asked.stdout.trim())).toMatchObject({ code: 0 });
     expect((await monitor.cli('calls', 'list')).code).toBe(77);
     expect((await monitor.cli('sessions', 'open', '--subject', 'x')).code).toBe(77);
     expect((await monitor.cli('policy', 'set', as('operator').file('x'))).code).not.toBe(0);

@@ -29,7 +29,7 @@ describe('the requirements', () => {
       ...numbered('O', 7),
       ...numbered('J', 5),
       ...numbered('ADM', 4),
-      ...numbered('SET', 7),
+      ...numbered('SET', 8),
       ...numbered('FR', 6),
       ...numbered('AL', 3),
       ...numbered('LP', 4),

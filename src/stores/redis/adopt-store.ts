@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import type { Store } from '../../ports/store.ts';
-import { asNumber } from './answers.ts';
+import { asNumber, asStoredNumber } from './answers.ts';
 import { countRecords } from './audit-store.ts';
 import { sendCommand, type Connection } from './connection.ts';
 import {
@@ -17,6 +17,7 @@ import {
 } from './incarnation-record.ts';
 import type { StoreFunction } from './function-library.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
+import { repairLaneNumbers } from './lane-numbers.ts';
 import { moveOldAudit } from './move-old-audit.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
 import { createStore, type RedisStoreOptions } from './redis-store.ts';
@@ -118,13 +119,21 @@ async function closeStore(
 
 /** The epoch moves too: what was read under another incarnation is looked at again. */
 async function adoptLane(commands: Connection, name: string, lane: number, incarnation: string): Promise<void> {
-  const { meta } = laneKeys(name, lane);
+  const keys = laneKeys(name, lane);
+  const { meta } = keys;
   if ((await readLane(commands, name, lane)) === undefined) return;
-  const version = await sendCommand(commands, 'HGET', [deploymentKeys(name).policy, 'version']);
+  const { policy } = deploymentKeys(name);
+  const policyVersion = await readPolicyVersion(commands, policy);
+  // A number that is none would fail the next line, or the lane's first call.
+  await repairLaneNumbers(commands, keys, policy);
   await sendCommand(commands, 'HINCRBY', [meta, 'epoch', '1']);
   // A lane that knows of a policy which is lost would stop every worker.
-  const policyVersion = version === null ? '0' : String(asNumber(version));
   await sendCommand(commands, 'HSET', [meta, 'policyVersion', policyVersion, 'incarnation', incarnation]);
+}
+
+async function readPolicyVersion(commands: Connection, key: string): Promise<string> {
+  const version = await sendCommand(commands, 'HGET', [key, 'version']);
+  return version === null ? '0' : String(asStoredNumber(version, { key, field: 'version', needed: 'its version' }));
 }
 
 /** What waits in the lane is the beginning of the new incarnation's chain. */

@@ -26,6 +26,20 @@ export function asNumber(answer: unknown): number {
   return number;
 }
 
+const LONGEST_SHOWN = 40;
+
+/** A number that a role can overwrite with a raw command: what stands there is shown to an administrator. */
+export function asStoredNumber(
+  answer: unknown,
+  place: { readonly key: string; readonly field: string; readonly needed: string },
+  [least, most]: readonly [number, number] = [0, Number.MAX_SAFE_INTEGER],
+): number {
+  const text = asText(answer);
+  if (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  const found = JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
+  throw planeError('STORE_OVERWRITTEN', { ...place, found });
+}
+
 /** A word, or a list that starts with one. */
 export function wordOf(answer: unknown): string {
   return asText(Array.isArray(answer) ? answer[0] : answer);

@@ -93,7 +93,7 @@ async function auditState(context: RedisContext, lane: number): Promise<AuditSta
     sequence: Number(sequence),
     kept: false,
     drained: Number(drained),
-    drainedAt: Number(drainedAt),
+    drainedAt: timeOf(drainedAt!),
     now: Number(now),
     ...(drainer === '' ? {} : { drainer: drainer! }),
     ...(alarm === '' ? {} : { alarm: alarm! }),
@@ -101,10 +101,15 @@ async function auditState(context: RedisContext, lane: number): Promise<AuditSta
     waiting: Number(waiting),
     surplus: Number(surplus),
     foreign: Number(foreign),
-    foreignAt: Number(foreignAt),
+    foreignAt: timeOf(foreignAt!),
     // Nothing is admitted by the deployment's lane: pausing and revoking work however late its sink is.
     refuses: lane === DEPLOYMENT_LANE ? 'nothing' : (refuses as AuditState['refuses']),
   };
+}
+
+/** The drain's own times are kept as text; one that was overwritten counts as never. */
+function timeOf(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
 function readGap(text: string): SequenceRange {

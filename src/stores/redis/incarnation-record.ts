@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 import { planeError, type PlaneError } from '../../domain/errors.ts';
-import { asList, asNumber, asText } from './answers.ts';
+import { asList, asStoredNumber, asText } from './answers.ts';
 import { sendCommand, type Connection } from './connection.ts';
 import { callFunction, type StoreFunction } from './function-library.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
@@ -37,12 +37,18 @@ export async function readIncarnation(commands: Connection, name: string): Promi
   if (id === null || lanes === null || schema === null) return undefined;
   return {
     id: asText(id),
-    lanes: asNumber(lanes),
+    lanes: asStoredNumber(lanes, { key, field: 'lanes', needed: describeLanes(name) }, [1, MAX_LANES]),
     schema: asText(schema),
     founded: founded !== null,
     ...(condition === null ? {} : { condition: parseCondition(asText(condition)) }),
   };
 }
+
+/** The largest number that `redis.lanes` takes. */
+const MAX_LANES = 1024;
+
+const describeLanes = (name: string): string =>
+  `the number of lanes, one for each key {${name}:0}:meta, {${name}:1}:meta and so on`;
 
 export function parseCondition(text: string): Condition {
   try {

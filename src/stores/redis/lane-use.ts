@@ -2,6 +2,7 @@ import { PlaneError } from '../../domain/errors.ts';
 import type { SubjectLimits } from '../../domain/subject-share.ts';
 import type { LaneUse } from '../../ports/call-store.ts';
 import { asList, asNumber, asText } from './answers.ts';
+import { readLaneNumbers, type Send } from './lane-numbers.ts';
 import type { RedisContext } from './redis-context.ts';
 
 /** Outcomes are counted in `retained` by the time at which they may be forgotten. */
@@ -9,18 +10,18 @@ export async function laneUse(context: RedisContext): Promise<LaneUse[]> {
   const uses: LaneUse[] = [];
   const [seconds, microseconds] = asList(await context.command('TIME'));
   const now = asNumber(seconds) * 1000 + Math.floor(asNumber(microseconds) / 1000);
+  const send: Send = (command, ...args) => context.command(command, ...args);
   for (let lane = 0; lane < context.lanes; lane += 1) {
-    const { meta, retained, windows } = context.lane(lane);
-    const [live, kept] = asList(await context.command('HMGET', meta, 'liveBytes', 'retainedBytes'));
-    const buckets = asList(await context.command('HGETALL', retained));
-    const due = buckets.filter((_, index) => index % 2 === 0).map((time) => Number(asText(time)));
-    const overdueMs = Math.max(0, ...due.map((time) => now - time));
-    const fullest = await readFullest(context, windows);
+    const keys = context.lane(lane);
+    const { meta, forgetAt, damaged } = await readLaneNumbers(send, keys, context.deployment.policy);
+    const fullest = await readFullest(context, keys.windows);
     uses.push({
       lane,
-      liveBytes: numberOf(live),
-      retainedBytes: numberOf(kept),
-      overdueMs,
+      liveBytes: meta.liveBytes,
+      retainedBytes: meta.retainedBytes,
+      overdueMs: Math.max(0, ...forgetAt.map((time) => now - time)),
+      pendingApprovals: asNumber(await context.command('ZCARD', keys.approvals('pending'))),
+      damaged,
       ...(fullest === undefined ? {} : { fullestSubject: fullest }),
     });
   }
@@ -37,20 +38,19 @@ async function readFullest(context: RedisContext, windows: string): Promise<Subj
   }
 }
 
+/** A value that no function wrote counts as nothing, as it does in `functions/shared/shares.lua`. */
+const SHARE = /^(\d+) (\d+) (\d+) (\d+)$/;
+
 /** Fields and values of the hash of windows. A subject's field is `=` and its scope: see `functions/shared/shares.lua`. */
 function fullestOf(windows: readonly string[]): SubjectLimits {
   const most = { liveBytes: 0, parkedBytes: 0, retainedBytes: 0, pendingApprovals: 0 };
   for (let at = 0; at < windows.length; at += 2) {
     if (!/^=./.test(windows[at]!)) continue;
-    const [live = 0, kept = 0, parked = 0, pending = 0] = windows[at + 1]!.split(' ').map(Number);
+    const [live = 0, kept = 0, parked = 0, pending = 0] = (SHARE.exec(windows[at + 1]!) ?? []).slice(1).map(Number);
     most.liveBytes = Math.max(most.liveBytes, live);
     most.retainedBytes = Math.max(most.retainedBytes, kept);
     most.parkedBytes = Math.max(most.parkedBytes, parked);
     most.pendingApprovals = Math.max(most.pendingApprovals, pending);
   }
   return most;
-}
-
-function numberOf(field: unknown): number {
-  return field === null ? 0 : asNumber(field);
 }

@@ -7,6 +7,10 @@ export function laneUse({ database, lane, now }: Transaction): LaneUse[] {
     now,
   );
   const overdueMs = oldest === undefined ? 0 : now - oldest.keepUntil;
+  const { pendingApprovals } = database.get<{ pendingApprovals: number }>(
+    `SELECT count(*) AS pendingApprovals FROM approval WHERE state = 'pending'`,
+  )!;
   const { liveBytes, retainedBytes } = lane;
-  return [{ lane: 0, liveBytes, retainedBytes, overdueMs, fullestSubject: lane.subjects.fullest() }];
+  const fullestSubject = lane.subjects.fullest();
+  return [{ lane: 0, liveBytes, retainedBytes, overdueMs, pendingApprovals, damaged: [], fullestSubject }];
 }
