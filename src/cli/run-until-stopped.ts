@@ -3,6 +3,8 @@ import { describeFailure } from './describe-failure.ts';
 import type { Log } from '../ports/log.ts';
 
 interface Stoppable {
+  /** What it is called in the line that it ends with. */
+  readonly name: 'worker' | 'gateway' | 'plane';
   drain(): Promise<void>;
   /** Rejects when it cannot go on. */
   readonly failed: Promise<never>;
@@ -10,10 +12,10 @@ interface Stoppable {
 
 /** npm and npx pass on a Ctrl-C that the terminal has sent us already. */
 const SAME_PRESS_MS = 300;
-/** A worker that cannot go on gets a moment to leave in order. */
+/** A process that cannot go on gets a moment to leave in order. */
 const FAILED_DRAIN_MS = 3000;
 
-/** Runs until the first SIGINT or SIGTERM, then drains. A second one ends at once. Throws when the worker fails. */
+/** Runs until the first SIGINT or SIGTERM, then drains. A second one ends at once. Throws when it fails. */
 export async function runUntilStopped(
   running: Stoppable,
   log: Pick<Log, 'error'>,
@@ -43,7 +45,7 @@ export async function runUntilStopped(
     const { message, fix } = describeFailure(error);
     const patience = new Promise<void>((resolve) => setTimeout(resolve, FAILED_DRAIN_MS).unref());
     await Promise.race([running.drain().catch(() => undefined), patience]);
-    throw unavailable(`The worker cannot go on: ${message}`, fix, error);
+    throw unavailable(`The ${running.name} cannot go on: ${message}`, fix, error);
   }
   await running.drain();
 }

@@ -75,7 +75,7 @@ async function dev(context: CommandContext): Promise<void> {
     await running.drain();
   };
   // Listen first: a reader of the next lines may stop this process at once.
-  const stopped = runUntilStopped({ failed, drain }, log, () =>
+  const stopped = runUntilStopped({ name: 'plane', failed, drain }, log, () =>
     terminal.note('\nWaiting for calls under way; again to end at once.'),
   );
   announce(terminal, running, config, loginLink);

@@ -51,7 +51,9 @@ async function serve(context: CommandContext): Promise<void> {
     await gateway.drain();
   };
   // Before it says that it runs: whoever reads that may stop it at once.
-  const stopped = runUntilStopped({ failed: gateway.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
+  const stopped = runUntilStopped({ name: 'gateway', failed: gateway.failed, drain }, log, (signal) =>
+    log.info({ signal }, 'draining'),
+  );
   const { gatewayId, lanes, healthUrl, http } = gateway;
   if (terminal.json) terminal.printJson({ gatewayId, pid: process.pid, lanes, healthUrl, url: http?.url });
   else {

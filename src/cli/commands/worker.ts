@@ -52,7 +52,9 @@ async function work(context: CommandContext): Promise<void> {
     await worker.drain();
   };
   // Listen first: a reader of the next lines may stop this process at once.
-  const stopped = runUntilStopped({ failed: worker.failed, drain }, log, (signal) => log.info({ signal }, 'draining'));
+  const stopped = runUntilStopped({ name: 'worker', failed: worker.failed, drain }, log, (signal) =>
+    log.info({ signal }, 'draining'),
+  );
   const { workerId, healthUrl, loaded: served } = worker;
   const ids = served.modules.map(({ declaration }) => declaration.id);
   if (terminal.json)
