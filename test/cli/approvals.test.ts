@@ -211,6 +211,7 @@ describe('sallyport approvals', () => {
     writeFileSync(plane.file('edited.json'), '{"b":1,"a":2}');
     const edited = await decide(question, 'allow-once', '--digest', question.binding, '--arguments', '@edited.json');
     expect(edited.code).toBe(0);
+    expect(edited.stderr).toContain('No worker has taken the call yet. What becomes of it: sallyport calls wait');
     expect((await store.readApproval(question.id))?.editedArguments).toBe('{"a":2,"b":1}');
     expect((await plane.cli('approvals', 'show', question.id)).stdout).toContain('Allowed instead (13 bytes):');
     await runAllowed();

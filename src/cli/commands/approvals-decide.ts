@@ -12,11 +12,13 @@ import { usage } from '../command-failure.ts';
 import { confirm, isAtTerminal } from '../confirm.ts';
 import { readDuration } from '../duration.ts';
 import { EXIT } from '../exit-codes.ts';
+import { followEdit, type EditResult } from '../follow-edit.ts';
 import { asOption, readApprover } from '../read-approver.ts';
 import { readCallArguments } from '../read-call-arguments.ts';
 import { readCount } from '../read-count.ts';
 import { howToReveal, nameOf, showApproval } from '../show-approval.ts';
 import { SingleOption } from '../single-option.ts';
+import type { Terminal } from '../terminal.ts';
 import { withStore } from '../with-store.ts';
 
 export function approvalsDecideCommand(): Command {
@@ -49,7 +51,10 @@ export function approvalsDecideCommand(): Command {
           // A revocation that was cut off in the middle comes first: its questions must not be allowed.
           await finishRevocations(store, SILENT);
           const answer = await approvals.decide(approver, approval.question.id, { ...wish, binding });
-          return tell(context, approval, answer);
+          const isEdited = wish.arguments !== undefined && answer.kind === 'decided';
+          const { callId, id: decided } = approval.question;
+          const edit = isEdited ? await followEdit(store, { callId, decided }) : undefined;
+          return tell(context, approval, answer, edit);
         }),
       ),
     );
@@ -103,12 +108,41 @@ async function chooseBinding(
   return undefined;
 }
 
-function tell({ terminal }: CommandContext, { question }: Approval, answer: DecideAnswer): number {
+function tell(
+  { terminal }: CommandContext,
+  { question }: Approval,
+  answer: DecideAnswer,
+  edit: EditResult | undefined,
+): number {
   const isDone = answer.kind === 'decided' || answer.kind === 'counted';
-  if (terminal.json) terminal.printJson({ approval: question.id, ...answer });
+  if (terminal.json)
+    terminal.printJson({ approval: question.id, ...answer, ...(edit === undefined ? {} : { arguments: edit }) });
   else if (isDone) terminal.print(say(answer, question.id));
   else terminal.fail(say(answer, question.id), undefined);
-  return isDone ? EXIT.ok : EXIT.notOk;
+  const isUsed = edit === undefined || tellEdit(terminal, question.callId, edit);
+  return isDone && isUsed ? EXIT.ok : EXIT.notOk;
+}
+
+/** False when the decision counts, and the call did not run with the arguments that it named. */
+function tellEdit(terminal: Terminal, callId: string, edit: EditResult): boolean {
+  if (terminal.json) return edit.kind === 'used' || edit.kind === 'open';
+  switch (edit.kind) {
+    case 'used':
+      terminal.print('The call runs with these arguments.');
+      return true;
+    case 'open':
+      terminal.note(`No worker has taken the call yet. What becomes of it: sallyport calls wait ${callId}`);
+      return true;
+    case 'refused':
+      terminal.fail(`The call ended without running (${edit.code}): ${edit.message}`, undefined);
+      return false;
+    case 'asked-again':
+      terminal.fail(
+        'The call does not run yet: its tool makes something else of these arguments, and that is asked about.',
+        `sallyport approvals show ${edit.approval}`,
+      );
+      return false;
+  }
 }
 
 function say(answer: DecideAnswer, id: string): string {

@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ApprovalId } from '../domain/approval.ts';
+import type { CallRecord } from '../domain/call.ts';
+import type { CallId } from '../domain/ids.ts';
+import type { Store } from '../ports/store.ts';
+import { decodeOutcome } from '../wire/outcome.ts';
+
+/** What became of a yes with other arguments. A worker checks them only when it takes the call again. */
+export type EditResult =
+  /** It runs with them, or has run. */
+  | { readonly kind: 'used' }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  /** The tool's schema made something else of them, and people are asked about that. */
+  | { readonly kind: 'asked-again'; readonly approval: ApprovalId }
+  /** No worker has taken the call yet. */
+  | { readonly kind: 'open' };
+
+const FIRST_MS = 25;
+const MAX_PAUSE_MS = 500;
+const PATIENCE_MS = 3000;
+
+export async function followEdit(
+  store: Pick<Store, 'readCall'>,
+  { callId, decided }: { readonly callId: CallId; readonly decided: ApprovalId },
+  patienceMs: number = PATIENCE_MS,
+): Promise<EditResult> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    const record = await store.readCall(callId);
+    const result = record === undefined ? undefined : resultOf(record, decided);
+    if (result !== undefined) return result;
+    const leftMs = giveUpAt - performance.now();
+    if (leftMs <= 0) return { kind: 'open' };
+    await pause(Math.min(pauseMs, leftMs));
+  }
+}
+
+function resultOf({ state, approval, outcome }: CallRecord, decided: ApprovalId): EditResult | undefined {
+  if (state === 'parked' && approval !== undefined && approval !== decided) return { kind: 'asked-again', approval };
+  if (state === 'running') return { kind: 'used' };
+  if (state !== 'settled' || outcome === undefined) return undefined;
+  const { executed, error } = decodeOutcome(outcome);
+  if (executed !== 'no' || error === undefined) return { kind: 'used' };
+  return { kind: 'refused', code: error.code, message: error.message };
+}
