@@ -17,11 +17,18 @@ export function forgetGatewayUrl({ store, folder }: Config, url: string): void {
   if (store === 'embedded' && readUrl(folder) === url) rmSync(urlFile(folder), { force: true });
 }
 
-/** What the running gateway told, or where the configuration puts it. */
-export function findGatewayUrl({ store, folder, gateway: { http } }: Config): string {
+/**
+ * What the running gateway told, or where the configuration puts it. `isGuess`: neither says, so it is the usual port. On Redis a gateway
+ * tells nobody its address, because it may run on another machine.
+ */
+export function findGatewayUrl({ store, folder, gateway: { http } }: Config): {
+  readonly url: string;
+  readonly isGuess: boolean;
+} {
   const told = store === 'embedded' ? readUrl(folder) : undefined;
   const host = ['0.0.0.0', '::'].includes(http.host) ? '127.0.0.1' : http.host;
-  return told ?? `http://${host}:${http.port ?? DEFAULT_HTTP_PORT}`;
+  const url = told ?? `http://${host}:${http.port ?? DEFAULT_HTTP_PORT}`;
+  return { url, isGuess: told === undefined && (http.port ?? 0) === 0 };
 }
 
 function readUrl(folder: string): string | undefined {

@@ -88,7 +88,10 @@ const health = () =>
   group({
     enabled: option(yesOrNo, true, 'Serve /healthz and /readyz.'),
     host: option(text('a host name or address', /^[A-Za-z0-9._:-]{1,255}$/), '127.0.0.1', 'Where they are served.'),
-    port: optional(wholeNumber(1, 65_535), 'Port they are served on.', { flag: '--port', otherwise: 'a free one' }),
+    port: optional(wholeNumber(1, 65_535), 'Port of /healthz and /readyz.', {
+      flag: '--port',
+      otherwise: 'a free one',
+    }),
     open: option(yesOrNo, false, 'Allow a host that others than this machine can reach. There is no login.'),
   });
 

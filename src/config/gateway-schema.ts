@@ -20,7 +20,7 @@ const rate = group({
 export const gatewayHttp = group({
   enabled: option(yesOrNo, true, 'Serve the HTTP API, the MCP endpoint and the console.'),
   host: option(text('a host name or address', /^[A-Za-z0-9._:-]{1,255}$/), '127.0.0.1', 'Where it is served.'),
-  port: optional(wholeNumber(0, 65_535), 'Port it is served on; 0 is a free one.', {
+  port: optional(wholeNumber(0, 65_535), 'Port of API, MCP and console; 0 is a free one.', {
     flag: '--http-port',
     otherwise: `${DEFAULT_HTTP_PORT}; dev takes the next free one`,
   }),

@@ -21,7 +21,9 @@ const ORIGIN = /^https?:\/\/[^/?#\s@]+$/;
 export function loginLinkCommand(): Command {
   return new Command('login-link')
     .description('Make a link that opens the console, once, within ten minutes')
-    .addOption(new SingleOption('--url <url>', 'where people reach the gateway (default: where it serves)', readUrl))
+    .addOption(
+      new SingleOption('--url <url>', 'where people reach the gateway (default: as its configuration says)', readUrl),
+    )
     .addOption(new SingleOption('--name <name>', 'who logs in; stands in the audit and in approvals (default: you)'))
     .addOption(
       new Option(
@@ -42,10 +44,15 @@ async function makeLink(context: CommandContext): Promise<void> {
   const { terminal } = context;
   const { url, name = systemUser(), scope: scopes } = context.options as Options;
   await withStore(context, async (store, { config }) => {
-    const link = await createLoginLink(store, url ?? findGatewayUrl(config), cliActor(), {
+    const found = url === undefined ? findGatewayUrl(config) : { url, isGuess: false };
+    const link = await createLoginLink(store, found.url, cliActor(), {
       name,
       ...(scopes === undefined ? {} : { scopes }),
     });
+    if (found.isGuess) {
+      const how = 'name it with --url, or give --config FILE of the gateway';
+      terminal.warn(`${found.url} is a guess: this command does not know where the gateway serves; ${how}`);
+    }
     if (terminal.json) return terminal.printJson({ link, name, expiresInMs: LOGIN_CODE_MS });
     terminal.print(link);
     const may = scopes === undefined ? 'do everything there' : `do there what ${scopes.join(' and ')} may`;
