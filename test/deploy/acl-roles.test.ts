@@ -159,7 +159,9 @@ describe.sequential('with a user of its role', () => {
     const [monitor, operator] = [as('monitor'), as('operator')];
     const file = operator.file('never.txt');
     const asked = await operator.call('basic.writeAgain', { file, line: 'x' }, '--detach', '--deadline', '1h');
-    await eventually(async () => (await operator.cli('approvals', 'list', '--json')).stdout.includes('pending'), {
+    const pending = async () =>
+      (await operator.json('approvals', 'list')) as unknown as { question: { id: string; binding: string } }[];
+    const [asking] = await eventually(async () => ((await pending()).length > 0 ? pending() : undefined), {
       timeoutMs: 20_000,
       what: 'a question',
     });
@@ -169,7 +171,12 @@ describe.sequential('with a user of its role', () => {
     expect(doctor.stdout).toMatch(/ok +approvals +1 pending; this user may not see which/);
     expect(await monitor.cli('workers')).toMatchObject({ code: 0 });
     expect(await server.refusals()).toStrictEqual([]);
-    expect(await operator.cli('calls', 'cancel', asked.stdout.trim())).toMatchObject({ code: 0 });
+    const { id, binding } = asking!.question;
+    const edited = ['--digest', binding, '--arguments', '{"wrong":1}'];
+    const refused = await operator.cli('approvals', 'decide', id, 'allow-once', ...edited);
+    expect(refused).toMatchObject({ code: 1, stdout: 'Decided: allowed.\n' });
+    expect(refused.stderr).toContain('The call ended without running (ARGUMENTS_INVALID)');
+    expect((await operator.cli('calls', 'show', asked.stdout.trim())).stdout).toContain('ARGUMENTS_INVALID');
     expect((await monitor.cli('calls', 'list')).code).toBe(77);
     expect((await monitor.cli('sessions', 'open', '--subject', 'x')).code).toBe(77);
     expect((await monitor.cli('policy', 'set', as('operator').file('x'))).code).not.toBe(0);
