@@ -92,7 +92,7 @@ function writePublic(folder: string, id: string, publicKey: KeyObject): void {
 /** A folder that this user cannot look into seems empty, and a new key would be made for it. */
 function refuseForeignFolder(folder: string): void {
   const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
-  if (owner === undefined || owner === process.getuid?.()) return;
+  if (owner === undefined || owner === process.geteuid?.()) return;
   try {
     readdirSync(folder);
   } catch {
@@ -101,7 +101,7 @@ function refuseForeignFolder(folder: string): void {
 }
 
 function foreign(file: string, owner: number): PlaneError {
-  return planeError('AUDIT_KEYS_FOREIGN', { file, owner, user: process.getuid?.() ?? -1 });
+  return planeError('AUDIT_KEYS_FOREIGN', { file, owner, user: process.geteuid?.() ?? -1 });
 }
 
 /** Ours, a regular file, and closed to everybody else: whoever reads it can sign whatever they like. */
@@ -112,7 +112,7 @@ function readPrivateKey(file: string): KeyObject {
   const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const facts = fstatSync(opened);
-    const own = process.getuid?.();
+    const own = process.geteuid?.();
     if (!facts.isFile()) refuse('it is not a regular file');
     if (own !== undefined && facts.uid !== own) throw foreign(file, facts.uid);
     if (process.platform !== 'win32' && (facts.mode & 0o077) !== 0) refuse('other users can read it');
