@@ -82,6 +82,10 @@ describe('sallyport on Redis', () => {
       expect(answer).toMatchObject({ code: 0 });
       expect(jsonOf(answer)).toStrictEqual({ text: 'hello' });
       expect((await plane.json('doctor'))['healthy']).toBe(true);
+      const guessed = await plane.cli('gateway', 'login-link');
+      expect(guessed.stdout).toMatch(/^http:\/\/127\.0\.0\.1:7411\//);
+      expect(guessed.stderr).toContain('http://127.0.0.1:7411 is a guess');
+      expect((await plane.cli('gateway', 'login-link', '--url', 'https://x.test')).stderr).not.toContain('guess');
       worker.kill('SIGTERM');
       expect(await worker.exited).toStrictEqual({ code: 0, signal: null });
       expect(await plane.json('workers')).toStrictEqual([]);
