@@ -69,6 +69,7 @@ export const ROWS_AUDIT_ROLES: readonly Requirement[] = [
     says: 'Records with a time in the future hide no others: tail and the gateway show what is not ahead of the time of now, however long they run and whatever their own clock says.',
     tests: [
       test('test/audit/cli.test.ts', 'tail --follow shows what is to come, however long it has been running'),
+      test('src/cli/filter-until-now.test.ts', 'at every look anew'),
       test('test/gateway/audit-clock.test.ts', 'whose clock is behind shows the newest records'),
     ],
     mutants: ['tail-looks-at-the-clock-once', 'gateway-asks-its-own-clock'],

@@ -142,10 +142,10 @@ export const AUDIT_ROLES: readonly Mutant[] = [
   {
     id: 'tail-looks-at-the-clock-once',
     bug: 'A day after its start, audit tail --follow takes every new record for one of the future.',
-    file: 'src/cli/commands/audit-tail.ts',
+    file: 'src/cli/filter-until-now.ts',
     find: 'return { to: now + AUDIT_LIMITS.aheadMs, ...given };',
     replace: 'return Object.assign(given, { to: given.to ?? now + AUDIT_LIMITS.aheadMs });',
-    caughtBy: [{ file: 'test/audit/cli.test.ts', title: 'however long it has been running' }],
+    caughtBy: [{ file: 'src/cli/filter-until-now.test.ts', title: 'at every look anew' }],
   },
   {
     id: 'gateway-asks-its-own-clock',

@@ -217,6 +217,8 @@ it('a repeat at the same gateway first sends the release that the store did not 
     beatOwed: (request) => store.beatOwed(request),
     releaseOwed: async (request) => {
       if (isAway) throw new Error('the store is away');
+      // The repeat is there before the store knows.
+      await storeTimeAfter(store, (await store.now()) + 5);
       return store.releaseOwed(request);
     },
   };

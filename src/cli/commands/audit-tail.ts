@@ -1,11 +1,12 @@
 import { Command, Option } from 'commander';
-import { AUDIT_LIMITS, type AuditFilter } from '../../domain/audit-record.ts';
+import type { AuditFilter } from '../../domain/audit-record.ts';
 import { matchesFilter } from '../../wire/match-record.ts';
 import { showRecord } from '../../wire/show-record.ts';
 import { endOfTrail, walkTrail } from '../../audit/walk-trail.ts';
 import { parseRecord } from '../../wire/audit-record.ts';
 import { addFilters, filterOf } from '../audit-filters.ts';
 import { action, type CommandContext } from '../command-context.ts';
+import { filterUntilNow } from '../filter-until-now.ts';
 import { onInterrupt } from '../on-interrupt.ts';
 import { readCount } from '../read-count.ts';
 import { jsonLine, printRecords } from '../show-audit.ts';
@@ -27,12 +28,7 @@ export function auditTailCommand(): Command {
 async function tail(context: CommandContext, { trail, store }: OpenTrail): Promise<void> {
   const { terminal, options } = context;
   const given = filterOf(context);
-  // A role can append records with a time in the future. They would fill the page, and hide the last genuine ones. Asked for anew at
-  // every look, because --follow goes on for days.
-  const readFilter = async (): Promise<AuditFilter> => {
-    const now = store === undefined ? Date.now() : await store.now();
-    return { to: now + AUDIT_LIMITS.aheadMs, ...given };
-  };
+  const readFilter = (): Promise<AuditFilter> => filterUntilNow(given, store);
   const follows = options['follow'] === true;
   // Before the query: a record that is written in between may be shown twice, but is never missed.
   const places = await endOfTrail(trail);
