@@ -87,7 +87,7 @@ async function pendingCount(context: RedisContext, stream: string): Promise<numb
     return asNumber(asList(await context.command('XPENDING', stream, GROUP))[0]);
   } catch (error) {
     // A pool that no worker has served yet has no group.
-    if (error instanceof Error && /no such key|NOGROUP|was flushed/i.test(error.message)) return 0;
+    if (error instanceof Error && /NOGROUP|no such key/i.test(`${error.message} ${String(error.cause)}`)) return 0;
     throw error;
   }
 }
