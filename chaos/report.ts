@@ -1,5 +1,6 @@
 import { firstGeneration, type Traces, type Violation } from './checks/check.ts';
-import type { FaultRecord } from './nemesis/fault.ts';
+import { VERDICT_TRUST_MS } from './checks/late-starts.ts';
+import { STOP_AT_SEND, type FaultRecord } from './nemesis/fault.ts';
 import type { SeedResult } from './run-seed.ts';
 
 const MOST_TOLD = 5;
@@ -16,11 +17,14 @@ export function formatResult(result: SeedResult): string {
   const kinds = countBy([...history.records.values()].map(({ outcome, state }) => outcome?.kind ?? state));
   const again = new Set(history.answers.filter((answer) => answer.again).map(({ index }) => index)).size;
   const starts = history.effects.filter(({ mark }) => mark === 'S');
+  const slowHooks = history.hooks.filter(({ fromMs, toMs }) => toMs - fromMs > VERDICT_TRUST_MS).length;
+  const atSend = history.faults.filter((fault) => fault.kind === STOP_AT_SEND && wasWithdrawn(fault)).length;
   const lines = [
     `${result.store}, seed ${result.seed}: ${history.calls.length} calls submitted, ${history.records.size} accepted with nested ones, ${history.faults.length} faults, ${(result.tookMs / 1000).toFixed(0)} s`,
     `  outcomes: ${kinds}`,
     `  faults: ${countBy(history.faults.map(({ kind }) => kind))}`,
     `  ${starts.length} starts, ${starts.filter(({ fence }) => fence > 1).length} of them after a lease was lost or a call was parked; ${again} calls awaited again by a restarted caller`,
+    `  ${slowHooks} calls held by a hook for more than ${VERDICT_TRUST_MS} ms; ${atSend} workers stopped at a send until a withdrawal was acknowledged`,
     '',
     ...checks.map(({ id, about, result: { tried, violations } }) => {
       const mark = violations.length === 0 ? ' ' : '!';
@@ -28,6 +32,11 @@ export function formatResult(result: SeedResult): string {
     }),
   ];
   return lines.join('\n');
+}
+
+/** A stop at a send ends with what was acknowledged; see stop-at-send.ts. */
+function wasWithdrawn({ detail }: FaultRecord): boolean {
+  return /, (cancelled|revoked|closed),/.test(detail);
 }
 
 function countBy(words: readonly string[]): string {

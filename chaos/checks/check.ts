@@ -42,7 +42,7 @@ export interface Traces {
 
 /**
  * Between the check of a call and the first line of its tool nothing is asked of the store, so a decision that falls in between comes
- * too late. On a busy machine that takes its time; whoever was stopped meanwhile is left out.
+ * too late. On a busy machine that takes its time. See late-starts.ts for workers that were stopped or held up meanwhile.
  */
 export const SLACK_MS = 2000;
 

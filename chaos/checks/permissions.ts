@@ -1,13 +1,11 @@
-import { wasStopped, type SeenCancel } from '../history/history.ts';
-import { groupBy } from '../history/history.ts';
+import { groupBy, wasStopped, type SeenCancel } from '../history/history.ts';
 import type { EffectLine } from '../workload/effect-log.ts';
 import { judge, SLACK_MS, together, type Check, type Traces } from './check.ts';
+import { isLateStart } from './late-starts.ts';
 
-/** A start so long after `atMs` that it cannot have been on its way. */
+/** A start that came too late after the withdrawal that was acknowledged at `atMs`. */
 function startedAfter(traces: Traces, callId: string, atMs: number): EffectLine | undefined {
-  return traces
-    .starts(callId)
-    .find((start) => start.atMs > atMs + SLACK_MS && !wasStopped(traces.history, start.pid, atMs, start.atMs));
+  return traces.starts(callId).find((start) => isLateStart(traces.history, start, atMs));
 }
 
 export const liveSession: Check = {
@@ -33,21 +31,17 @@ export const currentPolicy: Check = {
   id: 'I16',
   about: 'the policy of now decides, also about calls that were queued before',
   run(traces) {
-    const { effects, gates, calls, history } = { ...traces.history, history: traces.history };
+    const { gates, calls } = traces.history;
     const gated = calls.filter(({ fate, callId }) => fate === 'gated' && traces.accepted.has(callId));
     return judge(
       gated,
       ({ callId }) => callId,
       ({ callId }) => {
-        const late = effects.find(
-          (line) =>
-            line.mark === 'S' &&
-            line.callId === callId &&
-            gates.some(
-              ({ fromMs, toMs }) =>
-                line.atMs > fromMs + SLACK_MS && line.atMs < toMs && !wasStopped(history, line.pid, fromMs, line.atMs),
-            ),
-        );
+        const late = traces
+          .starts(callId)
+          .find((start) =>
+            gates.some(({ fromMs, toMs }) => start.atMs < toMs && isLateStart(traces.history, start, fromMs)),
+          );
         return late === undefined ? undefined : 'it started while the policy had it closed';
       },
     );

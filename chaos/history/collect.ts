@@ -2,6 +2,7 @@ import { openStore, type Store } from 'sallyport/testing';
 import type { FaultRecord } from '../nemesis/fault.ts';
 import { LEASE_MS, type Stage } from '../stage/stage.ts';
 import { readEffectLog } from '../workload/effect-log.ts';
+import type { HookEntry } from '../workload/hooks/slow-hook.ts';
 import { readJournal } from '../workload/journal.ts';
 import type { Plan } from '../workload/plan.ts';
 import type { Stall } from '../workload/watch-stalls.ts';
@@ -39,6 +40,7 @@ export async function collectHistory(
       faults,
       away: stage.away,
       stalls: readJournal<Stall>(stage.files.stalls),
+      hooks: readJournal<HookEntry>(stage.files.hooks),
       records: await readRecords(store, [...ids]),
       audit,
       chain: await verifyChain(store, stage.folder),

@@ -1,5 +1,6 @@
 import type { FaultRecord } from '../nemesis/fault.ts';
 import type { SeenOutcome } from '../workload/answers.ts';
+import type { HookEntry } from '../workload/hooks/slow-hook.ts';
 import type { EffectLine } from '../workload/effect-log.ts';
 import type { PlannedCall } from '../workload/plan.ts';
 import type { Stall } from '../workload/watch-stalls.ts';
@@ -20,6 +21,8 @@ export interface History {
   readonly away: readonly { readonly fromMs: number; readonly toMs: number }[];
   /** Of workers. */
   readonly stalls: readonly Stall[];
+  /** Calls that a hook held, and when. */
+  readonly hooks: readonly HookEntry[];
   /** Of calls that the store knows, by id. */
   readonly records: ReadonlyMap<string, SeenRecord>;
   readonly audit: readonly SeenAudit[];
@@ -119,9 +122,18 @@ export function wasStopped(
   fromMs: number,
   toMs: number,
 ): boolean {
-  const overlaps = (each: { pid?: number; fromMs: number; toMs: number }): boolean =>
-    each.pid === pid && each.fromMs <= toMs && each.toMs >= fromMs;
-  return stalls.some(overlaps) || faults.some((fault) => fault.kind.startsWith('stop-') && overlaps(fault));
+  return stopsOf({ faults, stalls }, pid, fromMs, toMs).length > 0;
+}
+
+/** The times in which this process did not get to run, as far as they touch that stretch of time. */
+export function stopsOf(
+  { faults, stalls }: Pick<History, 'faults' | 'stalls'>,
+  pid: number,
+  fromMs: number,
+  toMs: number,
+): readonly { readonly fromMs: number; readonly toMs: number }[] {
+  const stops = faults.filter(({ kind }) => kind.startsWith('stop-'));
+  return [...stalls, ...stops].filter((each) => each.pid === pid && each.fromMs <= toMs && each.toMs >= fromMs);
 }
 
 export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {

@@ -1,6 +1,9 @@
 import type { SeededRandom } from '../workload/seeded-random.ts';
 import type { Stage } from '../stage/stage.ts';
 
+/** The checks know these stops by their kind: none of their late starts is excused. */
+export const STOP_AT_SEND = 'stop-at-send';
+
 /** What was done to the run, and when. Both times are monotonic; `toMs` is when it was over. */
 export interface FaultRecord {
   readonly number: number;

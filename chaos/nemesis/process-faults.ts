@@ -4,6 +4,7 @@ import type { Slot, SlotRole } from '../stage/slot.ts';
 import { LEASE_MS, type Stage } from '../stage/stage.ts';
 import { monotonicMs } from '../workload/monotonic.ts';
 import type { Fault, FaultRun } from './fault.ts';
+import { stopAtSend } from './stop-at-send.ts';
 
 function slotsOf({ workers, callers, operator }: Stage, role: SlotRole): Slot[] {
   return [...workers, ...callers, operator].filter((slot) => slot.role === role);
@@ -124,12 +125,14 @@ function clockJump(weight: number): Fault {
   };
 }
 
+/** A short run has the first of them: those come first that need calls under way. */
 export const FAULTS_ON_PROCESSES: readonly Fault[] = [
+  stopAtSend(5, (run) => aimAt(run, 'worker')),
+  killFault('caller', 2),
   killFault('worker', 3),
   stopFault('worker', 5),
   killInSettle('worker', 2),
   drainFault('worker', 2),
-  killFault('caller', 2),
   killFault('operator', 1),
   clockJump(2),
 ];

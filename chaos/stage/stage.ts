@@ -32,12 +32,15 @@ export interface Stage {
   readonly callers: readonly Slot[];
   readonly operator: Slot;
   readonly sessions: readonly SessionHandle[];
+  readonly plan: Plan;
   readonly startAtMs: number;
   /** Ends of processes that nobody asked for. */
   readonly troubles: string[];
   /** When no worker was up at all. */
   readonly away: readonly { readonly fromMs: number; toMs: number }[];
   clockFile(slot: string): string;
+  /** See `armTrap`. */
+  trapFile(slot: string): string;
   start(): Promise<void>;
   /** Kills what still runs, and removes the folder; before that, copies it. */
   stop(copyTo?: string): Promise<void>;
@@ -47,12 +50,16 @@ interface StageFiles {
   readonly effects: string;
   readonly workerLog: string;
   readonly stalls: string;
+  /** Lines of `HookEntry` and of `TrapEntry`. */
+  readonly hooks: string;
+  readonly trapped: string;
   readonly operator: string;
   readonly caller: (index: number) => string;
 }
 
 const scriptOf = (name: string): string => fileURLToPath(new URL(`../workload/${name}.js`, import.meta.url));
 const MODULES = fileURLToPath(new URL('../workload/modules', import.meta.url));
+const HOOKS = [{ file: scriptOf('hooks/slow-hook') }];
 
 /** So long until the first call: all processes are up by then. */
 const LEAD_MS = 1500;
@@ -69,6 +76,8 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
     effects: join(folder.path, 'effects.log'),
     workerLog: join(folder.path, 'workers.jsonl'),
     stalls: join(folder.path, 'stalls.jsonl'),
+    hooks: join(folder.path, 'hooks.jsonl'),
+    trapped: join(folder.path, 'trapped.jsonl'),
     operator: join(folder.path, 'operator.jsonl'),
     caller: (index) => join(folder.path, `caller-${index}.jsonl`),
   };
@@ -83,12 +92,15 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
     if (!isUp && open === undefined) away.push({ fromMs: monotonicMs(), toMs: Infinity });
   }
   const clockFile = (slot: string): string => join(folder.path, `clock-${slot}`);
+  const trapFile = (slot: string): string => join(folder.path, `trap-${slot}`);
   // A killed owner leaves its socket behind; here it goes with the folder.
   const place = {
     XDG_RUNTIME_DIR: folder.path,
     CHAOS_EFFECTS: files.effects,
     CHAOS_LOG: files.workerLog,
     CHAOS_STALLS: files.stalls,
+    CHAOS_HOOKS: files.hooks,
+    CHAOS_TRAPPED: files.trapped,
   };
   const slotOf = (name: string, role: SlotRole, script: string, env: Record<string, string>): Slot =>
     createSlot({
@@ -96,7 +108,7 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
       role,
       script: scriptOf(script),
       execArgv: ['--import', scriptOf('shifted-clock')],
-      env: { ...place, ...env, CHAOS_CLOCK: clockFile(name) },
+      env: { ...place, ...env, CHAOS_CLOCK: clockFile(name), CHAOS_TRAP: trapFile(name) },
       onTrouble: (what) => troubles.push(what),
       onChange: () => noteAway(),
     });
@@ -116,7 +128,9 @@ export async function openStage(storeName: StoreName, plan: Plan): Promise<Stage
     startAtMs: 0,
     troubles,
     away,
+    plan,
     clockFile,
+    trapFile,
     async start() {
       await workers[0]!.start();
       await Promise.all(workers.slice(1).map((worker) => worker.start()));
@@ -159,7 +173,14 @@ function workerSlots(
   options: StoreOptions,
   slotOf: (name: string, role: SlotRole, script: string, env: Record<string, string>) => Slot,
 ): Slot[] {
-  const common = { ...options, modules: MODULES, leaseMs: LEASE_MS, concurrency: CONCURRENCY, graceMs: GRACE_MS };
+  const common = {
+    ...options,
+    modules: MODULES,
+    hooks: HOOKS,
+    leaseMs: LEASE_MS,
+    concurrency: CONCURRENCY,
+    graceMs: GRACE_MS,
+  };
   const env = (own: object): Record<string, string> => ({ CHAOS_WORKER: JSON.stringify({ ...common, ...own }) });
   if (storeName === 'redis') {
     return Array.from({ length: REDIS_WORKERS }, (_, index) =>
@@ -180,7 +201,7 @@ async function openSessions(options: StoreOptions, plan: Plan): Promise<SessionH
   });
   try {
     const { version } = await store.readPolicy();
-    await store.writePolicy({ expectedVersion: version, policy: chaosPolicy(false) });
+    await store.writePolicy({ expectedVersion: version, policy: chaosPolicy('open') });
     return await Promise.all(plan.sessions.map(({ subject }) => client.openSession({ subject, agent: 'main' })));
   } finally {
     await Promise.all([client.close(), store.close()]);

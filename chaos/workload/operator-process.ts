@@ -7,7 +7,7 @@ import { openStore } from 'sallyport/testing';
 import type { OperatorEntry } from './answers.ts';
 import { openJournal, readJournal } from './journal.ts';
 import { monotonicMs } from './monotonic.ts';
-import { chaosPolicy } from './policy.ts';
+import { chaosPolicy, type Gate } from './policy.ts';
 import type { PlannedSession } from './plan.ts';
 
 export interface OperatorSetting {
@@ -19,7 +19,9 @@ export interface OperatorSetting {
 }
 
 const ROUND_MS = 80;
-const TOGGLE_EVERY_MS = 1500;
+const OPEN_FOR_MS = 1000;
+/** Longer than the slack of the checks: otherwise no start in that time could count as late. */
+const CLOSED_FOR_MS = 2500;
 const setting = JSON.parse(process.env['CHAOS_OPERATOR']!) as OperatorSetting;
 const sessions = JSON.parse(readFileSync(setting.sessions, 'utf8')) as SessionHandle[];
 const note = openJournal<OperatorEntry>(setting.journal);
@@ -31,7 +33,8 @@ const store = await openStore(setting.store);
 const answered = new Set<string>();
 let stopping = false;
 let closed = true;
-let toggleAtMs = monotonicMs() + TOGGLE_EVERY_MS;
+let closings = 0;
+let toggleAtMs = monotonicMs() + OPEN_FOR_MS;
 
 const isAway = (error: unknown): boolean => error instanceof PlaneError && error.code.startsWith('STORE_');
 
@@ -75,8 +78,11 @@ async function revokeDue(): Promise<void> {
 async function setGate(toClosed: boolean): Promise<void> {
   note({ what: 'policy-asked', closed: toClosed });
   const { version } = await store.readPolicy();
-  const written = await store.writePolicy({ expectedVersion: version, policy: chaosPolicy(toClosed) });
+  const closing: Gate = closings % 2 === 0 ? 'denied' : 'paused';
+  const policy = chaosPolicy(toClosed ? closing : 'open');
+  const written = await store.writePolicy({ expectedVersion: version, policy });
   if (written.kind !== 'written') return;
+  if (toClosed) closings += 1;
   closed = toClosed;
   note({ what: 'policy', closed });
 }
@@ -84,7 +90,7 @@ async function setGate(toClosed: boolean): Promise<void> {
 async function round(): Promise<void> {
   await Promise.all([answerAll(), revokeDue()]);
   if (monotonicMs() < toggleAtMs) return;
-  toggleAtMs = monotonicMs() + TOGGLE_EVERY_MS;
+  toggleAtMs = monotonicMs() + (closed ? OPEN_FOR_MS : CLOSED_FOR_MS);
   await setGate(!closed);
 }
 

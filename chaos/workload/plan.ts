@@ -18,6 +18,16 @@ export const CALL_FATES = [
 ] as const;
 export type CallFate = (typeof CALL_FATES)[number];
 
+// A type, not an interface: only types fit into a JsonObject.
+type PlannedArguments = {
+  readonly key: string;
+  readonly ms: number;
+  readonly fate?: string;
+  readonly pad?: string;
+  /** The permission of this call is withdrawn soon, and the hook holds it for so long. */
+  readonly hookMs?: number;
+};
+
 export interface PlannedCall {
   readonly index: number;
   readonly fate: CallFate;
@@ -27,7 +37,7 @@ export interface PlannedCall {
   readonly session: number;
   readonly tool: ToolName;
   readonly key: string;
-  readonly args: { readonly key: string; readonly ms: number; readonly fate?: string; readonly pad?: string };
+  readonly args: PlannedArguments;
   /** After the start of the run. */
   readonly submitAtMs: number;
   readonly deadlineMs: number;
@@ -59,16 +69,16 @@ export interface PlanOptions {
 const SUBJECTS = 12;
 const DOOMED_CALLS = 10;
 const WEIGHTS: readonly (readonly [CallFate, number])[] = [
-  ['plain', 68],
+  ['plain', 64],
   ['approved', 5],
   ['refused-by-people', 2],
   ['raced-by-people', 2],
   ['left-to-expire', 2],
-  ['cancelled', 5],
+  ['cancelled', 7],
   ['revoked', 1],
   ['duplicate', 4],
   ['other-body', 2],
-  ['gated', 5],
+  ['gated', 7],
   ['nested', 4],
 ];
 const PLAIN_TOOLS: readonly (readonly [ToolName, number])[] = [
@@ -81,6 +91,8 @@ const PLAIN_TOOLS: readonly (readonly [ToolName, number])[] = [
   ['slowSend', 6],
 ];
 const POISON_EVERY = 2500;
+/** Some are over before the worker has to ask the store again (250 ms), the others are not. */
+const HOOK_MS: readonly number[] = [0, 0, 100, 400, 700, 1200];
 
 /** Everything that happens on the callers' side, fixed by the seed. How it meets the faults is not. */
 export function planWorkload(options: PlanOptions): Plan {
@@ -136,8 +148,9 @@ function callsOf(fate: CallFate, base: Base, random: SeededRandom, options: Plan
       return [one('asked', { fate: 'expire' })];
     case 'cancelled': {
       const tool = random.pick(['slowRead', 'slowSend', 'line', 'send', 'asked'] as const);
-      const cancelAfterMs = random.pick([0, 5, 30, 100, 400]);
-      const args = tool === 'asked' ? { fate: 'late' } : { ms: random.between(500, 3000) };
+      const cancelAfterMs = random.pick([0, 5, 30, 100, 400, 800]);
+      const args =
+        tool === 'asked' ? { fate: 'late' } : { ms: random.between(500, 3000), hookMs: random.pick(HOOK_MS) };
       return [{ ...one(tool, args), cancelAfterMs }];
     }
     case 'duplicate': {
@@ -150,7 +163,7 @@ function callsOf(fate: CallFate, base: Base, random: SeededRandom, options: Plan
       return [first, { ...second, args: { ...first.args, ms: first.args.ms + 1 } }];
     }
     case 'gated':
-      return [one(random.pick(['gated', 'gatedSend'] as const))];
+      return [one(random.pick(['gated', 'gatedSend'] as const), { hookMs: random.pick(HOOK_MS) })];
     case 'nested':
       return [one('nest', { ms: random.pick([0, 0, 10, 300]) })];
     case 'poison':
@@ -178,8 +191,8 @@ function addDoomed(
   for (let number = 0; number < DOOMED_CALLS; number += 1) {
     const key = `${base.key}-${number}`;
     const tool = number < 7 ? random.pick(['line', 'turn'] as const) : random.pick(['asked', 'send', 'read'] as const);
-    const fate = tool === 'asked' ? { fate: 'late' } : {};
-    const args = { key, ms: tool === 'line' || tool === 'turn' ? 400 : 0, ...fate };
+    const more = tool === 'asked' ? { fate: 'late' } : { hookMs: random.pick(HOOK_MS) };
+    const args = { key, ms: tool === 'line' || tool === 'turn' ? 400 : 0, ...more };
     add({ ...base, fate: 'revoked', session, tool, key, args });
   }
 }

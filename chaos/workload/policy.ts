@@ -4,9 +4,14 @@ import type { Policy } from 'sallyport/testing';
 const SOON_MS = 1500;
 const LONG_MS = 120_000;
 
+const GATED = ['chaos.gated', 'chaos.gatedSend'];
+
+/** How the gated tools are: open, closed by their permission, or paused. */
+export type Gate = 'open' | 'denied' | 'paused';
+
 /** Without loop detection: the same call comes again and again on purpose. */
-export function chaosPolicy(closed: boolean): Policy {
-  const gated = closed ? { deny: ['*'] } : { allow: ['*'] };
+export function chaosPolicy(gate: Gate): Policy {
+  const gated = gate === 'denied' ? { deny: ['*'] } : { allow: ['*'] };
   const ask = (id: string, fates: readonly string[], timeoutMs: number) =>
     ({
       id,
@@ -17,8 +22,8 @@ export function chaosPolicy(closed: boolean): Policy {
     }) as const;
   return {
     roles: {},
-    permissions: { '*': { allow: ['*'] }, 'chaos.gated': gated, 'chaos.gatedSend': gated },
-    paused: {},
+    permissions: { '*': { allow: ['*'] }, ...Object.fromEntries(GATED.map((tool) => [tool, gated])) },
+    paused: gate === 'paused' ? { tools: GATED } : {},
     loops: { default: { enabled: false } },
     rules: [
       ask('people-decide', ['allow', 'deny', 'race', 'late'], LONG_MS),

@@ -1,8 +1,9 @@
 // A worker, in a process that may be killed. CHAOS_WORKER holds its options as JSON. SIGUSR2 has it kill itself in the middle of the
-// next settlement; SIGTERM drains it.
+// next settlement; SIGTERM drains it. An armed trap stops it: see stop-trap.ts.
 import { startWorker, type Log, type WorkerOptions } from 'sallyport';
 import { openStore } from 'sallyport/testing';
 import { openJournal } from './journal.ts';
+import { springTrap, trappable } from './stop-trap.ts';
 import { watchStalls, type Stall } from './watch-stalls.ts';
 
 const options = JSON.parse(process.env['CHAOS_WORKER']!) as WorkerOptions;
@@ -26,7 +27,12 @@ async function openDyingStore(storeOptions: Parameters<typeof openStore>[0]) {
     if (dies) setTimeout(die, Math.random() * MOST_DELAY_MS);
     return settling;
   };
-  return { ...store, lanes: store.lanes, settleCall };
+  const startCall: typeof store.startCall = (request) => {
+    const starting = store.startCall(request);
+    if (trappable.has(request.callId)) springTrap('start', request.callId);
+    return starting;
+  };
+  return { ...store, lanes: store.lanes, settleCall, startCall };
 }
 
 function logger(level: string): Log['warn'] {

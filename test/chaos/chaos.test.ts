@@ -12,7 +12,7 @@ const TIMEOUT_MS = 240_000;
 interface Told {
   readonly invariants: readonly { readonly id: string; readonly tried: number; readonly violated: number }[];
   readonly violations: readonly object[];
-  readonly faults: readonly object[];
+  readonly faults: readonly { readonly kind: string }[];
 }
 
 async function chaos(...args: string[]): Promise<WatchedProcess> {
@@ -48,12 +48,13 @@ describe.each(['redis', 'embedded'])('the chaos run on %s', (store) => {
   it(
     'violates nothing',
     async () => {
-      const run = await chaos('--store', store, '--calls', '200', '--faults', '8', '--layers', 'none', '--json');
+      const run = await chaos('--store', store, '--calls', '200', '--faults', '9', '--layers', 'none', '--json');
       await run.exited;
       const [told] = JSON.parse(run.stdout) as [Told];
       expect(told.violations).toEqual([]);
       expect(run.exit?.code).toBe(0);
-      expect(told.faults).toHaveLength(8);
+      expect(told.faults).toHaveLength(9);
+      expect(told.faults.map(({ kind }) => kind)).toContain('stop-at-send');
       const tried = told.invariants.filter((each) => each.tried > 0).map(({ id }) => id);
       expect(tried).toEqual(
         expect.arrayContaining([

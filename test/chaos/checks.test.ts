@@ -146,6 +146,10 @@ const PLANTED: readonly [id: string, what: string, plant: (draft: Draft) => void
   ],
 ];
 
+function stopOf(pid: number, fromMs: number, toMs: number, kind: string): Draft['faults'][number] {
+  return { number: 1, kind, target: 'worker1', pid, fromMs, toMs, detail: '' };
+}
+
 function plantDeafTool(draft: Draft): void {
   draft.faults = [];
   startAgain(draft, 'lost', { atMs: 1505 });
@@ -173,18 +177,50 @@ describe('the checks', () => {
     expect(CHECKS.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual([]);
   });
 
-  it('leave out a worker that was stopped in between', () => {
+  it('count from the end of a stop that may have hit a worker right before the tool', () => {
     const draft = goodHistory();
     startAgain(draft, 'gated', { pid: 77 });
-    draft.faults.push({
-      number: 1,
-      kind: 'stop-worker',
-      target: 'worker1',
-      pid: 77,
-      fromMs: 10,
-      toMs: 4990,
-      detail: '',
-    });
+    draft.faults.push(stopOf(77, 10, 4990, 'stop-worker'));
     expect(violatedBy(draft)).not.toContain('I16');
+    draft.faults.at(-1)!.toMs = 2990;
+    expect(violatedBy(draft)).toContain('I16');
+  });
+
+  // The start of `startAgain` is at 5000; `goodHistory` acknowledges before that.
+  describe.each([
+    ['I14', 'cancel', (draft: Draft, atMs: number): void => void (draft.cancels[0]!.atMs = atMs)],
+    ['I3', 'revoked', (draft: Draft, atMs: number): void => void (draft.revocations[0]!.atMs = atMs)],
+    ['I16', 'gated', (draft: Draft, atMs: number): void => void (draft.gates[0]!.fromMs = atMs)],
+  ] as const)('of %s, about a worker that was held up', (id, key, acknowledge) => {
+    it('find a start right after a stop at a send in which the withdrawal was acknowledged', () => {
+      const draft = goodHistory();
+      startAgain(draft, key, { pid: 77 });
+      acknowledge(draft, 4800);
+      draft.faults.push(stopOf(77, 4500, 4990, 'stop-at-send'));
+      draft.stalls.push({ pid: 77, fromMs: 4480, toMs: 4995 });
+      expect(violatedBy(draft)).toContain(id);
+    });
+
+    it('find a start right after a slow hook in which the withdrawal was acknowledged', () => {
+      const draft = goodHistory();
+      startAgain(draft, key, { pid: 77 });
+      acknowledge(draft, 4800);
+      draft.hooks.push({ pid: 77, callId: idOf(key), fromMs: 4700, toMs: 4990 });
+      expect(violatedBy(draft)).toContain(id);
+    });
+
+    it.each([
+      ['a stop that the verdict may outlive', { fromMs: 4745, toMs: 4990 }, 4800],
+      ['a stop of another worker', { pid: 78 }, 4800],
+      ['a withdrawal that was acknowledged after the stop', {}, 4995],
+      ['a start before the end of the stop', { toMs: 5010 }, 4800],
+    ])('allow a start within the bound: %s', (_, stop, ackMs) => {
+      const draft = goodHistory();
+      startAgain(draft, key, { pid: 77 });
+      acknowledge(draft, ackMs);
+      draft.faults.push({ ...stopOf(77, 4500, 4990, 'stop-at-send'), ...stop });
+      draft.hooks.push({ pid: 77, callId: idOf('read'), fromMs: 4000, toMs: 4990 });
+      expect(violatedBy(draft)).not.toContain(id);
+    });
   });
 });

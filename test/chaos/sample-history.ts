@@ -76,6 +76,7 @@ function emptyHistory(): Draft {
     faults: [],
     away: [],
     stalls: [],
+    hooks: [],
     records: new Map(),
     audit: [],
     chain: { records: 0 },

@@ -3,7 +3,13 @@ import { z } from 'zod';
 import { createEffectLog, type EffectMark } from '../effect-log.ts';
 import { digestOf, MODULE, TOOLS, type ToolName } from '../tools.ts';
 
-const input = z.object({ key: z.string(), ms: z.number(), fate: z.string().optional(), pad: z.string().optional() });
+const input = z.object({
+  key: z.string(),
+  ms: z.number(),
+  fate: z.string().optional(),
+  pad: z.string().optional(),
+  hookMs: z.number().optional(),
+});
 type Input = z.infer<typeof input>;
 
 // Opened by the first run: whoever only describes the module has no such file.
