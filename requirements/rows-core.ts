@@ -3,6 +3,7 @@ import { onBothStores, test, type Requirement } from './requirement.ts';
 const PERMIT = 'src/start-permit.test.ts';
 const LATE = 'test/plane/late-starts.test.ts';
 const LOST = 'test/embedded/lost-file.test.ts';
+const CHAOS_CHECKS = 'test/chaos/checks.test.ts';
 const ROLL_BACK = 'test/plane/roll-back.test.ts';
 
 /** What holds between a verdict and a start, when a module is rolled back, and when a file or a clock is not what it was. */
@@ -72,5 +73,17 @@ export const ROWS_CORE: readonly Requirement[] = [
     says: 'A cancelled call of an unsafe tool without a start mark says that it did not run.',
     tests: [...onBothStores('cancel says of a held call of an unsafe tool that it did not run')],
     mutants: ['cancel-does-not-compare-the-digest'],
+  },
+  {
+    id: 'CO6',
+    says: 'The chaos run withdraws permissions while a slow hook holds a call and while its worker is stopped right after a send; its checks count a tool that starts all the same.',
+    tests: [
+      test(CHAOS_CHECKS, 'find a start right after a stop at a send in which the withdrawal was acknowledged'),
+      test(CHAOS_CHECKS, 'find a start right after a slow hook in which the withdrawal was acknowledged'),
+      test(CHAOS_CHECKS, 'allow a start within the bound'),
+      test(CHAOS_CHECKS, 'count from the end of a stop that may have hit a worker right before the tool'),
+      test('test/chaos/chaos.test.ts', 'violates nothing'),
+    ],
+    mutants: ['chaos-excuses-stops-at-a-send', 'chaos-excuses-slow-hooks', 'chaos-excuses-stopped-workers'],
   },
 ];

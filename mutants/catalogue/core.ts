@@ -4,6 +4,8 @@ const PERMIT_TEST = 'src/start-permit.test.ts';
 const LATE_TEST = 'test/plane/late-starts.test.ts';
 const LOST_TEST = 'test/embedded/lost-file.test.ts';
 const PERMIT = 'src/start-permit.ts';
+const LATE_CHECK = 'chaos/checks/late-starts.ts';
+const CHECKS_TEST = 'test/chaos/checks.test.ts';
 
 /** Bugs against the rows of requirements/rows-core.ts: late starts, rolled-back modules, lost files, clocks that were set back. */
 export const CORE: readonly Mutant[] = [
@@ -60,6 +62,30 @@ export const CORE: readonly Mutant[] = [
     find: 'if (startUntil === undefined || monotonicMs() <= startUntil) return undefined;',
     replace: 'if (startUntil === undefined || monotonicMs() > 0) return undefined;',
     caughtBy: [{ file: LATE_TEST, title: 'whose process is still importing its module does not start when' }],
+  },
+  {
+    id: 'chaos-excuses-stops-at-a-send',
+    bug: 'The chaos checks excuse a worker that was stopped right after a send and then started a cancelled call.',
+    file: LATE_CHECK,
+    find: '...faults.filter(({ kind }) => kind === STOP_AT_SEND),',
+    replace: "...faults.filter(({ kind }) => kind === STOP_AT_SEND && kind !== 'stop-at-send'),",
+    caughtBy: [{ file: CHECKS_TEST, title: 'find a start right after a stop at a send' }],
+  },
+  {
+    id: 'chaos-excuses-slow-hooks',
+    bug: 'The chaos checks excuse a start right after a slow hook during which the session was revoked.',
+    file: LATE_CHECK,
+    find: '...hooks.filter(({ callId }) => callId === start.callId),',
+    replace: '...hooks.filter(({ callId }) => callId !== start.callId && callId === String(start.pid)),',
+    caughtBy: [{ file: CHECKS_TEST, title: 'find a start right after a slow hook' }],
+  },
+  {
+    id: 'chaos-excuses-stopped-workers',
+    bug: 'The chaos checks excuse every start of a worker that was ever stopped since the cancel.',
+    file: LATE_CHECK,
+    find: 'return start.atMs > Math.max(ackMs, ...stops.map(({ toMs }) => toMs)) + SLACK_MS;',
+    replace: 'return stops.length === 0 && start.atMs > ackMs + SLACK_MS;',
+    caughtBy: [{ file: CHECKS_TEST, title: 'count from the end of a stop' }],
   },
   {
     id: 'rolled-back-modules-stay-unpublished',

@@ -40,7 +40,7 @@ describe('the requirements', () => {
       ...numbered('TA', 2),
       ...numbered('LIB', 7),
       ...numbered('RH', 4),
-      ...numbered('CO', 5),
+      ...numbered('CO', 6),
       ...numbered('I', 26),
     ]);
   });
