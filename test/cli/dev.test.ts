@@ -34,7 +34,7 @@ describe('sallyport dev', () => {
   });
 
   it('suggests a command that works when it is typed', async () => {
-    const command = /^ {2}(node .*main\.js'? call .*)$/m.exec(dev.stdout)?.[1];
+    const command = /^ {2}('?\S.*sallyport'? call .*)$/m.exec(dev.stdout)?.[1];
     expect(await plane.shell(command!)).toMatchObject({ code: 0, stderr: '' });
   });
 

@@ -9,7 +9,7 @@ export interface ShownCommand {
   readonly whole: boolean;
 }
 
-const PROGRAM = /^(?:npx )?sallyport(?:\s+|$)|^node dist\/cli\/main\.js(?:\s+|$)/;
+const PROGRAM = /^(?:npx |\.\/)?sallyport(?:\s+|$)/;
 
 export function shownCommands(page: Page): ShownCommand[] {
   const blocks = codeBlocks(page)
