@@ -83,7 +83,7 @@ export const SHARES: readonly Mutant[] = [
     bug: 'Two hundred questions of one subject hide all others from the events, asked and decided.',
     file: 'src/gateway/follow/live-feed.ts',
     find: 'const LISTED_QUESTIONS = 5000;',
-    replace: 'const LISTED_QUESTIONS = 200;',
+    replace: 'const LISTED_QUESTIONS = 20;',
     caughtBy: [{ file: 'test/gateway/live-feed.test.ts', title: 'do not hide those of another' }],
   },
 ];

@@ -139,5 +139,6 @@ async function importInline({ modules }: LoadResult, { placement }: ModulePlace)
     ({ runner, builtIn, declaration }) =>
       runner === 'inline' && builtIn === undefined && entriesOf(declaration).some(({ pinned }) => pinned === placement),
   );
-  await Promise.all(inline.map(({ file, generation }) => importModule({ file, generation })));
+  // One after the other: what one module imports cannot be required by another one before it is loaded.
+  for (const { file, generation } of inline) await importModule({ file, generation });
 }
