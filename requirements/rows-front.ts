@@ -104,6 +104,7 @@ export const ROWS_FRONT: readonly Requirement[] = [
       test(FRONT, 'bounds the cells of a page'),
       test(FRONT, 'takes a cursor for the list that it was written for only'),
       test('test/console/access.test.ts', 'begins again when the agents of a later page are others'),
+      test('console/src/pages/access/belongs-to.test.ts', 'if its agents and its policy are the same'),
       test('test/console/access.test.ts', 'says that a page could not be read'),
     ],
     mutants: ['a-page-of-the-matrix-has-any-size', 'pages-of-two-lists-of-agents-are-joined'],

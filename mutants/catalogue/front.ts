@@ -217,11 +217,11 @@ export const FRONT: readonly Mutant[] = [
   {
     id: 'pages-of-two-lists-of-agents-are-joined',
     bug: 'The console shows the cells of a page under the agents of another one.',
-    file: 'console/src/pages/access/use-matrix.ts',
+    file: 'console/src/pages/access/belongs-to.ts',
     find: 'return isSameList && page.policyVersion === policyVersion;',
     replace: 'return (isSameList || true) && page.policyVersion === policyVersion;',
     caughtBy: [
-      { file: 'test/console/access.test.ts', title: 'begins again when the agents of a later page are others' },
+      { file: 'console/src/pages/access/belongs-to.test.ts', title: 'if its agents and its policy are the same' },
     ],
   },
   {

@@ -2,6 +2,7 @@ import { useCallback, useRef, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { useResource, type Resource } from '../../use-resource.ts';
 import type { MatrixCell, MatrixPage } from './access-types.ts';
+import { belongsTo } from './belongs-to.ts';
 
 /** What was read of the matrix so far. The names are complete; rows come page by page, in the order of the tools. */
 export interface Matrix {
@@ -55,15 +56,6 @@ export function useMatrix(tenant: string, subject: string): PagedMatrix {
     );
   }, [data, change, reload, tenant, subject]);
   return { ...resource, readMore, pageError };
-}
-
-/**
- * Rows of two policies must not stand side by side. Cells have no names, only their place in the page's own list of agents; without
- * declared agents that is a list of recent sessions, and a new one moves the others.
- */
-function belongsTo({ agents, policyVersion }: Matrix, page: MatrixPage): boolean {
-  const isSameList = page.agents.length === agents.length && page.agents.every((agent, at) => agent === agents[at]);
-  return isSameList && page.policyVersion === policyVersion;
 }
 
 function begin(page: MatrixPage): Matrix {
