@@ -24,7 +24,12 @@ export const ROWS_LOOPS: readonly Requirement[] = [
       test(PLANE, 'with a nonce in the arguments are stopped like any other, and batches are not'),
       test(AFTER, 'a nonce in the arguments hides no loop'),
     ],
-    mutants: ['nonces-hide-loops', 'batches-look-like-loops', 'batches-under-way-look-like-loops'],
+    mutants: [
+      'nonces-hide-loops',
+      'batches-look-like-loops',
+      'changes-of-a-batch-look-like-loops',
+      'batches-under-way-look-like-loops',
+    ],
   },
   {
     id: 'LP2',

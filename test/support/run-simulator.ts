@@ -149,7 +149,7 @@ function signaturesOf(
   toolSequence: number,
 ): Signatures {
   const target = targetSignature(tool, args as JsonObject, toolSequence);
-  const signatures = argumentSignatures(tool.id, args as JsonObject, changed);
+  const signatures = argumentSignatures(tool, args as JsonObject, changed);
   return target === undefined ? signatures : { ...signatures, target };
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { argumentSignatures, targetSignature } from './argument-signature.ts';
 
-const of = (args: JsonObject, changed?: string) => argumentSignatures('a.b', args, changed);
+const of = (args: JsonObject, changed?: string) => argumentSignatures({ id: 'a.b' }, args, changed);
 
 describe('argumentSignatures', () => {
   const volatile: readonly (readonly [string, JsonObject, JsonObject])[] = [
@@ -57,7 +57,7 @@ describe('argumentSignatures', () => {
       [1, '1', true, [1]].map((value) => of({ text, value, nonce: randomUUID() }).effective),
     );
     expect(new Set(signatures).size).toBe(8);
-    expect(argumentSignatures('a.c', { nonce: 1 }, undefined)).not.toStrictEqual(of({ nonce: 1 }));
+    expect(argumentSignatures({ id: 'a.c' }, { nonce: 1 }, undefined)).not.toStrictEqual(of({ nonce: 1 }));
   });
 
   test('are those of the changed text where a hook has changed it, and nothing in it is volatile', () => {

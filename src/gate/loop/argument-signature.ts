@@ -14,13 +14,20 @@ export interface ArgumentSignatures {
   readonly hasVolatile: boolean;
 }
 
-/** `args` are what runs; `changed` is their canonical text, where that is not the caller's own. */
-export function argumentSignatures(tool: string, args: JsonObject, changed: string | undefined): ArgumentSignatures {
-  const scrubbed = new ScrubbedArguments();
+/**
+ * `args` are what runs; `changed` is their canonical text, where that is not the caller's own. Of a tool that may change something, a member
+ * that is nothing but a random value says which thing is changed: each call of a batch may get the same answer.
+ */
+export function argumentSignatures(
+  { id, effect = 'read' }: { readonly id: string; readonly effect?: Effect | undefined },
+  args: JsonObject,
+  changed: string | undefined,
+): ArgumentSignatures {
+  const scrubbed = new ScrubbedArguments(effect !== 'read');
   scrubbed.addGroup(args, 0);
-  if (scrubbed.hasVolatile) return { effective: signatureOf(`${tool}\0volatile\0${scrubbed.text}`), hasVolatile: true };
+  if (scrubbed.hasVolatile) return { effective: signatureOf(`${id}\0volatile\0${scrubbed.text}`), hasVolatile: true };
   if (changed === undefined) return UNCHANGED;
-  return { effective: shortSignature(bodyDigest(tool, changed)), hasVolatile: false };
+  return { effective: shortSignature(bodyDigest(id, changed)), hasVolatile: false };
 }
 
 const UNCHANGED: ArgumentSignatures = Object.freeze({ hasVolatile: false });
@@ -61,6 +68,11 @@ const DEEPEST = 100;
 class ScrubbedArguments {
   text = '';
   hasVolatile = false;
+  readonly #keepsIds: boolean;
+
+  constructor(keepsIds: boolean) {
+    this.#keepsIds = keepsIds;
+  }
 
   addGroup(group: JsonObject, depth: number): void {
     this.text += '{';
@@ -80,9 +92,9 @@ class ScrubbedArguments {
     } else if (typeof value === 'object' && value !== null) {
       this.addGroup(value as JsonObject, depth);
     } else if (typeof value === 'string') {
-      this.#replace(value, scrubMember(value, name), '"');
+      this.#replace(value, scrubMember(value, name, this.#keepsIds), '"');
     } else if (typeof value === 'number') {
-      this.#replace(`${value}`, isVolatileNumber(value, name) ? GONE : `${value}`, '#');
+      this.#replace(`${value}`, isVolatileNumber(value, name, this.#keepsIds) ? GONE : `${value}`, '#');
     } else {
       this.text += `${value}`;
     }
@@ -94,11 +106,14 @@ class ScrubbedArguments {
   }
 }
 
-function scrubMember(value: string, name: string): string {
+function scrubMember(value: string, name: string, keepsIds: boolean): string {
   const kind = kindOf(name);
   if (kind === 'nonce') return GONE;
   if (value.length < SHORTEST || value.length > LONGEST) return value;
-  if (kind === 'other') return scrubText(value);
+  if (kind === 'other') {
+    const scrubbed = scrubText(value);
+    return keepsIds && scrubbed === GONE ? value : scrubbed;
+  }
   return value.includes('?') ? value.replaceAll(PARAMETER, scrubParameter) : value;
 }
 
@@ -109,10 +124,10 @@ function scrubParameter(whole: string, mark: string, name: string): string {
   return kindOf(name) === 'nonce' ? `${mark}${name}=${GONE}` : whole;
 }
 
-function isVolatileNumber(value: number, name: string): boolean {
+function isVolatileNumber(value: number, name: string, keepsIds: boolean): boolean {
   const kind = kindOf(name);
   if (kind !== 'other') return kind === 'nonce';
-  return isLongId(value) || (isTimeSince1970(value) && (value > 1e12 || TIME.test(name)));
+  return (!keepsIds && isLongId(value)) || (isTimeSince1970(value) && (value > 1e12 || TIME.test(name)));
 }
 
 const TIME = /time|stamp|epoch/i;

@@ -184,6 +184,15 @@ const WORK: readonly Row[] = [
       }),
   },
   {
+    name: 'a batch of 300 changes, told apart by a UUID under any name, each with the same answer',
+    pattern: (index) =>
+      asked(0, {
+        tool: { id: 'shop.cancel', effect: 'unsafe' },
+        arguments: { order: uuid(index), requestId: uuid(-index) },
+        outcome: gives({ ok: true }),
+      }),
+  },
+  {
     name: 'a batch of 300 records, 20 at once, each with a request id',
     pattern: (index) =>
       asked(0, {

@@ -120,7 +120,7 @@ function judgeLoop(
   if (inEndedRun) return RUN_ENDED;
   if (loops === undefined) return PASS;
   const changed = judged.canonical === canonical ? undefined : judged.canonical;
-  const { effective, hasVolatile } = argumentSignatures(tool.id, judged.arguments, changed);
+  const { effective, hasVolatile } = argumentSignatures(tool, judged.arguments, changed);
   const target = targetSignature(tool, judged.arguments, state.toolSequence);
   if (effective !== undefined || target !== undefined)
     open.describe({ ...(effective === undefined ? {} : { effective }), ...(target === undefined ? {} : { target }) });

@@ -62,7 +62,7 @@ function signaturesOf(
   toolSequence: number,
 ): Pick<AskedAttempt, 'effective' | 'hasVolatile' | 'target'> {
   const target = targetSignature(tool, args, toolSequence);
-  const signatures = argumentSignatures(tool.id, args, canonical === sent ? undefined : canonical);
+  const signatures = argumentSignatures(tool, args, canonical === sent ? undefined : canonical);
   return target === undefined ? signatures : { ...signatures, target };
 }
 

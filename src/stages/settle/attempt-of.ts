@@ -41,7 +41,7 @@ function signaturesOf(
   const changed = gate?.effective;
   if (args === undefined)
     return changed === undefined ? NO_SIGNATURES : { effective: shortSignature(bodyDigest(id, changed)) };
-  const { effective } = argumentSignatures(id, args, changed);
+  const { effective } = argumentSignatures({ id, effect: tool?.effect }, args, changed);
   const target = tool === undefined ? undefined : targetSignature(tool, args, runState.toolSequence);
   return { effective, target };
 }
