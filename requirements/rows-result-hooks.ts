@@ -34,6 +34,9 @@ export const ROWS_RESULT_HOOKS: readonly Requirement[] = [
     id: 'RH2',
     says: 'A result hook that throws, takes too long or answers something else withholds the result. The tool ran, is not run again, and nothing that it said is stored, replayed, audited, logged or observed.',
     tests: [
+      test('test/gate/command-hooks.test.ts', 'that prints an answer without a result withholds it'),
+      test('src/stages/execute/review-result.test.ts', 'does not describe a result by its keys'),
+      test('src/gate/wrap/result-hooks.test.ts', 'has the message of what it throws reviewed'),
       test(HOOKS, 'withholds the result, and no later one is asked'),
       test(HOOKS, 'log the type and the place of an error, without its message'),
       test(HOOKS, 'are waited for until the call must be answered'),
@@ -45,6 +48,9 @@ export const ROWS_RESULT_HOOKS: readonly Requirement[] = [
     ],
     mutants: [
       'failing-result-hooks-let-through',
+      'answers-without-a-result-let-through',
+      'unseen-results-are-described',
+      'answered-errors-stay-themselves',
       'withheld-results-may-be-retried',
       'failed-result-hooks-quote-the-result',
       'commands-that-withhold-quote-the-result',

@@ -88,6 +88,32 @@ export const RESULT_HOOKS: readonly Mutant[] = [
     ],
   },
   {
+    id: 'answers-without-a-result-let-through',
+    bug: 'A command that prints an answer without a result lets the tool\u2019s own result through: its redaction got lost.',
+    file: 'src/gate/hooks/command-protocol.ts',
+    find: "if (answer === undefined) throw new HookTrouble('invalid-answer', 'its output has no updatedToolOutput');",
+    replace: '',
+    caughtBy: [
+      { file: 'test/gate/command-hooks.test.ts', title: 'that prints an answer without a result withholds it' },
+    ],
+  },
+  {
+    id: 'unseen-results-are-described',
+    bug: 'A result that no hook could be shown is described by its keys, to the model, the store and the audit.',
+    file: 'src/stages/execute/review-result.ts',
+    find: 'if (!isOwnResult(own)) return ended(withoutKeys(own, call));',
+    replace: 'if (!isOwnResult(own)) return ended((void withoutKeys, own));',
+    caughtBy: [{ file: 'src/stages/execute/review-result.test.ts', title: 'does not describe a result by its keys' }],
+  },
+  {
+    id: 'answered-errors-stay-themselves',
+    bug: 'An error that a hook answered with the same text is thrown with all its members.',
+    file: 'src/gate/wrap/review-result.ts',
+    find: 'return verdict.isAnswered === true ? endings.replaced(shown) : endings.kept;',
+    replace: 'return endings.kept;',
+    caughtBy: [{ file: 'src/gate/wrap/result-hooks.test.ts', title: 'has the message of what it throws reviewed' }],
+  },
+  {
     id: 'stopped-calls-tell-an-unchecked-result',
     bug: 'A call that is cancelled while its result hook is asked answers the result that the hook had not checked.',
     file: REVIEW,

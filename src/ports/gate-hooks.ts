@@ -80,7 +80,8 @@ export interface ResultChecks {
 }
 
 export type ResultVerdict =
-  | { readonly kind: 'kept' }
+  /** `isAnswered`: a hook answered with what was there. */
+  | { readonly kind: 'kept'; readonly isAnswered?: boolean }
   | {
       readonly kind: 'replaced';
       /** With the content and the structured value of the hooks, everything else as the tool gave it. */

@@ -223,6 +223,12 @@ describe('a command', () => {
     expect(JSON.stringify(needs.lines)).not.toContain('\\"name');
   });
 
+  it('that prints an answer without a result withholds it: a redaction may have got lost', async () => {
+    for (const what of ['nothing', 'nothing-new']) {
+      expect((await review(what)).verdict).toStrictEqual({ kind: 'withheld', hook: 'guard' });
+    }
+  });
+
   it('says yes over nobody: other hooks still ask and block', async () => {
     const blocking = await loadHooks([command('allow', { id: 'yes', priority: 1 }), command('deny', { id: 'no' })]);
     expect(await runBeforeHooks(blocking, hookedCall(), recordingNeeds())).toMatchObject({

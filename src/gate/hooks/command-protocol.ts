@@ -103,9 +103,12 @@ export function readResultOutput({ exitCode, signal, stdout }: EndedProcess): Re
   const json = parseStrictJson(said);
   if (!json.ok) throw new HookTrouble('invalid-answer', 'its output is not JSON');
   const parsed = resultOutput.safeParse(json.value);
-  if (!parsed.success)
-    throw new HookTrouble('invalid-answer', `its output is not understood: ${describe(parsed.error)}`);
-  return parsed.data.hookSpecificOutput?.updatedToolOutput;
+  // Without a word about its keys: they may be those of the result.
+  if (!parsed.success) throw new HookTrouble('invalid-answer', 'its output is not that of a PostToolUse hook');
+  const answer = parsed.data.hookSpecificOutput?.updatedToolOutput;
+  // Who prints an answer means to change something: a redaction that got lost must not let the result through.
+  if (answer === undefined) throw new HookTrouble('invalid-answer', 'its output has no updatedToolOutput');
+  return answer;
 }
 
 /** Of a command that only looks: what it prints is nobody's business, how it ends is. */

@@ -56,10 +56,10 @@ export interface ReplacedResult {
 
 /**
  * Reads the answer of a result hook once, as JSON, and strictly: a misspelt key could be the redaction. Undefined keeps the result.
- * Throws a HookTrouble whose message names members and never a value.
+ * Throws a HookTrouble whose message names neither values nor keys of the answer: both may be the result's.
  */
 export function readResultAnswer(answer: unknown, before: readonly ContentBlock[]): ReplacedResult | undefined {
-  if (answer === undefined || answer === null) return undefined;
+  if (answer === undefined) return undefined;
   const parsed = answerSchema.safeParse(plain(answer));
   if (!parsed.success) throw invalid(describe(parsed.error));
   const { content = [], structured } = parsed.data;
@@ -104,19 +104,12 @@ function invalid(problem: string): HookTrouble {
   return new HookTrouble('invalid-answer', `the answer cannot be used: ${problem}`);
 }
 
-/** Keys of an unknown answer are the hook's own; they are named, cut, and values never are. */
 function describe({ issues }: z.ZodError): string {
   return issues
     .slice(0, 3)
     .map((issue) => {
       const path = issue.path.map(String).join('.');
-      const said =
-        issue.code === 'unrecognized_keys'
-          ? `unknown key ${issue.keys
-              .slice(0, 3)
-              .map((key) => key.slice(0, 40))
-              .join(', ')}`
-          : issue.message;
+      const said = issue.code === 'unrecognized_keys' ? 'it has an unknown key' : issue.message;
       return path === '' ? said : `${path}: ${said}`;
     })
     .join('; ');

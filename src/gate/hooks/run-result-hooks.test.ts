@@ -90,7 +90,7 @@ describe('result hooks', () => {
 
   it('that answer what was there before have changed nothing', async () => {
     const same: Run = ({ outcome: { content, structured } }) => ({ content, structured });
-    expect(await asked({ same }).verdict).toEqual({ kind: 'kept' });
+    expect(await asked({ same }).verdict).toEqual({ kind: 'kept', isAnswered: true });
   });
 
   it('change neither kind nor code of a failure; its message becomes their first text, or a fixed one', async () => {
@@ -131,7 +131,9 @@ describe('result hooks', () => {
     ['rejects', () => Promise.reject(new Error('ada lives here')), 'threw'],
     ['takes too long', never, 'timed-out'],
     ['answers text', () => 'ada lives here', 'invalid-answer'],
+    ['answers null', () => null, 'invalid-answer'],
     ['answers nothing of a result', () => ({}), 'invalid-answer'],
+    ['answers with the keys of the result', () => ({ 'ada@example.com': 1 }), 'invalid-answer'],
     ['answers with an unknown key', () => ({ contents: [] }), 'invalid-answer'],
     ['answers with a map', () => ({ structured: new Map([['ada', 1]]) }), 'invalid-answer'],
     ['answers with bytes of its own', () => ({ content: [{ kind: 'image', bytes: 'AAAA' }] }), 'invalid-answer'],

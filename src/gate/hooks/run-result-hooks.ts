@@ -24,6 +24,8 @@ interface Frame {
 
 interface State {
   outcome: Outcome;
+  /** A hook answered, if only with what was there: what the caller gets is made of the answer. */
+  isAnswered: boolean;
   readonly changedBy: string[];
 }
 
@@ -33,7 +35,7 @@ interface State {
  */
 export function runResultHooks(set: HookSet, call: ResultCall, needs: ResultNeeds): Soon<ResultVerdict> {
   const hooks = set.matching('tool_result', call.tool);
-  return askFrom(0, hooks, { outcome: call.outcome, changedBy: [] }, { call, needs });
+  return askFrom(0, hooks, { outcome: call.outcome, changedBy: [], isAnswered: false }, { call, needs });
 }
 
 function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, frame: Frame): Soon<ResultVerdict> {
@@ -42,7 +44,9 @@ function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, 
     if (asking instanceof Promise) return asking.then((verdict) => verdict ?? askFrom(index + 1, hooks, state, frame));
     if (asking !== undefined) return asking;
   }
-  return state.changedBy.length === 0 ? KEPT : { kind: 'replaced', ...state };
+  const { outcome, changedBy, isAnswered } = state;
+  if (changedBy.length > 0) return { kind: 'replaced', outcome, changedBy };
+  return isAnswered ? { kind: 'kept', isAnswered } : KEPT;
 }
 
 /** Undefined: go on with the next hook. */
@@ -82,6 +86,7 @@ function replace(hook: RegisteredHook, answer: unknown, state: State, needs: Res
   const replaced = withResult(state.outcome, needs.scrub(read));
   return whenHere(needs.findProblem(replaced), (problem) => {
     if (problem !== undefined) throw new HookTrouble('invalid-answer', `the new result cannot be used: ${problem}`);
+    state.isAnswered = true;
     if (resultDigest(replaced) === resultDigest(state.outcome)) return;
     hook.meter.count('changed');
     state.changedBy.push(hook.id);

@@ -119,6 +119,13 @@ describe('a wrapped tool with a result hook', () => {
     expect(masked).toBeInstanceOf(Error);
     expect((masked as Error).message).toBe('*** is gone');
     expect(JSON.stringify(masked, Object.getOwnPropertyNames(masked))).not.toContain('ada');
+    // An answer that says the same is an answer: nothing else of the error is given on.
+    const said = await caught(() =>
+      createGate({ hooks: [on(({ outcome }) => ({ content: outcome.content }))] })
+        .wrapTool(tool)
+        .execute(),
+    );
+    expect([said === thrown, (said as Error).message]).toEqual([false, 'ada is gone']);
     const withheld = await caught(() =>
       createGate({ hooks: [breaking] })
         .wrapTool(tool)

@@ -92,7 +92,7 @@ function review(shown: Outcome, reviewed: ReviewedCall, { hooks }: Needs, ending
   return whenHere(hooks.result(ended, checks), (verdict): Reviewed => {
     switch (verdict.kind) {
       case 'kept':
-        return endings.kept;
+        return verdict.isAnswered === true ? endings.replaced(shown) : endings.kept;
       case 'replaced':
         return endings.replaced(verdict.outcome);
       case 'aborted':
@@ -118,7 +118,7 @@ function findProblem(outcome: Outcome, checkOutput: CheckOutput): Soon<string | 
   if (content.length > 0 && structured !== undefined) return 'it has both content and structured';
   if (kind !== 'ok') return undefined;
   return whenHere(checkOutput(valueOf(outcome)), (problems) =>
-    problems.length === 0 ? undefined : `it does not match the output schema: ${problems.slice(0, 3).join('; ')}`,
+    problems.length === 0 ? undefined : 'it does not match the output schema',
   );
 }
 

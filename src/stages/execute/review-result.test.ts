@@ -198,6 +198,16 @@ describe('a tool with a result hook', () => {
     expect(told(ending)).not.toContain('ada');
   });
 
+  it('does not describe a result by its keys where no hook could see it', async () => {
+    const validateOutput = (): string[] => ['["ada@example.com"]: must be integer'];
+    const invalid = (await executed({ validateOutput })).ending;
+    expect(invalid).toMatchObject({ outcome: { error: { code: 'RESULT_INVALID' }, executed: 'yes' } });
+    const problem = '$["ada@example.com"] is an instance of Map';
+    const unsent = (await executed({ run: () => ({ kind: 'unserialisable', problem }) })).ending;
+    expect(unsent).toMatchObject({ outcome: { error: { code: 'RESULT_UNSERIALISABLE' }, executed: 'yes' } });
+    expect(told(invalid) + told(unsent)).not.toContain('ada');
+  });
+
   it('asks no hook about an ending in the words of the plane', async () => {
     const { ending, seen } = await executed({ run: () => ({ kind: 'threw', type: 'TypeError', cause: 'ada' }) });
     expect(ending).toMatchObject({ outcome: { error: { code: 'TOOL_THREW' } } });

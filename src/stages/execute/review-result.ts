@@ -24,7 +24,6 @@ const UNCHANGED: readonly ArgumentChange[] = Object.freeze([]);
 const LEAST_HOOKS_MS = 1000;
 /** The frame of an outcome around its content: kind, flags, code, message. */
 const OUTCOME_BYTES = 128;
-const MAX_PROBLEMS = 3;
 
 export function reviewFor(
   { tool }: AllowedCall,
@@ -45,7 +44,7 @@ export function reviewResult(
   review: ResultReview,
   stop: (withheld: Ending) => Soon<Ending>,
 ): Soon<Ending> {
-  if (!isOwnResult(own)) return ended(own);
+  if (!isOwnResult(own)) return ended(withoutKeys(own, call));
   const checks = {
     scrub: review.scrub,
     findProblem: (outcome: Outcome) => findProblem(outcome, call),
@@ -59,6 +58,18 @@ export function reviewResult(
 /** Endings in the words of the plane hold nothing of the tool's. A question of the tool (INPUT_REQUIRED) is not its result. */
 function isOwnResult({ kind, error }: Outcome): boolean {
   return kind === 'ok' || error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';
+}
+
+const UNSEEN = 'what is wrong with it is not shown, because hooks check the results of this tool';
+
+/** A result that no hook could be shown is not described by its keys either. */
+function withoutKeys(own: Outcome, { tool }: AllowedCall): Outcome {
+  const [{ executed }, { id }] = [own, tool.declaration];
+  if (own.error?.code === 'RESULT_INVALID')
+    return trouble('RESULT_INVALID', { tool: id, problems: [UNSEEN] }, { executed });
+  if (own.error?.code === 'RESULT_UNSERIALISABLE')
+    return trouble('RESULT_UNSERIALISABLE', { tool: id, problem: UNSEEN }, { executed });
+  return own;
 }
 
 function endingOf(verdict: ResultVerdict, own: Outcome, { tool }: AllowedCall): Ending {
@@ -102,8 +113,8 @@ function findProblem(outcome: Outcome, { tool }: AllowedCall): string | undefine
   const { validateOutput, declaration } = tool;
   if (outcome.kind === 'ok' && validateOutput !== undefined) {
     const problems = structured === undefined ? ['it has no structured value'] : validateOutput(structured);
-    if (problems.length > 0)
-      return `it does not match the output schema: ${problems.slice(0, MAX_PROBLEMS).join('; ')}`;
+    // Which keys do not is for no log: they may be those of the result.
+    if (problems.length > 0) return 'it does not match the output schema';
   }
   const limit = declaration.limits.maxResultBytes;
   const bytes = encode({ content, structured: structured ?? null, writeBacks: writeBacks ?? null }).byteLength;

@@ -26,6 +26,8 @@ const ACTS = {
   'quote-and-block': () => ((process.exitCode = 2), process.stderr.write(JSON.stringify(input.tool_response))),
   'quote-only': () => say(JSON.stringify(input.tool_response).slice(1)),
   silent: () => {},
+  nothing: () => say({}),
+  'nothing-new': () => say({ hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput: undefined } }),
   deaf: () => {},
   approve: () => say({ decision: 'approve', reason: 'old' }),
   block: () => say({ decision: 'block', reason: 'Old no.' }),
