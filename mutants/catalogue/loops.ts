@@ -23,7 +23,7 @@ export const LOOPS: readonly Mutant[] = [
     file: 'src/gate/loop/argument-signature.ts',
     find: "if (kind === 'other') {",
     replace: "if (kind === 'other' || kind === 'thing') {",
-    caughtBy: [{ file: GATE_TEST, title: 'leaves batches and pages alone' }],
+    caughtBy: [{ file: 'src/gate/loop/argument-signature.test.ts', title: 'are those of the caller for' }],
   },
   {
     id: 'changes-of-a-batch-look-like-loops',
