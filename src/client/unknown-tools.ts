@@ -71,7 +71,7 @@ export function createUnknownTools({ store, identityOf, prove }: Needs): Unknown
       try {
         return await judge(session, tool);
       } catch {
-        // Of a session that cannot be read nothing is counted; the answer is as true as before.
+        // A session that cannot be read counts nothing; the answer is as true as before.
         return trouble('TOOL_UNKNOWN', { tool, near: [] });
       }
     },

@@ -55,7 +55,7 @@ export interface RunState {
  * failed in the same way for the fourth. A new run begins without a history, but with these.
  */
 export interface Stall {
-  /** Of the call, without volatile values; of a failure, its class. */
+  /** The signature of the call without volatile values, or the class of a failure. */
   readonly signature: string;
   readonly count: number;
   /** Store time of the first, ms. */

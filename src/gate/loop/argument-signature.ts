@@ -8,7 +8,7 @@ import { isLongId } from './stable-text.ts';
 
 /** What is known of a call's arguments beside the signature of the caller's own text. */
 export interface ArgumentSignatures {
-  /** Of what runs, without volatile values. Absent where that is the caller's own text. */
+  /** The signature of what runs, without volatile values. Absent where that is the caller's own text. */
   readonly effective?: string;
   /** Some of the values are volatile, so that calls with this signature may differ in them. */
   readonly hasVolatile: boolean;
@@ -117,7 +117,7 @@ function scrubMember(value: string, name: string, keepsIds: boolean): string {
   return value.includes('?') ? value.replaceAll(PARAMETER, scrubParameter) : value;
 }
 
-/** Of an address only what is named like a nonce: `?page=…` and `?id=…` say which thing is meant. */
+/** In an address only what is named like a nonce goes: `?page=…` and `?id=…` say which thing is meant. */
 const PARAMETER = /([?&])([^=&#?]{1,64})=[^&#]*/g;
 
 function scrubParameter(whole: string, mark: string, name: string): string {

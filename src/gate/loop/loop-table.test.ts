@@ -147,7 +147,7 @@ const LOOPS: readonly Row[] = [
   { name: 'A A A …, after a run of the session was ended', pattern: () => asked(0), endedRuns: 1 },
 ];
 
-/** The very same call, and nobody knows whether what differs is progress. */
+/** The very same call. Whether what differs is progress cannot be known. */
 const CHANGING: readonly Row[] = [
   { name: 'a result that changes each time', pattern: (index) => asked(0, { outcome: gives({ page: index }) }) },
   {

@@ -123,7 +123,7 @@ export class LoopWindow {
     this.state[place] = ending === 'ok' ? OK : isBad ? BAD : OPEN;
     if (raw !== effective) this.rewritten = true;
     if (isSame) this.same += 1;
-    // Calls under way that differ in volatile values may well be a batch: nobody knows yet what comes out.
+    // Calls under way that differ in volatile values may well be a batch: their results are not known yet.
     if (ending === 'open' && (raw === this.ownRaw || (isSame && !this.hasVolatile))) this.openSame += 1;
     if (isBad) this.bad += 1;
     else if (raw !== this.ownRaw && history.target(index) === this.ownTarget) this.sameTarget += 1;

@@ -12,8 +12,8 @@ const TIME = /time|date|stamp|epoch|expir|since|until|(?:^|_)(?:ts|at|exp|iat|nb
 
 const PROCESS = /^p?pid$|^process_?id$/i;
 /** 17 to 20 digits: an id. Smaller numbers may be amounts. */
-const LEAST_ID = 1e16;
-const MOST_ID = 1e20;
+const MIN_ID = 1e16;
+const MAX_ID = 1e20;
 
 /** Collects a result as one text, the same whatever the order of keys, and bounded. */
 export class StableText {
@@ -92,5 +92,5 @@ function isVolatile(value: number, name: string): boolean {
 }
 
 export function isLongId(value: number): boolean {
-  return value >= LEAST_ID && value < MOST_ID && Number.isInteger(value);
+  return value >= MIN_ID && value < MAX_ID && Number.isInteger(value);
 }

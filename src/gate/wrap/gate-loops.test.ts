@@ -133,7 +133,7 @@ describe('loop detection of a gate', () => {
       return say.execute({ x: 1 });
     });
     expect([firstOf(endings, 'warned'), firstOf(endings, 'LOOP_BLOCKED')]).toStrictEqual([27, 53]);
-    // Of each later run the first two may be a look and a check.
+    // The first two calls of each later run may be a look and a check.
     expect(endings.slice(54).filter((ending) => ending === 'ran')).toHaveLength(28);
     const other = wrapSay(gate.openRun());
     expect(await callMany(5, (number) => other.execute({ x: `other ${number}` }))).toStrictEqual(Array(5).fill('ran'));
