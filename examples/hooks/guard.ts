@@ -22,9 +22,8 @@ export default defineHooks({
       on: 'before_tool_call',
       tools: ['web.fetch'],
       run({ arguments: { url } }) {
-        if (!URL.canParse(url as string)) return undefined;
-        const address = new URL(url as string);
-        if (address.username === '' && address.password === '') return undefined;
+        const address = URL.parse(url as string);
+        if (address === null || (address.username === '' && address.password === '')) return undefined;
         address.username = '';
         address.password = '';
         return { patch: { url: address.href } };

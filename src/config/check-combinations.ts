@@ -1,3 +1,4 @@
+import { hostOfAddress } from '../domain/host-of-address.ts';
 import { subjectShares } from '../domain/subject-share.ts';
 import { findWebhookProblem } from '../domain/webhook-url.ts';
 import { LEAST_LIVE_BYTES, LEAST_RETENTION_MS, type Config } from './config-schema.ts';
@@ -107,7 +108,8 @@ function findImpossibleWebhook({ approvals: { webhook } }: Config, at: (path: st
 function findImpossibleTelemetry({ telemetry: { traces } }: Config, at: (path: string) => string): string[] {
   if (traces.headersFile === undefined) return [];
   const { protocol, hostname } = new URL(traces.endpoint);
-  if (protocol === 'https:' || LOOPBACK.test(hostname.replaceAll(/[[\]]/g, ''))) return [];
+  const host = hostOfAddress(traces.endpoint) ?? '';
+  if (protocol === 'https:' || LOOPBACK.test(host.replaceAll(/[[\]]/g, ''))) return [];
   return [
     `${at('telemetry.traces.headersFile')} needs an https:// endpoint: its headers would go to ${hostname} in clear`,
   ];

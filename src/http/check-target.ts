@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { hostOfAuthority } from '../domain/host-of-address.ts';
 import { isPublicAddress } from './public-address.ts';
 import { WebRefusal } from './web-refusal.ts';
 
@@ -15,16 +16,24 @@ export interface WebRules {
   readonly isPublic?: (address: string) => boolean;
 }
 
-/** Refuses what cannot be a public web page by its URL alone. The parser turns 0x7f.1, 2130706433 and ①②⑦.0.0.1 into 127.0.0.1. */
+/** The authority as the WHATWG parser takes it for http and https: any slashes, either kind. A path alone has none. */
+const AUTHORITY = /^(?:[a-z][a-z0-9+.-]*:[\\/]*|[\\/]{2,})([^\\/?#]*)/i;
+
+/** Refuses what cannot be a public web page by its URL alone. The parser turns 0x7f.1 and 2130706433 into 127.0.0.1. */
 export function parseWebUrl(text: string, base?: string): URL {
-  const url = URL.canParse(text, base) ? new URL(text, base) : undefined;
-  if (url === undefined) throw new WebRefusal('URL_INVALID', 'This is not a URL.');
+  const url = URL.parse(text, base);
+  if (url === null) throw new WebRefusal('URL_INVALID', 'This is not a URL.');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new WebRefusal('URL_REFUSED', 'Only http and https URLs can be fetched.');
   }
   // http://public.example@internal/ reads as the one and goes to the other.
   if (url.username !== '' || url.password !== '') {
     throw new WebRefusal('URL_REFUSED', 'A URL with a user name or a password is not fetched.');
+  }
+  // http://ẞ.example/ leads to one host on Node 22 and to another on Node 24; which of them was meant, cannot be told.
+  const authority = AUTHORITY.exec(text.replaceAll(/[\t\n\r]/g, '').trim())?.[1];
+  if (authority !== undefined && hostOfAuthority(authority) === undefined) {
+    throw new WebRefusal('URL_REFUSED', 'The host of this URL is not a name that all parsers read alike.');
   }
   return url;
 }

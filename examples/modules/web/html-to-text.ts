@@ -103,9 +103,8 @@ class PageText {
 function hrefOf(tag: string, base: string): string | undefined {
   const match = HREF.exec(tag);
   const href = decodeEntities(match?.[1] ?? match?.[2] ?? match?.[3] ?? '').trim();
-  if (href === '' || href.startsWith('#') || !URL.canParse(href, base)) return undefined;
-  const url = new URL(href, base);
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : undefined;
+  const url = href === '' || href.startsWith('#') ? null : URL.parse(href, base);
+  return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.href : undefined;
 }
 
 const ENTITIES: Readonly<Record<string, string | undefined>> = {

@@ -115,7 +115,8 @@ function authorized(
   request: WebRequest,
   { authorization }: { readonly authorization: Readonly<Record<string, string>> },
 ): WebRequest {
-  const host = URL.canParse(request.url) ? hostAndPort(new URL(request.url)) : '';
+  const url = URL.parse(request.url);
+  const host = url === null ? '' : hostAndPort(url);
   if (!Object.hasOwn(authorization, host)) return request;
   const others = Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'authorization');
   return { ...request, headers: { ...Object.fromEntries(others), authorization: authorization[host]! } };

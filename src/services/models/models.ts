@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { planeError } from '../../domain/errors.ts';
+import { hostOfAddress } from '../../domain/host-of-address.ts';
 import type { Models } from '../../ports/tool-services.ts';
 import { defineService, type ServiceHandle } from '../define-service.ts';
 import { longText, parseArgument, parseServiceConfig } from '../parse-arguments.ts';
@@ -60,7 +61,8 @@ export const models = defineService({
 
 /** The key and the texts go over it. */
 function isSafeAddress(address: string): boolean {
-  const { protocol, hostname, username, password } = new URL(address);
-  if (username !== '' || password !== '') return false;
-  return protocol === 'https:' || LOOPBACK.includes(hostname);
+  const { protocol, username, password } = new URL(address);
+  const host = hostOfAddress(address);
+  if (username !== '' || password !== '' || host === undefined) return false;
+  return protocol === 'https:' || LOOPBACK.includes(host);
 }
