@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { migrate } from './schema.ts';
 
 export interface Note {
@@ -52,10 +52,10 @@ const OWNED = 'tenant = ? AND subject = ?';
 
 /** Every statement names the owner: an id alone never reaches a note of somebody else. */
 export class NoteStore {
-  readonly #database: DatabaseSyncInstance;
+  readonly #database: DatabaseSync;
   readonly #owner: readonly [string, string];
 
-  constructor(database: DatabaseSyncInstance, owner: Owner) {
+  constructor(database: DatabaseSync, owner: Owner) {
     this.#database = database;
     this.#owner = [owner.tenant, owner.subject];
   }
@@ -71,14 +71,14 @@ export class NoteStore {
     const row = this.#database
       .prepare(`SELECT ${COLUMNS} FROM notes WHERE ${OWNED} AND added_by = ?`)
       .get(...this.#owner, callId);
-    return toNote(row as NoteRow);
+    return toNote(row as unknown as NoteRow);
   }
 
   read(id: number): Note | undefined {
     const row = this.#database
       .prepare(`SELECT ${COLUMNS} FROM notes WHERE ${OWNED} AND id = ?`)
       .get(...this.#owner, id);
-    return row === undefined ? undefined : toNote(row as NoteRow);
+    return row === undefined ? undefined : toNote(row as unknown as NoteRow);
   }
 
   edit(id: number, { title, text, tags }: NoteContent): Note | undefined {
@@ -95,7 +95,7 @@ export class NoteStore {
         ...this.#owner,
         id,
       );
-    return row === undefined ? undefined : toNote(row as NoteRow);
+    return row === undefined ? undefined : toNote(row as unknown as NoteRow);
   }
 
   delete(id: number): boolean {

@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 const VERSION = 1;
 
@@ -33,7 +33,7 @@ const SCHEMA = `
 `;
 
 /** Makes the tables of a new file. In one transaction: several workers may open a new file at the same time. */
-export function migrate(database: DatabaseSyncInstance): void {
+export function migrate(database: DatabaseSync): void {
   if (versionOf(database) === VERSION) return;
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -47,6 +47,6 @@ export function migrate(database: DatabaseSyncInstance): void {
   }
 }
 
-function versionOf(database: DatabaseSyncInstance): number {
+function versionOf(database: DatabaseSync): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }

@@ -1,5 +1,6 @@
-import { backup, DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import type { StatementSync } from 'node:sqlite';
 import { planeError, PlaneError } from '../../domain/errors.ts';
+import { nodeSqlite, type Connection } from './node-sqlite.ts';
 
 export type SqlValue = null | number | string | Uint8Array;
 
@@ -8,21 +9,22 @@ const PAGES_PER_STEP = 128;
 
 /** One SQLite connection with its prepared statements. */
 export class Database {
-  readonly #connection: DatabaseSyncInstance;
-  readonly #statements = new Map<string, StatementSyncInstance>();
+  readonly #connection: Connection;
+  readonly #statements = new Map<string, StatementSync>();
   /** Rows were changed since `begin`. */
   #changed = false;
   /** The log still holds what was erased. */
   #logHoldsErased = false;
 
   constructor(file: string, busyTimeoutMs: number) {
+    const { DatabaseSync } = nodeSqlite();
     this.#connection = new DatabaseSync(file, { timeout: busyTimeoutMs });
     // What is deleted is overwritten in pages that are written anyway.
     this.#connection.exec('PRAGMA secure_delete = FAST');
   }
 
   run(sql: string, ...values: SqlValue[]): number {
-    const { changes } = this.#prepare(sql).run(...values);
+    const changes = Number(this.#prepare(sql).run(...values).changes);
     if (changes > 0) this.#changed = true;
     return changes;
   }
@@ -48,7 +50,7 @@ export class Database {
 
   /** A copy of what is committed, in steps between the writes; pages that change meanwhile are copied again. */
   async copyTo(file: string): Promise<void> {
-    await backup(this.#connection, file, { rate: PAGES_PER_STEP });
+    await nodeSqlite().backup(this.#connection, file, { rate: PAGES_PER_STEP });
   }
 
   get changed(): boolean {
@@ -104,7 +106,7 @@ export class Database {
     this.#connection.close();
   }
 
-  #prepare(sql: string): StatementSyncInstance {
+  #prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#connection.prepare(sql);
