@@ -1,5 +1,6 @@
 import { EMPTY_CATALOG, type Catalog } from '../domain/catalog.ts';
-import type { ModuleDeclaration } from '../domain/module.ts';
+import { splitToolId, type ToolId } from '../domain/ids.ts';
+import { entriesOf, type ModuleDeclaration } from '../domain/module.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { FleetRegistry } from '../ports/fleet-registry.ts';
 import type { Log } from '../ports/log.ts';
@@ -16,6 +17,8 @@ export interface KeptPublication {
    * have been replaced in the moment at which this worker started: then what this one serves is published again.
    */
   check(): Promise<void>;
+  /** The digest under which a tool is published now, by any worker. */
+  publishedDigest(tool: ToolId): Promise<string | undefined>;
 }
 
 type Needs = Pick<CatalogStore, 'readCatalog' | 'watchCatalog' | 'writeCatalog'> & Pick<FleetRegistry, 'listWorkers'>;
@@ -44,6 +47,11 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
       log.warn({ module: id, version, replaced: other }, 'rolled back: no live worker serves the published version');
   }
 
+  async function readCatalog(): Promise<Catalog> {
+    catalog = (await store.watchCatalog({ after: catalog.sequence, waitMs: 0 })) ?? catalog;
+    return catalog;
+  }
+
   return {
     get versions() {
       return versions;
@@ -56,12 +64,16 @@ export function keepPublished(store: Needs, log: Log): KeptPublication {
       tell(published);
     },
     async check() {
-      catalog = (await store.watchCatalog({ after: catalog.sequence, waitMs: 0 })) ?? catalog;
-      const found = new Map(catalog.modules.map(({ id, digest }) => [id, digest]));
+      const found = new Map((await readCatalog()).modules.map(({ id, digest }) => [id, digest]));
       // One that is not published at all was removed by another worker, or by an operator.
       const others = own.filter(({ id, digest }) => found.has(id) && found.get(id) !== digest);
       if (others.length === 0) versions = { ...versions, older: [] };
       else tell(await publishModules(store, { modules: others, served, yieldsToEqual: true }));
+    },
+    async publishedDigest(tool) {
+      const { modules } = await readCatalog();
+      const module = modules.find(({ id }) => id === splitToolId(tool)?.module);
+      return module && entriesOf(module).find(({ id }) => id === tool)?.digest;
     },
   };
 }

@@ -94,7 +94,9 @@ describe('mergeModules', () => {
 });
 
 /** Compare-and-set as the port demands it, in memory; the real stores run the same in test/catalog. */
-function catalogStore(onRead: () => void = () => {}): CatalogStore & { catalog: Catalog } {
+function catalogStore(
+  onRead: () => void = () => {},
+): Pick<CatalogStore, 'readCatalog' | 'writeCatalog'> & { catalog: Catalog } {
   const store = {
     catalog: EMPTY_CATALOG,
     readCatalog: () => {

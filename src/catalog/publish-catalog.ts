@@ -47,7 +47,10 @@ export interface OtherVersion {
 const MAX_ATTEMPTS = 50;
 
 /** Adds modules to the catalog by compare-and-set: whoever loses the race reads again and merges into what the other wrote. */
-export async function publishModules(store: CatalogStore, request: PublishRequest): Promise<Published> {
+export async function publishModules(
+  store: Pick<CatalogStore, 'readCatalog' | 'writeCatalog'>,
+  request: PublishRequest,
+): Promise<Published> {
   const { maxAttempts = MAX_ATTEMPTS } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const catalog = await store.readCatalog();

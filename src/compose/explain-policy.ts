@@ -4,10 +4,12 @@ import { createValidatorCache } from '../catalog/validate-arguments.ts';
 import { placeOfRule } from '../config/place-of-rule.ts';
 import { readPolicyFile, type PolicyFile } from '../config/policy-file.ts';
 import { indexTools, type Catalog } from '../domain/catalog.ts';
+import type { ToolId } from '../domain/ids.ts';
 import { explainCall, type Asked, type CheckAnswer, type Explanation } from '../domain/explain-call.ts';
 import { nearNames } from '../domain/near-names.ts';
 import type { PolicyChange } from '../domain/nearest-change.ts';
 import type { PolicyRecord } from '../domain/policy.ts';
+import { OTHER_VERSION, servingOf, UNSERVED, type Serving, type ServingState } from '../domain/serving.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import { foreseeRules } from '../gate/rules/foresee-rules.ts';
 import type { Store } from '../ports/store.ts';
@@ -17,6 +19,8 @@ import { shellWord } from './shell-word.ts';
 export interface ExplainedPolicy extends Explanation {
   readonly checks: readonly (CheckAnswer & { readonly place?: string })[];
   readonly changes: readonly (PolicyChange & ShownChange)[];
+  /** Whether a worker is there to run it, which no policy decides. Absent: it is not published. */
+  readonly serving?: Serving;
 }
 
 interface ExplainOptions {
@@ -26,22 +30,35 @@ interface ExplainOptions {
 }
 
 export async function explainPolicy(
-  store: Pick<Store, 'readCatalog' | 'readPolicy'>,
+  store: Pick<Store, 'readCatalog' | 'readPolicy' | 'listWorkers'>,
   asked: Asked,
   { policyFile, warn }: ExplainOptions,
 ): Promise<ExplainedPolicy> {
   const [catalog, record] = [await store.readCatalog(), await store.readPolicy()];
   const explanation = createExplainer(catalog, record)(asked);
+  const published = indexTools(catalog).get(asked.tool as ToolId);
+  const serving = published && servingOf(published.module, await store.listWorkers());
   const file = policyFile === undefined ? undefined : readKnownFile(policyFile, warn);
   return {
     ...explanation,
     checks: explanation.checks.map((answer) => {
       const place =
         answer.rule === undefined || file === undefined ? undefined : placeOfRule(file, record.policy, answer.rule);
-      return place === undefined ? answer : { ...answer, place };
+      const found =
+        answer.check === 'tool' && serving !== undefined ? describeServed(answer.found, serving) : answer.found;
+      return { ...answer, found, ...(place === undefined ? {} : { place }) };
     }),
     changes: explanation.changes.map((change) => ({ ...change, ...describeChange(change) })),
+    ...(serving === undefined ? {} : { serving }),
   };
+}
+
+const NOT_SERVED: Partial<Record<ServingState, string>> = { unserved: UNSERVED, 'other-version': OTHER_VERSION };
+
+/** `found` says `published`, and whether it is privileged. */
+function describeServed(found: string, { state }: Serving): string {
+  const problem = NOT_SERVED[state];
+  return problem === undefined ? found : found.replace('published', problem);
 }
 
 /** For many questions about one catalog and one policy. */

@@ -27,6 +27,7 @@ import { rendererOf } from './render-approvals.ts';
 import { setPolicy } from './set-policy.ts';
 import { storeOptionsOf } from './settings-from-config.ts';
 import { verifyAudit } from './verify-audit.ts';
+import { withdrawModules } from './withdraw-modules.ts';
 
 export interface OperationNeeds {
   readonly store: Store;
@@ -73,6 +74,7 @@ export function createOperations({ store, trail, config, log, audit }: Operation
       const { declaration, warnings } = readDeclaration(name, given, { placeOf: placeInBody, near: nearNames });
       return changeAgents(store, { declared: { [name]: declaration }, removed: [], warnings, ...place }, who);
     },
+    withdrawModules: (request, who) => withdrawModules(store, request, who),
     agentDoubts({ name, tenant }, declaration, catalog) {
       const ids = catalog.modules.flatMap(entriesOf).map(({ id }) => id);
       const group = tenant === undefined ? 'agents' : `tenants.${tenant}.agents`;
@@ -109,9 +111,13 @@ function placeInBody(): string {
   return 'body';
 }
 
+/** Problems of one form that are told one by one. */
+const MAX_PROBLEMS = 32;
+
 function readConditions(conditions: readonly JsonObject[]): string {
   const parsed = conditionsSchema.safeParse(conditions);
   if (parsed.success) return canonicalJson(parsed.data as never);
-  const problem = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-  throw planeError('APPROVAL_INVALID', { problem: `the conditions of the grant: ${problem.slice(0, 500)}` });
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`.slice(0, 200));
+  const problem = `the conditions of the grant: ${problems.join('; ').slice(0, 500)}`;
+  throw planeError('APPROVAL_INVALID', { problem, problems: problems.slice(0, MAX_PROBLEMS) });
 }

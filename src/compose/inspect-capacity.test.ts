@@ -105,19 +105,21 @@ describe('what doctor says about published tools', () => {
   });
   const worker = (...modules: [id: string, digest: string][]) => ({
     pool: 'default',
+    state: 'serving' as const,
     modules: modules.map(([id, digest]) => ({ id, digest })),
   });
 
-  it('nothing while living workers serve what is published, or callers run it themselves', () => {
+  it('nothing while live workers serve what is published, or callers run it themselves', () => {
     expect(inspectServed([published('a', '1'), published('mine', '3', 'caller')], [worker(['a', '1'])])).toEqual([]);
   });
 
-  it('that they are ghosts when no living worker has their module', () => {
+  it('that they are ghosts when no live worker has their module, and how to withdraw them', () => {
     const [check, ...more] = inspectServed([published('a', '1'), published('b', '1')], [worker(['a', '1'])]);
     expect(check).toMatchObject({
       name: 'ghost tools',
       state: 'bad',
-      found: expect.stringContaining('b.run') as string,
+      found: 'published, but no live worker serves them: b.run',
+      fix: expect.stringContaining('sallyport catalog withdraw --unserved') as string,
     });
     expect(more).toEqual([]);
     expect(inspectServed([published('a', '1')], [])).toMatchObject([{ name: 'ghost tools', state: 'warn' }]);

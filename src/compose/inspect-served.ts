@@ -1,26 +1,19 @@
 import type { ModuleDeclaration } from '../domain/module.ts';
-import type { WorkerEntry } from '../ports/fleet-registry.ts';
+import { servingOf, type ServingWorker } from '../domain/serving.ts';
 import type { Check } from './check.ts';
 
 type Published = Pick<ModuleDeclaration, 'id' | 'digest' | 'version' | 'pool' | 'tools'>;
-type Worker = Pick<WorkerEntry, 'pool' | 'modules'>;
+type Worker = Pick<ServingWorker, 'pool' | 'state' | 'modules'>;
 
 const NAMED = 5;
 
 /**
- * Published tools that no living worker serves. A module without any worker is a ghost: agents see its tools, and every call of them
- * waits until its deadline. A module served only in other versions than the published one makes callers wait for the new one.
+ * Published tools that no live worker serves. A module without any worker is a ghost: agents see its tools, and their calls are refused,
+ * or wait until their deadlines if the pool has no worker at all. A module served only in other versions makes callers wait for the new one.
  */
 export function inspectServed(published: readonly Published[], workers: readonly Worker[]): Check[] {
-  const pinnedOnly = ({ tools }: Published): boolean =>
-    tools.length > 0 && tools.every(({ pinned }) => pinned === 'caller');
-  const served = published.filter((module) => !pinnedOnly(module));
-  const ghosts = served.filter(({ id }) => !workers.some(({ modules }) => modules.some((module) => module.id === id)));
-  const unserved = served.filter(
-    (module) =>
-      !ghosts.includes(module) &&
-      !workers.some(({ modules }) => modules.some(({ digest }) => digest === module.digest)),
-  );
+  const ghosts = published.filter((module) => servingOf(module, workers).state === 'unserved');
+  const behind = published.filter((module) => servingOf(module, workers).state === 'other-version');
   const checks: Check[] = [];
   if (ghosts.length > 0) {
     const tools = ghosts.flatMap((module) => module.tools.map(({ id }) => id));
@@ -28,15 +21,15 @@ export function inspectServed(published: readonly Published[], workers: readonly
       name: 'ghost tools',
       // Without any worker this is what the check of the workers says.
       state: workers.length === 0 ? 'warn' : 'bad',
-      found: `published, and no living worker serves them: ${some(tools)}`,
-      fix: `Start a worker that serves ${some(ghosts.map(({ id, pool }) => `${id} (pool ${pool})`))}`,
+      found: `published, but no live worker serves them: ${some(tools)}`,
+      fix: `Start a worker that serves ${some(ghosts.map(({ id, pool }) => `${id} (pool ${pool})`))}; or take them out: sallyport catalog withdraw --unserved`,
     });
   }
-  if (unserved.length > 0) {
+  if (behind.length > 0) {
     checks.push({
       name: 'versions',
       state: 'bad',
-      found: `the published version is served by no living worker: ${some(unserved.map(({ id, version }) => `${id} ${version}`))}`,
+      found: `the published version is served by no live worker: ${some(behind.map(({ id, version }) => `${id} ${version}`))}`,
       fix: 'Finish the deployment: restart the workers that still have another version',
     });
   }

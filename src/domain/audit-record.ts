@@ -9,6 +9,7 @@ export const DEPLOYMENT_EVENTS = [
   'agents.changed',
   'plane.paused',
   'plane.resumed',
+  'catalog.withdrawn',
   'token.created',
   'token.revoked',
   'login.offered',
@@ -105,7 +106,7 @@ export interface AdministrativeFacts {
   readonly via?: string;
   /** Id of the gateway token that proved who it was. */
   readonly bearer?: string;
-  /** What is different in the policy: `rule no-mail added`. Names only. */
+  /** What is different in the policy, or in the catalog: `rule no-mail added`, `module clock 1.0.0 withdrawn`. Names only. */
   readonly changed?: readonly string[];
   /** SHA-256 of the canonical policy, after the change and before it. */
   readonly policyDigest?: string;

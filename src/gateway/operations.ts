@@ -6,7 +6,9 @@ import type { DeclaredAgents, DeclaredPlace } from '../domain/declared-agents.ts
 import type { Asked, Explanation } from '../domain/explain-call.ts';
 import type { CallId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
+import type { ModuleDeclaration } from '../domain/module.ts';
 import type { Paused, Policy, PolicyRecord } from '../domain/policy.ts';
+import type { Serving } from '../domain/serving.ts';
 import type { AgentDeclaration } from '../domain/selection.ts';
 import type { CancelAnswer } from '../ports/call-store.ts';
 
@@ -25,7 +27,7 @@ export interface GatewayOperations {
     policy: JsonObject,
     expectedVersion: number,
     who: Administered,
-  ): Promise<{ readonly version: number; readonly warnings: readonly string[] }>;
+  ): Promise<{ readonly version: number; readonly warnings: readonly string[]; readonly kept: readonly string[] }>;
   pause(
     target: PauseWish,
     who: Administered,
@@ -37,6 +39,15 @@ export interface GatewayOperations {
   }>;
   /** Declares an agent, or takes it away with `null`. */
   changeAgent(agent: DeclaredPlace, declaration: JsonObject | null, who: Administered): Promise<DeclaredAgents>;
+  /** Takes modules out of the catalog. Throws MODULE_UNKNOWN, or MODULE_SERVED while a live worker has one of the named ones. */
+  withdrawModules(
+    request: { readonly modules: readonly string[] | 'unserved'; readonly force?: boolean },
+    who: Administered,
+  ): Promise<{
+    readonly sequence: number;
+    readonly withdrawn: readonly Pick<ModuleDeclaration, 'id' | 'version'>[];
+    readonly broken: readonly string[];
+  }>;
   /** What a selection probably does not mean. */
   agentDoubts(place: DeclaredPlace, declaration: AgentDeclaration, catalog: Catalog): readonly string[];
   /** Recomputes all chains and checks all signatures. */
@@ -83,6 +94,7 @@ export interface ExplainedCall extends Explanation {
     readonly snippet?: object;
     readonly note?: string;
   })[];
+  readonly serving?: Serving;
 }
 
 export interface PauseWish {

@@ -1,3 +1,4 @@
+import type { Administered } from '../domain/actor.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import type { ModuleDeclaration } from '../domain/module.ts';
 
@@ -7,11 +8,23 @@ export interface CatalogStore {
   /** Waits up to `waitMs` until the sequence is above `after`; undefined when it did not move. */
   watchCatalog(request: { after: number; waitMs: number }): Promise<Catalog | undefined>;
   /** Compare-and-set on the sequence. */
-  writeCatalog(request: {
-    expectedSequence: number;
-    digest: string;
-    modules: readonly ModuleDeclaration[];
-  }): Promise<WriteCatalogAnswer>;
+  writeCatalog(request: WriteCatalogRequest): Promise<WriteCatalogAnswer>;
+  /**
+   * The same for an operator who takes modules out, in one step with the audit record `catalog.withdrawn`: one that cannot be written
+   * leaves the old catalog.
+   */
+  withdrawModules(request: WithdrawModulesRequest): Promise<WriteCatalogAnswer>;
+}
+
+export interface WriteCatalogRequest {
+  readonly expectedSequence: number;
+  readonly digest: string;
+  readonly modules: readonly ModuleDeclaration[];
+}
+
+/** `digest` and `modules` are those of the catalog that is left. */
+export interface WithdrawModulesRequest extends WriteCatalogRequest, Administered {
+  readonly withdrawn: readonly Pick<ModuleDeclaration, 'id' | 'version'>[];
 }
 
 export type WriteCatalogAnswer =

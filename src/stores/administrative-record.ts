@@ -1,14 +1,15 @@
 import type { Administered } from '../domain/actor.ts';
 import { AUDIT_LIMITS, type AdministrativeEvent, type AdministrativeFacts } from '../domain/audit-record.ts';
-import type { GatewayToken } from '../domain/gateway-token.ts';
+import type { GatewayToken, LoginPurpose } from '../domain/gateway-token.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Identity } from '../domain/session.ts';
+import type { WithdrawModulesRequest } from '../ports/catalog-store.ts';
 import type { OpenSessionRequest } from '../ports/session-store.ts';
-import type { CreateTokenRequest, RecordLoginRequest, TokenPurpose } from '../ports/token-store.ts';
+import type { CreateTokenRequest, RecordLoginRequest } from '../ports/token-store.ts';
 import { canonicalJson } from '../wire/canonical-json.ts';
 import { sha256 } from '../wire/digest.ts';
 import { encode } from '../wire/message-pack.ts';
-import { findPolicyChanges } from './policy-changes.ts';
+import { boundedChanges, findPolicyChanges } from './policy-changes.ts';
 
 /** What a store writes beside an administrative change, in the same step. Both stores write the same. */
 export interface AdministrativeRecord {
@@ -29,15 +30,20 @@ export function recordOfPolicy(
   return { event, detail: detailOf(who, { policyVersion: version, ...digests, changed }) };
 }
 
-const EVENT_OF: Readonly<Record<TokenPurpose, AdministrativeEvent>> = {
-  token: 'token.created',
+export function recordOfWithdrawal(request: WithdrawModulesRequest): AdministrativeRecord {
+  const changed = request.withdrawn.map(({ id, version }) => `module ${id} ${version} withdrawn`);
+  return { event: 'catalog.withdrawn', detail: detailOf(request, { changed: boundedChanges(changed) }) };
+}
+
+const EVENT_OF: Readonly<Record<LoginPurpose, AdministrativeEvent>> = {
   'login-link': 'login.offered',
   login: 'login.succeeded',
 };
 
 /** Its end is the store's, so the store adds `expiresAt` where it knows it. */
 export function recordOfNewToken(request: CreateTokenRequest): AdministrativeRecord {
-  return recordAbout(request.token, EVENT_OF[request.purpose ?? 'token'], request);
+  const { purpose } = request.token;
+  return recordAbout(request.token, purpose === undefined ? 'token.created' : EVENT_OF[purpose], request);
 }
 
 export function recordOfRevokedToken(token: Partial<TokenFacts>, who: Administered): AdministrativeRecord {

@@ -38,7 +38,7 @@ export function findPolicyChanges(before: Policy, after: Policy): PolicyChanges 
       : isOnly([...paused, ...resumed])
         ? 'plane.paused'
         : 'policy.changed';
-  return { event, changed: bounded(changed) };
+  return { event, changed: boundedChanges(changed) };
 }
 
 function agentChanges(before: Group | undefined, after: Group | undefined): string[] {
@@ -94,7 +94,8 @@ function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(one as never) === canonicalJson(other as never);
 }
 
-function bounded(changed: readonly string[]): string[] {
+/** As many as an audit record keeps; the last one says how many more there were. */
+export function boundedChanges(changed: readonly string[]): string[] {
   const { changes, nameLength } = AUDIT_LIMITS;
   const short = changed.map((text) => (text.length <= nameLength ? text : `${text.slice(0, nameLength - 1)}…`));
   if (short.length <= changes) return short;

@@ -112,7 +112,7 @@ describe('loadModules', () => {
         folder.write(`${name(index)}-bad.js`, source);
         folder.write(`${name(index)}-good.js`, moduleText({ id: `good-${'x'.repeat(index)}` }));
       }
-      result = await loadModules(folder.path, { importTimeoutMs: 2_000 });
+      result = await loadModules(folder.path, { importTimeoutMs: 5_000 });
     });
     afterAll(() => folder.dispose());
 

@@ -1,9 +1,16 @@
 import { Command } from 'commander';
 import { entriesOf } from '../../domain/module.ts';
+import { OTHER_VERSION, servingOf, UNSERVED, type ServingState } from '../../domain/serving.ts';
 import { action } from '../command-context.ts';
 import { withStore } from '../with-store.ts';
 
 const LONGEST_DESCRIPTION = 80;
+const MARKS: Readonly<Record<ServingState, string>> = {
+  served: '',
+  'other-version': 'other version served',
+  unserved: 'unserved',
+  pinned: 'pinned',
+};
 
 export function catalogListCommand(): Command {
   return new Command('list').description('All published tools, resources and prompts').action(
@@ -11,8 +18,10 @@ export function catalogListCommand(): Command {
       withStore(context, async (store) => {
         const { terminal } = context;
         const { sequence, digest, modules } = await store.readCatalog();
-        if (terminal.json) return terminal.printJson({ sequence, digest, modules });
-        const tools = modules.flatMap((module) => entriesOf(module).map((tool) => ({ module, tool })));
+        const workers = await store.listWorkers();
+        const shown = modules.map((module) => ({ ...module, serving: servingOf(module, workers) }));
+        if (terminal.json) return terminal.printJson({ sequence, digest, modules: shown });
+        const tools = shown.flatMap((module) => entriesOf(module).map((tool) => ({ module, tool })));
         if (tools.length === 0)
           return terminal.note('Nothing is published. A worker publishes its modules when it starts.');
         terminal.printTable(
@@ -20,13 +29,24 @@ export function catalogListCommand(): Command {
           tools.map(({ module, tool }) => [
             tool.id,
             tool.effect,
-            [tool.surface?.kind ?? '', tool.privileged ? 'privileged' : '', tool.serial ? 'serial' : '']
+            [
+              tool.pinned === undefined ? MARKS[module.serving.state] : 'pinned',
+              tool.surface?.kind ?? '',
+              tool.privileged ? 'privileged' : '',
+              tool.serial ? 'serial' : '',
+            ]
               .filter((mark) => mark !== '')
               .join(', '),
             module.pool,
             shorten(tool.description),
           ]),
         );
+        const idsIn = (state: ServingState): string =>
+          shown.flatMap(({ id, serving }) => (serving.state === state ? [id] : [])).join(', ');
+        const [unserved, behind] = [idsIn('unserved'), idsIn('other-version')];
+        if (unserved !== '')
+          terminal.warn(`${UNSERVED}: ${unserved}. To take it out: sallyport catalog withdraw --unserved`);
+        if (behind !== '') terminal.warn(`${OTHER_VERSION}: ${behind}`);
       }),
     ),
   );

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { nearNames } from '../../domain/near-names.ts';
 import { indexTools } from '../../domain/catalog.ts';
 import type { ToolId } from '../../domain/ids.ts';
+import { OTHER_VERSION, servingOf, UNSERVED, type Serving } from '../../domain/serving.ts';
 import { action } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { toSafeJson } from '../../wire/escape-text.ts';
@@ -24,13 +25,21 @@ export function catalogShowCommand(): Command {
             throw new CommandFailure('TOOL_UNKNOWN', EXIT.notOk, `There is no tool "${name.slice(0, 130)}".`, fix);
           }
           const { tool, module } = found;
+          const serving = servingOf(module, await store.listWorkers());
           if (terminal.json)
-            return terminal.printJson({ module: module.id, version: module.version, pool: module.pool, ...tool });
+            return terminal.printJson({
+              module: module.id,
+              version: module.version,
+              pool: module.pool,
+              serving,
+              ...tool,
+            });
           terminal.print(tool.id, 'bold');
           terminal.print(tool.description);
           terminal.print('');
           terminal.printTable(undefined, [
             ['module', `${module.id} ${module.version}, pool ${module.pool}`],
+            ['served', tool.pinned === undefined ? describeServing(serving) : 'by its callers, in their own processes'],
             ['effect', tool.effect],
             ['privileged', tool.privileged ? 'yes: closed unless the policy names it' : 'no'],
             ['serial', tool.serial ? 'yes' : 'no'],
@@ -42,4 +51,10 @@ export function catalogShowCommand(): Command {
         }),
       ),
     );
+}
+
+function describeServing({ state, liveWorkers }: Serving): string {
+  if (state === 'unserved') return `no: ${UNSERVED}`;
+  if (state === 'other-version') return `no: ${OTHER_VERSION}`;
+  return `by ${liveWorkers} live ${liveWorkers === 1 ? 'worker' : 'workers'}`;
 }

@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { AUDIT_LIMITS } from '../../domain/audit-record.ts';
+import { SERVING_STATES } from '../../domain/serving.ts';
 import { EFFECTS } from '../../domain/tool.ts';
 
 const jsonSchema = z.record(z.string(), z.unknown());
@@ -20,6 +22,11 @@ export const toolSchema = z
   .meta({ id: 'Tool' });
 export type ToolView = z.infer<typeof toolSchema>;
 
+/** Whether live workers serve a published module. `pinned`: its tools run in the processes of their callers. */
+export const servingSchema = z
+  .strictObject({ state: z.enum(SERVING_STATES), liveWorkers: z.int() })
+  .meta({ id: 'Serving' });
+
 export const catalogSchema = z
   .strictObject({
     digest: z.string(),
@@ -31,6 +38,7 @@ export const catalogSchema = z
         version: z.string(),
         pool: z.string(),
         digest: z.string(),
+        serving: servingSchema,
         tools: z.array(toolSchema),
       }),
     ),
@@ -43,6 +51,27 @@ export const toolkitSchema = z
     digest: z.string(),
     tools: z.array(toolSchema),
     missing: z.array(z.record(z.string(), z.unknown())),
+    /** Tools of this toolkit that are published, but that no live worker serves now. */
+    unserved: z.array(z.string()),
   })
   .meta({ id: 'Toolkit' });
 export type ToolkitView = z.infer<typeof toolkitSchema>;
+
+export const withdrawRequestSchema = z
+  .strictObject({
+    /** Ids of modules; or `unserved`: all that no live worker serves. */
+    modules: z.union([z.array(z.string().min(1).max(256)).min(1).max(1000), z.literal('unserved')]),
+    /** Also if a live worker serves them. It publishes them again at its next start. */
+    force: z.boolean().optional(),
+    comment: z.string().min(1).max(AUDIT_LIMITS.commentLength).optional(),
+  })
+  .meta({ id: 'WithdrawRequest' });
+export const withdrawalSchema = z
+  .strictObject({
+    sequence: z.int(),
+    withdrawn: z.array(z.strictObject({ id: z.string(), version: z.string() })),
+    /** Left alone by `unserved`: a live worker has them and could not load them. */
+    broken: z.array(z.string()),
+  })
+  .meta({ id: 'Withdrawal' });
+export type WithdrawalView = z.infer<typeof withdrawalSchema>;

@@ -1,7 +1,18 @@
 import { entriesOf } from '../../domain/module.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
-import { addRoute, type Api, type ApiNeeds } from './api-route.ts';
-import { catalogSchema, toolkitSchema, type CatalogView, type ToolkitView, type ToolView } from './catalog-schema.ts';
+import { servingOf, unservedTools } from '../../domain/serving.ts';
+import { actorOf } from '../actor-of.ts';
+import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
+import {
+  catalogSchema,
+  toolkitSchema,
+  withdrawalSchema,
+  withdrawRequestSchema,
+  type CatalogView,
+  type ToolkitView,
+  type ToolView,
+  type WithdrawalView,
+} from './catalog-schema.ts';
 
 const TAG = 'catalog';
 
@@ -18,15 +29,42 @@ export function addCatalog(api: Api, { plane }: ApiNeeds): void {
     },
     async (context) => {
       const { digest, sequence, modules } = await plane.client.catalog();
+      const workers = await plane.store.listWorkers();
       const catalog: CatalogView = {
         digest,
         sequence,
         modules: modules.map((module) => {
           const { id, description, version, pool } = module;
-          return { id, description, version, pool, digest: module.digest, tools: entriesOf(module).map(showTool) };
+          const serving = servingOf(module, workers);
+          const tools = entriesOf(module).map(showTool);
+          return { id, description, version, pool, digest: module.digest, serving, tools };
         }),
       };
       return context.json(catalog);
+    },
+  );
+
+  addRoute(
+    api,
+    {
+      method: 'post',
+      path: '/catalog/withdraw',
+      scopes: ['admin'],
+      tag: TAG,
+      summary: 'Take modules out of the catalog that no live worker serves',
+      body: withdrawRequestSchema,
+      answers: { 200: { description: 'They are out of the catalog.', schema: withdrawalSchema } },
+      problems: [404, 409],
+    },
+    async (context, { body: { modules, force, comment } }) => {
+      const who = { actor: actorOf(context.get('auth')), ...defined({ comment }) };
+      const done = await plane.operations.withdrawModules({ modules, ...defined({ force }) }, who);
+      const answer: WithdrawalView = {
+        sequence: done.sequence,
+        withdrawn: done.withdrawn.map(({ id, version }) => ({ id, version })),
+        broken: [...done.broken],
+      };
+      return context.json(answer);
     },
   );
 
@@ -43,10 +81,13 @@ export function addCatalog(api: Api, { plane }: ApiNeeds): void {
     async (context) => {
       const handle = await plane.sessions.handleOf(context.get('auth'));
       const { tools, missing, catalogDigest } = await plane.client.toolkit(handle);
+      const modules = [...new Set(tools.map(({ module }) => module))];
+      const own = new Set<string>(tools.map(({ tool }) => tool.id));
       const toolkit: ToolkitView = {
         digest: catalogDigest,
         tools: tools.map(({ tool }) => showTool(tool)),
         missing: missing.map((one) => ({ ...one })),
+        unserved: unservedTools(modules, await plane.store.listWorkers()).filter((id) => own.has(id)),
       };
       return context.json(toolkit);
     },

@@ -5,13 +5,13 @@ import { acceptCall } from './transitions/accept-call.ts';
 import { askApproval } from './transitions/ask-approval.ts';
 import { claimCallbacks, finishCallback } from './transitions/callbacks.ts';
 import { cancelCall } from './transitions/cancel-call.ts';
-import { readCatalog, watchCatalog, writeCatalog } from './transitions/catalog.ts';
+import { readCatalog, watchCatalog, withdrawModules, writeCatalog } from './transitions/catalog.ts';
 import { claimCalls } from './transitions/claim-calls.ts';
 import { decideApproval } from './transitions/decide-approval.ts';
 import { findGrants, listGrants, readGrant, revokeGrant, useGrant } from './transitions/grants.ts';
 import { checkIncarnation } from './transitions/incarnation.ts';
 import { injectTools } from './transitions/inject-tools.ts';
-import { listCalls } from './transitions/list-calls.ts';
+import { findHolders, listCalls } from './transitions/list-calls.ts';
 import { notifyWaiters } from './transitions/notify-waiters.ts';
 import {
   claimEffects,
@@ -100,6 +100,7 @@ export const transitions: Transitions = {
   takeReplies,
   readCall,
   listCalls,
+  findHolders,
   resolveCall,
   queueState,
   laneUse,
@@ -132,6 +133,7 @@ export const transitions: Transitions = {
   readCatalog,
   watchCatalog,
   writeCatalog,
+  withdrawModules,
   registerWorker,
   beatWorker,
   deregisterWorker,

@@ -81,7 +81,16 @@ const CALLING = [
   'lane_state',
 ];
 const DECIDING = ['decide_approval', 'reveal_approval', 'find_grants', 'revoke_grant'];
-const GOVERNING = ['write_policy', 'advance_policy', 'resolve_call', 'retry_effect', 'audit_state'];
+const GOVERNING = [
+  'write_policy',
+  'advance_policy',
+  'withdraw_modules',
+  // Publishes a module again that a worker turned out to serve.
+  'write_versioned',
+  'resolve_call',
+  'retry_effect',
+  'audit_state',
+];
 const DELIVERING = ['claim_effects', 'finish_effect', 'send_redirects'];
 const DRAINING = [
   'audit_state',
@@ -196,8 +205,8 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall', 'blpop'],
     lanes: 'write',
     audit: 'drain',
-    writes: ['policy', 'workers', 'worker:*', 'statements'],
-    reads: ['incarnation', 'catalog', 'pools'],
+    writes: ['policy', 'catalog', 'workers', 'worker:*', 'statements'],
+    reads: ['incarnation', 'pools'],
     tokens: true,
   },
   operator: {
@@ -206,8 +215,8 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
     commands: ['xread', 'xdel', 'zrevrange', 'hgetall'],
     lanes: 'write',
     audit: 'append',
-    writes: ['policy'],
-    reads: ['incarnation', 'catalog', 'workers', 'worker:*', 'pools', 'statements'],
+    writes: ['policy', 'catalog'],
+    reads: ['incarnation', 'workers', 'worker:*', 'pools', 'statements'],
     tokens: true,
   },
   monitor: {

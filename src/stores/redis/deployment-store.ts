@@ -4,12 +4,12 @@ import { PlaneError } from '../../domain/errors.ts';
 import { isPrivatePool, nestedPool } from '../../domain/ids.ts';
 import type { ModuleDeclaration } from '../../domain/module.ts';
 import { CLOSED_POLICY, type Policy, type PolicyRecord } from '../../domain/policy.ts';
-import type { CatalogStore } from '../../ports/catalog-store.ts';
+import type { CatalogStore, WriteCatalogAnswer } from '../../ports/catalog-store.ts';
 import type { FleetRegistry, WorkerBeat, WorkerEntry } from '../../ports/fleet-registry.ts';
 import type { PolicyStore } from '../../ports/policy-store.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { decode, encode } from '../../wire/message-pack.ts';
-import { recordOfPolicy } from '../administrative-record.ts';
+import { recordOfPolicy, recordOfWithdrawal } from '../administrative-record.ts';
 import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
 import { forgetPool } from './private-pools.ts';
 import type { RedisContext } from './redis-context.ts';
@@ -109,10 +109,26 @@ export function createCatalogStore(context: RedisContext): CatalogStore {
         keys: { record: key },
         args: { expected: expectedSequence, digest, body: encode(modules) },
       });
-      const sequence = asNumber(asList(answer)[1]);
-      return wordOf(answer) === 'WRITTEN' ? { kind: 'written', sequence } : { kind: 'conflict', sequence };
+      return readAnswer(answer);
+    },
+    async withdrawModules(request) {
+      const { expectedSequence: expected, digest, modules } = request;
+      const { event, detail } = recordOfWithdrawal(request);
+      const { meta, audit } = context.lane(DEPLOYMENT_LANE);
+      const { incarnation } = context;
+      return readAnswer(
+        await context.fcall('withdraw_modules', {
+          keys: { meta, audit, record: key },
+          args: { incarnation, expected, digest, body: encode(modules), event, detail },
+        }),
+      );
     },
   };
+}
+
+function readAnswer(answer: unknown): WriteCatalogAnswer {
+  const sequence = asNumber(asList(answer)[1]);
+  return wordOf(answer) === 'WRITTEN' ? { kind: 'written', sequence } : { kind: 'conflict', sequence };
 }
 
 export function createFleetRegistry(context: RedisContext): FleetRegistry {

@@ -113,6 +113,31 @@ export function describeAdministration(scene: Scene): void {
     expect(await administration(store)).toHaveLength(1);
   });
 
+  it('withdrawn modules are in the audit with who, why and which; what was not withdrawn leaves no record', async () => {
+    const [store, other] = await scene.openPair();
+    const left = { digest: 'left', modules: [] };
+    const { sequence } = await store.writeCatalog({ expectedSequence: 0, ...left });
+    const withdrawn = [
+      { id: 'clock', version: '1.0.0' },
+      { id: 'notes', version: '2.1.0' },
+    ];
+    const request = { expectedSequence: sequence, ...left, withdrawn, actor: ADA, comment: 'no worker has them' };
+    const answer = await store.withdrawModules(request);
+    expect(answer).toEqual({ kind: 'written', sequence: sequence + 1 });
+    expect(await other.withdrawModules(request)).toEqual(answer);
+    const late = { ...request, digest: 'late', expectedSequence: sequence + 5 };
+    expect(await other.withdrawModules(late)).toEqual({ ...answer, kind: 'conflict' });
+    expect(await administration(store)).toEqual([
+      {
+        event: 'catalog.withdrawn',
+        by: 'operator ada',
+        via: 'cli',
+        comment: 'no worker has them',
+        changed: ['module clock 1.0.0 withdrawn', 'module notes 2.1.0 withdrawn'],
+      },
+    ]);
+  });
+
   it('of two writers at once the one who won is in the audit, and nobody else', async () => {
     const stores = await scene.openMany(4);
     const answers = await Promise.all(
@@ -161,10 +186,12 @@ export function describeAdministration(scene: Scene): void {
 
   it('a login is in the audit: the link that was offered, the token it became, a shown token, and a refusal', async () => {
     const store = await scene.open();
-    await store.createToken({ ...newToken('login link'), purpose: 'login-link', actor: ADA });
+    const link = newToken('login link');
+    await store.createToken({ ...link, token: { ...link.token, purpose: 'login-link' }, actor: ADA });
+    const login = newToken('console');
     await store.createToken({
-      ...newToken('console'),
-      purpose: 'login',
+      ...login,
+      token: { ...login.token, purpose: 'login' },
       actor: { by: 'bearer of a login link', via: 'console' },
     });
     const made = await store.createToken({ ...newToken('ops'), actor: ADA });
@@ -185,6 +212,12 @@ export function describeAdministration(scene: Scene): void {
       ['login.succeeded', 'operator ci', 'ops', 'from 192.0.2.1'],
       ['login.refused', 'unknown', undefined, 'a token that is not valid, from 192.0.2.1'],
     ]);
+    const listed = await store.listTokens({ limit: 10 });
+    expect(Object.fromEntries(listed.map(({ name, purpose }) => [name, purpose]))).toMatchObject({
+      'login link': 'login-link',
+      console: 'login',
+      ops: undefined,
+    });
   });
 
   it('a session is in the audit when it is opened and revoked, with whom it is for and how many it ended', async () => {

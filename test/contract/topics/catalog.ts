@@ -91,23 +91,48 @@ export function describeCatalog(scene: Scene): void {
     }
   });
 
-  it('watchCatalog is woken by a publication on another connection', { timeout: 20_000 }, async () => {
+  it('withdrawModules leaves the rest of the catalog under a higher sequence, and changes nothing for another one', async () => {
     const [store, other] = await scene.openPair();
-    const watching = store.watchCatalog({ after: 0, waitMs: 50_000 });
+    const [files, web] = [moduleOf('files', 3), moduleOf('web', 2)];
+    const published = publication(files, web);
+    const { sequence } = await store.writeCatalog({ expectedSequence: 0, ...published });
+    const request = { ...publication(web), withdrawn: [files] };
+    for (const expectedSequence of [0, sequence + 1]) {
+      expect(await store.withdrawModules({ expectedSequence, ...request })).toEqual({ kind: 'conflict', sequence });
+    }
+    expect(await other.readCatalog()).toEqual({ sequence, ...published });
+    const watching = other.watchCatalog({ after: sequence, waitMs: 50_000 });
+    const answer = await store.withdrawModules({ expectedSequence: sequence, ...request });
+    expect(answer).toMatchObject({ kind: 'written' });
+    expect(await watching).toEqual({ sequence: answer.sequence, ...publication(web) });
+    expect(answer.sequence).toBeGreaterThan(sequence);
+  });
+
+  it('withdrawModules and writeCatalog at once let exactly one win', async () => {
+    const [store, other] = await scene.openPair();
+    const files = moduleOf('files', 1);
+    const { sequence } = await store.writeCatalog({ expectedSequence: 0, ...publication(files) });
+    const answers = await Promise.all([
+      store.withdrawModules({ expectedSequence: sequence, ...publication(), withdrawn: [files] }),
+      other.writeCatalog({ expectedSequence: sequence, ...publication(files, moduleOf('web', 1)) }),
+    ]);
+    expect(answers.map(({ kind }) => kind).sort()).toEqual(['conflict', 'written']);
+  });
+
+  it('watchCatalog is woken by a publication on another connection', async () => {
+    const [store, other] = await scene.openPair();
+    // Longer than a test may take: only the wake-up can answer it.
+    const watching = store.watchCatalog({ after: 0, waitMs: 600_000 });
     const published = publication(moduleOf('files', 2));
     const { sequence } = await other.writeCatalog({ expectedSequence: 0, ...published });
     expect(await watching).toEqual({ sequence, ...published });
   });
 
-  it(
-    'watchCatalog answers at once when it is behind, and with nothing when nothing moved',
-    { timeout: 20_000 },
-    async () => {
-      const store = await scene.open();
-      const published = publication(moduleOf('files', 1));
-      const { sequence } = await store.writeCatalog({ expectedSequence: 0, ...published });
-      expect(await store.watchCatalog({ after: 0, waitMs: 50_000 })).toEqual({ sequence, ...published });
-      expect(await store.watchCatalog({ after: sequence, waitMs: 20 })).toBeUndefined();
-    },
-  );
+  it('watchCatalog answers at once when it is behind, and with nothing when nothing moved', async () => {
+    const store = await scene.open();
+    const published = publication(moduleOf('files', 1));
+    const { sequence } = await store.writeCatalog({ expectedSequence: 0, ...published });
+    expect(await store.watchCatalog({ after: 0, waitMs: 600_000 })).toEqual({ sequence, ...published });
+    expect(await store.watchCatalog({ after: sequence, waitMs: 20 })).toBeUndefined();
+  });
 }

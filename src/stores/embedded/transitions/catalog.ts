@@ -1,7 +1,9 @@
 import { EMPTY_CATALOG, type Catalog } from '../../../domain/catalog.ts';
 import type { ModuleDeclaration } from '../../../domain/module.ts';
-import type { WriteCatalogAnswer } from '../../../ports/catalog-store.ts';
+import type { WithdrawModulesRequest, WriteCatalogAnswer, WriteCatalogRequest } from '../../../ports/catalog-store.ts';
+import { recordOfWithdrawal } from '../../administrative-record.ts';
 import { CATALOG_TOPIC, type Transaction } from '../transaction.ts';
+import { appendAdministration } from './append-administration.ts';
 
 interface CatalogRow {
   readonly sequence: number;
@@ -19,9 +21,19 @@ export function watchCatalog(transaction: Transaction, { after }: { after: numbe
   return currentSequence(transaction) > after ? readCatalog(transaction) : undefined;
 }
 
-export function writeCatalog(
+export function writeCatalog(transaction: Transaction, request: WriteCatalogRequest): WriteCatalogAnswer {
+  return replaceCatalog(transaction, request);
+}
+
+export function withdrawModules(transaction: Transaction, request: WithdrawModulesRequest): WriteCatalogAnswer {
+  return replaceCatalog(transaction, request, () => appendAdministration(transaction, recordOfWithdrawal(request)));
+}
+
+/** `record` is called only if the catalog is replaced, in the same transaction. */
+function replaceCatalog(
   transaction: Transaction,
-  request: { expectedSequence: number; digest: string; modules: readonly ModuleDeclaration[] },
+  request: WriteCatalogRequest,
+  record?: () => void,
 ): WriteCatalogAnswer {
   const { database } = transaction;
   const found = currentSequence(transaction);
@@ -32,6 +44,7 @@ export function writeCatalog(
     const same = database.get('SELECT 1 FROM catalog WHERE sequence = ? AND modules = ?', sequence, modules);
     return same === undefined ? { kind: 'conflict', sequence: found } : { kind: 'written', sequence };
   }
+  record?.();
   database.run('DELETE FROM catalog');
   database.run('INSERT INTO catalog VALUES (?, ?, ?)', sequence, request.digest, modules);
   transaction.wake(CATALOG_TOPIC);

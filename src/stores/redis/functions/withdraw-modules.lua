@@ -1,0 +1,22 @@
+--[[ Compare-and-set of the catalog by an operator, in one step with its audit record. Works at the memory limit.
+  FLAGS    allow-oom
+  KEYS     meta, audit, record
+  ARGV     incarnation, expected, digest, body, event, detail
+  RETURNS  WRITTEN | CONFLICT ]]
+local meta, audit, record = KEYS[1], KEYS[2], KEYS[3]
+local incarnation, expected, digest, body, event, detail = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+if not same_incarnation(meta, incarnation) then return REPLACED end
+local fields = redis.call('HMGET', record, 'version', 'body')
+local version = fields[1] or '0'
+if version ~= expected then
+  -- The same writer repeats itself after a lost answer.
+  if tonumber(version) == tonumber(expected) + 1 and fields[2] == body then return { 'WRITTEN', version } end
+  return { 'CONFLICT', version }
+end
+local next_version = text(tonumber(version) + 1)
+-- The record comes first: if it cannot be written, the old catalog stays.
+local records = {}
+add_audit(records, event, '', '', detail)
+write_audit(meta, audit, text(now_ms()), records)
+redis.call('HSET', record, 'version', next_version, 'digest', digest, 'body', body)
+return { 'WRITTEN', next_version }
