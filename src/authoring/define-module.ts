@@ -10,6 +10,7 @@ import {
   type ResourceDefinition,
   type ResourceMaker,
 } from './define-surfaces.ts';
+import { copyPlain } from './plain-object.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { ToolContext } from './tool-context.ts';
 
@@ -118,7 +119,7 @@ export interface ModuleOptions<Setup extends StandardSchema, Needs extends keyof
     | ((prompt: PromptMaker<OutputOf<Setup>, Needs>) => readonly PromptDefinition[]);
 }
 
-export const tool: ToolMaker<Record<string, unknown>> = (options) => Object.freeze({ ...options }) as ToolDefinition;
+export const tool: ToolMaker<Record<string, unknown>> = (options) => copyPlain(options, 'tool') as ToolDefinition;
 
 /** The default export of a module file. Nothing runs or is checked here; `describeModule` does that when the module is loaded. */
 export function defineModule<
@@ -127,7 +128,7 @@ export function defineModule<
 >(options: ModuleOptions<Setup, Needs>): ModuleDefinition {
   const tools =
     typeof options.tools === 'function' ? options.tools(tool as ToolMaker<OutputOf<Setup>, Needs>) : options.tools;
-  const { resources, prompts, ...rest } = options;
+  const { resources, prompts, ...rest } = copyPlain(options, 'defineModule') as typeof options;
   return Object.freeze({
     ...rest,
     tools: Object.freeze({ ...tools }),

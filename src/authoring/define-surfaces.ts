@@ -1,3 +1,4 @@
+import { copyPlain } from './plain-object.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ToolLimits } from '../domain/tool.ts';
 import type { Services } from '../ports/tool-services.ts';
@@ -107,8 +108,8 @@ export type PromptMaker<Setup, Needs extends keyof Services = never> = <
 
 /** Something that can be read by its URI. */
 export const resource: ResourceMaker<Record<string, unknown>> = (options) =>
-  Object.freeze({ ...options }) as ResourceDefinition;
+  copyPlain(options, 'resource') as ResourceDefinition;
 
 /** Messages that a person can start a conversation with. */
 export const prompt: PromptMaker<Record<string, unknown>> = (options) =>
-  Object.freeze({ ...options }) as PromptDefinition;
+  copyPlain(options, 'prompt') as PromptDefinition;

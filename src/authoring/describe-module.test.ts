@@ -74,6 +74,35 @@ describe('describeModule', () => {
     expect(describeModule(withTool({ progress: [], cost: 0 })).tools[0]).toMatchObject({ progress: [], cost: 0 });
   });
 
+  test('refuses members that a module or a tool cannot have, with the name that was probably meant', () => {
+    const wrong = [
+      [
+        withTool({ priviledged: true }),
+        'Tool notes.search has an unknown member "priviledged"; did you mean "privileged"?',
+      ],
+      [withTool({ handler: () => 1 }), 'unknown member "handler"; known: description, input'],
+      [notes({ search }, { rnner: 'process' }), 'Module notes has an unknown member "rnner"; did you mean "runner"?'],
+    ] as const;
+    for (const [module, problem] of wrong) expect(() => describeModule(module)).toThrow(problem);
+  });
+
+  test('refuses definitions with members that a copy would lose, made with tool or not', () => {
+    class Closed {
+      get privileged(): boolean {
+        return true;
+      }
+    }
+    const inherited = Object.assign(new Closed(), search);
+    const hidden = Object.defineProperty({ ...search }, 'privileged', { value: true, enumerable: false });
+    const symbol = { ...search, [Symbol('privileged')]: true };
+    for (const given of [inherited, hidden, symbol]) {
+      expect(() => tool(given as never)).toThrow('What tool({ … }) was given is not a plain object');
+      expect(() => describeModule(notes({ search: given }))).toThrow('Tool notes.search is not a plain object');
+    }
+    const limits = Object.create({ timeoutMS: 1 }) as object;
+    expect(() => describeModule(withTool({ limits }))).toThrow('has "limits", which is not a plain object');
+  });
+
   test('names another instance of the same file, and declares it for a pool', () => {
     const described = describeModule(withTool({}), { id: 'work-notes' });
     expect(described.tools[0]!.id).toBe('work-notes.search');
@@ -130,12 +159,17 @@ describe('describeModule', () => {
     ['an unknown effect', withTool({ effect: 'maybe' }), 'unknown effect'],
     ['an unsafe tool with attempts', withTool({ effect: 'unsafe', limits: { maxAttempts: 2 } }), 'never started twice'],
     ['a limit of zero', withTool({ limits: { timeoutMs: 0 } }), 'timeoutMs 0'],
-    ['an unknown limit', withTool({ limits: { timeout: 5 } }), 'unknown limit "timeout"'],
+    ['an unknown limit', withTool({ limits: { timeout: 5 } }), 'unknown limit "timeout"; did you mean "timeoutMs"?'],
+    ['a limit like no other', withTool({ limits: { retries: 5 } }), 'unknown limit "retries"; known: timeoutMs, '],
     ['a poll that is a number', withTool({ poll: 5000 }), 'a "poll" that is not { everyMs }'],
     ['a poll without a cadence', withTool({ poll: {} }), 'poll.everyMs undefined; it must be a whole number from 100'],
     ['a poll that never waits', withTool({ poll: { everyMs: 0 } }), 'poll.everyMs 0'],
     ['a poll of half milliseconds', withTool({ poll: { everyMs: 100.5 } }), 'poll.everyMs 100.5'],
-    ['a poll with something else', withTool({ poll: { everyMs: 500, every: 1 } }), 'unknown member "every" in "poll"'],
+    [
+      'a poll with something else',
+      withTool({ poll: { everyMs: 500, every: 1 } }),
+      'unknown member "every" in "poll"; known: everyMs.',
+    ],
     ['progress that is a text', withTool({ progress: '/status' }), 'a list of up to 20 JSON pointers'],
     ['21 kinds of progress', withTool({ progress: Array.from({ length: 21 }, (_, at) => `/${at}`) }), 'up to 20'],
     ['progress that is no pointer', withTool({ progress: ['status'] }), 'no JSON pointer like "/status": "status"'],

@@ -9,7 +9,16 @@ import { findSchemaProblem, isObjectSchema } from './check-schema.ts';
 import type { ModuleDefinition, ToolDefinition } from './define-module.ts';
 import { describeSurfaces } from './describe-surfaces.ts';
 import { deriveJsonSchema } from './json-schema.ts';
-import { checkDescription, checkFlag, checkSecrets, fail, ModuleProblem, normalisesOf } from './module-problem.ts';
+import {
+  checkDescription,
+  checkFlag,
+  checkMembers,
+  checkSecrets,
+  fail,
+  membersOf,
+  ModuleProblem,
+  normalisesOf,
+} from './module-problem.ts';
 import { readAccounts } from './read-accounts.ts';
 import { resolveLimits } from './resolve-limits.ts';
 
@@ -24,6 +33,35 @@ export interface ModuleDescription extends Omit<ModuleDeclaration, 'pool' | 'dig
   readonly denials: ReadonlyMap<ToolId, readonly string[]>;
 }
 
+const MODULE_MEMBERS = membersOf<ModuleDefinition>({
+  id: true,
+  version: true,
+  description: true,
+  pool: true,
+  runner: true,
+  setup: true,
+  needs: true,
+  tools: true,
+  resources: true,
+  prompts: true,
+});
+const TOOL_MEMBERS = membersOf<ToolDefinition>({
+  description: true,
+  input: true,
+  output: true,
+  effect: true,
+  privileged: true,
+  serial: true,
+  pinned: true,
+  normalises: true,
+  secrets: true,
+  limits: true,
+  poll: true,
+  progress: true,
+  cost: true,
+  denials: true,
+  run: true,
+});
 const MAX_TOOLS = 1000;
 const MAX_DENIALS = 20;
 const MAX_NEEDS = 20;
@@ -67,6 +105,7 @@ function asModule(exported: unknown): ModuleDefinition {
 function describe(module: ModuleDefinition, instanceId: string | undefined): ModuleDescription {
   const id = checkName(instanceId ?? module.id, 'module id');
   const where = `Module ${id}`;
+  checkMembers(module, MODULE_MEMBERS, where);
   const { version, pool, runner = 'inline', setup, needs } = module;
   if (typeof version !== 'string' || !/^[\w.+-]{1,64}$/u.test(version)) fail(where, 'needs a "version" like "1.0.0"');
   if (!RUNNERS.includes(runner)) fail(where, `has an unknown runner; known: ${RUNNERS.join(', ')}`);
@@ -94,6 +133,7 @@ function describeTool(module: string, name: string, definition: ToolDefinition |
   const where = `Tool ${id}`;
   if (isSurfaceToolName(name)) fail(where, 'has a name that is kept for resources and prompts');
   if (typeof definition !== 'object' || definition === null) fail(where, 'is not a tool; use tool({ … })');
+  checkMembers(definition, TOOL_MEMBERS, where);
   if (typeof definition.run !== 'function') fail(where, 'has no function "run"');
   const effect = definition.effect ?? 'unsafe';
   if (!EFFECTS.includes(effect)) fail(where, `has an unknown effect; known: ${EFFECTS.join(', ')}`);

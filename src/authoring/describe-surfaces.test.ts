@@ -35,6 +35,14 @@ describe('describeModule, of resources and prompts,', () => {
     ]);
   });
 
+  it.each([
+    [{ resources: [{ name: 'page', uri: 'doc://a', read, mimeType: 'text/plain' }] }, 'known: name, title'],
+    [{ resources: [{ name: 'page', uri: 'doc://a', read, desription: 'A.' }] }, 'did you mean "description"?'],
+    [{ prompts: [{ name: 'ask', render, argument: z.object({}) }] }, 'did you mean "arguments"?'],
+  ])('refuses members that they do not have: %#', (more, hint) => {
+    expect(() => describeModule({ ...ABOUT, tools: TOOLS, ...more })).toThrow(hint);
+  });
+
   it('leaves the digests of modules without any as they are, and changes with each of them', () => {
     const digestOf = (more: object): string =>
       declareModule(describeModule(defineModule({ ...ABOUT, tools: TOOLS, ...more })), 'default').digest;

@@ -7,11 +7,32 @@ import { toolDigest } from '../wire/digest.ts';
 import { findSchemaProblem } from './check-schema.ts';
 import type { ModuleDefinition } from './define-module.ts';
 import type { PromptDefinition, ResourceDefinition } from './define-surfaces.ts';
-import { checkDescription, checkSecrets, fail, normalisesOf } from './module-problem.ts';
+import { checkDescription, checkMembers, checkSecrets, fail, membersOf, normalisesOf } from './module-problem.ts';
 import { resolveLimits } from './resolve-limits.ts';
 import { findHiddenCharacter, isMediaType } from './shown-text.ts';
 import { promptArguments, promptSchema, resourceSchema } from './surface-schemas.ts';
 
+const SURFACE_MEMBERS = {
+  name: true,
+  title: true,
+  description: true,
+  secrets: true,
+  limits: true,
+  complete: true,
+} as const;
+const RESOURCE_MEMBERS = membersOf<ResourceDefinition>({
+  ...SURFACE_MEMBERS,
+  uri: true,
+  uriTemplate: true,
+  mediaType: true,
+  read: true,
+});
+const PROMPT_MEMBERS = membersOf<PromptDefinition>({
+  ...SURFACE_MEMBERS,
+  arguments: true,
+  normalises: true,
+  render: true,
+});
 const MOST_SURFACES = 1000;
 const MOST_TITLE = 200;
 
@@ -44,6 +65,7 @@ function listOf<Item>(list: unknown, where: string, what: string): readonly Item
 function describeResource(module: string, definition: ResourceDefinition): SurfaceDeclaration {
   const where = nameOf(module, 'resource', definition);
   const { name, mediaType } = definition;
+  checkMembers(definition, RESOURCE_MEMBERS, where);
   if (typeof definition.read !== 'function') fail(where, 'has no function "read"');
   if (mediaType !== undefined && !isMediaType(mediaType)) fail(where, 'has a "mediaType" that is none');
   const address = addressOf(definition, where);
@@ -71,6 +93,7 @@ function addressOf({ uri, uriTemplate }: ResourceDefinition, where: string): { u
 function describePrompt(module: string, definition: PromptDefinition): SurfaceDeclaration {
   const where = nameOf(module, 'prompt', definition);
   const { name } = definition;
+  checkMembers(definition, PROMPT_MEMBERS, where);
   if (typeof definition.render !== 'function') fail(where, 'has no function "render"');
   let schema: JsonObject;
   try {

@@ -1,4 +1,6 @@
+import { nearNames } from '../domain/near-names.ts';
 import { SECRET_DECLARATION } from '../domain/secret-reference.ts';
+import { isPlainObject, NOT_PLAIN } from './plain-object.ts';
 import { findHiddenCharacter } from './shown-text.ts';
 import { isStandardSchema } from './standard-schema.ts';
 
@@ -11,7 +13,32 @@ const MAX_DESCRIPTION_BYTES = 2048;
 const MAX_SECRETS = 50;
 
 export function fail(where: string, problem: string): never {
-  throw new ModuleProblem(`${where} ${problem}.`);
+  throw new ModuleProblem(`${where} ${problem}${problem.endsWith('?') ? '' : '.'}`);
+}
+
+/** The names of a definition's members. The compiler refuses a table that lacks one. */
+export function membersOf<Definition>(members: Readonly<Record<keyof Required<Definition>, true>>): readonly string[] {
+  return Object.keys(members);
+}
+
+/**
+ * Refuses what a definition may not have. A misspelt `privileged` that was read over would leave a tool open that its author means to be
+ * closed.
+ */
+export function checkMembers(definition: object, known: readonly string[], where: string): void {
+  if (!isPlainObject(definition)) fail(where, NOT_PLAIN);
+  const unknown = Object.keys(definition).find((name) => !known.includes(name));
+  if (unknown !== undefined) fail(where, `has an unknown member ${quoted(unknown)}; ${suggestName(unknown, known)}`);
+}
+
+/** The name that was probably meant, or else all that there are. */
+export function suggestName(name: string, known: readonly string[]): string {
+  const [near] = nearNames(name, known, 1);
+  return near === undefined ? `known: ${known.join(', ')}` : `did you mean "${near}"?`;
+}
+
+export function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 40));
 }
 
 export function checkDescription(text: unknown, where: string): string {

@@ -1,6 +1,7 @@
 import { MOST_COST } from '../domain/content.ts';
 import type { ToolDeclaration } from '../domain/tool.ts';
 import type { ToolDefinition } from './define-module.ts';
+import { quoted, suggestName } from './module-problem.ts';
 
 const POLL_MS = { from: 100, to: 24 * 60 * 60 * 1000 };
 const MOST_POINTERS = 20;
@@ -32,7 +33,8 @@ function findPollProblem(poll: unknown): string | undefined {
   if (poll === undefined) return undefined;
   if (typeof poll !== 'object' || poll === null) return 'has a "poll" that is not { everyMs }';
   const unknown = Object.keys(poll).find((name) => name !== 'everyMs');
-  if (unknown !== undefined) return `has an unknown member "${unknown.slice(0, 40)}" in "poll"; known: everyMs`;
+  if (unknown !== undefined)
+    return `has an unknown member ${quoted(unknown)} in "poll"; ${suggestName(unknown, ['everyMs'])}`;
   const { everyMs } = poll as { everyMs?: unknown };
   const isFine = Number.isSafeInteger(everyMs) && Number(everyMs) >= POLL_MS.from && Number(everyMs) <= POLL_MS.to;
   return isFine

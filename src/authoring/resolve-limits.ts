@@ -1,3 +1,5 @@
+import { quoted, suggestName } from './module-problem.ts';
+import { isPlainObject, NOT_PLAIN } from './plain-object.ts';
 import { DEFAULT_LIMITS, type Effect, type ToolLimits } from '../domain/tool.ts';
 
 const BOUNDS: Record<keyof ToolLimits, { readonly from: number; readonly to: number }> = {
@@ -14,9 +16,11 @@ export type ResolvedLimits =
 
 /** Adds the defaults. An unsafe tool has one attempt; asking for more is a contradiction, not a wish to be trimmed. */
 export function resolveLimits(given: Partial<ToolLimits>, effect: Effect): ResolvedLimits {
+  if (!isPlainObject(given)) return problem(`has "limits", which ${NOT_PLAIN}`);
   for (const [name, value] of Object.entries(given)) {
     const bounds = Object.hasOwn(BOUNDS, name) ? BOUNDS[name as keyof ToolLimits] : undefined;
-    if (bounds === undefined) return problem(`has an unknown limit "${name}"`);
+    if (bounds === undefined)
+      return problem(`has an unknown limit ${quoted(name)}; ${suggestName(name, Object.keys(BOUNDS))}`);
     if (!Number.isSafeInteger(value) || value < bounds.from || value > bounds.to) {
       return problem(`has ${name} ${String(value)}; it must be a whole number from ${bounds.from} to ${bounds.to}`);
     }

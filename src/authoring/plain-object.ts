@@ -1,0 +1,19 @@
+/**
+ * Whether all members of an object are its own, enumerable and named by text. Others get lost when a definition is copied or checked: a
+ * `privileged: true` of a base class would leave a tool open that its author means to be closed.
+ */
+export function isPlainObject(object: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return Reflect.ownKeys(object).every(
+    (key) => typeof key === 'string' && Object.prototype.propertyIsEnumerable.call(object, key),
+  );
+}
+
+export const NOT_PLAIN = 'is not a plain object: its members must be its own and enumerable';
+
+/** A frozen copy, for the makers of definitions. Throws where a copy would lose members. */
+export function copyPlain(options: object, maker: string): object {
+  if (!isPlainObject(options)) throw new TypeError(`What ${maker}({ … }) was given ${NOT_PLAIN}.`);
+  return Object.freeze({ ...options });
+}
