@@ -73,4 +73,18 @@ export const ROWS_LOOPS: readonly Requirement[] = [
     ],
     mutants: ['unknown-tools-go-on', 'anybody-ends-a-run'],
   },
+  {
+    id: 'LP5',
+    says: 'The advice of loop detection is a field of the outcome, whatever became of the call. Models read it through HTTP, MCP, every toolkit format and the gate as a library.',
+    tests: [
+      test('src/wire/outcome.test.ts', 'keeps the advice beside a value and beside a text'),
+      test(GATE, 'is beside the reason of calls that a hook blocks, a rule denies or nobody can check'),
+      test(PLANE, 'A A A … are warned inside the result, blocked, and end the run'),
+      test('test/plane/gate-hooks.test.ts', 'give the advice of loop detection with it'),
+      test('src/mcp/inbound/show-outcome.test.ts', 'has the advice beside the reason of a call that failed'),
+      test(AFTER, 'a warning is a field of the outcome, over HTTP and MCP'),
+      test('test/toolkit/run-examples.test.ts', 'give the model the advice of loop detection in the format of'),
+    ],
+    mutants: ['advice-is-lost-in-short-forms', 'refused-calls-get-no-advice'],
+  },
 ];

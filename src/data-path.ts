@@ -49,8 +49,9 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
   events?.passed('execute', ending);
   if (ending.kind !== 'ended') return;
 
+  const refused = isEnding(verdict) ? refusalFacts(verdict) : undefined;
   const facts: SettlementFacts = isEnding(identified)
-    ? {}
+    ? { ...refused }
     : {
         toolDigest: identified.tool.declaration.digest,
         effect: identified.tool.declaration.effect,
@@ -62,7 +63,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
         sent: identified.envelope,
         gateMs,
         ...(ending.reviewed === undefined ? {} : { reviewed: ending.reviewed }),
-        ...(isEnding(verdict) ? refusalFacts(verdict) : { gate: permit?.verdict.facts ?? verdict.facts }),
+        ...(isEnding(verdict) ? refused : { gate: permit?.verdict.facts ?? verdict.facts }),
       };
   const settled = await settle(delivered, ending.outcome, facts, plane);
   events?.settled(settled.answer, settled.outcome);
@@ -70,7 +71,7 @@ export async function runClaimed(delivered: DeliveredCall, plane: Plane): Promis
   if (!isEnding(identified)) observe(identified, isEnding(verdict) ? undefined : verdict, settled, plane);
 }
 
-/** What the gate says of a call that it refused, for the audit. */
+/** What the gate says of a call that it refused: for the audit, and the advice for the model. */
 function refusalFacts(verdict: Ending): Pick<SettlementFacts, 'gate'> | undefined {
   return verdict.kind === 'ended' && verdict.refusedBy !== undefined ? { gate: verdict.refusedBy } : undefined;
 }

@@ -107,4 +107,20 @@ export const LOOPS: readonly Mutant[] = [
     replace: '',
     caughtBy: [{ file: PLANE_TEST, title: 'of a name that no published tool has are stopped by the client library' }],
   },
+  {
+    id: 'advice-is-lost-in-short-forms',
+    bug: 'An outcome with a plain value is stored without the advice beside it.',
+    file: 'src/wire/outcome.ts',
+    find: ' || advice !== undefined;',
+    replace: ';',
+    caughtBy: [{ file: 'src/wire/outcome.test.ts', title: 'keeps the advice beside a value and beside a text' }],
+  },
+  {
+    id: 'refused-calls-get-no-advice',
+    bug: 'A call that a hook blocks in the library comes without the advice of loop detection.',
+    file: 'src/gate/wrap/judge-call.ts',
+    find: "return loop.kind === 'warn' ? { ...refusal,",
+    replace: "return loop.kind === 'block' ? { ...refusal,",
+    caughtBy: [{ file: GATE_TEST, title: 'is beside the reason of calls that a hook blocks' }],
+  },
 ];

@@ -1,3 +1,4 @@
+import { UNSERVED } from './serving.ts';
 import { APPROVAL_ERRORS } from './approval-errors.ts';
 import type { CancelFacts } from './cancelled-by.ts';
 import { entry } from './error-entry.ts';
@@ -171,6 +172,13 @@ export const CALL_ERRORS = {
     say: (d: { tool: string; near: string[] }) =>
       `There is no tool "${d.tool}".${d.near.length > 0 ? ` Did you mean ${d.near.join(', ')}?` : ''}`,
     fix: 'List the tools with: sallyport catalog',
+  }),
+  TOOL_UNSERVED: entry({
+    stage: 'identify',
+    kind: 'unknown-tool',
+    retry: 'after-the-fix',
+    say: (d: { tool: string }) => `${d.tool} is ${UNSERVED}. Use another tool.`,
+    fix: 'Start a worker that serves it, or take its module out of the catalog: sallyport catalog withdraw MODULE',
   }),
   TOOL_STALE: entry({
     stage: 'identify',

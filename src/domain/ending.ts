@@ -1,7 +1,11 @@
 import type { Outcome } from './outcome.ts';
 
-/** For the audit only. The outcome goes to the model, and must not name a check that failed. */
+/** What the gate says of a call that it refused. The outcome goes to the model, and must not name a check that failed. */
 export interface RefusedBy {
+  /** For the model: loop detection warned of the call before another check refused it. */
+  readonly advice?: string;
+  /** What warned of a loop. */
+  readonly detector?: string;
   /** The hook that blocked the call, failed or timed out. */
   readonly hook?: string;
   /** The rules and hooks that wanted a person to be asked, where no question was stored. */

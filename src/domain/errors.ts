@@ -13,6 +13,11 @@ type FactsOf<Code extends keyof typeof ERRORS> = Parameters<(typeof ERRORS)[Code
   ? Record<never, never>
   : NonNullable<Parameters<(typeof ERRORS)[Code]['say']>[0]>;
 
+/** A fact may be a whole sentence; its full stop and that of the message are one. */
+function messageOf({ say }: ErrorEntry<JsonObject>, facts: JsonObject): string {
+  return say(facts).replaceAll(/(?<=[\p{L}\p{N})"'’”])\.\.(?=\s|$)/gu, '.');
+}
+
 /** Trouble of the plane itself. Endings of calls are outcomes, not exceptions. */
 export class PlaneError extends Error {
   override readonly name = 'PlaneError';
@@ -22,7 +27,7 @@ export class PlaneError extends Error {
 
   constructor(code: PlaneErrorCode, facts: JsonObject, cause?: unknown) {
     const found = PLANE_ERRORS[code] as ErrorEntry<JsonObject>;
-    super(found.say(facts), cause === undefined ? undefined : { cause });
+    super(messageOf(found, facts), cause === undefined ? undefined : { cause });
     this.code = code;
     this.facts = facts;
     this.fix = found.fix;
@@ -42,7 +47,7 @@ export function trouble<Code extends CallErrorCode>(
   > = {},
 ): Outcome {
   const found = CALL_ERRORS[code] as ErrorEntry<JsonObject>;
-  const message = found.say(facts as JsonObject);
+  const message = messageOf(found, facts as JsonObject);
   const { executed = 'no', retryable = found.retry === 'same-call' || found.retry === 'after-a-while', ...rest } = more;
   return {
     kind: found.kind as OutcomeKind,

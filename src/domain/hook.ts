@@ -98,6 +98,8 @@ export interface ObservedOutcome {
   readonly content: readonly ObservedBlock[];
   readonly structured?: JsonValue;
   readonly error?: OutcomeError;
+  /** What loop detection advised the model. */
+  readonly advice?: string;
   /** Content and structured value are left out: they were too large to be handed around. */
   readonly truncated?: true;
 }

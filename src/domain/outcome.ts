@@ -34,6 +34,16 @@ export interface Outcome {
   readonly structured?: JsonValue;
   readonly writeBacks?: WriteBacks;
   readonly error?: OutcomeError;
+  /**
+   * What loop detection tells the model about this call: what it repeats and what to do instead. Present when it warned. A call that it
+   * blocked says the same in `error.message`.
+   */
+  readonly advice?: string;
+}
+
+/** The outcome with the advice of loop detection; the same object without any. */
+export function withAdvice(outcome: Outcome, advice: string | undefined): Outcome {
+  return advice === undefined ? outcome : { ...outcome, advice };
 }
 
 export interface OutcomeError {

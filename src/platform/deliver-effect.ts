@@ -4,7 +4,7 @@ import type { DeliveryResult, OperationResult, PlatformAdapter } from '../ports/
 import type { Store } from '../ports/store.ts';
 import { decode, encode } from '../wire/message-pack.ts';
 import { decodeOutcome } from '../wire/outcome.ts';
-import { outcomeText } from './outcome-text.ts';
+import { channelText } from './channel-text.ts';
 import { maySendTo, type AllowedChannels } from './platform-settings.ts';
 
 export interface ServedPlatform {
@@ -59,7 +59,7 @@ async function bodyOf(effect: EffectRecord, store: Pick<Store, 'readCall'>): Pro
   if (body?.kind !== 'result') return body;
   const call = await store.readCall(effect.callId);
   if (call?.outcome === undefined) return undefined;
-  return { kind: 'send', message: { text: outcomeText(call.tool, decodeOutcome(call.outcome)) } };
+  return { kind: 'send', message: { text: channelText(call.tool, decodeOutcome(call.outcome)) } };
 }
 
 function hand(

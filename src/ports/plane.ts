@@ -1,5 +1,5 @@
 import type { SubjectLimits } from '../domain/subject-share.ts';
-import type { WorkerId } from '../domain/ids.ts';
+import type { ToolId, WorkerId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome, OutcomeKind } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
@@ -77,6 +77,8 @@ export interface Plane {
   tools(): ServedTools;
   /** Who of this pool lives, by whether it serves this digest. Asked about a digest that this worker does not serve. */
   peersFor(toolDigest: string): Promise<Peers>;
+  /** The digest under which a tool is published now, if it is. Asked about a tool that neither this worker nor its peers serve. */
+  publishedDigest(tool: ToolId): Promise<string | undefined>;
   /** Holds a call on without running it, and without its slot. Ends early when the call is stopped. */
   standAside(delivered: DeliveredCall, waitMs: number): Promise<void>;
   readonly nested: (parent: Delivery, frame: NestedFrame, request: NestedCallRequest) => Promise<Outcome>;

@@ -27,6 +27,15 @@ describe('an outcome', () => {
     expect(decodeOutcome(encodeOutcome(outcome))).toEqual(outcome);
   });
 
+  it('keeps the advice beside a value and beside a text', () => {
+    const advice = 'Do something else.';
+    for (const outcome of [
+      { ...OK, structured: 1, advice },
+      { ...OK, content: [{ kind: 'text', text: 'a' } as const], advice },
+    ])
+      expect(decodeOutcome(encodeOutcome(outcome))).toEqual(outcome);
+  });
+
   it('with any value or text is read as it was written', () => {
     const any = fc.oneof(
       fc

@@ -14,8 +14,9 @@ const TEXT = 2;
  * third of the time.
  */
 export function encodeOutcome(outcome: Outcome): Uint8Array {
-  const { kind, executed, retryable, content, structured, writeBacks, error } = outcome;
-  const isUsual = kind === 'ok' && executed === 'yes' && !retryable && writeBacks === undefined && error === undefined;
+  const { kind, executed, retryable, content, structured, writeBacks, error, advice } = outcome;
+  const hasMore = writeBacks !== undefined || error !== undefined || advice !== undefined;
+  const isUsual = kind === 'ok' && executed === 'yes' && !retryable && !hasMore;
   if (!isUsual) return encode(outcome);
   if (content.length === 0 && structured !== undefined) return shortForm(VALUE, JSON.stringify(structured));
   const [only] = content;

@@ -46,7 +46,7 @@ export interface GrantWish {
   readonly arguments?: 'exact' | 'any' | { readonly conditions: string };
   /** Default: the agent that asked, and no other of the subject's. */
   readonly anyAgent?: boolean;
-  /** Default 30 days. */
+  /** Default `APPROVAL_LIMITS.defaultGrantMs`. */
   readonly lifetimeMs?: number;
   /** Default: as often as it is needed. */
   readonly uses?: number;

@@ -7,8 +7,14 @@ const MOST_CHARACTERS = 256 * 1024;
 
 /** What observers are told of an outcome. */
 export function observeOutcome(outcome: Outcome): ObservedOutcome {
-  const { kind, executed, retryable, error, structured } = outcome;
-  const ending = { kind, executed, retryable, ...(error === undefined ? {} : { error: withoutState(error) }) };
+  const { kind, executed, retryable, error, structured, advice } = outcome;
+  const ending = {
+    kind,
+    executed,
+    retryable,
+    ...(error === undefined ? {} : { error: withoutState(error) }),
+    ...(advice === undefined ? {} : { advice }),
+  };
   const content = outcome.content.map(observeBlock);
   const shown = { content, ...(structured === undefined ? {} : { structured }) };
   // The cheap look first: writing down megabytes only to count them would hold up everybody.

@@ -2,6 +2,10 @@ import { RUN_ENDED_ADVICE } from '../../domain/gate-errors.ts';
 import type { Finding } from './finding.ts';
 import type { BlockScope } from './loop-verdict.ts';
 
+/** A name that no published tool can have is the caller's own text, and not repeated: in advice it would read like ours. */
+const TOOL_NAME = /^[\w.-]{1,129}$/;
+const unknownName = (tool: string): string => (TOOL_NAME.test(tool) ? tool : 'of that name');
+
 /** What the model reads beside the result. Says what happened, how often, and what to do instead. */
 export function warningText({ detector, count, period }: Finding, tool: string): string {
   switch (detector) {
@@ -14,7 +18,7 @@ export function warningText({ detector, count, period }: Finding, tool: string):
     case 'any-failure':
       return `The last ${count} calls have all failed. Stop and check what they have in common before you go on, or say that you are stuck.`;
     case 'unknown-tool':
-      return `There is no tool ${tool}; you have called it ${count} times. Use the tools you were given, or go on without it.`;
+      return `There is no tool ${unknownName(tool)}; you have called it ${count} times. Use the tools you were given, or go on without it.`;
     case 'in-flight':
       return `${count} calls of ${tool} with the same arguments are already under way. Wait for their results.`;
     case 'changing':
@@ -53,7 +57,7 @@ function whatHappened({ detector, count, period }: Finding, tool: string): strin
     case 'any-failure':
       return `of the last ${count} calls none has worked`;
     case 'unknown-tool':
-      return `there is no tool ${tool}, and you have called it ${count} times`;
+      return `there is no tool ${unknownName(tool)}, and you have called it ${count} times`;
     case 'in-flight':
       return `${count} calls of ${tool} with the same arguments are already under way`;
     case 'breaker':

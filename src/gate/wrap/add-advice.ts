@@ -6,7 +6,7 @@ export type Advise = (result: unknown, advice: string | undefined) => unknown;
 
 /** For results that the model reads as they are. What is neither text, nor a list of texts or blocks, nor an object stays as it is. */
 export function addToResult(result: unknown, advice: string): unknown {
-  if (typeof result === 'string') return join(result, advice);
+  if (typeof result === 'string') return textWithAdvice(result, advice);
   if (Array.isArray(result)) return addToList(result, advice) ?? result;
   if (!isPlain(result)) return result;
   const content = Array.isArray(result['content']) ? addToList(result['content'], advice) : undefined;
@@ -28,7 +28,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null;
 }
 
-function join(text: string, advice: string): string {
+export function textWithAdvice(text: string, advice: string): string {
   return `${text}\n\n${advice}`;
 }
 
@@ -47,7 +47,10 @@ export function adviseBeside(value: unknown, advice: string | undefined): void {
   else advised.set(value, advice);
 }
 
-/** The advice of loop detection about the call that threw this error or returned this value; undefined where there is none. */
+/**
+ * The advice of loop detection about the call that threw this error or returned this value. Undefined where there is none, and for a
+ * `GateBlocked`: that has it in its message and its `advice`.
+ */
 export function adviceOf(thrownOrReturned: unknown): string | undefined {
   return isReference(thrownOrReturned) ? advised.get(thrownOrReturned) : undefined;
 }
@@ -58,7 +61,7 @@ function isReference(value: unknown): value is object {
 
 /** The AI SDK asks for what the model reads, so the result itself can stay what the program expects. */
 export const adviseInModelOutput: Advise = (result, advice) => {
-  if (typeof result === 'string') return advice === undefined ? result : join(result, advice);
+  if (typeof result === 'string') return advice === undefined ? result : textWithAdvice(result, advice);
   adviseBeside(result, advice);
   return result;
 };
@@ -92,9 +95,9 @@ function plainOutput(output: unknown): unknown {
 function addToOutput(converted: unknown, advice: string): unknown {
   const { type, value } = (converted ?? {}) as { type?: unknown; value?: unknown };
   if ((type === 'text' || type === 'error-text') && typeof value === 'string')
-    return { ...(converted as object), value: join(value, advice) };
+    return { ...(converted as object), value: textWithAdvice(value, advice) };
   if (type === 'content' && Array.isArray(value))
     return { ...(converted as object), value: [...(value as unknown[]), { type: 'text', text: advice }] };
-  if (type === 'json') return { type: 'text', value: join(JSON.stringify(value), advice) };
+  if (type === 'json') return { type: 'text', value: textWithAdvice(JSON.stringify(value), advice) };
   return converted;
 }

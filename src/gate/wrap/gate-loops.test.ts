@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { before, plugin, refusalOf, wrapEcho } from '../../../test/support/gate-tools.ts';
 import { deferred } from '../../../test/support/sample-call.ts';
 import { createGate } from '../../compose/create-gate.ts';
 import { HISTORY_LENGTH } from '../../domain/attempt.ts';
+import { defineHooks } from '../hooks/define-hooks.ts';
 import type { Gate } from './create-gate.ts';
+import type { GateBlocked } from './gate-blocked.ts';
 import type { GateOptions, WrapOptions } from './gate-options.ts';
 import { adviceOf } from './add-advice.ts';
 import { createRunMemory, createSessionMemories } from './run-memory.ts';
@@ -294,6 +296,43 @@ describe('advice', () => {
       isError: false,
     });
     expect(await second({ x: 1 })).toStrictEqual({ x: 1, advice });
+  });
+
+  it('is beside the reason of calls that a hook blocks, a rule denies or nobody can check, in calls 11 to 20', async () => {
+    const deny = { id: 'never', verdict: 'deny', arguments: [{ at: '/to', equals: 'the enemy' }] } as const;
+    const told: unknown[] = [];
+    const hooks = defineHooks({
+      id: 'post',
+      hooks: [
+        {
+          id: 'guard',
+          on: 'before_tool_call',
+          run: (call) => (call.arguments['to'] === 'ben' ? { block: true, reason: 'Not ben.' } : undefined),
+        },
+        { id: 'observer', on: 'after_tool_call', run: ({ outcome }) => void told.push(outcome.advice) },
+      ],
+    });
+    const gate = createGate({ policy: { rules: [deny] }, hooks: [hooks] });
+    for (const [input, code] of [
+      [{ to: 'ben' }, 'HOOK_BLOCKED'],
+      [{ to: 'the enemy' }, 'RULE_DENIED'],
+      [{ to: 10n }, 'ARGUMENTS_INVALID'],
+    ] as const) {
+      told.length = 0;
+      const say = wrapSay(gate.openRun({ session: code }));
+      const refusals: GateBlocked[] = [];
+      for (let number = 1; number <= 20; number += 1)
+        refusals.push((await refusalOf(say.execute(input))) as GateBlocked);
+      expect(refusals.map((refusal) => refusal.code)).toStrictEqual(Array(20).fill(code));
+      const advised = refusals.flatMap((refusal, index) => (refusal.advice === undefined ? [] : [index + 1]));
+      // At 16 there have been 15 failures in a row, whatever they were.
+      expect(advised).toStrictEqual([11, 16]);
+      expect(refusals[10]!.advice).toMatch(/^box\.say has failed 10 times|^You have called box\.say 10 times/);
+      expect(refusals[10]!.message).toBe(`${refusals[9]!.message}\n\n${refusals[10]!.advice}`);
+      expect(adviceOf(refusals[10])).toBeUndefined();
+      await vi.waitFor(() => expect(told).toHaveLength(20));
+      expect(told[10]).toBe(refusals[10]!.advice);
+    }
   });
 
   it('leaves everything else as it is, unless it is told what to do', async () => {

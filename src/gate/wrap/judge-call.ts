@@ -2,6 +2,7 @@ import type { ArgumentChange } from '../../domain/argument-change.ts';
 import type { Ask } from '../../domain/hook.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { withAdvice } from '../../domain/outcome.ts';
 import { UNMATCHED } from '../../domain/rule-decision.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { HookedCall, HooksVerdict, ReadRewritten } from '../../ports/gate-hooks.ts';
@@ -46,12 +47,12 @@ export function judgeCall(
   tellLoop(call, loop, parts);
   if (loop.kind === 'block') return { kind: 'refused', refusal: blockedByLoop(loop), ...judged };
   const ruled = judgeRules(call, judged.arguments, parts);
-  if ('refusal' in ruled) return { kind: 'refused', ...ruled, ...judged };
+  if ('refusal' in ruled) return { kind: 'refused', refusal: advised(ruled.refusal, loop), ...judged };
   return whenHere(parts.hooks.before(call, read), (hooked) => {
     if (hooked.kind !== 'passed') {
       return hooked.kind === 'aborted'
         ? { ...hooked, ...judged }
-        : { kind: 'refused', refusal: hookRefusal(hooked, call), ...judged };
+        : { kind: 'refused', refusal: advised(hookRefusal(hooked, call), loop), ...judged };
     }
     const { arguments: effective, canonical, changedBy } = hooked;
     const wishes: Wishes = { byRules: ruled.asks, byHooks: hooked.asks, loop };
@@ -66,7 +67,7 @@ export function refuseUnchecked(call: GatedCall, open: OpenAttempt, problem: str
   const refusal: Refusal =
     loop.kind === 'block'
       ? blockedByLoop(loop)
-      : { outcome: trouble('ARGUMENTS_INVALID', { tool: call.tool.id, problems: [problem] }) };
+      : advised({ outcome: trouble('ARGUMENTS_INVALID', { tool: call.tool.id, problems: [problem] }) }, loop);
   const { arguments: given, canonical } = call;
   return { kind: 'refused', refusal, arguments: given, canonical, changedBy: NO_CHANGES };
 }
@@ -92,7 +93,7 @@ function judgeEffective(
     if (loop.kind !== 'warn') loop = again;
     // What runs is what rules are about: their first word was about arguments that nobody will see.
     const ruled = judgeRules(call, judged.arguments, parts);
-    if ('refusal' in ruled) return { kind: 'refused', ...ruled, ...judged };
+    if ('refusal' in ruled) return { kind: 'refused', refusal: advised(ruled.refusal, loop), ...judged };
     byRules = ruled.asks;
   }
   const allowed: CallVerdict = {
@@ -105,7 +106,7 @@ function judgeEffective(
   const [first, ...rest] = [...byRules, ...wishes.byHooks];
   if (first === undefined) return unlessStopped();
   return approve(call, [first, ...rest], judged.canonical, open, parts).then((outcome) =>
-    outcome === undefined ? unlessStopped() : { kind: 'refused', refusal: { outcome }, ...judged },
+    outcome === undefined ? unlessStopped() : { kind: 'refused', refusal: advised({ outcome }, loop), ...judged },
   );
 }
 
@@ -125,6 +126,11 @@ function judgeLoop(
   if (effective !== undefined || target !== undefined)
     open.describe({ ...(effective === undefined ? {} : { effective }), ...(target === undefined ? {} : { target }) });
   return detectLoop({ history, run: state, attempt: { ...open.attempt, hasVolatile }, settings: loops, tool });
+}
+
+/** A call that loop detection warned of and another check refused: the model reads the advice beside the refusal. */
+function advised(refusal: Refusal, loop: LoopVerdict): Refusal {
+  return loop.kind === 'warn' ? { ...refusal, outcome: withAdvice(refusal.outcome, loop.message) } : refusal;
 }
 
 function blockedByLoop(block: LoopBlock): Refusal {

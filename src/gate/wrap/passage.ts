@@ -2,7 +2,7 @@ import { classifyThrown } from '../../domain/classify-thrown.ts';
 import type { Fault } from '../../domain/error-category.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import { withAdvice, type Outcome } from '../../domain/outcome.ts';
 import type { Identity } from '../../domain/session.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { Trace } from '../../domain/trace-context.ts';
@@ -165,7 +165,7 @@ export function createFinish(
       return whenHere(reviewing, (known) => {
         tellObservers(known.outcome, verdict, passage, needs);
         const thrown = known.kind === 'threw' ? known.error : error;
-        adviseBeside(thrown, advice);
+        if (!(thrown instanceof GateBlocked)) adviseBeside(thrown, advice);
         return { error: thrown };
       });
     },
@@ -178,7 +178,7 @@ export function createFinish(
   };
 
   function reviewedCall(): ReviewedCall {
-    return { call, judged: verdict, durationMs: performance.now() - enteredAt, checkOutput };
+    return { call, judged: verdict, advice, durationMs: performance.now() - enteredAt, checkOutput };
   }
 
   /** Of any length: hooks are there to shorten, too. */
@@ -225,12 +225,13 @@ function remember(
 }
 
 function tellObservers(
-  outcome: Outcome,
-  judged: JudgedCall,
+  ending: Outcome,
+  judged: JudgedCall & { readonly advice?: string },
   { call, startedAt }: Passage,
   { hooks, log }: PassageNeeds,
 ): void {
   const { canonical: _canonical, signal: _signal, parameters: _parameters, spans: _spans, ...facts } = call;
+  const outcome = withAdvice(ending, judged.advice);
   try {
     const durationMs = performance.now() - startedAt;
     hooks.after({ ...facts, arguments: judged.arguments, changedBy: judged.changedBy, outcome, durationMs });

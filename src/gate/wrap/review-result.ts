@@ -1,6 +1,6 @@
 import { trouble } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import { withAdvice, type Outcome } from '../../domain/outcome.ts';
 import type { Soon } from '../../domain/soon.ts';
 import { copyPlain } from '../../wire/plain-json.ts';
 import { whenHere } from '../when-here.ts';
@@ -19,6 +19,8 @@ export type Reviewed =
 export interface ReviewedCall {
   readonly call: GatedCall;
   readonly judged: JudgedCall;
+  /** The advice of loop detection, for the error that takes the place of a withheld result. */
+  readonly advice: string | undefined;
   readonly durationMs: number;
   readonly checkOutput: CheckOutput;
 }
@@ -67,13 +69,14 @@ export function reviewThrown(error: unknown, own: Outcome, reviewed: ReviewedCal
 export function stoppedCall({ call }: ReviewedCall, executed: Outcome['executed']): Reviewed {
   const outcome = trouble('CALL_CANCELLED', {}, { executed });
   const reason: unknown = call.signal?.reason;
-  return { kind: 'threw', error: reason instanceof Error ? reason : blocked(outcome, call), outcome };
+  return { kind: 'threw', error: reason instanceof Error ? reason : blocked(outcome, { call }), outcome };
 }
 
 /** A result that no hook can be shown is withheld, as a worker refuses it. */
-export function unreadable(problem: string, { call }: ReviewedCall): Reviewed {
+export function unreadable(problem: string, reviewed: ReviewedCall): Reviewed {
+  const { call } = reviewed;
   const outcome = trouble('RESULT_UNSERIALISABLE', { tool: call.tool.id, problem }, { executed: 'yes' });
-  return { kind: 'threw', error: blocked(outcome, call), outcome };
+  return { kind: 'threw', error: blocked(outcome, reviewed), outcome };
 }
 
 interface Endings {
@@ -100,14 +103,19 @@ function review(shown: Outcome, reviewed: ReviewedCall, { hooks }: Needs, ending
       case 'withheld': {
         const { hook } = verdict;
         const outcome = trouble('HOOK_RESULT_WITHHELD', { tool: call.tool.id, hook }, { executed: shown.executed });
-        return { kind: 'threw', error: blocked(outcome, call, hook), outcome };
+        return { kind: 'threw', error: blocked(outcome, reviewed, hook), outcome };
       }
     }
   });
 }
 
-function blocked(outcome: Outcome, { tool, callId }: GatedCall, by?: string): GateBlocked {
-  return new GateBlocked({ outcome, ...(by === undefined ? {} : { by }) }, { tool: tool.id, callId });
+function blocked(
+  outcome: Outcome,
+  { call: { tool, callId }, advice }: { readonly call: GatedCall; readonly advice?: string | undefined },
+  by?: string,
+): GateBlocked {
+  const refusal = { outcome: withAdvice(outcome, advice), ...(by === undefined ? {} : { by }) };
+  return new GateBlocked(refusal, { tool: tool.id, callId });
 }
 
 /** A function returns one value: the structured one, or text. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContentBlock } from '../../domain/content.ts';
+import { trouble } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { showOutcome } from './show-outcome.ts';
 
@@ -15,10 +16,19 @@ const textsOf = (outcome: Outcome): unknown[] =>
 
 describe('what an MCP client is shown of an outcome', () => {
   it('has the result and the advice of loop detection, for those who read content only', () => {
-    const advice: ContentBlock = { kind: 'text', text: 'You have made this call 3 times.' };
-    const outcome = ended({ state: 'packed' }, advice);
+    const advice = 'You have made this call 3 times.';
+    const outcome = { ...ended({ state: 'packed' }), advice };
     expect(textsOf(outcome)).toEqual(['{"state":"packed"}', 'You have made this call 3 times.']);
-    expect(showOutcome(outcome, { anyStructured: true }).structuredContent).toEqual({ state: 'packed' });
+    const shown = showOutcome(outcome, { anyStructured: true });
+    expect(shown.structuredContent).toEqual({ state: 'packed' });
+    expect(shown._meta?.['sallyport/outcome']).toMatchObject({ kind: 'ok', advice });
+  });
+
+  it('has the advice beside the reason of a call that failed', () => {
+    const advice = 'It has failed 10 times.';
+    const failed = { ...trouble('TOOL_FAILED', { message: 'No paper.' }, { executed: 'yes' }), advice };
+    expect(textsOf(failed)).toEqual(['No paper.', advice]);
+    expect(showOutcome(failed, { anyStructured: false })._meta?.['sallyport/outcome']).toMatchObject({ advice });
   });
 
   it('says a result once when the tool says it as text, too', () => {

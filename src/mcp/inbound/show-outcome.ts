@@ -33,11 +33,13 @@ export function showOutcome(outcome: Outcome, { callId, anyStructured, earlier }
     ...outcome.content.map((block, at) => showBlock(block, placeOf(callId, at))),
     ...files.map((file, at) => showFile(file, placeOf(callId, outcome.content.length + at))),
   ];
-  const { error, structured } = outcome;
+  const { error, structured, advice } = outcome;
   if (error !== undefined && !content.some((block) => block.type === 'text'))
     content.unshift({ type: 'text', text: error.message });
-  // For those who read content only. A text beside it may be the plane's own advice, which does not stand in for the result.
+  // For clients that read content only.
   if (structured !== undefined) addText(content, JSON.stringify(structured));
+  // The model cannot see `_meta`.
+  if (advice !== undefined) content.push({ type: 'text', text: advice });
   if (earlier !== undefined) content.push({ type: 'text', text: tellEarlier(earlier) });
   return {
     content,
@@ -67,7 +69,7 @@ function addText(content: McpBlock[], text: string): void {
 }
 
 function metaOf(outcome: Outcome, callId: CallId | undefined): JsonObject {
-  const { kind, executed, retryable, error } = outcome;
+  const { kind, executed, retryable, error, advice } = outcome;
   const messages = outcome.writeBacks?.messages ?? [];
   return {
     ...(callId === undefined ? {} : { [META.callId]: callId }),
@@ -83,6 +85,7 @@ function metaOf(outcome: Outcome, callId: CallId | undefined): JsonObject {
             ...(error.fix === undefined ? {} : { fix: error.fix }),
             ...(error.facts === undefined ? {} : { facts: error.facts }),
           }),
+      ...(advice === undefined ? {} : { advice }),
     },
     ...(messages.length === 0 ? {} : { [META.messages]: messages.map(({ format, body }) => ({ format, body })) }),
   };

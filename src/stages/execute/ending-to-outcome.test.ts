@@ -5,7 +5,8 @@ import type { JsonValue } from '../../domain/json.ts';
 import type { RunEnding } from '../../ports/tool-runner.ts';
 import { endingToOutcome, type EndedCall } from './ending-to-outcome.ts';
 
-const call: EndedCall = { tool: toolId('notes', 'search'), timeoutMs: 1500, denials: [] };
+const inputSchema = { type: 'object', properties: { text: {}, limit: {} } };
+const call: EndedCall = { tool: toolId('notes', 'search'), inputSchema, timeoutMs: 1500, denials: [] };
 const returned = (value: JsonValue, writeBacks: WriteBacks = NO_WRITE_BACKS): RunEnding => ({
   kind: 'returned',
   result: { value },
@@ -17,6 +18,29 @@ const files: WriteBacks = {
 };
 
 describe('endingToOutcome', () => {
+  const changed = (...changes: string[]): RunEnding => ({ kind: 'changed-arguments', changes });
+
+  test('takes arguments that the schema does not declare for wrong arguments, and names what was probably meant', () => {
+    expect(endingToOutcome(changed('texd: removed', 'colour: removed'), call)).toMatchObject({
+      kind: 'invalid',
+      executed: 'no',
+      error: {
+        code: 'ARGUMENTS_INVALID',
+        message:
+          'Wrong arguments for notes.search: it has no argument texd (did you mean text?); it has no argument colour.',
+      },
+    });
+  });
+
+  test.each([
+    ['a declared argument is taken away', changed('text: removed', 'texd: removed')],
+    ['something inside an argument is taken away', changed('text.inner: removed')],
+    ['an argument is changed', changed('texd: removed', 'text: changed')],
+    ['an argument is added', changed('texd: added')],
+  ])('says that the schema transforms when %s', (_, ending) => {
+    expect(endingToOutcome(ending, call)).toMatchObject({ kind: 'invalid', error: { code: 'ARGUMENTS_TRANSFORMED' } });
+  });
+
   const endings: readonly (readonly [RunEnding, string, string, string])[] = [
     [
       { kind: 'refused', how: 'failed', message: 'no such note', writeBacks: NO_WRITE_BACKS },

@@ -2,6 +2,7 @@ import type { WriteBacks } from '../../domain/content.ts';
 import { trouble } from '../../domain/errors.ts';
 import type { ToolId } from '../../domain/ids.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import { nearNames } from '../../domain/near-names.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { RunEnding, ToolResult } from '../../ports/tool-runner.ts';
 import { judgeResult } from './judge-result.ts';
@@ -9,6 +10,7 @@ import { judgeResult } from './judge-result.ts';
 export interface EndedCall {
   readonly tool: ToolId;
   readonly timeoutMs: number;
+  readonly inputSchema: JsonObject;
   /** Against the output schema; present when the tool declares one. An empty list means it matches. */
   readonly validateOutput?: ((value: JsonValue) => readonly string[]) | undefined;
   /** RE2 patterns for bare strings that mean a denial. */
@@ -32,7 +34,7 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
     case 'invalid-arguments':
       return trouble('ARGUMENTS_INVALID', { tool, problems: [...ending.problems] });
     case 'changed-arguments':
-      return trouble('ARGUMENTS_TRANSFORMED', { tool, changes: [...ending.changes] });
+      return changedOutcome(ending.changes, call);
     case 'changed-answers':
       return trouble('ANSWERS_TRANSFORMED', { tool, changes: [...ending.changes] }, { executed: 'yes' });
     case 'normalised':
@@ -54,6 +56,23 @@ export function endingToOutcome(ending: RunEnding, call: EndedCall): Outcome {
     case 'too-large':
       return trouble('RESULT_TOO_LARGE', { tool, is: ending.bytes, limit: ending.limit }, { executed: 'yes' });
   }
+}
+
+const REMOVED = ': removed';
+
+/** A schema that takes away only what it does not declare transforms nothing: the caller sent arguments that the tool does not have. */
+function changedOutcome(changes: readonly string[], { tool, inputSchema }: EndedCall): Outcome {
+  const known = Object.keys((inputSchema['properties'] ?? {}) as JsonObject);
+  const names = changes.map((change) => (change.endsWith(REMOVED) ? change.slice(0, -REMOVED.length) : undefined));
+  const unknown = names.filter((name) => name !== undefined && !known.includes(name) && !name.includes('.'));
+  if (known.length === 0 || unknown.length < changes.length)
+    return trouble('ARGUMENTS_TRANSFORMED', { tool, changes: [...changes] });
+  return trouble('ARGUMENTS_INVALID', { tool, problems: unknown.map((name) => describeUnknown(name!, known)) });
+}
+
+function describeUnknown(name: string, known: readonly string[]): string {
+  const [near] = nearNames(name, known, 1);
+  return `it has no argument ${name}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
 }
 
 function refusedOutcome(ending: Extract<RunEnding, { kind: 'refused' }>): Outcome {

@@ -39,7 +39,8 @@ function judge(told: RunEnding, call: ExecutableCall): Outcome {
     call.onLog({ level: 'error', message: `The tool threw ${ending.type}.`, data: { cause: ending.cause } });
   }
   const { timeoutMs, denials, validateOutput } = call;
-  const outcome = endingToOutcome(ending, { tool: call.tool.id, timeoutMs, denials, validateOutput });
+  const { id: tool, inputSchema } = call.tool;
+  const outcome = endingToOutcome(ending, { tool, inputSchema, timeoutMs, denials, validateOutput });
   call.onJudged?.(ending, outcome);
   return outcome;
 }

@@ -2,7 +2,7 @@ import type { Ending } from '../../domain/ending.ts';
 import { releasesKey } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { DeliveredCall } from '../../ports/plane.ts';
-import { blockedByLoop, historyOf, judgeLoop } from './judge-loop.ts';
+import { blockedByLoop, endedWithAdvice, historyOf, judgeLoop, tellWarning } from './judge-loop.ts';
 
 type Claimed = DeliveredCall & { readonly policy: Policy };
 
@@ -15,5 +15,7 @@ export function brakeRefused(claimed: Claimed, ending: Ending): Ending {
   if (ending.kind !== 'ended' || delivery.history === undefined || releasesKey(ending.outcome.kind)) return ending;
   const { agent } = JSON.parse(delivery.identity) as { agent: string };
   const loop = judgeLoop({ delivery, policy, agent, tool: { id: delivery.tool } }, historyOf(delivery));
-  return loop.kind === 'block' ? blockedByLoop(loop, events) : ending;
+  if (loop.kind === 'block') return blockedByLoop(loop, events);
+  tellWarning(loop, events);
+  return endedWithAdvice(ending, loop);
 }

@@ -13,7 +13,14 @@ import type { HooksVerdict } from '../../ports/gate-hooks.ts';
 import type { Plane } from '../../ports/plane.ts';
 import { askApproval, askDefaults } from './ask-approval.ts';
 import { allow, type Allowed, type GatedCall, type GateFacts } from './gated-call.ts';
-import { blockedByLoop, historyOf, judgeLoop, type LoopedArguments } from './judge-loop.ts';
+import {
+  blockedByLoop,
+  endedWithAdvice,
+  historyOf,
+  judgeLoop,
+  tellWarning,
+  type LoopedArguments,
+} from './judge-loop.ts';
 import { deniedByRule, judgeRules } from './judge-rules.ts';
 import { refuse } from './refuse.ts';
 import { resume, resumeAgain, verdictStale } from './resume.ts';
@@ -32,11 +39,11 @@ export function gate<Call extends GatedCall>(call: Call, needs: Needs): Soon<All
   const history = historyOf(delivery);
   const loop = judgeLoop(looped(call), history, loopedArguments(call, call));
   if (loop.kind === 'block') return blockedByLoop(loop, events);
-  tellWarning(call, loop);
+  tellWarning(loop, events);
 
   const decision =
     policy.rules === undefined && policy.unmatched === undefined ? NO_RULES : judgeRules(call, call.arguments);
-  if (decision.verdict === 'deny') return deniedByRule(call, decision);
+  if (decision.verdict === 'deny') return endedWithAdvice(deniedByRule(call, decision), loop);
 
   const found: Found = { history, loop, decision };
   if (needs.hooks === undefined) return conclude(call, found, unchanged(call), needs);
@@ -60,8 +67,8 @@ export function gateAgain<Call extends GatedCall>(
   if (claimed.delivery.resumedWith !== undefined) return resumeAgain(again, mayAsk, needs);
   const passed = basis?.passed ?? unchanged(again);
   const decision = judgeRules(again, passed.arguments);
-  if (decision.verdict === 'deny') return deniedByRule(again, decision);
   const { history, loop } = basis ?? { history: historyOf(claimed.delivery), loop: PASS };
+  if (decision.verdict === 'deny') return endedWithAdvice(deniedByRule(again, decision), loop);
   return conclude(again, { history, loop, decision }, passed, needs, mayAsk);
 }
 
@@ -85,10 +92,6 @@ function loopedArguments(
   return { arguments: args, canonical, sent: envelope.arguments };
 }
 
-function tellWarning({ claimed: { events } }: GatedCall, loop: LoopVerdict): void {
-  if (loop.kind === 'warn') events?.emit('loop.warned', { detector: loop.detector, count: loop.count });
-}
-
 function afterHooks<Call extends GatedCall>(
   call: Call,
   found: Found,
@@ -100,7 +103,7 @@ function afterHooks<Call extends GatedCall>(
     case 'aborted':
       return stopped(call, needs);
     case 'failed':
-      return refuse(trouble('HOOK_FAILED', {}), events, 'hook', verdict.hook);
+      return endedWithAdvice(refuse(trouble('HOOK_FAILED', {}), events, 'hook', verdict.hook), found.loop);
     case 'blocked': {
       const { hook } = verdict;
       const outcome =
@@ -111,7 +114,7 @@ function afterHooks<Call extends GatedCall>(
               tool: call.tool.declaration.id,
               problems: [...verdict.problems],
             });
-      return refuse(outcome, events, 'hook', hook);
+      return endedWithAdvice(refuse(outcome, events, 'hook', hook), found.loop);
     }
     case 'passed':
       return verdict.changedBy.length === 0
@@ -130,9 +133,9 @@ function judgeAgain<Call extends GatedCall>(
   const loop = judgeLoop(looped(call), found.history, loopedArguments(call, passed));
   if (loop.kind === 'block') return blockedByLoop(loop, call.claimed.events);
   const decision = judgeRules(call, passed.arguments);
-  if (decision.verdict === 'deny') return deniedByRule(call, decision);
-  if (found.loop.kind !== 'warn') tellWarning(call, loop);
+  if (found.loop.kind !== 'warn') tellWarning(loop, call.claimed.events);
   const worse = found.loop.kind === 'warn' ? found.loop : loop;
+  if (decision.verdict === 'deny') return endedWithAdvice(deniedByRule(call, decision), worse);
   return conclude(call, { history: found.history, loop: worse, decision }, passed, needs);
 }
 
@@ -152,7 +155,9 @@ function conclude<Call extends GatedCall>(
   const asks = [first, ...rest] as const;
   const asking = mayAsk ? askOrGrant(call, asks, passed, history, needs) : grantOnly(call, asks, passed, needs);
   return asking.then((answer) =>
-    answer.kind === 'granted' ? allow(effective, { ...facts, grant: answer.grant }, basis) : answer,
+    answer.kind === 'granted'
+      ? allow(effective, { ...facts, grant: answer.grant }, basis)
+      : endedWithAdvice(answer, loop),
   );
 }
 

@@ -66,6 +66,18 @@ function signaturesOf(
   return target === undefined ? signatures : { ...signatures, target };
 }
 
+/** Emits the event for a warning; `endedWithAdvice` or the facts of the gate bring its message to the model. */
+export function tellWarning(loop: LoopVerdict, events: CallEmitter | undefined): void {
+  if (loop.kind === 'warn') events?.emit('loop.warned', { detector: loop.detector, count: loop.count });
+}
+
+/** Loop detection warned of a call that another check refused: the model reads the advice beside the refusal. */
+export function endedWithAdvice(ending: Ending, loop: LoopVerdict): Ending {
+  if (ending.kind !== 'ended' || loop.kind !== 'warn') return ending;
+  const { message: advice, detector } = loop;
+  return { ...ending, refusedBy: { ...ending.refusedBy, advice, detector } };
+}
+
 export function blockedByLoop(block: LoopBlock, events: CallEmitter | undefined): Ending {
   const { detector, count, scope, code } = block;
   events?.emit('loop.blocked', { detector, count, blocks: scope });

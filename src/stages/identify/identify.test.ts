@@ -23,6 +23,8 @@ interface Place {
   readonly served?: ServedTool;
   /** Other live workers of the pool that serve what is asked for. */
   readonly serving?: number;
+  /** The digest under which the tool is published. */
+  readonly published?: string;
   readonly policy?: Policy;
   readonly abandon?: 'abandoned' | 'fenced';
   /** What was offered to the runs of the session; without it the session must not be read. */
@@ -36,7 +38,7 @@ function unexpected(): never {
 }
 
 async function identified(delivery: Delivery, place: Place = {}) {
-  const { served, serving = 0, policy = OPEN, abandon = 'abandoned', injected, run = unexpected } = place;
+  const { served, serving = 0, published, policy = OPEN, abandon = 'abandoned', injected, run = unexpected } = place;
   const given: AbandonRequest[] = [];
   const pauses: number[] = [];
   const store = partialStore({
@@ -53,6 +55,7 @@ async function identified(delivery: Delivery, place: Place = {}) {
       store,
       tools: () => ({ find: () => served, near: () => ['notes.added'] }),
       peersFor: async () => ({ serving, notServing: 2 }),
+      publishedDigest: async () => published,
       standAside: async (_, waitMs) => void pauses.push(waitMs),
       runners: { inline: runner, process: runner, 'process-per-call': runner },
       log: SILENT_LOG,
@@ -142,8 +145,25 @@ describe('identify', () => {
   });
 
   it('answers unknown, with names that look alike, only when no live worker serves it', async () => {
-    const { answer } = await identified(sampleDelivery());
-    expect(answer).toMatchObject({ outcome: { kind: 'unknown-tool', error: { facts: { near: ['notes.added'] } } } });
+    for (const published of [undefined, 'another digest']) {
+      const { answer } = await identified(sampleDelivery(), published === undefined ? {} : { published });
+      expect(answer).toMatchObject({ outcome: { kind: 'unknown-tool', error: { facts: { near: ['notes.added'] } } } });
+      expect(codeOf(answer)).toBe('TOOL_UNKNOWN');
+    }
+  });
+
+  it('says of a tool that is published, but that no live worker serves, just that', async () => {
+    const { answer } = await identified(sampleDelivery(), { published: 'digest-of-add' });
+    expect(answer).toMatchObject({
+      outcome: {
+        kind: 'unknown-tool',
+        executed: 'no',
+        error: {
+          code: 'TOOL_UNSERVED',
+          message: 'notes.add is published, but no live worker serves it. Use another tool.',
+        },
+      },
+    });
   });
 
   it('drops a call that was lost before it could be given back', async () => {

@@ -34,7 +34,10 @@ export interface IdentifiedCall<Claimed> {
 }
 
 type Claimed = DeliveredCall & { readonly policy: Policy; readonly policyVersion: number; readonly now: number };
-type Needs = Pick<Plane, 'store' | 'tools' | 'peersFor' | 'standAside' | 'placement' | 'secrets' | 'runners' | 'log'>;
+type Needs = Pick<
+  Plane,
+  'store' | 'tools' | 'peersFor' | 'publishedDigest' | 'standAside' | 'placement' | 'secrets' | 'runners' | 'log'
+>;
 
 export function identify<Call extends Claimed>(claimed: Call, needs: Needs): Soon<IdentifiedCall<Call> | Ending> {
   const { delivery } = claimed;
@@ -104,10 +107,15 @@ function permissionOf<Call>({ identity, tool }: Named<Call>, { selection, permis
     return ended(trouble('NOT_SELECTED', { tool: id, agent: selection.agent, reason }));
   }
   if (!permission.allowed) {
-    const reason = permission.entry === undefined ? 'no permission names them' : `denied by "${permission.entry}"`;
+    const reason = refusalReason(permission.entry, tool.declaration.privileged);
     return ended(trouble('PERMISSION_DENIED', { tool: id, subject: identity.subject, reason }));
   }
   return permission.entry;
+}
+
+function refusalReason(entry: string | undefined, isPrivileged: boolean): string {
+  if (entry !== undefined) return `denied by "${entry}"`;
+  return isPrivileged ? 'it is privileged, and no permission names it for them' : 'no permission names them';
 }
 
 function readAuthorised<Call extends Claimed>(
@@ -183,7 +191,10 @@ async function misplaced(
     return answer === 'abandoned' ? { kind: 'handed-back' } : { kind: 'lost' };
   }
   if (tool === undefined && peers.serving === 0) {
-    return ended(trouble('TOOL_UNKNOWN', { tool: envelope.tool, near: needs.tools().near(envelope.tool) }));
+    const published = await needs.publishedDigest(envelope.tool);
+    return published === envelope.toolDigest
+      ? ended(trouble('TOOL_UNSERVED', { tool: envelope.tool }))
+      : ended(trouble('TOOL_UNKNOWN', { tool: envelope.tool, near: needs.tools().near(envelope.tool) }));
   }
   return ended(
     trouble('TOOL_STALE', { tool: envelope.tool, current: tool?.declaration.digest ?? envelope.toolDigest }),

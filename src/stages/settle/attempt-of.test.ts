@@ -67,7 +67,7 @@ describe('attemptOf', () => {
   });
 
   it('ends the run only when the loop was the reason', () => {
-    const ended = trouble('RUN_ENDED_BY_LOOP', { restMs: 5000 } as never);
+    const ended = trouble('RUN_ENDED_BY_LOOP', { message: 'A loop ended this run.', restMs: 5000 } as never);
     expect(attempted(ended).attempt.endsRun).toEqual({ restMs: 5000 });
     expect(attempted(OK).attempt).not.toHaveProperty('endsRun');
     // A call that was queued when its run ended must not end a run that was opened since.

@@ -14,7 +14,7 @@ const record = (outcome: Outcome, facts: Parameters<typeof encodeAudit>[1], dura
 describe('encodeAudit', () => {
   it('tells every call its own facts, whatever was encoded before', () => {
     const usual = { outcome: 'ok', executed: 'yes', code: null, ...FACTS };
-    for (const durationMs of [5, 0, 5, 127, 128, 100_000]) {
+    for (const durationMs of [5, 0.12, 0.13, 0.12, 5, 127, 128, 100_000]) {
       expect(record(OK, FACTS, durationMs)).toEqual({ ...usual, durationMs });
     }
     expect(record(OK, { ...FACTS, policyVersion: 4 }, 5)).toEqual({ ...usual, policyVersion: 4, durationMs: 5 });

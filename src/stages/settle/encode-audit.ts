@@ -61,7 +61,7 @@ interface KnownRecords {
   readonly policyVersion: number | undefined;
   readonly permission: string | undefined;
   /** By duration. */
-  readonly encoded: (Uint8Array | undefined)[];
+  readonly encoded: Map<number, Uint8Array>;
 }
 
 const known = new Map<string, KnownRecords>();
@@ -115,10 +115,14 @@ function encodeFixed(sent: Outcome, facts: SettlementFacts, durationMs: number):
   let records = known.get(toolDigest);
   if (records === undefined || records.policyVersion !== policyVersion || records.permission !== permission) {
     if (known.size >= MOST_TOOLS) known.clear();
-    known.set(toolDigest, (records = { policyVersion, permission, encoded: [] }));
+    known.set(toolDigest, (records = { policyVersion, permission, encoded: new Map() }));
   }
+  const before = records.encoded.get(durationMs);
+  if (before !== undefined) return before;
   // A copy, because an encoded value keeps the encoder's whole buffer.
-  return (records.encoded[durationMs] ??= Uint8Array.from(encodeRecord(sent, facts, durationMs)));
+  const encoded = Uint8Array.from(encodeRecord(sent, facts, durationMs));
+  records.encoded.set(durationMs, encoded);
+  return encoded;
 }
 
 function encodeRecord(sent: Outcome, facts: SettlementFacts, durationMs: number): Uint8Array {

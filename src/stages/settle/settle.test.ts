@@ -5,7 +5,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { Delivery, RecoveredCall, SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import { decodeOutcome } from '../../wire/outcome.ts';
 import { partialStore, sampleDelivered, sampleDelivery, SILENT_LOG } from '../../../test/support/sample-call.ts';
-import { settle, type SettlementFacts } from './settle.ts';
+import { roundDuration, settle, type SettlementFacts } from './settle.ts';
 
 const OK: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };
 const SETTINGS = { retentionMs: 60_000, trustSnapshotMs: 250 };
@@ -223,4 +223,8 @@ describe('settle of an outcome with offers', () => {
     const { told } = await settled(offering('ok', 'a.b'), planeError('STORE_FULL', { problem: 'OOM' }));
     expect(told).toEqual([]);
   });
+});
+
+it('roundDuration keeps whole milliseconds, and of a shorter run ten microseconds at least', () => {
+  expect([12.6, 1.2, 0.128, 0.0001, 0].map(roundDuration)).toEqual([13, 1, 0.13, 0.01, 0.01]);
 });

@@ -1,5 +1,5 @@
 import { PlaneError, trouble } from '../../domain/errors.ts';
-import { releasesKey, type Outcome } from '../../domain/outcome.ts';
+import { releasesKey, withAdvice, type Outcome } from '../../domain/outcome.ts';
 import { mayHaveRun } from '../../gate/may-have-run.ts';
 import type { SettleAnswer, SettleRequest } from '../../ports/call-store.ts';
 import { traceIdIn } from '../../domain/trace-context.ts';
@@ -22,6 +22,11 @@ type Needs = Pick<Plane, 'store' | 'settings' | 'log' | 'redactor'>;
 
 const TRY_AGAIN_MS = 250;
 
+/** Whole milliseconds; a shorter run in steps of ten microseconds, so that no run is recorded as zero. */
+export function roundDuration(ms: number): number {
+  return ms >= 1 ? Math.round(ms) : Math.max(1, Math.round(ms * 100)) / 100;
+}
+
 /** An outcome that is known must not be thrown away because the store has a bad moment: the call is ours until somebody fences it. */
 export async function settle(
   delivered: DeliveredCall,
@@ -30,10 +35,10 @@ export async function settle(
   needs: Needs,
 ): Promise<SettledCall> {
   const { delivery } = delivered;
-  const durationMs = Math.round(performance.now() - delivered.arrivedAt);
+  const durationMs = roundDuration(performance.now() - delivered.arrivedAt);
   const offers = outcome.writeBacks?.injectedTools.length ?? 0;
   const kept = offers === 0 ? outcome : await keepOffers(delivered, outcome, needs);
-  const { encoded, sent } = encodeSafely(delivered, advised(honest(delivered, kept, facts), facts.gate?.advice));
+  const { encoded, sent } = encodeSafely(delivered, withAdvice(honest(delivered, kept, facts), facts.gate?.advice));
   const audited = facts.sent === undefined ? { ...facts, ...readSent(delivery.envelope) } : facts;
   const request: SettleRequest = {
     callId: delivery.callId,
@@ -83,11 +88,6 @@ function tellTrouble(
 }
 
 const NOT_OK = 'a call did not end ok';
-
-/** The model is told inside the result: what stands in a log does not reach it. */
-function advised(outcome: Outcome, advice: string | undefined): Outcome {
-  return advice === undefined ? outcome : { ...outcome, content: [...outcome.content, { kind: 'text', text: advice }] };
-}
 
 /** Nobody says of a call that it did not run if somebody before may have run it. */
 function honest({ delivery }: DeliveredCall, outcome: Outcome, { effect }: SettlementFacts): Outcome {

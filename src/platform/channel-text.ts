@@ -4,9 +4,10 @@ import type { Outcome } from '../domain/outcome.ts';
 const MOST_CHARACTERS = 16_000;
 
 /** What a person reads of an outcome that was redirected to a channel. */
-export function outcomeText(tool: string, outcome: Outcome): string {
+export function channelText(tool: string, outcome: Outcome): string {
   const parts = outcome.content.map(textOf).filter((text) => text !== '');
   if (parts.length === 0 && outcome.structured !== undefined) parts.push(JSON.stringify(outcome.structured));
+  if (outcome.advice !== undefined) parts.push(outcome.advice);
   const files = outcome.writeBacks?.files ?? [];
   if (files.length > 0) parts.push(`Files: ${files.map(({ name }) => name).join(', ')}`);
   const head = outcome.kind === 'ok' ? `${tool} has finished.` : `${tool} ended: ${outcome.kind}.`;

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { ERRORS, planeError, trouble, type CallErrorCode, type PlaneErrorCode } from './errors.ts';
+
+/** Every fact is a whole sentence, as the message of another error would be; lists have one member. */
+const SENTENCE = 'It broke.';
+const fact = Object.assign([SENTENCE], { replaceAll: SENTENCE.replaceAll.bind(SENTENCE) });
+const SENTENCES = new Proxy({}, { get: () => fact }) as never;
+
+describe('the messages of errors', () => {
+  it.each(Object.keys(ERRORS))('%s has no double full stop when its facts are sentences', (code) => {
+    const { kind, fix } = ERRORS[code as keyof typeof ERRORS];
+    const message =
+      kind === undefined
+        ? planeError(code as PlaneErrorCode, SENTENCES).message
+        : trouble(code as CallErrorCode, SENTENCES).error!.message;
+    expect(`${message}\n${fix ?? ''}`).not.toMatch(/\.\.(?!\.)(?<!\.\.\.)|\. \./);
+  });
+
+  it('keep a path that ends with two full stops', () => {
+    expect(planeError('HTTP_REQUEST_INVALID', { problem: 'the path is a/..' }).message).toContain('a/..');
+  });
+});
