@@ -8,6 +8,7 @@ import { Frame } from './frame.tsx';
 import { Login } from './pages/login.tsx';
 
 // One file each: a page is loaded when it is first opened.
+const Overview = lazy(() => import('./pages/overview.tsx').then((page) => page.Overview));
 const Approvals = lazy(() => import('./pages/approvals.tsx').then((page) => page.Approvals));
 const Calls = lazy(() => import('./pages/calls.tsx').then((page) => page.Calls));
 const Call = lazy(() => import('./pages/call.tsx').then((page) => page.Call));
@@ -19,13 +20,13 @@ const Audit = lazy(() => import('./pages/audit.tsx').then((page) => page.Audit))
 
 const NotFound = (): VNode => (
   <Empty title="There is no such page.">
-    <a href="/console/approvals">Approvals</a>
+    <a href="/console/overview">Overview</a>
   </Empty>
 );
 
 function Home(): null {
   const { route } = useLocation();
-  useEffect(() => route('/console/approvals', true), []);
+  useEffect(() => route('/console/overview', true), []);
   return null;
 }
 
@@ -42,7 +43,7 @@ export function App(): VNode {
     if (!isAtLogin) ask();
   }, []);
   const onDone = (): void => {
-    if (isLoginPath()) history.replaceState(null, '', '/console/approvals');
+    if (isLoginPath()) history.replaceState(null, '', '/console/overview');
     setAtLogin(false);
   };
 
@@ -66,6 +67,7 @@ function Pages(): VNode {
     <ErrorBoundary onError={setFailed}>
       <Router onRouteChange={() => document.querySelector('main')?.scrollTo(0, 0)}>
         <Route path="/console" component={Home} />
+        <Route path="/console/overview" component={Overview} />
         <Route path="/console/approvals/:id?" component={Approvals} />
         <Route path="/console/calls" component={Calls} />
         <Route path="/console/calls/:id" component={Call} />

@@ -21,6 +21,7 @@ interface Place {
 }
 
 const PLACES: readonly Place[] = [
+  { path: '/console/overview', title: 'Overview', icon: 'overview', keys: 'g o' },
   { path: '/console/approvals', title: 'Approvals', icon: 'approvals', keys: 'g a' },
   { path: '/console/calls', title: 'Calls', icon: 'calls', keys: 'g c' },
   { path: '/console/access', title: 'Access', icon: 'access', keys: 'g x' },
@@ -45,7 +46,7 @@ export function Frame({ me, children }: { readonly me: Me; readonly children: Co
         Skip to the page
       </a>
       <header class="bar">
-        <a class="brand" href="/console/approvals">
+        <a class="brand" href="/console/overview">
           <Icon name="door" />
           Sallyport
         </a>

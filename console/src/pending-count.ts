@@ -1,16 +1,18 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { api } from './api.ts';
 import type { ListedApprovalView, Page } from './api-types.ts';
 import { useLive } from './use-live.ts';
 
-const pending = signal<ReadonlySet<string>>(new Set());
+const pending = signal<ReadonlyMap<string, ListedApprovalView>>(new Map());
 
 /** How many questions wait for an answer, on every page. */
-export const pendingCount = signal(0);
-pending.subscribe((ids) => {
-  pendingCount.value = ids.size;
-});
+export const pendingCount = computed(() => pending.value.size);
+
+/** The questions themselves, the oldest first. */
+export const pendingQuestions = computed(() =>
+  [...pending.value.values()].toSorted((one, other) => one.requestedAt - other.requestedAt),
+);
 
 const MOST = 500;
 
@@ -23,16 +25,18 @@ async function count(): Promise<void> {
     const { items } = await api.get<Page<ListedApprovalView>>('/v1/approvals', {
       query: { state: 'pending', limit: MOST },
     });
-    pending.value = toldMeanwhile.reduce(withApproval, new Set(items.map(({ id }) => id)));
+    pending.value = toldMeanwhile.reduce<Pending>(withApproval, new Map(items.map((item) => [item.id, item])));
   } catch {
     // The page itself says what is wrong; the number is only a courtesy.
   }
 }
 
-function withApproval(ids: ReadonlySet<string>, { id, state }: ListedApprovalView): ReadonlySet<string> {
-  const next = new Set(ids);
-  if (state === 'pending') next.add(id);
-  else next.delete(id);
+type Pending = ReadonlyMap<string, ListedApprovalView>;
+
+function withApproval(questions: Pending, approval: ListedApprovalView): Pending {
+  const next = new Map(questions);
+  if (approval.state === 'pending') next.set(approval.id, approval);
+  else next.delete(approval.id);
   return next;
 }
 

@@ -3,9 +3,11 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `850 ms`, `12.3 s`, `4 min 5 s`, `3 h 10 min`, `2 d 4 h`. */
+/** `120 µs`, `850 ms`, `12.3 s`, `4 min 5 s`, `3 h 10 min`, `2 d 4 h`. Zero is the difference of two times in whole milliseconds. */
 export function showDuration(ms: number): string {
-  if (ms < SECOND_MS) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms <= 0) return '< 1 ms';
+  if (ms < 0.9995) return `${Math.round(ms * 1000)} µs`;
+  if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
   if (ms < 10 * SECOND_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
   if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
   if (ms < HOUR_MS) return two(ms, MINUTE_MS, 'min', SECOND_MS, 's');

@@ -88,7 +88,7 @@ describe('the access matrix', () => {
         const found = await read();
         return 'desk.wait' in found ? found : undefined;
       },
-      { timeoutMs: 20_000, what: 'all rows' },
+      { what: 'all rows' },
     );
     expect(table).toMatchObject({ 'desk.lookup': ['allow', 'allow'], 'desk.mail': ['deny', 'ask'] });
     expect(asked[0]).toBeNull();
@@ -119,7 +119,7 @@ describe('the access matrix', () => {
         const found = await tableOf();
         return found['desk.wait']?.length === 2 ? found : undefined;
       },
-      { timeoutMs: 20_000, what: 'all rows' },
+      { what: 'all rows' },
     );
     expect(table).toMatchObject({ 'desk.lookup': ['allow', 'allow'], 'desk.mail': ['deny', 'ask'] });
     expect(begun).toBe(2);
@@ -140,7 +140,6 @@ describe('the access matrix', () => {
     isBroken = false;
     await retry.click();
     await eventually(async () => ((await tableOf())['desk.wait']?.length === 2 ? true : undefined), {
-      timeoutMs: 20_000,
       what: 'all rows',
     });
     expect(await retry.count()).toBe(0);

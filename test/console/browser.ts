@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { temporaryFolder } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/watched-process.ts';
 import type { DeskPlane } from './desk-plane.ts';
 
 const CHROMIUM = process.env['SALLYPORT_CHROMIUM'] ?? '/usr/bin/chromium';
@@ -84,7 +85,7 @@ async function closeBrowser(browser: Browser, profile: { remove(): void }): Prom
 
 async function watchPage(context: BrowserContext, plane: BrowsedPlane): Promise<ConsolePage> {
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   const incidents: Incidents = { dialogs: [], errors: [], foreign: [] };
   page.on('dialog', (dialog) => {
     incidents.dialogs.push(dialog.message());

@@ -94,6 +94,33 @@ describe('the calls page', () => {
     await desk.page.getByText('It is allowed.').waitFor();
   });
 
+  it('finds a call by the end of its id and by text, and shows each sentence of a denied call once', async () => {
+    const callId = await plane.ask('desk.mail', { to: 'denied@example.com', subject: 's' });
+    const { approvals } = (await plane.get(`/v1/calls/${callId}`)) as { approvals: { id: string; binding: string }[] };
+    const { id, binding } = approvals[0]!;
+    const comment = 'Not to this address.';
+    await plane.send('POST', `/v1/approvals/${id}/decide`, { decision: 'deny', binding, comment });
+    await plane.untilSettled(callId);
+    await desk.open('/console/calls');
+    await desk.page.getByLabel('Search id or text').fill(callId.slice(-8));
+    await desk.press('Enter');
+    await expect.poll(() => desk.page.locator('.call-link').count()).toBe(1);
+    await row(callId).getByRole('link').click();
+    const main = desk.page.locator('main');
+    await main.getByText('denied@example.com').waitFor();
+    await main.getByRole('note', { name: 'Why it ended like this' }).waitFor();
+    const text = await main.innerText();
+    expect(text.split(comment).length - 1).toBe(1);
+    expect(text).toContain(callId);
+    expect(text).not.toMatch(/\b0 ms/u);
+    await desk.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await desk.page.getByRole('button', { name: 'Copy the call id' }).click();
+    await desk.page.getByText('Copied the call id.').waitFor();
+    expect(await desk.page.evaluate('navigator.clipboard.readText()')).toBe(callId);
+    await main.getByRole('link', { name: 'All calls of this run' }).click();
+    await desk.page.waitForURL('**/console/calls?run=*');
+  });
+
   it('says so when there is no such call', async () => {
     await desk.open('/console/calls/0.nobody.knows');
     expect(await desk.page.getByRole('alert').innerText()).toContain('CALL_UNKNOWN');

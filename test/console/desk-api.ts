@@ -54,7 +54,7 @@ export async function openDeskApi({ url }: DeskPlane, browser: ConsoleBrowser): 
           };
           return items.find((approval) => approval.callId === callId);
         },
-        { timeoutMs: WAIT_MS, what: `a question about ${callId}` },
+        { what: `a question about ${callId}` },
       );
     },
     send: (method, path, body) => send(operator, path, body, method),

@@ -60,6 +60,7 @@ export interface DeskPlane {
   /** In the folder it runs in. */
   file(name: string): string;
   get(path: string): Promise<Record<string, unknown>>;
+  send(method: string, path: string, body: object): Promise<Record<string, unknown>>;
   /** Decides the one question of this call, as the console would. */
   allow(callId: string): Promise<void>;
   /** Makes a call and does not wait for it; resolves with its id. */
@@ -88,7 +89,7 @@ export async function startDesk({ policy = POLICY }: DeskOptions = {}): Promise<
   const start = async (): Promise<WatchedProcess> => {
     const args = ['dev', '--modules', file('modules.json'), '--http-port', String(port)];
     const started = await startCli(args, { cwd: folder.path });
-    await started.waitForLine(/^Ctrl-C ends it/, 60_000);
+    await started.waitForLine(/^Ctrl-C ends it/);
     return started;
   };
   let dev = await start();
@@ -120,7 +121,7 @@ export async function startDesk({ policy = POLICY }: DeskOptions = {}): Promise<
         detail = await detailOf(callId);
         return (detail['call'] as { state: string }).state === state;
       },
-      { timeoutMs: 30_000, what: `${callId} ${state}` },
+      { what: `${callId} ${state}` },
     );
     return detail;
   };
@@ -130,6 +131,7 @@ export async function startDesk({ policy = POLICY }: DeskOptions = {}): Promise<
     cli: (...args) => runCli(args, { cwd: folder.path }),
     file,
     get: (path) => api('GET', path),
+    send: api,
     call,
     async ask(tool, args, by) {
       const callId = await call(tool, args, by);

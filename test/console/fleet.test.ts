@@ -98,21 +98,23 @@ describe('the fleet page', () => {
     expect(await endOf('desk.lookup', 'again')).toBe('ok');
   });
 
-  it('lists a loop that was blocked, with its call', async () => {
+  it('lists a run that looped in one row, with its calls', async () => {
     const ends: { callId: string; kind: string }[] = [];
     while (ends.at(-1)?.kind !== 'blocked' && ends.length < 50)
       ends.push(await api.call('desk.fails', { text: 'loop' }));
     expect(ends.at(-1)?.kind).toBe('blocked');
     await desk.open('/console/fleet');
     const row = desk.page
-      .getByRole('region', { name: 'Last loops' })
+      .getByRole('region', { name: 'Runs that looped' })
       .getByRole('row', { name: /blocked/ })
       .first();
     await row.waitFor();
     expect(await row.innerText()).toContain('desk.fails');
-    const href = await row.getByRole('link').getAttribute('href');
+    await row.locator('summary').click();
+    const call = row.locator('details').getByRole('link').first();
+    const href = await call.getAttribute('href');
     expect(href).toBe(`/console/calls/${encodeURIComponent(ends.at(-1)!.callId)}`);
-    await row.getByRole('link').click();
+    await call.click();
     await desk.page.waitForURL(`**${href}`);
     await desk.page.locator('.timeline').waitFor();
   });

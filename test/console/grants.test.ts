@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { APPROVAL_LIMITS } from '../../src/domain/approval.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
 import { openDeskApi, type DeskApi } from './desk-api.ts';
@@ -50,10 +51,38 @@ describe('the grants page', () => {
     expect(href).toMatch(/^\/console\/approvals\/./);
   });
 
+  it('is given for arguments that meet conditions; what is wrong stands beside the condition', async () => {
+    const by = { agent: 'monthly', subject: 'ida' };
+    await api.ask('desk.mail', { to: 'ada@example.com', subject: 'Report' }, by);
+    await desk.open('/console/approvals');
+    await desk.page.getByText('Report').first().click();
+    await desk.ready();
+    await desk.press('w');
+    const dialog = desk.page.getByRole('dialog');
+    expect(await dialog.getByLabel(/^For/).inputValue()).toBe(String(APPROVAL_LIMITS.defaultGrantMs));
+    await dialog.getByLabel('Arguments that meet conditions').check();
+    await dialog.getByRole('button', { name: 'Remove condition 1' }).click();
+    const condition = dialog.getByRole('group', { name: 'Condition 1' });
+    await condition.getByLabel('Argument').fill('no pointer');
+    await dialog.getByRole('button', { name: 'Allow always' }).click();
+    await condition.getByText('expected a JSON pointer').waitFor();
+    expect(await desk.findings()).toEqual([]);
+    await condition.getByLabel('Argument').fill('/to');
+    await condition.getByLabel('Must').selectOption('glob');
+    await condition.getByLabel('Value').fill('*@example.com');
+    await dialog.getByRole('button', { name: 'Remove condition 2' }).click();
+    await desk.picture('grant-form-light');
+    await dialog.getByRole('button', { name: 'Allow always' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await api.call('desk.mail', { to: 'bob@example.com', subject: 'Other' }, by)).kind).toBe('ok');
+    expect((await api.ask('desk.mail', { to: 'bob@example.org', subject: 'Other' }, by)).id).not.toBe('');
+  });
+
   it('revokes a grant after asking once more: the next call asks a person again', async () => {
     expect((await api.call('desk.mail', mail)).kind).toBe('ok');
     await desk.open('/console/grants');
-    const revoke = desk.page.getByRole('button', { name: 'Revoke the grant for desk.mail' });
+    const row = desk.page.getByRole('row').filter({ hasText: 'lena' });
+    const revoke = row.getByRole('button', { name: 'Revoke the grant for desk.mail' });
     await revoke.click();
     await desk.press('Escape');
     await revoke.click();

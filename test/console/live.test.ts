@@ -35,8 +35,8 @@ describe('a console that stays open', () => {
     expect(await approvals.page.locator('.question').innerText()).toContain('before@example.com');
 
     await plane.restart();
-    await approvals.page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
-    await calls.page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+    await approvals.page.getByText('Live', { exact: true }).waitFor();
+    await calls.page.getByText('Live', { exact: true }).waitFor();
     const after = await plane.ask('desk.mail', { to: 'after@example.com', subject: 's' });
     await approvals.page.locator('.approval-item').nth(1).waitFor();
     await calls.page.locator(`a[href$="${after}"]`).waitFor();
@@ -53,11 +53,11 @@ describe('a console that stays open', () => {
     expectCalm(calls);
     await approvals.close();
     await calls.close();
-  }, 150_000);
+  });
 
   it('lets a person say what became of a call whose worker was killed', async () => {
     const callId = await plane.call('desk.hang', {});
-    await eventually(() => plane.ran().some(({ tool }) => tool === 'hang'), { timeoutMs: 30_000, what: 'a start' });
+    await eventually(() => plane.ran().some(({ tool }) => tool === 'hang'), { what: 'a start' });
     await plane.crash();
     await plane.restart();
     expect((await plane.untilSettled(callId)).kind).toBe('indeterminate');
@@ -69,7 +69,7 @@ describe('a console that stays open', () => {
     expect(await desk.page.getByRole('button', { name: 'Resolve …' }).count()).toBe(0);
     expectCalm(desk);
     await desk.close();
-  }, 150_000);
+  });
 
   it('asks who it is when its login ended, and goes on where it was', async () => {
     const desk = await browser.signIn();

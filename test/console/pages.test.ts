@@ -37,6 +37,7 @@ const LOOKS = {
 
 /** What is there once a page has been read, by page. */
 const PAGES: readonly (readonly [name: string, path: () => string, shown: string])[] = [
+  ['overview', () => '/console/overview', '.overview-list .badge-warning'],
   ['approvals', () => '/console/approvals', '.approval-item'],
   ['decided', () => '/console/approvals?tab=history', '.state, .table'],
   ['calls', () => '/console/calls', '.call-link'],
@@ -81,6 +82,28 @@ describe.each(Object.entries(LOOKS))('the console, %s', (look, options) => {
 });
 
 describe('the first page', () => {
+  it('shows what waits with the oldest first, what failed, who serves, and follows what happens', async () => {
+    const desk = await browser.signIn();
+    await desk.open('/console/');
+    const panel = (title: string) => desk.page.getByRole('region', { name: title });
+    const waiting = panel('Waiting for a person').locator('li');
+    await expect.poll(() => waiting.count()).toBe(3);
+    expect(await waiting.first().innerText()).toContain('to: customer@example.com');
+    await panel('Failed in the last day').getByText('desk.fails').waitFor();
+    await panel('Serving').getByText('1 serving').waitFor();
+    const denied = await plane.ask('desk.mail', { to: 'late@example.com', subject: 's' });
+    await waiting.getByText('to: late@example.com').waitFor();
+    const [question] = ((await plane.get(`/v1/calls/${denied}`)) as { approvals: { id: string; binding: string }[] })
+      .approvals;
+    await plane.send('POST', `/v1/approvals/${question!.id}/decide`, { decision: 'deny', binding: question!.binding });
+    await panel('Denied or blocked in the last day').getByRole('link', { name: 'desk.mail' }).waitFor();
+    await expect.poll(() => waiting.count()).toBe(3);
+    await panel('Waiting for a person').getByRole('link', { name: 'All questions' }).click();
+    await desk.page.waitForURL('**/console/approvals');
+    expectCalm(desk);
+    await desk.close();
+  });
+
   it('loads less than 60 KB of script', async () => {
     const desk = await browser.signIn();
     const sizes: Promise<number>[] = [];
@@ -90,7 +113,7 @@ describe('the first page', () => {
       }
     });
     await desk.open('/console/');
-    await desk.page.locator('.approval-item').first().waitFor();
+    await desk.page.locator('.panel').first().waitFor();
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(sizes.length).toBeGreaterThan(0);
     expect(bytes).toBeLessThan(60_000);
@@ -118,8 +141,8 @@ describe('the first page', () => {
     const link = /http:\S+\/login#\S+/.exec(stdout)?.[0] ?? '';
     const desk = await browser.stranger();
     await desk.page.goto(link);
-    await desk.page.locator('.approval-item').first().waitFor();
-    expect(desk.page.url()).toBe(`${plane.url}/console/approvals`);
+    await desk.page.locator('.panel').first().waitFor();
+    expect(desk.page.url()).toBe(`${plane.url}/console/overview`);
     await desk.page.goBack();
     expect(desk.page.url()).not.toContain('#');
     const other = await browser.stranger();

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { failOnLeaks } from '../support/reaper.ts';
 import { expectCalm, openBrowser, type ConsoleBrowser, type ConsolePage } from './browser.ts';
 import { openDeskApi } from './desk-api.ts';
-import { startDesk, type DeskPlane } from './desk-plane.ts';
+import { signIn, startDesk, type DeskPlane } from './desk-plane.ts';
 import { expectGoodLook, LOOKS } from './looks.ts';
 
 let plane: DeskPlane;
@@ -47,7 +47,17 @@ describe('the tokens page', () => {
     await desk.page.getByRole('button', { name: 'Revoke laptop' }).click();
     await desk.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await desk.page.getByText('The token is revoked.').waitFor();
-    await expect.poll(() => statusOf(text), { timeout: 10_000 }).toBe(401);
+    await expect.poll(() => statusOf(text)).toBe(401);
+  });
+
+  it('lists no login link that was used', async () => {
+    const { stdout } = await plane.cli('gateway', 'login-link', '--name', 'rosa');
+    await desk.open('/console/tokens');
+    await desk.page.getByRole('row', { name: /rosa.*a login link, not used yet/ }).waitFor();
+    await signIn(plane.url, /login#(\S+)/.exec(stdout)?.[1] ?? '');
+    await desk.page.reload();
+    await desk.page.getByRole('row', { name: /rosa.*a login to the console/ }).waitFor();
+    expect(await desk.page.getByRole('row', { name: /rosa/ }).count()).toBe(1);
   });
 
   it('says in the dialog why a token could not be made', async () => {

@@ -1,44 +1,68 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { APPROVAL_LIMITS } from '../../../src/domain/approval.ts';
 import type { ApprovalView } from '../api-types.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Inert } from '../components/inert.tsx';
+import { showDuration } from '../show-time.ts';
+import { ConditionFields } from './condition-fields.tsx';
+import { placeProblems, pointersOf, toCondition, type ConditionRow } from './conditions.ts';
 import type { Wish } from './decide.ts';
 
 const HOUR_MS = 3_600_000;
-const LIFETIMES: readonly (readonly [ms: number, name: string])[] = [
-  [HOUR_MS, '1 hour'],
-  [8 * HOUR_MS, '8 hours'],
-  [24 * HOUR_MS, '1 day'],
-  [7 * 24 * HOUR_MS, '7 days'],
-  [30 * 24 * HOUR_MS, '30 days'],
-];
+const LIFETIMES_MS = [
+  ...new Set([HOUR_MS, 8 * HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS, 30 * 24 * HOUR_MS, APPROVAL_LIMITS.defaultGrantMs]),
+].toSorted((one, other) => one - other);
+
+const MATCHES_TITLES = {
+  exact: 'exactly these arguments',
+  any: 'any arguments',
+  conditions: 'arguments that meet all of these conditions',
+} as const;
 
 export interface AlwaysDialogProps {
   readonly approval: ApprovalView;
-  readonly onDecide: (wish: Wish) => void;
+  /** Resolves with what the gateway found wrong with the grant; empty: the dialog is done. */
+  readonly onDecide: (wish: Wish) => Promise<readonly string[]>;
   readonly onClose: () => void;
 }
 
-/** What "always" is to mean. The narrowest choice is the first one; a sentence says what was chosen. */
+/** What "always" is to mean. It begins with the plane's defaults; a sentence says what was chosen. */
 export function AlwaysDialog({ approval, onDecide, onClose }: AlwaysDialogProps): VNode {
-  const [matches, setMatches] = useState<'exact' | 'any'>('exact');
+  const [matches, setMatches] = useState<'exact' | 'any' | 'conditions'>('exact');
   const [isAgentOnly, setAgentOnly] = useState(true);
-  const [lifetimeMs, setLifetimeMs] = useState(HOUR_MS);
+  const [lifetimeMs, setLifetimeMs] = useState<number>(APPROVAL_LIMITS.defaultGrantMs);
+  const [rows, setRows] = useState(() => pointersOf(approval.arguments.shown));
+  const [problems, setProblems] = useState<readonly string[]>([]);
+  const [isBusy, setBusy] = useState(false);
   const [usesText, setUsesText] = useState('');
   const uses = usesText.trim() === '' ? undefined : Number(usesText);
   const areUsesValid = uses === undefined || (Number.isInteger(uses) && uses >= 1 && uses <= 1_000_000);
-  const lifetime = LIFETIMES.find(([ms]) => ms === lifetimeMs)?.[1] ?? '';
+  const lifetime = showDuration(lifetimeMs);
+  const { byRow, rest } = placeProblems(problems);
+  /** What was wrong before is not said about another text. */
+  const changeRows = (next: readonly ConditionRow[]): void => {
+    setRows(next);
+    setProblems([]);
+  };
+  const submit = async (): Promise<void> => {
+    const grant = {
+      matches: matches === 'conditions' ? { conditions: rows.map(toCondition) } : matches,
+      agentOnly: isAgentOnly,
+      lifetimeMs,
+      ...(uses === undefined ? {} : { uses }),
+    };
+    setBusy(true);
+    setProblems(await onDecide({ decision: 'allow-always', grant }).finally(() => setBusy(false)));
+  };
   return (
-    <Dialog title="Allow always" onClose={onClose}>
+    <Dialog title="Allow always" wide={matches === 'conditions'} onClose={onClose}>
       <form
         class="always"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!areUsesValid) return;
-          const grant = { matches, agentOnly: isAgentOnly, lifetimeMs, ...(uses === undefined ? {} : { uses }) };
-          onDecide({ decision: 'allow-always', grant });
+          if (areUsesValid && !isBusy) void submit();
         }}
       >
         <fieldset>
@@ -49,7 +73,20 @@ export function AlwaysDialog({ approval, onDecide, onClose }: AlwaysDialogProps)
           <Choice name="matches" isChosen={matches === 'any'} onChoose={() => setMatches('any')}>
             Any arguments
           </Choice>
+          <Choice name="matches" isChosen={matches === 'conditions'} onChoose={() => setMatches('conditions')}>
+            Arguments that meet conditions
+          </Choice>
         </fieldset>
+        {matches === 'conditions' ? <ConditionFields rows={rows} problems={byRow} onChange={changeRows} /> : null}
+        {rest.length === 0 ? null : (
+          <ul class="problem" role="alert">
+            {rest.map((problem) => (
+              <li key={problem}>
+                <Inert text={problem} />
+              </li>
+            ))}
+          </ul>
+        )}
         <label class="check">
           <input
             type="checkbox"
@@ -64,9 +101,9 @@ export function AlwaysDialog({ approval, onDecide, onClose }: AlwaysDialogProps)
           <label class="field">
             For
             <select value={lifetimeMs} onChange={(event) => setLifetimeMs(Number(event.currentTarget.value))}>
-              {LIFETIMES.map(([ms, name]) => (
+              {LIFETIMES_MS.map((ms) => (
                 <option value={ms} key={ms}>
-                  {name}
+                  {showDuration(ms)}
                 </option>
               ))}
             </select>
@@ -89,12 +126,16 @@ export function AlwaysDialog({ approval, onDecide, onClose }: AlwaysDialogProps)
           <strong class="mono">
             <Inert text={approval.tool} />
           </strong>{' '}
-          with {matches === 'exact' ? 'exactly these arguments' : 'any arguments'} for {lifetime}
+          with {MATCHES_TITLES[matches]} for {lifetime}
           {uses === undefined ? '' : `, ${uses === 1 ? 'once' : `${usesText.trim()} times`}`}, and nobody is asked.
         </p>
         <div class="dialog-actions">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={!areUsesValid}>
+          <Button
+            type="submit"
+            kind="primary"
+            disabled={!areUsesValid || isBusy || (matches === 'conditions' && rows.length === 0)}
+          >
             Allow always
           </Button>
         </div>

@@ -49,6 +49,15 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
     tell(`${approval.tool}: ${text}`, isDone ? 'good' : 'bad');
     if (isDone) onDecided(approval);
   };
+  /** A grant that the gateway does not understand can be put right: its dialog stays, with what is wrong. */
+  const sendAlways = async (wish: Wish): Promise<readonly string[]> => {
+    const result = await decide(approval, wish);
+    if (!result.isDone && result.problems !== undefined) return result.problems;
+    setDialog(undefined);
+    tell(`${approval.tool}: ${result.text}`, result.isDone ? 'good' : 'bad');
+    if (result.isDone) onDecided(approval);
+    return [];
+  };
   const allow = (): void => second.press(() => void send({ decision: 'allow-once' }));
   const when = (isPossible: boolean, run: () => void) => (event: KeyboardEvent) => {
     if (isPossible && !event.repeat) run();
@@ -79,9 +88,7 @@ export function ApprovalDetail({ approval: asked, areKeysTaken, onDecided }: App
         onEdit={() => setDialog('edit')}
         onDeny={() => setDialog('deny')}
       />
-      {dialog === 'always' ? (
-        <AlwaysDialog approval={approval} onDecide={(wish) => void send(wish)} onClose={close} />
-      ) : null}
+      {dialog === 'always' ? <AlwaysDialog approval={approval} onDecide={sendAlways} onClose={close} /> : null}
       {dialog === 'edit' ? (
         <EditDialog approval={approval} onDecide={(wish) => void send(wish)} onClose={close} />
       ) : null}

@@ -2,8 +2,9 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ListedApprovalView } from '../api-types.ts';
 import { SeverityBadge, StateBadge } from '../components/badge.tsx';
-import { Inert } from '../components/inert.tsx';
-import { TimeLeft } from '../components/time.tsx';
+import { Inert, ShortId } from '../components/inert.tsx';
+import { Ago, TimeLeft } from '../components/time.tsx';
+import { tellApart } from './tell-apart.ts';
 
 export interface ApprovalListProps {
   readonly approvals: readonly ListedApprovalView[];
@@ -13,12 +14,14 @@ export interface ApprovalListProps {
 }
 
 export function ApprovalList({ approvals, currentId, selected, onSelect }: ApprovalListProps): VNode {
+  const lines = tellApart(approvals);
   return (
     <ul class="approval-list card" aria-label="Pending questions">
       {approvals.map((approval) => (
         <ApprovalItem
           key={approval.id}
           approval={approval}
+          line={lines.get(approval.id) ?? ''}
           isCurrent={approval.id === currentId}
           isSelected={selected.has(approval.id)}
           onSelect={onSelect}
@@ -30,12 +33,14 @@ export function ApprovalList({ approvals, currentId, selected, onSelect }: Appro
 
 interface ApprovalItemProps {
   readonly approval: ListedApprovalView;
+  /** Its arguments, in short. */
+  readonly line: string;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;
   readonly onSelect: (id: string) => void;
 }
 
-function ApprovalItem({ approval, isCurrent, isSelected, onSelect }: ApprovalItemProps): VNode {
+function ApprovalItem({ approval, line, isCurrent, isSelected, onSelect }: ApprovalItemProps): VNode {
   const ref = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isCurrent) ref.current?.scrollIntoView({ block: 'nearest' });
@@ -46,7 +51,7 @@ function ApprovalItem({ approval, isCurrent, isSelected, onSelect }: ApprovalIte
       <input
         type="checkbox"
         class="row-check"
-        aria-label={`Select ${approval.tool}, ${approval.title}`}
+        aria-label={`Select ${approval.tool}, ${line}`}
         checked={isSelected}
         disabled={!isPending}
         onChange={() => onSelect(approval.id)}
@@ -61,9 +66,18 @@ function ApprovalItem({ approval, isCurrent, isSelected, onSelect }: ApprovalIte
         <span class="approval-title">
           <Inert text={approval.title} />
         </span>
+        {line === '' ? null : (
+          <span class="approval-arguments">
+            <Inert text={line} />
+          </span>
+        )}
         <span class="approval-line hint">
           <Inert text={`${approval.agent} for ${approval.subject}`} />
           {isPending ? <TimeLeft until={approval.expiresAt} /> : null}
+        </span>
+        <span class="approval-line hint">
+          <Ago at={approval.requestedAt} />
+          <ShortId text={approval.id} />
         </span>
       </a>
     </li>

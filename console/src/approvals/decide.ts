@@ -7,6 +7,8 @@ export type Wish = Omit<DecideBody, 'binding'>;
 export interface DecideResult {
   readonly isDone: boolean;
   readonly text: string;
+  /** What the gateway found wrong with a form, each with the place of its field first: `0.at: expected …`. */
+  readonly problems?: readonly string[];
 }
 
 /** One request for one question, bound to what was shown. Never throws: what went wrong is a result to be read. */
@@ -16,8 +18,10 @@ export async function decide(approval: ApprovalView, wish: Wish): Promise<Decide
     const answer = await api.post<DecideAnswerView>(apiPath`/v1/approvals/${approval.id}/decide`, body);
     return { isDone: true, text: sayAnswer(answer) };
   } catch (error) {
-    if (error instanceof Problem) return { isDone: false, text: `${error.message} (${error.code})` };
-    throw error;
+    if (!(error instanceof Problem)) throw error;
+    const problems = error.body.facts?.['problems'];
+    const text = `${error.message} (${error.code})`;
+    return { isDone: false, text, ...(Array.isArray(problems) ? { problems: problems.map(String) } : {}) };
   }
 }
 

@@ -5,13 +5,14 @@ import type { ApprovalView, ListedApprovalView, Page } from '../api-types.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { Inert } from '../components/inert.tsx';
+import { Inert, ShortId } from '../components/inert.tsx';
 import { Empty, Failure, Loading } from '../components/states.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { useLive } from '../use-live.ts';
 import { useResource } from '../use-resource.ts';
 import { Question } from './question.tsx';
+import { tellApart } from './tell-apart.ts';
 
 const PAGE = 100;
 
@@ -37,7 +38,12 @@ export function History(): VNode {
       {rows.length === 0 ? (
         <Empty title="Nothing was decided yet." />
       ) : (
-        <Table caption="Decided questions" columns={columnsWith(setOpen)} rows={rows} keyOf={({ id }) => id} />
+        <Table
+          caption="Decided questions"
+          columns={columnsWith(setOpen, tellApart(rows))}
+          rows={rows}
+          keyOf={({ id }) => id}
+        />
       )}
       <div class="paging">
         {cursor === undefined ? null : <Button onClick={() => setCursor(undefined)}>Newest</Button>}
@@ -63,7 +69,10 @@ function byEnd(one: ListedApprovalView, other: ListedApprovalView): number {
   return (other.resolvedAt ?? other.requestedAt) - (one.resolvedAt ?? one.requestedAt);
 }
 
-function columnsWith(open: (approval: ListedApprovalView) => void): readonly Column<ListedApprovalView>[] {
+function columnsWith(
+  open: (approval: ListedApprovalView) => void,
+  lines: ReadonlyMap<string, string>,
+): readonly Column<ListedApprovalView>[] {
   return [
     { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
     {
@@ -74,6 +83,8 @@ function columnsWith(open: (approval: ListedApprovalView) => void): readonly Col
         </button>
       ),
     },
+    { title: 'Arguments', minor: true, cell: ({ id }) => <Inert text={lines.get(id) ?? ''} /> },
+    { title: 'Id', minor: true, cell: ({ id }) => <ShortId text={id} /> },
     { title: 'Agent', minor: true, cell: ({ agent }) => <Inert text={agent} /> },
     { title: 'Subject', minor: true, cell: ({ subject }) => <Inert text={subject} /> },
     { title: 'By', cell: ({ votes }) => <Inert text={votes.map(({ by }) => by.name).join(', ') || '–'} /> },

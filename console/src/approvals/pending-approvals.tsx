@@ -11,6 +11,7 @@ import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
 import { BatchDialog } from './batch-dialog.tsx';
 import { isWhole } from './decide.ts';
+import { matchesQuestion } from './tell-apart.ts';
 import { usePending } from './use-approvals.ts';
 
 const HOME = '/console/approvals';
@@ -22,7 +23,9 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
   const { route } = useLocation();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [batch, setBatch] = useState<'allow-once' | 'deny'>();
-  const approvals = list.data ?? [];
+  const [text, setText] = useState('');
+  const all = list.data ?? [];
+  const approvals = all.filter((approval) => matchesQuestion(approval, text));
   // Until something is chosen, the first one that waits, also after somebody else has decided it: no other question takes its place under
   // a person's hands. It is not "opened" by that: a phone shows the list.
   const shownId = useRef<string>(undefined);
@@ -30,7 +33,7 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
     approvals.find(({ id }) => id === (openId ?? shownId.current)) ??
     (openId === undefined ? approvals.find(isPending) : undefined);
   shownId.current = current?.id;
-  const chosen = approvals.filter((approval) => selected.has(approval.id));
+  const chosen = all.filter((approval) => selected.has(approval.id));
 
   const move = (step: number) => (): void => {
     const at = approvals.findIndex(({ id }) => id === current?.id);
@@ -69,6 +72,7 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
       label: 'Select or unselect',
       run: () => current !== undefined && isPending(current) && select(current.id),
     },
+    { keys: '/', label: 'Search', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
     { keys: 'Enter', label: 'Open', run: () => current !== undefined && openAndFocus(route, current.id) },
     {
       keys: 'Escape',
@@ -86,7 +90,7 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
   if (list.data === undefined) {
     return list.error === undefined ? <Loading /> : <Failure error={list.error} onRetry={list.reload} />;
   }
-  if (current === undefined && openId === undefined) {
+  if (current === undefined && openId === undefined && text === '') {
     return <Empty title="Nothing waits for you.">New questions appear here by themselves.</Empty>;
   }
   return (
@@ -95,13 +99,25 @@ export function PendingApprovals({ openId }: { readonly openId: string | undefin
       {hasSelection ? (
         <BatchBar count={chosen.length} onStart={startBatch} onClear={() => setSelected(new Set())} />
       ) : null}
+      <label class="field approval-search">
+        Search id or text
+        <input
+          type="search"
+          autoComplete="off"
+          spellcheck={false}
+          data-filter
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      {approvals.length === 0 && text !== '' ? <Empty title="No question that waits is like that." /> : null}
       <div class={`approvals${openId === undefined ? '' : ' approvals-open'}`}>
         <ApprovalList approvals={approvals} currentId={current?.id} selected={selected} onSelect={select} />
         <div class="approval-pane">
           <a class="back phone-only" href={HOME}>
             All questions
           </a>
-          {current !== undefined && isWhole(current) ? (
+          {current === undefined && openId === undefined ? null : current !== undefined && isWhole(current) ? (
             <ApprovalDetail approval={current} areKeysTaken={hasSelection} onDecided={onDecided} />
           ) : (
             <OneApproval

@@ -33,6 +33,8 @@ describe('the filter of calls', () => {
     expect(matchesFilter(call, { from: '2001' })).toBe(false);
     expect(matchesFilter(call, { to: '1999' })).toBe(false);
     expect(matchesFilter(call, { subject: 'len' })).toBe(false);
+    expect(matchesFilter(call, { text: 'len', run: 'r' })).toBe(true);
+    expect(matchesFilter(call, { run: 's' })).toBe(false);
   });
 
   test('puts what goes on before what is settled, and the newest first', () => {

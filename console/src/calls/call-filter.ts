@@ -1,3 +1,4 @@
+import { matchesCall } from '../../../src/domain/call-filter.ts';
 import type { Query } from '../api.ts';
 import type { CallRow } from '../api-types.ts';
 
@@ -14,7 +15,18 @@ export const PERIODS: Readonly<Record<string, { readonly title: string; readonly
 /** Beside the periods: from one moment to another. */
 export const BETWEEN = 'between';
 
-export const FILTER_NAMES = ['state', 'outcome', 'tool', 'agent', 'subject', 'last', 'from', 'to'] as const;
+export const FILTER_NAMES = [
+  'text',
+  'state',
+  'outcome',
+  'tool',
+  'agent',
+  'subject',
+  'run',
+  'last',
+  'from',
+  'to',
+] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 export type CallFilter = Readonly<Partial<Record<FilterName, string>>>;
 
@@ -31,21 +43,11 @@ export function toQuery({ last, ...filter }: CallFilter, now: number): Query {
   return { ...filter, ...(period === undefined ? {} : { from: Math.round(now - period.ms) }) };
 }
 
-/** Whether a call that was just told of belongs into the filtered list. */
-export function matchesFilter(call: CallRow, filter: CallFilter): boolean {
-  const is = (wanted: string | undefined, actual: string | undefined): boolean =>
-    wanted === undefined || wanted === actual;
-  return (
-    (filter.state === 'live' ? call.state !== 'settled' : is(filter.state, call.state)) &&
-    (filter.outcome === 'not-ok'
-      ? call.outcome !== undefined && call.outcome !== 'ok'
-      : is(filter.outcome, call.outcome)) &&
-    is(filter.tool, call.tool) &&
-    is(filter.agent, call.agent) &&
-    is(filter.subject, call.subject) &&
-    (filter.to === undefined || (momentOf(call) ?? 0) <= Number(filter.to)) &&
-    (filter.from === undefined || (momentOf(call) ?? 0) >= Number(filter.from))
-  );
+/** Whether a call that has just changed belongs into the filtered list. */
+export function matchesFilter(call: CallRow, { state, last: _, from, to, ...filter }: CallFilter): boolean {
+  const isState = state === undefined || (state === 'live' ? call.state !== 'settled' : state === call.state);
+  const moment = (value: string | undefined): number | undefined => (value === undefined ? undefined : Number(value));
+  return isState && matchesCall(call, { ...filter, from: moment(from), to: moment(to) });
 }
 
 /** When it last changed hands: what lists are ordered by. */

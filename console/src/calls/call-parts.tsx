@@ -2,18 +2,25 @@ import type { VNode } from 'preact';
 import type { CallDetail } from '../api-types.ts';
 import { Badge, StateBadge, type Tone } from '../components/badge.tsx';
 import { Facts } from '../components/facts.tsx';
-import { Inert, Short } from '../components/inert.tsx';
+import { CopiedId } from '../components/copy-button.tsx';
+import { Inert } from '../components/inert.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { showDuration, showTime } from '../show-time.ts';
 import { callPath } from './call-table.tsx';
+import { repeats } from './say-once.ts';
 
 interface DetailProps {
   readonly detail: CallDetail;
 }
 
+interface Shown {
+  /** Sentences that stand on the page already. */
+  readonly shown: readonly string[];
+}
+
 /** Who let it through or stopped it, in their order. */
-export function Verdicts({ detail }: DetailProps): VNode {
+export function Verdicts({ detail, shown }: DetailProps & Shown): VNode {
   if (detail.verdict.length === 0) return <p class="hint">Nobody has looked at it yet.</p>;
   return (
     <ol class="verdicts">
@@ -32,7 +39,7 @@ export function Verdicts({ detail }: DetailProps): VNode {
                 </span>
               </>
             )}
-            {part.reason === undefined ? null : (
+            {part.reason === undefined || repeats(part.reason, shown) ? null : (
               <span class="hint">
                 {' '}
                 <Inert text={part.reason} multiline />
@@ -52,7 +59,7 @@ function toneOf(decision: string): Tone {
   return decision.startsWith('ask') || decision.startsWith('warn') ? 'warning' : 'neutral';
 }
 
-export function CallFacts({ detail: { call, parent } }: DetailProps): VNode {
+export function CallFacts({ detail: { call } }: DetailProps): VNode {
   const at = (time: number | undefined): string | undefined => (time === undefined ? undefined : showTime(time));
   const text = (value: string | undefined): VNode | undefined =>
     value === undefined ? undefined : <Inert text={value} />;
@@ -71,16 +78,32 @@ export function CallFacts({ detail: { call, parent } }: DetailProps): VNode {
           'Resolved',
           call.resolution === undefined ? undefined : call.resolution === 'ran' ? 'it ran' : 'it did not run',
         ],
-        ['Call id', <Short key="id" text={call.callId} length={24} />],
-        ['Session', <Short key="session" text={call.session} length={24} />],
-        ['Run', <Short key="run" text={call.run} length={24} />],
-        ['Tool digest', call.toolDigest === undefined ? undefined : <Short key="tool" text={call.toolDigest} />],
+      ]}
+    />
+  );
+}
+
+/** Everything by which the call can be found again, whole. */
+export function CallIds({ detail: { call, parent } }: DetailProps): VNode {
+  return (
+    <Facts
+      facts={[
+        ['Call id', <CopiedId key="id" text={call.callId} what="call id" />],
+        ['Run', <CopiedId key="run" text={call.run} what="run id" />],
+        ['Session', <CopiedId key="session" text={call.session} what="session id" />],
         [
           'Parent',
           parent === undefined ? undefined : (
-            <a key="parent" href={callPath(parent)}>
-              <Short text={parent} length={24} />
+            <a key="parent" class="mono" href={callPath(parent)}>
+              <Inert text={parent} />
             </a>
+          ),
+        ],
+        ['Digest of tool and arguments', <CopiedId key="body" text={call.bodyDigest} what="digest of the call" />],
+        [
+          'Digest of the tool',
+          call.toolDigest === undefined ? undefined : (
+            <CopiedId key="tool" text={call.toolDigest} what="digest of the tool" />
           ),
         ],
       ]}
@@ -89,7 +112,7 @@ export function CallFacts({ detail: { call, parent } }: DetailProps): VNode {
 }
 
 /** Approvals, attempts and audit records: what is on file about it. */
-export function CallHistory({ detail }: DetailProps): VNode {
+export function CallHistory({ detail, shown }: DetailProps & Shown): VNode {
   return (
     <>
       {detail.approvals.length === 0 ? null : (
@@ -143,7 +166,13 @@ export function CallHistory({ detail }: DetailProps): VNode {
                 minor: true,
                 cell: (record) => (
                   <Inert
-                    text={[record.outcome, record.code, record.decision, record.by, record.comment, record.detail]
+                    text={[
+                      record.outcome,
+                      record.code,
+                      record.decision,
+                      record.by,
+                      ...[record.comment, record.detail].filter((said) => said !== undefined && !repeats(said, shown)),
+                    ]
                       .filter((part) => part !== undefined)
                       .join(', ')}
                   />

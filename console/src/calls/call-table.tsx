@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { CallRow } from '../api-types.ts';
 import { OutcomeBadge, StateBadge } from '../components/badge.tsx';
-import { Inert } from '../components/inert.tsx';
+import { Inert, ShortId } from '../components/inert.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { showDuration } from '../show-time.ts';
@@ -22,6 +22,7 @@ const COLUMNS: readonly Column<CallRow>[] = [
       </a>
     ),
   },
+  { title: 'Id', minor: true, cell: ({ callId }) => <ShortId text={callId} /> },
   { title: 'State', cell: (call) => <CallBadge call={call} /> },
   { title: 'Agent', minor: true, cell: ({ agent }) => <Inert text={agent} /> },
   { title: 'Subject', minor: true, cell: ({ subject }) => <Inert text={subject} /> },

@@ -1,29 +1,16 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { OutcomeKind } from '../api-types.ts';
+import { OUTCOME_FILTERS, type OutcomeFilter } from '../../../src/domain/call-filter.ts';
 import { Button } from '../components/button.tsx';
 import { BETWEEN, PERIODS, type CallFilter, type FilterName } from './call-filter.ts';
 
 const STATES = ['live', 'queued', 'running', 'parked', 'settled'];
-const OUTCOMES: readonly (OutcomeKind | 'not-ok')[] = [
-  'not-ok',
-  'ok',
-  'failed',
-  'exception',
-  'denied',
-  'blocked',
-  'invalid',
-  'unknown-tool',
-  'stale',
-  'unauthenticated',
-  'conflict',
-  'overloaded',
-  'expired',
-  'timed-out',
-  'cancelled',
-  'crashed',
-  'indeterminate',
-];
+const OUTCOME_TITLES: Readonly<Partial<Record<OutcomeFilter, string>>> = {
+  'not-ok': 'not ok',
+  errors: 'errors',
+  refused: 'denied or blocked',
+};
+const OUTCOMES = OUTCOME_FILTERS.map((name) => [name, OUTCOME_TITLES[name] ?? name] as const);
 
 export interface FilterFormProps {
   readonly filter: CallFilter;
@@ -55,11 +42,13 @@ export function FilterForm({ filter, onChange }: FilterFormProps): VNode {
       <button type="button" class="button phone-only" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {count === 0 ? 'Filter' : `Filter (${count})`}
       </button>
+      <Words title="Search id or text" {...bind('text')} isFirst />
       <Choices title="State" {...bind('state')} options={STATES.map((name) => [name, name])} />
-      <Choices title="Outcome" {...bind('outcome')} options={OUTCOMES.map((name) => [name, name])} />
-      <Words title="Tool" {...bind('tool')} isFirst />
+      <Choices title="Outcome" {...bind('outcome')} options={OUTCOMES} />
+      <Words title="Tool" {...bind('tool')} />
       <Words title="Agent" {...bind('agent')} />
       <Words title="Subject" {...bind('subject')} />
+      <Words title="Run" {...bind('run')} />
       <Choices
         title="Time"
         {...bind('last')}

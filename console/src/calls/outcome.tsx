@@ -3,12 +3,22 @@ import { apiPath } from '../api.ts';
 import type { CallFile, ContentBlockView, OutcomeView } from '../api-types.ts';
 import { Badge, OutcomeBadge } from '../components/badge.tsx';
 import { CodeBlock } from '../components/code-block.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
 import { Inert } from '../components/inert.tsx';
 import { showBytes } from '../show-time.ts';
+import { repeats, type Reason } from './say-once.ts';
+
+interface OutcomeProps {
+  readonly callId: string;
+  readonly outcome: OutcomeView;
+  /** Sentences that stand on the page already. */
+  readonly shown: readonly string[];
+}
 
 /** What came out. Everything in it was written by a tool or by whoever the tool talked to. */
-export function Outcome({ callId, outcome }: { readonly callId: string; readonly outcome: OutcomeView }): VNode {
-  const { error } = outcome;
+export function Outcome({ callId, outcome, shown }: OutcomeProps): VNode {
+  const content = outcome.content.filter((block) => block.kind !== 'text' || !repeats(block.text, shown));
+  const structured = outcome.structured === undefined ? undefined : JSON.stringify(outcome.structured, undefined, 2);
   return (
     <>
       <p class="badges">
@@ -16,35 +26,49 @@ export function Outcome({ callId, outcome }: { readonly callId: string; readonly
         <Badge tone={outcome.executed === 'unknown' ? 'warning' : 'neutral'}>executed: {outcome.executed}</Badge>
         {outcome.retryable ? <Badge tone="info">may be tried again</Badge> : null}
       </p>
-      {error === undefined ? null : (
-        <div class="call-error">
-          <p class="prose">
-            <Inert text={error.message} multiline />
-          </p>
-          {error.fix === undefined ? null : (
-            <p class="hint">
-              <Inert text={error.fix} multiline />
-            </p>
-          )}
-          <p class="hint mono">
-            <Inert text={error.code} />
-          </p>
-        </div>
-      )}
-      {outcome.content.map((block, index) => (
+      {content.map((block, index) => (
         <Block key={index} callId={callId} block={block} />
       ))}
-      {outcome.structured === undefined ? null : (
-        <CodeBlock label="Structured output" text={JSON.stringify(outcome.structured, undefined, 2)} />
-      )}
+      {structured === undefined ? null : <CopiedBlock label="Structured output" text={structured} what="result" />}
     </>
+  );
+}
+
+/** Why it did not end well, in one place of the page. */
+export function ReasonBlock({ reason: { message, fix, code } }: { readonly reason: Reason }): VNode {
+  return (
+    <div class="call-error card" role="note" aria-label="Why it ended like this">
+      <p class="prose">
+        <Inert text={message} multiline />
+      </p>
+      {fix === undefined ? null : (
+        <p class="hint">
+          <Inert text={fix} multiline />
+        </p>
+      )}
+      {code === undefined ? null : (
+        <p class="hint mono">
+          <Inert text={code} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A text of others with a button that copies all of it. */
+export function CopiedBlock({ label, text, what }: { label: string; text: string; what: string }): VNode {
+  return (
+    <div class="copied-block">
+      <CopyButton text={text} what={what} />
+      <CodeBlock label={label} text={text} />
+    </div>
   );
 }
 
 function Block({ callId, block }: { readonly callId: string; readonly block: ContentBlockView }): VNode {
   switch (block.kind) {
     case 'text':
-      return <CodeBlock label="Text" text={block.text} />;
+      return <CopiedBlock label="Text" text={block.text} what="text" />;
     case 'structured':
       return <CodeBlock label="Structured" text={JSON.stringify(block.value, undefined, 2) ?? ''} />;
     case 'resource':

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 
 const PATHS = {
   door: 'M5 21V9a7 7 0 0 1 14 0v12h-4V10a3 3 0 0 0-6 0v11z',
+  overview: 'M4 4h7v9H4zM13 4h7v5h-7zM4 15h7v5H4zM13 11h7v9h-7z',
   approvals: 'M4 5h16v11H9l-5 4zM8 10.5l2.5 2.5 5-5',
   calls: 'M4 6h10M4 12h16M4 18h7M18 4v4M15 16v4',
   access: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 17l2.5 2.5L20 15',

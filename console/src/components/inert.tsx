@@ -24,6 +24,15 @@ export function Inert({ text, multiline = false }: InertProps): VNode {
   );
 }
 
+/** The end of an id, which tells it from others: all ids of one subject begin alike. */
+export function ShortId({ text }: { readonly text: string }): VNode {
+  return (
+    <span class="mono" title={text}>
+      <Inert text={text.length > 9 ? `…${text.slice(-8)}` : text} />
+    </span>
+  );
+}
+
 /** An id or digest: its beginning, and the whole of it on demand. */
 export function Short({ text, length = 12 }: { readonly text: string; readonly length?: number }): VNode {
   return (

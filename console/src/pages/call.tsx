@@ -3,14 +3,16 @@ import { useRoute } from 'preact-iso';
 import { api, apiPath } from '../api.ts';
 import type { CallDetail, CallRow } from '../api-types.ts';
 import { CallActions } from '../calls/call-actions.tsx';
-import { CallFacts, CallHistory, Verdicts } from '../calls/call-parts.tsx';
+import { CallFacts, CallHistory, CallIds, Verdicts } from '../calls/call-parts.tsx';
 import { CallBadge, CallTable } from '../calls/call-table.tsx';
-import { FileLink, Outcome } from '../calls/outcome.tsx';
+import { CopiedBlock, FileLink, Outcome, ReasonBlock } from '../calls/outcome.tsx';
+import { RunCalls } from '../calls/run-calls.tsx';
+import { reasonOf } from '../calls/say-once.ts';
 import { Timeline } from '../calls/timeline.tsx';
-import { CodeBlock } from '../components/code-block.tsx';
 import { Inert } from '../components/inert.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Failure, Loading } from '../components/states.tsx';
+import { layOutJson } from '../lay-out-json.ts';
 import { useLive } from '../use-live.ts';
 import { useResource } from '../use-resource.ts';
 import '../styles/calls.css';
@@ -33,6 +35,10 @@ export function Call(): VNode {
 
 function Detail({ detail, onChange }: { readonly detail: CallDetail; readonly onChange: () => void }): VNode {
   const { call, outcome } = detail;
+  const reason = reasonOf(detail);
+  const advice = adviceOf(outcome);
+  const shown = [reason?.message, advice].filter((sentence) => sentence !== undefined);
+  const reasons = detail.verdict.flatMap((part) => part.reason ?? []);
   return (
     <>
       <a class="back" href="/console/calls">
@@ -50,12 +56,21 @@ function Detail({ detail, onChange }: { readonly detail: CallDetail; readonly on
       >
         <CallActions detail={detail} onDone={onChange} />
       </PageHead>
+      {reason === undefined ? null : <ReasonBlock reason={reason} />}
+      {advice === undefined ? null : (
+        <div class="call-advice card" role="note" aria-label="Advice for the agent">
+          <strong>Advice for the agent</strong>
+          <p class="prose">
+            <Inert text={advice} multiline />
+          </p>
+        </div>
+      )}
       <Part title="Stages">
         <Timeline stages={detail.stages} />
       </Part>
       <div class="call-columns">
         <Part title="Verdict">
-          <Verdicts detail={detail} />
+          <Verdicts detail={detail} shown={shown} />
         </Part>
         <Part title="Call">
           <CallFacts detail={detail} />
@@ -63,12 +78,12 @@ function Detail({ detail, onChange }: { readonly detail: CallDetail; readonly on
       </div>
       {call.arguments === undefined ? null : (
         <Part title="Arguments">
-          <CodeBlock label="Arguments" text={indented(call.arguments)} />
+          <CopiedBlock label="Arguments" text={layOutJson(call.arguments)} what="arguments" />
         </Part>
       )}
       {outcome === undefined ? null : (
         <Part title="Output">
-          <Outcome callId={call.callId} outcome={outcome} />
+          <Outcome callId={call.callId} outcome={outcome} shown={shown} />
         </Part>
       )}
       {detail.files.length === 0 ? null : (
@@ -87,7 +102,13 @@ function Detail({ detail, onChange }: { readonly detail: CallDetail; readonly on
           <CallTable calls={detail.children} caption="Nested calls" />
         </Part>
       )}
-      <CallHistory detail={detail} />
+      <Part title="Run">
+        <RunCalls call={call} />
+      </Part>
+      <Part title="Ids">
+        <CallIds detail={detail} />
+      </Part>
+      <CallHistory detail={detail} shown={[...shown, ...reasons]} />
     </>
   );
 }
@@ -101,11 +122,8 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-/** Redacted arguments are cut, and then no JSON: shown as they are. */
-function indented(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
+/** How to get out of a loop, in words for the model. */
+function adviceOf(outcome: object | undefined): string | undefined {
+  const advice = (outcome as { readonly advice?: unknown } | undefined)?.advice;
+  return typeof advice === 'string' ? advice : undefined;
 }

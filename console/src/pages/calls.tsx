@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { withQuery } from '../api.ts';
 import { readFilter, type CallFilter } from '../calls/call-filter.ts';
-import { CallTable } from '../calls/call-table.tsx';
+import { callPath, CallTable } from '../calls/call-table.tsx';
 import { FilterForm } from '../calls/filter-form.tsx';
 import { useCalls } from '../calls/use-calls.ts';
 import { Button } from '../components/button.tsx';
@@ -13,6 +13,8 @@ import { useShortcuts } from '../shortcuts.ts';
 import '../styles/calls.css';
 
 const HOME = '/console/calls';
+/** The list reaches back only so far at a time; one call is found by its id at any age. */
+const WHOLE_ID = /^\d{1,4}\.[\w-]{12}\.[\w-]{22}(?:~\d{1,6})?$/;
 
 export function Calls(): VNode {
   const { query, route } = useLocation();
@@ -28,7 +30,7 @@ export function Calls(): VNode {
   useShortcuts('Calls', [
     { keys: 'j', label: 'Next call', run: () => moveFocus(1) },
     { keys: 'k', label: 'Previous call', run: () => moveFocus(-1) },
-    { keys: '/', label: 'Filter by tool', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
+    { keys: '/', label: 'Search', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
     { keys: 'p', label: 'Pause or go on', run: () => setPaused((before) => !before) },
     { keys: 'n', label: 'Older calls', run: older },
   ]);
@@ -42,6 +44,11 @@ export function Calls(): VNode {
         ) : null}
       </PageHead>
       <FilterForm filter={filter} onChange={show} />
+      {filter.text !== undefined && WHOLE_ID.test(filter.text) ? (
+        <p>
+          <a href={callPath(filter.text)}>Open the call with this id</a>, however old it is.
+        </p>
+      ) : null}
       {page.error === undefined ? null : <Failure error={page.error} onRetry={page.reload} />}
       {page.data === undefined ? null : page.data.items.length === 0 ? (
         <Empty title="No such calls.">

@@ -13,8 +13,9 @@ import { PausePanel } from './fleet/pause-panel.tsx';
 import { Pools } from './fleet/pools.tsx';
 import { noteQueues, queueSamples } from './fleet/queue-history.ts';
 import { Shares } from './fleet/shares.tsx';
-import { useAtMostEvery } from './fleet/use-at-most-every.ts';
-import { useEvery } from './fleet/use-every.ts';
+import { Unserved } from './fleet/unserved.tsx';
+import { useAtMostEvery } from '../use-at-most-every.ts';
+import { useEvery } from '../use-every.ts';
 import './fleet/fleet.css';
 
 const MINUTE_MS = 60_000;
@@ -80,6 +81,7 @@ export function Fleet(): VNode {
       ) : (
         <Pools workers={workers.data.items} queues={queues.data.items} />
       )}
+      {workers.data === undefined ? null : <Unserved workers={workers.data.items} />}
       {statistics.data === undefined ? (
         <Loading what="Reading statistics" />
       ) : (

@@ -8,7 +8,7 @@ import { Inert } from '../../components/inert.tsx';
 import { Failure } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useResource } from '../../use-resource.ts';
-import { useEvery } from '../fleet/use-every.ts';
+import { useEvery } from '../../use-every.ts';
 
 const LOOK_EVERY_MS = 1000;
 const TONES: Readonly<Record<AuditVerification['state'], Tone>> = {

@@ -1,11 +1,14 @@
 import type { VNode } from 'preact';
+import { withQuery } from '../../api.ts';
+import { callPath } from '../../calls/call-table.tsx';
 import { Badge } from '../../components/badge.tsx';
-import { Short } from '../../components/inert.tsx';
+import { Inert, ShortId } from '../../components/inert.tsx';
 import { Name } from '../../components/name.tsx';
 import { Table, type Column } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
 import { showCount } from './describe-statistics.ts';
 import type { LoopEnding, Statistics } from './fleet-types.ts';
+import { groupLoops, type LoopRun } from './group-loops.ts';
 
 export interface LoopsProps {
   readonly counts: Statistics['loops'];
@@ -21,10 +24,10 @@ export function Loops({ counts: { warned, blocked }, endings }: LoopsProps): VNo
       </p>
       {endings.length === 0 ? null : (
         <Table
-          caption="Last loops"
+          caption="Runs that looped"
           columns={COLUMNS}
-          rows={endings}
-          keyOf={({ callId, at }) => `${callId} ${at}`}
+          rows={groupLoops(endings)}
+          keyOf={({ agent, run }) => `${agent} ${run}`}
           stacks
         />
       )}
@@ -32,19 +35,44 @@ export function Loops({ counts: { warned, blocked }, endings }: LoopsProps): VNo
   );
 }
 
-const COLUMNS: readonly Column<LoopEnding>[] = [
-  { title: 'When', cell: ({ at }) => <Ago at={at} /> },
-  { title: 'What', cell: ({ kind }) => <Badge tone={kind === 'blocked' ? 'bad' : 'warning'}>{kind}</Badge> },
-  { title: 'Detector', cell: ({ detector }) => <Name text={detector} /> },
-  { title: 'Agent', cell: ({ agent }) => <Name text={agent} /> },
-  { title: 'Tool', cell: ({ tool }) => <Name text={tool} mono /> },
+const COLUMNS: readonly Column<LoopRun>[] = [
+  { title: 'Last', cell: ({ at }) => <Ago at={at} /> },
   {
-    title: 'Call',
-    cell: ({ callId }) => (
-      <a href={`/console/calls/${encodeURIComponent(callId)}`}>
-        <Short text={callId} />
+    title: 'Run',
+    cell: ({ run }) => (
+      <a class="mono" href={withQuery('/console/calls', { run })}>
+        <Inert text={run} />
       </a>
     ),
   },
-  { title: 'Run', cell: ({ run }) => <Short text={run} /> },
+  { title: 'Agent', cell: ({ agent }) => <Name text={agent} /> },
+  {
+    title: 'What',
+    cell: ({ warned, blocked }) => (
+      <span class="badges">
+        {blocked === 0 ? null : <Badge tone="bad">{`${blocked} blocked`}</Badge>}
+        {warned === 0 ? null : <Badge tone="warning">{`${warned} warned`}</Badge>}
+      </span>
+    ),
+  },
+  { title: 'Tools', cell: ({ tools }) => <Name text={tools.join(', ')} mono /> },
+  { title: 'Detectors', cell: ({ detectors }) => <Name text={detectors.join(', ')} /> },
+  {
+    title: 'Calls',
+    cell: ({ endings }) => (
+      <details>
+        <summary>{endings.length}</summary>
+        <ul>
+          {endings.map(({ callId, at, kind }) => (
+            <li key={`${callId} ${at}`}>
+              <a href={callPath(callId)}>
+                <ShortId text={callId} />
+              </a>{' '}
+              {kind} <Ago at={at} />
+            </li>
+          ))}
+        </ul>
+      </details>
+    ),
+  },
 ];

@@ -10,7 +10,7 @@ import { tell } from '../../components/toast.tsx';
 import { holdsScope } from '../../holds-scope.ts';
 import { useResource } from '../../use-resource.ts';
 import type { Paused } from './fleet-types.ts';
-import { useEvery } from './use-every.ts';
+import { useEvery } from '../../use-every.ts';
 
 const LOOK_EVERY_MS = 5000;
 

@@ -109,7 +109,8 @@ function columnsOf(onRevoke: (token: TokenView) => void): readonly Column<TokenV
   ];
 }
 
-function describeIdentity({ identity, decidesAs, unattended }: TokenView): string {
+function describeIdentity({ identity, decidesAs, unattended, purpose }: TokenView): string {
+  if (purpose !== undefined) return purpose === 'login' ? 'a login to the console' : 'a login link, not used yet';
   const mark = unattended === true ? ', unattended' : '';
   if (identity !== undefined) return `${identity.agent} for ${identity.tenant}/${identity.subject}${mark}`;
   if (unattended === true) return 'unattended sessions';

@@ -1,0 +1,69 @@
+/** What a condition may compare with, and how its value is written in the form. */
+export const COMPARISONS = {
+  equals: { title: 'is', hint: 'JSON, or plain text' },
+  in: { title: 'is one of', hint: 'JSON list, or words separated by commas' },
+  prefix: { title: 'starts with', hint: 'text' },
+  glob: { title: 'matches the glob', hint: '*.example.com' },
+  pattern: { title: 'matches the expression', hint: 'RE2' },
+  range: { title: 'is between', hint: '{"min": 1, "max": 100}' },
+  length: { title: 'has a length between', hint: '{"max": 100}' },
+  host: { title: 'is a URL of host', hint: 'example.com, *.example.com' },
+  root: { title: 'is a path below', hint: '/srv/reports' },
+  exists: { title: 'exists', hint: 'true or false' },
+} as const;
+export type Comparison = keyof typeof COMPARISONS;
+
+export interface ConditionRow {
+  readonly at: string;
+  readonly comparison: Comparison;
+  readonly value: string;
+}
+
+const TEXTS: readonly Comparison[] = ['prefix', 'glob', 'pattern'];
+const LISTS: readonly Comparison[] = ['in', 'host', 'root'];
+
+/** As the API takes it. Only the gateway decides whether it means something. */
+export function toCondition({ at, comparison, value }: ConditionRow): Record<string, unknown> {
+  return { at, [comparison]: readValue(comparison, value) };
+}
+
+function readValue(comparison: Comparison, value: string): unknown {
+  if (TEXTS.includes(comparison)) return value;
+  const parsed = readJson(value);
+  if (!LISTS.includes(comparison)) return parsed;
+  return Array.isArray(parsed) ? parsed : value.split(',').map((entry) => entry.trim());
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** JSON pointers to the members of the arguments that were asked about, with their values: what a form begins with. */
+export function pointersOf(shown: string): readonly ConditionRow[] {
+  const value = readJson(shown);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  return Object.entries(value).map(([name, member]) => ({
+    at: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    comparison: 'equals',
+    value: typeof member === 'string' && readJson(member) === member ? member : JSON.stringify(member),
+  }));
+}
+
+/** What belongs beside each condition, and what is left: `2.at: expected …` is about the third one. */
+export function placeProblems(problems: readonly string[]): {
+  readonly byRow: ReadonlyMap<number, string>;
+  readonly rest: readonly string[];
+} {
+  const byRow = new Map<number, string>();
+  const rest: string[] = [];
+  for (const problem of problems) {
+    const found = /^(?:json\.grant\.matches\.conditions\.)?(\d+)(?:\.[^:]*)?: (.*)$/su.exec(problem);
+    if (found === null) rest.push(problem);
+    else byRow.set(Number(found[1]), [byRow.get(Number(found[1])), found[2]!].filter(Boolean).join('; '));
+  }
+  return { byRow, rest };
+}

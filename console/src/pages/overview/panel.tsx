@@ -1,0 +1,28 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useId } from 'preact/hooks';
+
+export interface PanelProps {
+  readonly title: string;
+  /** Undefined while it is not known. */
+  readonly count?: number | undefined;
+  /** The list that it is taken from. */
+  readonly href: string;
+  readonly all: string;
+  readonly children: ComponentChildren;
+}
+
+export function Panel({ title, count, href, all, children }: PanelProps): VNode {
+  const id = useId();
+  return (
+    <section class="panel card" aria-labelledby={id}>
+      <header class="panel-head">
+        <h2 id={id}>
+          {title}
+          {count === undefined ? null : <span class="panel-count">{count}</span>}
+        </h2>
+        <a href={href}>{all}</a>
+      </header>
+      {children}
+    </section>
+  );
+}
