@@ -18,11 +18,13 @@ function readMoment(text: string): number {
   }
 }
 
-function oneOf(words: readonly string[]): (text: string) => string {
-  return (text) => {
+function oneOf(flags: string, description: string, words: readonly string[]): SingleOption {
+  const option = new SingleOption(flags, description, (text) => {
     if (words.includes(text)) return text;
     throw new InvalidArgumentError(`Expected one of ${words.join(', ')}.`);
-  };
+  });
+  option.completes = words;
+  return option;
 }
 
 export function addFilters(command: Command): Command {
@@ -35,13 +37,9 @@ export function addFilters(command: Command): Command {
     .addOption(new SingleOption('--tool <tool>', 'only of this tool'))
     .addOption(new SingleOption('--call <id>', 'only of this call'))
     .addOption(new SingleOption('--by <who>', 'only what was decided or changed by: "operator ada"'))
-    .addOption(new SingleOption('--event <event>', 'only this kind of record', oneOf(AUDIT_EVENTS)))
+    .addOption(oneOf('--event <event>', 'only this kind of record', AUDIT_EVENTS))
     .addOption(
-      new SingleOption(
-        '--outcome <kind>',
-        'only calls that ended so; not-ok: otherwise than ok',
-        oneOf(['not-ok', ...OUTCOME_KINDS]),
-      ),
+      oneOf('--outcome <kind>', 'only calls that ended so; not-ok: otherwise than ok', ['not-ok', ...OUTCOME_KINDS]),
     );
 }
 

@@ -49,7 +49,10 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
     group(
       'catalog',
       'What is published',
-      [async () => (await import('./commands/catalog-show.ts')).catalogShowCommand()],
+      [
+        async () => (await import('./commands/catalog-show.ts')).catalogShowCommand(),
+        async () => (await import('./commands/catalog-withdraw.ts')).catalogWithdrawCommand(),
+      ],
       async () => (await import('./commands/catalog-list.ts')).catalogListCommand(),
     ),
   sessions: () =>
@@ -107,6 +110,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
       async () => (await import('./commands/store-upgrade.ts')).storeUpgradeCommand(),
       async () => (await import('./commands/store-acl.ts')).storeAclCommand(),
     ]),
+  completion: async () => (await import('./commands/completion.ts')).completionCommand(),
   config: () =>
     group('config', 'Options and where they come from', [
       async () => (await import('./commands/config-show.ts')).configShowCommand(),
@@ -138,7 +142,7 @@ function addDefault(group: Command, first: Command): void {
     );
     throw usage(
       `unknown command '${word.slice(0, 80)}'`,
-      near === undefined ? 'See sallyport --help' : `Did you mean ${near}?`,
+      near === undefined ? undefined : `Did you mean ${near}? See: sallyport ${group.name()} --help`,
     );
   });
 }

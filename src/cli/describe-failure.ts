@@ -42,6 +42,8 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   APPROVAL_INVALID: EXIT.usage,
   GRANT_UNKNOWN: EXIT.notOk,
   AGENT_UNKNOWN: EXIT.notOk,
+  MODULE_UNKNOWN: EXIT.notOk,
+  MODULE_SERVED: EXIT.notOk,
   APPROVAL_NOT_YOURS: EXIT.notOk,
   APPROVAL_NOT_REVEALED: EXIT.notOk,
   TOKEN_INVALID: EXIT.usage,
@@ -74,6 +76,7 @@ export const EXIT_OF: Readonly<Record<PlaneErrorCode, number>> = {
   HTTP_ORIGIN_REFUSED: EXIT.auth,
   HTTP_REQUEST_INVALID: EXIT.usage,
   HTTP_PATH_UNKNOWN: EXIT.notOk,
+  METRICS_OFF: EXIT.notOk,
   HTTP_METHOD_REFUSED: EXIT.notOk,
   HTTP_BODY_TYPE: EXIT.usage,
   HTTP_BODY_INVALID: EXIT.usage,
@@ -99,11 +102,11 @@ const FIXES: Partial<Record<PlaneErrorCode, string>> = {
   CALL_UNKNOWN: 'List the calls under way with: sallyport calls list',
 };
 
-/** Any error in one line, with what to do about it and the exit code. Never a stack. */
-export function describeFailure(error: unknown): Failure {
+/** Any error in one line, with what to do about it and the exit code. Never a stack. `help`: the command that explains the one that failed. */
+export function describeFailure(error: unknown, help = 'sallyport --help'): Failure {
   if (error instanceof CommandFailure) {
     const { code, message, fix, exitCode } = error;
-    return { code, message, fix, exitCode };
+    return { code, message, fix: fix ?? (exitCode === EXIT.usage ? `See: ${help}` : undefined), exitCode };
   }
   if (error instanceof PlaneError) {
     const { code, message, fix } = error;
@@ -112,7 +115,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof CommanderError) {
     // A value attached to a mistyped flag may be a secret.
     const message = error.message.replace(/^error: /, '').replace(/'(--[^=']+)=.*'/s, "'$1'");
-    return { code: 'USAGE', message: message.slice(0, LONGEST), fix: 'See sallyport --help', exitCode: EXIT.usage };
+    return { code: 'USAGE', message: message.slice(0, LONGEST), fix: `See: ${help}`, exitCode: EXIT.usage };
   }
   const known = describeSystemError(error);
   if (known !== undefined) return known;

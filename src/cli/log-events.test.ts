@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { createEventBus } from '../observe/event-bus.ts';
 import { createLevelledLog } from './levelled-log.ts';
 import { logEvents } from './log-events.ts';
@@ -13,7 +13,7 @@ it('logEvents listens while the level is debug, and only then', async () => {
   log.level = 'debug';
   log.level = 'debug';
   bus.emit('tool.completed', { durationMs: 7 });
-  await vi.waitFor(() => expect(lines).toMatchObject([[{ durationMs: 7 }, 'tool.completed']]));
+  await expect.poll(() => lines).toMatchObject([[{ durationMs: 7 }, 'tool.completed']]);
   log.level = 'warn';
   expect(bus.listening).toBe(false);
   await bus.close();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
  * What runs before the program is loaded. Only old syntax and built-in modules: an old Node has to get as far as its message, and the
  * cache of compiled code helps only with what is loaded after it was switched on.
  */
-const OLDEST_NODE = [22, 15];
+const OLDEST_NODE = [22, 16];
 const EXIT_CONFIG = 78;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

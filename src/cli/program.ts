@@ -2,11 +2,12 @@ import { Command, Option } from 'commander';
 import { RELEASE } from '../compose/release.ts';
 import { usage } from './command-failure.ts';
 import { COMMANDS } from './command-table.ts';
+import { EXIT_CODES } from './exit-codes.ts';
 import { ConfigOption, SingleOption } from './single-option.ts';
 
-const EXIT_HELP = `
-Exit codes: 0 ok, 1 the call ended otherwise or nothing was done, 2 usage, 69 something is not available,
-77 not allowed, 78 configuration, 130 second Ctrl-C.`;
+const EXIT_HELP = ['', 'Exit codes:', ...EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`)]
+  .join('\n')
+  .replaceAll('`', '');
 
 /** The command line, with these commands or all. Everything is parsed strictly; errors are thrown and told in one place. */
 export async function createProgram(names: readonly string[] = Object.keys(COMMANDS)): Promise<Command> {
@@ -31,6 +32,29 @@ export function commandWord(action: Command): string {
   let command = action;
   while (command.parent?.parent) command = command.parent;
   return command.name();
+}
+
+/** The command that these arguments name, as far as they name one: `calls list` for `calls --folder x list --bogus`. */
+export function namedCommand(program: Command, args: readonly string[]): Command {
+  let command = program;
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at]!;
+    if (word === '--') break;
+    if (word.startsWith('-')) {
+      const known = [...command.options, ...program.options].find(({ long, short }) => word === long || word === short);
+      if (known?.required === true) at += 1;
+      continue;
+    }
+    command = command.commands.find((child) => child.name() === word) ?? command;
+  }
+  return command;
+}
+
+/** `sallyport tokens create --help` */
+export function helpCommand(command: Command): string {
+  const names: string[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
+  return `${names.join(' ')} --help`;
 }
 
 /** Arguments of a process can be read by everybody on the machine, and stay in the shell's history. */

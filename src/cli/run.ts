@@ -4,7 +4,7 @@ import { CommanderError } from 'commander';
 import { COMMANDS } from './command-table.ts';
 import { describeFailure } from './describe-failure.ts';
 import { EXIT } from './exit-codes.ts';
-import { commandWord, createProgram } from './program.ts';
+import { commandWord, createProgram, helpCommand, namedCommand } from './program.ts';
 import { createTerminal } from './terminal.ts';
 
 /*
@@ -16,6 +16,8 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 /** These end in their own order. `mcp` first hands over the calls of a client that no longer reads. */
 const LONG_RUNNING: readonly string[] = ['dev', 'worker', 'mcp'];
 let isLongRunning = false;
+/** What a mistake in the command line is answered with. */
+let help = 'sallyport --help';
 
 /** Whoever reads our output may stop at any time (`| head`); that is no error. */
 for (const stream of [process.stdout, process.stderr]) {
@@ -39,9 +41,10 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Those that a word of the command line names; none when help comes first, as it shows all. */
+/** Those that a word of the command line names; none when help comes first, or completion is asked for, as both show all. */
 function namedIn(args: readonly string[]): string[] {
   const help = args.findIndex((word) => word === '--help' || word === '-h' || word === 'help');
+  if (args.includes('completion')) return [];
   const named = Object.keys(COMMANDS).filter((name) => args.includes(name));
   return help === -1 || named.some((name) => args.indexOf(name) < help) ? named : [];
 }
@@ -49,6 +52,7 @@ function namedIn(args: readonly string[]): string[] {
 async function parse(args: readonly string[], names: readonly string[]): Promise<void> {
   const program = await createProgram(names.length === 0 ? undefined : names);
   if (args.length === 0) program.help({ error: true });
+  help = helpCommand(namedCommand(program, args));
   program.hook('preAction', (_, action) => void (isLongRunning = LONG_RUNNING.includes(commandWord(action))));
   try {
     await program.parseAsync([...args], { from: 'user' });
@@ -67,7 +71,7 @@ function report(error: unknown, args: readonly string[]): number {
   const json = args.includes('--json');
   const terminal = createTerminal({ json, env: process.env });
   terminal.showProgress('');
-  const { code, message, fix, exitCode } = describeFailure(error);
+  const { code, message, fix, exitCode } = describeFailure(error, help);
   if (json) terminal.printJson({ error: { code, message, ...(fix === undefined ? {} : { fix }) } });
   terminal.fail(message, fix);
   if (args.includes('--debug')) process.stderr.write(`${inspect(error, { depth: 6 })}\n`);

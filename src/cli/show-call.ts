@@ -1,31 +1,59 @@
-import type { CallRecord } from '../domain/call.ts';
-import type { Outcome } from '../domain/outcome.ts';
 import { whyUnattended } from '../domain/unattended.ts';
-import { decodeOutcome } from '../wire/outcome.ts';
+import type { CallDetail } from '../gateway/api/call-schema.ts';
 import { showDuration } from './duration.ts';
+import type { ShownCall } from './live-calls.ts';
+import type { CallFacts } from './read-call-facts.ts';
+import { showResult } from './show-outcome.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface ShownCall extends Omit<CallRecord, 'outcome'> {
-  readonly outcome?: Outcome;
+/** `missing` says why a part is not there. */
+export function toCallJson(facts: CallFacts): unknown {
+  const { arguments: args, noResult } = facts;
+  const missing = {
+    ...('missing' in args ? { arguments: args.missing } : {}),
+    ...(noResult === undefined ? {} : { result: noResult }),
+  };
+  return {
+    ...('call' in facts ? facts.call : facts.forgotten),
+    ...('value' in args ? { arguments: args.value } : { arguments: undefined }),
+    ...(Object.keys(missing).length === 0 ? {} : { missing }),
+  };
 }
 
-export function toShownCall({ outcome, ...record }: CallRecord): ShownCall {
-  return outcome === undefined ? record : { ...record, outcome: decodeOutcome(outcome) };
+/** Everything an operator wants to know about one call: a fact per line, then what it was called with, then what came out. */
+export function showCall(terminal: Terminal, facts: CallFacts, now: number): void {
+  const at = (time: number): string => {
+    const ago = now - time;
+    return `${new Date(time).toISOString()} (${ago >= 0 ? `${showDuration(ago)} ago` : `in ${showDuration(-ago)}`})`;
+  };
+  const lines = 'call' in facts ? factsOf(facts.call, at) : forgottenFactsOf(facts.forgotten, at);
+  terminal.printTable(
+    undefined,
+    lines.flatMap(([name, value]) => (value === undefined ? [] : [[{ text: name, style: 'dim' as const }, value]])),
+  );
+  const { arguments: args, noResult } = facts;
+  if ('value' in args) {
+    terminal.print('Arguments, secrets masked:', 'bold');
+    terminal.print(args.value);
+  } else terminal.print(`Arguments: ${args.missing}.`);
+  if (noResult !== undefined) terminal.print(`Result: ${noResult}.`);
+  else if ('call' in facts && facts.call.outcome !== undefined) {
+    terminal.print('Result:', 'bold');
+    if (!showResult(terminal, facts.call.outcome)) terminal.print('nothing');
+  }
 }
+
+type Fact = [name: string, value: string | undefined];
+type At = (time: number) => string;
 
 function describeUnattended({ identity, run }: ShownCall): string | undefined {
   return whyUnattended({}, identity, run);
 }
 
-/** Everything an operator wants to know about one call, a fact per line. */
-export function showCall(terminal: Terminal, call: ShownCall, now: number): void {
+function factsOf(call: ShownCall, at: At): Fact[] {
   const { identity, outcome } = call;
-  const at = (time: number): string => {
-    const ago = now - time;
-    return `${new Date(time).toISOString()} (${ago >= 0 ? `${showDuration(ago)} ago` : `in ${showDuration(-ago)}`})`;
-  };
   const place = [identity.platform, identity.space, identity.channel].filter((part) => part !== undefined);
-  const facts: [string, string | undefined][] = [
+  return [
     ['call', call.callId],
     ['tool', call.tool],
     ['state', call.cancelRequested && call.state !== 'settled' ? `${call.state}, to be cancelled` : call.state],
@@ -35,6 +63,7 @@ export function showCall(terminal: Terminal, call: ShownCall, now: number): void
     ['session', call.session],
     ['unattended', describeUnattended(call)],
     ['pool', call.pool],
+    ['worker', call.worker],
     ['accepted', at(call.acceptedAt)],
     ['deadline', at(call.deadline)],
     ['settled', call.settledAt === undefined ? undefined : at(call.settledAt)],
@@ -46,10 +75,26 @@ export function showCall(terminal: Terminal, call: ShownCall, now: number): void
     ['approval', call.approval],
     ['grant', call.grant],
     ['error', outcome?.error === undefined ? undefined : `${outcome.error.code}: ${outcome.error.message}`],
+    ['advice', outcome?.advice],
     ['fix', outcome?.error?.fix?.replace('<id>', call.callId)],
   ];
-  terminal.printTable(
-    undefined,
-    facts.flatMap(([name, value]) => (value === undefined ? [] : [[{ text: name, style: 'dim' as const }, value]])),
-  );
+}
+
+/** What the audit knows of a call that the store has forgotten. */
+function forgottenFactsOf(call: CallDetail['call'], at: At): Fact[] {
+  const { identity, outcome } = call;
+  return [
+    ['call', call.callId],
+    ['tool', call.tool],
+    ['state', call.state],
+    ['subject', `${identity.subject} (tenant ${identity.tenant})`],
+    ['agent', identity.agent],
+    ['session', call.session],
+    ['settled', call.settledAt === undefined ? undefined : at(call.settledAt)],
+    ['took', call.durationMs === undefined ? undefined : showDuration(call.durationMs)],
+    ['outcome', outcome === undefined ? undefined : `${outcome}, executed: ${call.executed ?? 'unknown'}`],
+    ['approval', call.approval],
+    ['grant', call.grant],
+    ['error', call.code],
+  ];
 }

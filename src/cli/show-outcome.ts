@@ -7,25 +7,33 @@ import type { Terminal } from './terminal.ts';
 /** The result on standard output; what went wrong, and what to do about it, on standard error. Returns the exit code. */
 export function showOutcome(terminal: Terminal, outcome: Outcome, options: { readonly raw?: boolean } = {}): number {
   const { error } = outcome;
-  for (const block of outcome.content) {
-    // The message of an error is told below.
-    if (error !== undefined && block.kind === 'text' && block.text === error.message) continue;
-    if (options.raw === true && block.kind === 'text') terminal.printRaw(`${block.text}\n`);
-    else terminal.print(describeBlock(block));
-  }
-  if (outcome.structured !== undefined && typeof outcome.structured !== 'string') {
-    terminal.print(toSafeJson(outcome.structured));
-  }
+  showResult(terminal, outcome, options);
   const { files = [], messages = [], injectedTools = [] } = outcome.writeBacks ?? {};
   for (const { name, mediaType, bytes } of files)
     terminal.note(`file: ${name} (${mediaType}, ${bytes.byteLength} bytes)`);
   for (const { format, body } of messages) terminal.note(`message: ${format} ${toSafeJson(body)}`);
   for (const { tool } of injectedTools) terminal.note(`offered tool: ${tool}`);
+  if (outcome.advice !== undefined) terminal.note(`advice: ${outcome.advice}`);
   if (error !== undefined) {
     const ran = { no: 'it did not run', yes: 'it ran', unknown: 'it may have run' }[outcome.executed];
     terminal.fail(`${outcome.kind} (${error.code}, ${ran}): ${error.message}`, error.fix);
   }
   return exitCodeOf(outcome);
+}
+
+/** What the tool gave back, without the message of an error. False: nothing was printed. */
+export function showResult(terminal: Terminal, outcome: Outcome, options: { readonly raw?: boolean } = {}): boolean {
+  const { error, structured } = outcome;
+  const blocks = outcome.content.filter(
+    (block) => error === undefined || block.kind !== 'text' || block.text !== error.message,
+  );
+  for (const block of blocks) {
+    if (options.raw === true && block.kind === 'text') terminal.printRaw(`${block.text}\n`);
+    else terminal.print(describeBlock(block));
+  }
+  const isValue = structured !== undefined && typeof structured !== 'string';
+  if (isValue) terminal.print(toSafeJson(structured));
+  return blocks.length > 0 || isValue;
 }
 
 export function exitCodeOf({ kind }: Outcome): number {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
 import { OPTION_ROWS } from '../config/option-rows.ts';
 import { usage } from './command-failure.ts';
 
@@ -6,6 +7,9 @@ type Read = (text: string) => unknown;
 
 /** An option with one value, which is given once. A value that looks like a flag must be attached: `--key=--x`. */
 export class SingleOption extends Option {
+  /** Values that a shell offers. The help does not list them: there may be many. */
+  completes: readonly string[] = [];
+
   constructor(flags: string, description: string, read: Read = (text) => text) {
     super(flags, description);
     let seen = false;
@@ -46,5 +50,11 @@ export class ConfigOption extends SingleOption {
       return value;
     });
     this.path = path;
+    this.completes = wordsOf(schema);
   }
+}
+
+function wordsOf(schema: unknown): readonly string[] {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return wordsOf(schema.unwrap());
+  return schema instanceof z.ZodEnum ? schema.options.map(String) : [];
 }

@@ -22,6 +22,8 @@ export interface Terminal {
   /** A remark; not shown with --json. */
   note(text: string): void;
   warn(text: string): void;
+  /** Belongs to the warning or failure above it, such as a command to type; shown with --json too. */
+  hint(text: string): void;
   fail(text: string, fix: string | undefined): void;
   /** One line that the next one replaces; an empty one clears it. */
   showProgress(text: string): void;
@@ -90,6 +92,7 @@ export function createTerminal(options: { readonly json: boolean; readonly env: 
     },
     note: (text) => (json ? undefined : write(process.stderr, paint(errColors!, own(escapeText(text)), 'dim'))),
     warn: (text) => write(process.stderr, `${paint(errColors!, 'warning:', 'yellow')} ${own(escapeLine(text))}`),
+    hint: (text) => write(process.stderr, `  ${own(escapeLine(text))}`),
     fail(text, fix) {
       write(process.stderr, `${paint(errColors!, 'sallyport:', 'red')} ${own(escapeLine(text))}`);
       if (fix !== undefined) write(process.stderr, `  ${own(escapeLine(fix))}`);

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { relative } from 'node:path';
 import { storeOptionsOf } from '../compose/settings-from-config.ts';
 import { openStore, type StoreOptions } from '../compose/open-store.ts';
 import { redisStoreExists, storeName } from '../compose/redis-store-exists.ts';
@@ -41,16 +40,15 @@ export function commandStoreOptions(
       ...(chosen ? {} : { patienceMs: Math.min(config.redis.patienceMs, COMMAND_PATIENCE_MS) }),
     });
   }
-  const folder = relative(process.cwd(), config.folder) || '.';
   if (!existsSync(storeFile(config.folder))) {
     refuseLostStore(config.folder);
     throw unavailable(
-      `There is no store in ${folder}.`,
+      `There is no store in ${config.folder}.`,
       'Start one with: sallyport dev. Or name another with --folder.',
     );
   }
   if (needs.running === true && readPlaneAddress(config.folder) === undefined) {
-    throw unavailable(`No plane is running in ${folder}.`, 'Start it with: sallyport dev');
+    throw unavailable(`No plane is running in ${config.folder}.`, 'Start it with: sallyport dev');
   }
   return storeOptionsOf(config, {
     mode: needs.running === true ? 'connect' : 'auto',

@@ -47,6 +47,23 @@ export async function withTrail<Result>(
   }
 }
 
+/** The trail beside an open store; undefined where a Redis store has no audit sink configured. */
+export async function withTrailOf<Result>(
+  store: Store,
+  config: Config,
+  use: (trail: AuditTrail | undefined) => Promise<Result>,
+): Promise<Result> {
+  if (config.store === 'embedded') return use(store);
+  const { sink: options } = auditOptionsOf(config, auditPasswordOf(config));
+  if (options === undefined) return use(undefined);
+  const sink = await openSink(options);
+  try {
+    return await use(sink);
+  } finally {
+    await sink.close();
+  }
+}
+
 /**
  * Signs as the process that cares for the trail does. On Redis an operator may read the store's mark and not write it: the gateway moves it
  * with its next statement, and until then it is behind, which is in order.

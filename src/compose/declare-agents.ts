@@ -1,4 +1,4 @@
-import { findAgentDoubts } from '../config/agent-doubts.ts';
+import { findAgentDoubts, warnOfFirstAgents } from '../config/agent-doubts.ts';
 import { readAgents } from '../config/read-agents.ts';
 import type { Administered } from '../domain/actor.ts';
 import { agentsOfTenant, declaredAt, isSelecting, withAgents } from '../domain/agent.ts';
@@ -69,10 +69,6 @@ async function findDoubts(
   if (Object.keys(policy.permissions).length === 0) {
     doubts.push('the policy has no permissions: nobody may use any tool until it has');
   }
-  if (selectingBegan) {
-    const first = names.length === 1 ? `${names[0]} is the first agent` : `${names.join(', ')} are the first agents`;
-    const where = tenant === undefined ? '' : ` of tenant ${tenant}`;
-    doubts.push(`${first}${where}: all others${where} have no tools until they are declared too`);
-  }
+  if (selectingBegan) doubts.push(warnOfFirstAgents(names, tenant));
   return doubts;
 }

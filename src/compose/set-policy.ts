@@ -1,10 +1,18 @@
-import { applyPolicyFile, findPolicyDoubts, type PolicyFile } from '../config/policy-file.ts';
+import { warnOfFirstAgents } from '../config/agent-doubts.ts';
+import { applyPolicyFile, findPolicyDoubts, keptParts, type PolicyFile } from '../config/policy-file.ts';
 import { checkRules } from '../config/rule-problems.ts';
 import type { Administered } from '../domain/actor.ts';
 import { planeError } from '../domain/errors.ts';
 import { entriesOf } from '../domain/module.ts';
 import { nearNames } from '../domain/near-names.ts';
 import type { Store } from '../ports/store.ts';
+
+export interface SetPolicy {
+  readonly version: number;
+  readonly warnings: readonly string[];
+  /** Parts of the policy before that stay, because what was read does not speak of them. */
+  readonly kept: readonly string[];
+}
 
 /**
  * Puts what was read in the place of the policy in force, if that still has the expected version. Throws POLICY_CONFLICT otherwise, and
@@ -15,7 +23,7 @@ export async function setPolicy(
   read: PolicyFile,
   who: Administered,
   expectedVersion?: number,
-): Promise<{ readonly version: number; readonly warnings: readonly string[] }> {
+): Promise<SetPolicy> {
   const tools = (await store.readCatalog()).modules.flatMap(entriesOf);
   const current = await store.readPolicy();
   const expected = expectedVersion ?? current.version;
@@ -23,12 +31,14 @@ export async function setPolicy(
   if (current.version !== expected) throw planeError('POLICY_CONFLICT', { expected, found: current.version });
   const policy = applyPolicyFile(read, current.policy);
   const known = tools.length === 0 ? undefined : { tools };
+  const first = current.policy.agents === undefined ? Object.keys(policy.agents ?? {}) : [];
   const warnings = [
     ...read.warnings,
+    ...(first.length === 0 ? [] : [warnOfFirstAgents(first)]),
     ...findPolicyDoubts(policy, known?.tools, nearNames),
     ...checkRules(read, policy, known, nearNames),
   ];
   const written = await store.writePolicy({ ...who, expectedVersion: expected, policy });
   if (written.kind === 'conflict') throw planeError('POLICY_CONFLICT', { expected, found: written.version });
-  return { version: written.version, warnings };
+  return { version: written.version, warnings, kept: keptParts(read, current.policy) };
 }

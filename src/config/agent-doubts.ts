@@ -12,6 +12,13 @@ const EMPTY = {
   tenant: 'agents of this tenant have only what is declared in general',
 };
 
+/** Where no agent was declared, every agent had what the permissions give it. */
+export function warnOfFirstAgents(names: readonly string[], tenant?: string): string {
+  const first = names.length === 1 ? `${names[0]} is the first agent` : `${names.join(', ')} are the first agents`;
+  const where = tenant === undefined ? '' : ` of tenant ${tenant}`;
+  return `${first}${where}: all others${where} have no tools until they are declared too`;
+}
+
 /** Selections that name what is not there, or give nothing. Without `ids` of published tools nothing is compared with the catalog. */
 export function findAgentDoubts(
   agents: Readonly<Record<string, AgentDeclaration>>,

@@ -25,9 +25,14 @@ export const agentName = plainText.refine((name) => !FORBIDDEN_NAMES.includes(na
   message: 'expected another name',
 });
 
-const moduleName = z.string().refine((name) => name === ALL_MODULES || NAME_PATTERN.test(name), {
-  message: 'expected the id of a module, or * for all',
-});
+/** Blank: the entry is left out, and the author is warned. A name that no module can have is refused. */
+const moduleName = z
+  .string()
+  .nullable()
+  .transform((name) => name ?? '')
+  .refine((name) => isBlank(name) || name === ALL_MODULES || NAME_PATTERN.test(name), {
+    message: 'expected the id of a module, or * for all',
+  });
 const toolName = z.string().regex(NAME_PATTERN, 'expected the name of a tool, without its module');
 const switches = z
   .record(toolName, z.boolean('expected true or false'))
@@ -49,12 +54,22 @@ const entry = z
     const problem = findFormProblem(given);
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
-  .transform((given) => given as SelectionInput[number]);
+  .transform((given) => {
+    const { module = '', setup_id: setup = '', tools, triggers } = given;
+    const entry = tools === undefined ? { setup_id: setup, triggers } : { module, tools };
+    return entry as SelectionInput[number];
+  });
+
+/** An entry may lack its module, as a form that was not filled in does; never what it selects. */
+const FORMS = ['module,tools', 'tools', 'setup_id,triggers', 'triggers'];
+
+function isBlank(name: string): boolean {
+  return name.trim() === '';
+}
 
 function findFormProblem(given: Partial<Record<'module' | 'tools' | 'setup_id' | 'triggers', unknown>>) {
   const keys = Object.keys(given).sort().join();
-  if (keys !== 'module,tools' && keys !== 'setup_id,triggers')
-    return 'expected module and tools, or setup_id and triggers';
+  if (!FORMS.includes(keys)) return 'expected module and tools, or setup_id and triggers';
   const everything = given.module === ALL_MODULES || given.setup_id === ALL_MODULES;
   return everything && given.tools !== 'all' ? 'module * takes all tools: write tools: all' : undefined;
 }
@@ -117,13 +132,17 @@ export function normaliseAgents(
 }
 
 function normalise(name: string, given: AgentsInput[string], where = 'agents'): ReadDeclaration {
-  const { selection: normalised, duplicates } = normaliseSelection(given.selection);
-  return {
-    declaration: { ...given, selection: normalised },
-    warnings: duplicates.map(
-      (module) => `${where}.${name} has several entries for module ${module}; it takes them all`,
-    ),
-  };
+  const { selection: normalised, duplicates, blanks } = normaliseSelection(given.selection);
+  const warnings = duplicates.map(
+    (module) => `${where}.${name} has several entries for module ${module}; it takes them all`,
+  );
+  if (blanks > 0) {
+    const entries = blanks === 1 ? 'an entry' : `${blanks} entries`;
+    warnings.push(
+      `${where}.${name} has ${entries} without a module id; ${blanks === 1 ? 'it is' : 'they are'} left out`,
+    );
+  }
+  return { declaration: { ...given, selection: normalised }, warnings };
 }
 
 interface DeclarationNeeds {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nearNames } from '../domain/near-names.ts';
 import { PlaneError } from '../domain/errors.ts';
 import { CLOSED_POLICY, type Policy } from '../domain/policy.ts';
-import { applyPolicyFile, findPolicyDoubts, readPolicyFile } from './policy-file.ts';
+import { applyPolicyFile, findPolicyDoubts, keptParts, readPolicyFile } from './policy-file.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'sallyport-policy-'))));
@@ -144,6 +144,13 @@ describe('applyPolicyFile', () => {
       ...current,
       roles: { ops: ['ann'] },
     });
+  });
+
+  it('keptParts names what stays and says something', () => {
+    const strict: Policy = { ...CLOSED_POLICY, agents, unmatched: 'deny', rules: [], requesterMayDecide: false };
+    expect(keptParts(read('roles: {}'), strict)).toEqual(['agents', 'unmatched', 'requesterMayDecide']);
+    expect(keptParts(read('unmatched: allow\nagents: null'), strict)).toEqual(['requesterMayDecide']);
+    expect(keptParts(read('roles: {}'), CLOSED_POLICY)).toEqual([]);
   });
 
   it('takes over pauses and agents that the file speaks of, none included', () => {

@@ -112,12 +112,16 @@ export function readPolicyValue(value: unknown, placeOf: SettingsFile['placeOf']
 }
 
 /** The policy that a file makes of the one in force: what it does not speak of stays. */
-export function applyPolicyFile(
-  { policy, speaksOf }: Pick<PolicyFile, 'policy' | 'speaksOf'>,
-  current: Policy,
-): Policy {
-  const stays = STAYING.filter((part) => !speaksOf.includes(part) && current[part] !== undefined);
-  return { ...policy, ...Object.fromEntries(stays.map((part) => [part, current[part]])) };
+export function applyPolicyFile(file: Pick<PolicyFile, 'policy' | 'speaksOf'>, current: Policy): Policy {
+  const stays = STAYING.filter((part) => !file.speaksOf.includes(part) && current[part] !== undefined);
+  return { ...file.policy, ...Object.fromEntries(stays.map((part) => [part, current[part]])) };
+}
+
+/** Parts of the policy in force that say something, and that stay because the file does not speak of them. */
+export function keptParts({ speaksOf }: Pick<PolicyFile, 'speaksOf'>, current: Policy): string[] {
+  const isEmpty = (part: unknown): boolean =>
+    typeof part === 'object' && part !== null && Object.keys(part).length === 0;
+  return STAYING.filter((part) => !speaksOf.includes(part) && current[part] !== undefined && !isEmpty(current[part]));
 }
 
 /** What is allowed to be written and probably not meant. Without `tools` nothing is compared with the catalog. */

@@ -90,7 +90,7 @@ describe('readAgents', () => {
     ['a name no tool can have', { main: [{ module: 'notes', tools: ['no/tool'] }] }, 'agents.main: selection.0.tools'],
     [
       'a name no module can have',
-      { main: [{ module: '', tools: 'all' }] },
+      { main: [{ module: 'no/module', tools: 'all' }] },
       'selection.0.module: expected the id of a module',
     ],
     ['a switch that is no truth', { main: [{ module: 'notes', tools: { add: 1 } }] }, 'agents.main: selection.0.tools'],
@@ -109,6 +109,34 @@ describe('readAgents', () => {
     ['a name that is no name', JSON.parse('{"__proto__": []}'), 'agents.__proto__: expected another name'],
   ])('refuses %s', (_what, input, problem) => {
     expect(problemsOf(input)).toContain(problem);
+  });
+
+  it.each([
+    ['an empty id', { module: '', tools: 'all' }],
+    ['an id of spaces', { module: '  ', tools: ['add'] }],
+    ['no value', { module: null, tools: { add: true } }],
+    ['no id at all', { tools: 'all' }],
+    ['no setup', { setup_id: '', triggers: { add: true } }],
+    ['no setup at all', { triggers: { add: true } }],
+  ])('leaves out an entry with %s, and says so', (_what, blank) => {
+    const { declared, warnings } = readAgents({ main: [blank, ...NOTES], other: [blank, blank] }, nearNames);
+    expect(declared).toEqual({
+      main: readAgents({ main: NOTES }, nearNames).declared['main'],
+      other: { selection: [] },
+    });
+    expect(warnings).toEqual([
+      'agents.main has an entry without a module id; it is left out',
+      'agents.other has 2 entries without a module id; they are left out',
+    ]);
+  });
+
+  it.each([
+    ['nothing in it', {}],
+    ['a blank id and nothing selected', { module: '' }],
+    ['two forms', { module: '', triggers: {} }],
+    ['names that no tool can have', { module: '', tools: ['no/tool'] }],
+  ])('refuses an entry with %s', (_what, entry) => {
+    expect(problemsOf({ main: [entry] })).toContain('agents.main');
   });
 
   it('names every problem of every agent at once, and never a value', () => {

@@ -23,7 +23,7 @@ beforeEach(() => {
   writeFileSync(plane.file('effects.txt'), '');
 });
 afterEach(async () => {
-  await dev?.stop(20_000);
+  await dev?.stop();
   plane.remove();
 });
 afterAll(() => failOnLeaks());
@@ -37,13 +37,16 @@ async function approvalsCheck(): Promise<Check> {
 }
 
 describe('a plane on which a person is asked', () => {
-  it('says so in the log of dev, with a command that decides it, and in doctor', async () => {
+  it('says so in the terminal of dev, with what is asked, for whom and a command that decides it, and in doctor', async () => {
     configure('');
     dev = await plane.start('dev');
     expect(await approvalsCheck()).toMatchObject({ state: 'ok', found: 'nobody is being asked' });
     await ask();
-    const line = await dev.waitForLine(/a person is asked/, 20_000);
-    const command = /decide=sallyport (approvals decide \S+ allow-once)/.exec(line)![1]!;
+    const line = await dev.waitForLine(/approvals decide \S+ allow-once/);
+    expect(dev.stderr).toMatch(
+      /^warning: a person is asked: .+\n {2}basic\.write for .*local.*; severity \w+; ends in 60 min\n/m,
+    );
+    const command = /(approvals decide \S+ allow-once)/.exec(line)![1]!;
     const check = await approvalsCheck();
     expect(check).toMatchObject({ state: 'warn' });
     expect(check.found).toMatch(/^1 pending, the oldest since \S+: \S+; 1 of them only operators can decide/);
@@ -53,6 +56,21 @@ describe('a plane on which a person is asked', () => {
     expect(stdout).toContain('Decided: allowed.');
     await plane.untilWritten('effects.txt', 'S');
     expect(dev.stderr + dev.stdout).not.toContain('4711');
+  });
+
+  it('is told at once by call, on standard error, with the commands that decide it', async () => {
+    configure('');
+    dev = await plane.start('dev');
+    const args = JSON.stringify({ file: plane.file('effects.txt'), line: 'value-4711' });
+    const calling = await plane.startWaiting('call', 'basic.write', args);
+    const line = await calling.waitForLine(/approvals decide \S+ allow-once/, 20_000);
+    expect(calling.stderr).toContain('a person is asked before basic.write runs, and has 60 min to decide');
+    await calling.waitForLine(/or in the console: http:\/\/127\.0\.0\.1:\d+\/console\/approvals\//, 20_000);
+    const [, command, id] = /(approvals decide (\S+) allow-once)/.exec(line)!;
+    await plane.terminal(`printf 'y\\n' | script -qec "'${process.execPath}' '${MAIN}' ${command}" /dev/null`);
+    expect(await calling.exited).toMatchObject({ code: 0 });
+    expect(calling.stderr.split(`decide ${id} allow-once`)).toHaveLength(2);
+    expect(calling.stderr).not.toContain('4711');
   });
 
   it('tells a webhook whose secret is in a file', async () => {

@@ -1,6 +1,6 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../support/process.ts';
+import { eventually, freePort } from '../support/process.ts';
 import { failOnLeaks } from '../support/reaper.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
 import { planeFolder, type PlaneFolder } from './plane-folder.ts';
@@ -21,7 +21,9 @@ afterAll(async () => {
 describe('sallyport dev', () => {
   it('says what it serves, where it listens and what to try next', async () => {
     expect(dev.stdout).toMatch(/tools +basic \(\d+\), odd \(2\)/);
-    expect(dev.stdout).toContain('policy  version 1: every tool is open, except privileged ones');
+    expect(dev.stdout).toContain(
+      'policy  everyone may call every tool that is not privileged (version 1, kept in the store; see: sallyport policy show)',
+    );
     const health = /health +(http:\/\/127\.0\.0\.1:\d+)\/readyz/.exec(dev.stdout)?.[1];
     const ready = await fetch(`${health}/readyz`);
     expect(ready.status).toBe(200);
@@ -293,4 +295,72 @@ describe('sallyport dev on its own', () => {
       other.remove();
     }
   });
+});
+
+describe('sallyport dev with other modules than before', () => {
+  const FINE = (id: string): string => `
+    export default {
+      id: '${id}', version: '1.0.0', description: 'Rolls.',
+      tools: { roll: { description: 'Rolls.', effect: 'read', input: { type: 'object' }, run: () => 4 } },
+    };`;
+
+  it('withdraws those that it serves no more, and keeps one that is merely broken', { timeout: 180_000 }, async () => {
+    const own = planeFolder();
+    try {
+      const first = await own.start('dev');
+      await first.stop();
+      mkdirSync(own.file('mine'));
+      writeFileSync(own.file('mine/dice.mjs'), FINE('dice'));
+      writeFileSync(own.file('mine/odd.mjs'), 'export default {');
+      const second = await own.startWaiting('dev', '--modules', own.file('mine'));
+      await second.waitForLine(/^Ctrl-C ends it/, 30_000);
+      expect(second.stdout).toMatch(/withdrawn +basic: published by an earlier start/);
+      const [catalog, rolled, gone, broken, records] = await Promise.all([
+        own.json('catalog'),
+        own.call('dice.roll', {}),
+        own.call('basic.echo', {}),
+        own.call('odd.text', {}),
+        own.json('audit', 'query', '--event', 'catalog.withdrawn'),
+      ]);
+      const { modules } = catalog as { modules: { id: string; serving: { state: string } }[] };
+      expect(modules.map(({ id, serving }) => [id, serving.state])).toStrictEqual([
+        ['dice', 'served'],
+        ['odd', 'unserved'],
+      ]);
+      expect(rolled.stdout).toBe('4\n');
+      expect(gone.stderr).toContain('There is no tool "basic.echo".');
+      expect(broken.stderr).toContain('odd.text is published, but no live worker serves it.');
+      expect(records).toMatchObject([{ via: 'config', changed: ['module basic 1.0.0 withdrawn'] }]);
+      await second.stop();
+    } finally {
+      own.remove();
+    }
+  });
+
+  it(
+    'does so also after it was killed, and as soon as it knows which module was broken',
+    { timeout: 180_000 },
+    async () => {
+      const own = planeFolder();
+      try {
+        const first = await own.start('dev');
+        first.kill('SIGKILL');
+        await first.exited;
+        mkdirSync(own.file('mine'));
+        // Perhaps it is one of those that are published.
+        writeFileSync(own.file('mine/dice.mjs'), 'export default {');
+        const second = await own.startWaiting('dev', '--modules', own.file('mine'));
+        await second.waitForLine(/^Ctrl-C ends it/, 30_000);
+        const published = async (): Promise<string[]> =>
+          ((await own.json('catalog')) as { modules: { id: string }[] }).modules.map(({ id }) => id);
+        expect(await published()).toStrictEqual(['basic', 'odd']);
+        writeFileSync(own.file('mine/dice.mjs'), FINE('dice'));
+        await second.waitForLine(/withdrawn: published by an earlier start.*basic.*odd/, 30_000);
+        await eventually(async () => (await published()).join() === 'dice', { timeoutMs: 30_000, what: 'only dice' });
+        await second.stop();
+      } finally {
+        own.remove();
+      }
+    },
+  );
 });

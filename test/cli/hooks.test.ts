@@ -27,7 +27,7 @@ describe('hooks of a worker', () => {
       const { checks } = (await plane.json('doctor')) as unknown as { checks: Check[] };
       expect(checks.find(({ name }) => name === 'hooks')).toMatchObject({ state: 'ok' });
     } finally {
-      await dev.stop(20_000);
+      await dev.stop();
     }
   });
 

@@ -16,7 +16,7 @@ beforeEach(() => {
   writeFileSync(plane.modules, JSON.stringify({ modules: [{ file: CHAT }] }));
 });
 afterEach(async () => {
-  await dev?.stop(20_000);
+  await dev?.stop();
   plane.remove();
 });
 afterAll(() => failOnLeaks());

@@ -32,11 +32,11 @@ async function runProgram(program: string, args: readonly string[], cwd: string)
   return { code, stdout: child.stdout, stderr: child.stderr };
 }
 
-export function planeFolder(flags: readonly string[] = [], env: Environment = {}): PlaneFolder {
+export function planeFolder(flags: readonly string[] = [], env: Environment = {}, node?: string): PlaneFolder {
   const folder: TemporaryFolder = temporaryFolder('sallyport plane');
   const { path } = folder;
   const modules = writeManifest(path);
-  const cli = (...args: string[]): Promise<CliResult> => runCli([...flags, ...args], { cwd: path, env });
+  const cli = (...args: string[]): Promise<CliResult> => runCli([...flags, ...args], { cwd: path, env, node });
   return {
     path,
     modules,
@@ -48,16 +48,16 @@ export function planeFolder(flags: readonly string[] = [], env: Environment = {}
       const started = await startCli([...flags, command, '--modules', modules, ...args], {
         cwd: path,
         env: { ...env, ...more },
+        node,
       });
-      await started.waitForLine(/^Ctrl-C ends it|^Health: /, 30_000);
+      await started.waitForLine(/^Ctrl-C ends it|^Health: /);
       return started;
     },
-    startWaiting: (...args) => startCli([...flags, ...args], { cwd: path, env }),
+    startWaiting: (...args) => startCli([...flags, ...args], { cwd: path, env, node }),
     shell: (line) => runProgram('bash', ['-c', line], path),
     terminal: (line) => runProgram('script', ['-qec', line, '/dev/null'], path),
     untilWritten: async (file, mark) => {
       await eventually(() => new RegExp(`^${mark} `, 'm').test(readFileSync(join(path, file), 'utf8')), {
-        timeoutMs: 20_000,
         what: `${mark} in ${file}`,
       });
     },

@@ -29,7 +29,7 @@ async function withWorker<Result>(use: (worker: WatchedProcess) => Promise<Resul
   try {
     return await use(worker);
   } finally {
-    await worker.stop(10_000);
+    await worker.stop();
   }
 }
 
@@ -133,7 +133,7 @@ describe('sallyport on Redis', () => {
         const result = await plane.cli('doctor');
         return result.code === 1 && result;
       },
-      { timeoutMs: 30_000, what: 'doctor to turn red' },
+      { what: 'doctor to turn red' },
     );
     expect(doctor.stdout).toMatch(/bad +queue +1 waiting; nobody serves pool default/);
     expect((await plane.cli('calls', 'cancel', stdout.trim())).stdout).toContain('cancelled');

@@ -27,6 +27,8 @@ export interface CliOptions {
   readonly input?: string | Uint8Array;
   /** The program's file in another installation. */
   readonly main?: string;
+  /** Another Node.js than the one that runs the tests. */
+  readonly node?: string | undefined;
 }
 
 export interface CliResult {
@@ -45,9 +47,12 @@ function cleanEnvironment(more: CliOptions['env'] = {}): NodeJS.ProcessEnv {
 }
 
 /** Runs one command to its end. */
-export function runCli(args: readonly string[], { cwd, env, input, main = MAIN }: CliOptions): Promise<CliResult> {
+export function runCli(
+  args: readonly string[],
+  { cwd, env, input, main = MAIN, node = process.execPath }: CliOptions,
+): Promise<CliResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [main, ...args], {
+    const child = spawn(node, [main, ...args], {
       cwd,
       env: cleanEnvironment(env),
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -71,10 +76,10 @@ export function runCli(args: readonly string[], { cwd, env, input, main = MAIN }
 /** Starts a command that goes on: `dev`, `worker`, a long wait. */
 export function startCli(
   args: readonly string[],
-  { cwd, env, main = MAIN }: Omit<CliOptions, 'input'>,
+  { cwd, env, main = MAIN, node = process.execPath }: Omit<CliOptions, 'input'>,
 ): Promise<WatchedProcess> {
   const inherited = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
-  return startProgram(process.execPath, [main, ...args], { cwd, env: { ...inherited, ...cleanEnvironment(env) } });
+  return startProgram(node, [main, ...args], { cwd, env: { ...inherited, ...cleanEnvironment(env) } });
 }
 
 export function jsonOf(result: CliResult): Record<string, unknown> {

@@ -23,7 +23,7 @@ beforeEach(async () => {
   worker = await plane.start('worker', [], QUICK);
 });
 afterEach(async () => {
-  await worker?.stop(10_000);
+  await worker?.stop();
   plane.remove();
   await redis.stop();
   failOnLeaks();
@@ -81,7 +81,7 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
   });
 
   it('a note about the data that was overwritten closes the store, and adopting opens it', async () => {
-    await worker!.stop(10_000);
+    await worker!.stop();
     await redis.cli('HSET', '{sallyport}:incarnation', 'condition', 'no JSON');
     const why = 'the note that says why it may not be used was overwritten';
     expect(await tryToStart()).toContain(why);
@@ -94,7 +94,7 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
   it('numbers that a role overwrote are named by doctor, and adopting writes those of the lanes again', async () => {
     const { stdout: waiting } = await plane.call('basic.echo', { text: 'x' }, '--detach');
     await plane.cli('calls', 'wait', waiting.trim());
-    await worker!.stop(10_000);
+    await worker!.stop();
     await plane.call('basic.echo', { text: 'y' }, '--detach', '--deadline', '1h');
     const meta = '{sallyport:0}:meta';
     const liveBytes = await redis.cli('HGET', meta, 'liveBytes');
@@ -121,7 +121,7 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
     expect(await plane.call('basic.echo', { text: 'x' })).toMatchObject({ code: 0 });
     expect((await plane.cli('doctor')).stdout).not.toMatch(/bad +lane/);
 
-    await worker!.stop(10_000);
+    await worker!.stop();
     await redis.cli('HSET', '{sallyport}:policy', 'version', 'abc');
     const policy = await plane.cli('doctor');
     expect(policy.code).toBe(1);
@@ -142,7 +142,7 @@ describe('I26: workers stop when the data is not theirs any more, and an operato
   });
 
   it('a lane that is gone is not made anew by whoever starts next', async () => {
-    await worker!.stop(10_000);
+    await worker!.stop();
     await redis.cli('DEL', '{sallyport:0}:meta');
     expect(await tryToStart()).toContain('now none in lane 0');
     const adopted = await plane.cli('store', 'adopt', '--yes');

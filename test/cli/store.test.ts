@@ -54,7 +54,7 @@ describe.each([
   let running: WatchedProcess | undefined;
   beforeEach(async () => void (stage = await stageStore()));
   afterEach(async () => {
-    await running?.stop(10_000);
+    await running?.stop();
     running = undefined;
     await stage.stop();
     failOnLeaks();
@@ -94,7 +94,7 @@ describe.each([
     running = await stage.start();
     const settled = await callOnce('kept');
     await plane.cli('store', 'backup', 'copy');
-    await running.stop(10_000);
+    await running.stop();
     const restored = await plane.cli('store', 'restore', 'copy', ...elsewhere);
     expect(restored).toMatchObject({ code: 0, stderr: '' });
     expect(restored.stdout).toContain('sallyport store adopt');
@@ -130,7 +130,7 @@ describe.each([
     await plane.cli('store', 'backup', 'copy');
     await plane.cli('calls', 'cancel', slow);
     for (const id of [unsafe, safe]) expect((await plane.cli('calls', 'wait', id, '--wait', '30s')).code).toBe(0);
-    await running.stop(10_000);
+    await running.stop();
 
     await plane.cli('store', 'restore', 'copy', ...elsewhere);
     const adopted = await plane.cli('store', 'adopt', '--yes', ...elsewhere);

@@ -30,7 +30,7 @@ async function embeddedPlace(): Promise<Place> {
     store,
     async close() {
       await store.close();
-      await dev.stop(10_000);
+      await dev.stop();
       plane.remove();
     },
   };
@@ -162,6 +162,18 @@ describe.each([
     expect(stdout).not.toContain(text.slice(-43));
     const listed = (await plane.json('tokens', 'list', '--limit', '1')) as unknown as GatewayToken[];
     expect(listed).toEqual([await prove(text)]);
+  });
+
+  it('list shows a login link while it can be used, and not after', async () => {
+    const isLink = ({ purpose }: GatewayToken): boolean => purpose === 'login-link';
+    const links = async (): Promise<GatewayToken[]> =>
+      ((await plane.json('tokens', 'list')) as unknown as GatewayToken[]).filter(isLink);
+    const before = await links();
+    await plane.cli('gateway', 'login-link', '--name', 'desk');
+    const [made, ...more] = (await links()).filter(({ id }) => before.every((link) => link.id !== id));
+    expect(more).toEqual([]);
+    await plane.cli('tokens', 'revoke', made!.id);
+    expect((await links()).map(({ id }) => id)).not.toContain(made!.id);
   });
 
   it('revoke takes it back, by its id or by the token itself, and says so of what is unknown', async () => {

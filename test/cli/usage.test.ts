@@ -49,6 +49,12 @@ const ROWS: readonly Row[] = [
   row('L01', ['pause', 'everything'], 2, 'Allowed choices are agent, tool, all'),
   row('L01', ['call'], 2, "missing required argument 'tool'"),
   row('L01', ['call', 'a.b', '{}', 'more'], 2, 'too many arguments'),
+  row('L01', ['tokens', 'create', '--bogus'], 2, 'See: sallyport tokens create --help'),
+  row('L01', ['--folder', 'tokens', 'calls', 'show'], 2, 'See: sallyport calls show --help'),
+  row('L01', ['calls', 'shwo', 'x'], 2, 'See: sallyport calls --help'),
+  row('L01', ['catalog', 'xyzzy'], 2, 'See: sallyport catalog --help'),
+  row('L01', ['calls', 'list', '--state', 'queued', '--outcome', 'ok'], 2, 'Only settled calls have an outcome'),
+  row('L02', ['calls', 'list', '--stat', 'x'], 2, "unknown option '--stat' (Did you mean --state?)"),
   row('L02', ['call', 'a.b', '--jsn'], 2, "unknown option '--jsn' (Did you mean --json?)"),
   row('L02', ['call', 'a.b', '--dead', '1s'], 2, "unknown option '--dead'"),
   row('L02', ['call', 'a.b', '-xyz'], 2, "unknown option '-xyz'"),
@@ -110,8 +116,8 @@ const ROWS: readonly Row[] = [
   row('L13', ['config', 'show', '--config', 'directory'], 78, 'directory: it is not a regular file'),
   row('L13', ['config', 'show', '--config', 'fifo'], 78, 'fifo: it is not a regular file'),
   row('L16', ['calls', 'list', '--redis', 'redis://127.0.0.1:1'], 69, 'The store cannot be reached'),
-  row('L23', ['calls', 'list'], 69, 'There is no store in .sallyport. Start one with: sallyport dev'),
-  row('L23', ['call', 'a.b'], 69, 'There is no store in .sallyport'),
+  row('L23', ['calls', 'list'], 69, '/.sallyport. Start one with: sallyport dev'),
+  row('L23', ['call', 'a.b'], 69, 'There is no store in /'),
   row('L23', ['dev', '--modules', '.', '--folder', 'bom.json/x'], 69, 'cannot be used (ENOTDIR)'),
   row('F21', ['dev', '--modules', 'missing'], 78, 'No modules can be loaded from'),
   row('F21', ['worker'], 2, 'A worker needs modules. Give --modules PATH'),
@@ -136,6 +142,7 @@ describe('the command line', () => {
       const shown = oneLine(result.stderr);
       expect(shown).toSatisfy((text: string) => (typeof says === 'string' ? text.includes(says) : says.test(text)));
       expect(result.code).toBe(code);
+      expect(shown).not.toMatch(/(?<!\.)\.\.(?![./])|\. \./);
       expect(`${result.stdout}${result.stderr}`).not.toMatch(/hush-hush|^\s+at .*:\d+:\d+/m);
       expect(result.stdout === '').toBe(code !== 0);
       expect(readdirSync(folder.path)).toStrictEqual(before);

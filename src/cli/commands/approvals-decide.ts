@@ -2,7 +2,7 @@ import { Argument, Command, Option } from 'commander';
 import { createApprovals } from '../../client/approvals.ts';
 import { approvalRenderer } from '../../compose/render-approvals.ts';
 import type { Decision } from '../../client/decide-request.ts';
-import { APPROVAL_DECISIONS, type Approval, type ApprovalDecision } from '../../domain/approval.ts';
+import { APPROVAL_DECISIONS, APPROVAL_LIMITS, type Approval, type ApprovalDecision } from '../../domain/approval.ts';
 import type { GrantWish } from '../../gate/approvals/grants.ts';
 import { finishRevocations } from '../../gateway/finish-revocations.ts';
 import { SILENT } from '../../observe/log.ts';
@@ -10,7 +10,7 @@ import type { DecideAnswer } from '../../ports/approval-store.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
 import { confirm, isAtTerminal } from '../confirm.ts';
-import { readDuration } from '../duration.ts';
+import { readDuration, showDuration } from '../duration.ts';
 import { EXIT } from '../exit-codes.ts';
 import { followEdit, type EditResult } from '../follow-edit.ts';
 import { asOption, readApprover } from '../read-approver.ts';
@@ -21,6 +21,8 @@ import { SingleOption } from '../single-option.ts';
 import type { Terminal } from '../terminal.ts';
 import { withStore } from '../with-store.ts';
 
+const DEFAULT_GRANT = showDuration(APPROVAL_LIMITS.defaultGrantMs);
+
 export function approvalsDecideCommand(): Command {
   return new Command('decide')
     .description('Answer a question; the first answer wins')
@@ -29,7 +31,13 @@ export function approvalsDecideCommand(): Command {
     .addOption(new SingleOption('--digest <hex>', 'of what you were shown; needed unless you sit at a terminal'))
     .addOption(new SingleOption('--comment <text>', 'goes into the audit, and with a deny to the model'))
     .addOption(new SingleOption('--arguments <json>', 'run these instead: JSON, @FILE or @-'))
-    .addOption(new SingleOption('--lifetime <duration>', 'of the grant of allow-always (default: 30d)', readDuration))
+    .addOption(
+      new SingleOption(
+        '--lifetime <duration>',
+        `of the grant of allow-always (default: ${DEFAULT_GRANT})`,
+        readDuration,
+      ),
+    )
     .addOption(new SingleOption('--uses <count>', 'how often the grant may be used (default: any number)', readCount))
     .addOption(new Option('--any-arguments', 'the grant is for whatever the arguments are'))
     .addOption(new Option('--any-agent', 'the grant is for every agent of the subject'))

@@ -5,6 +5,7 @@ import { connect } from '../../compose/connect.ts';
 import type { CallEvent } from '../../domain/call-event.ts';
 import type { RequiredInput } from '../../domain/input.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import { UNSERVED } from '../../domain/serving.ts';
 import { escapeJson } from '../../wire/escape-text.ts';
 import { callIdFor, randomId } from '../../wire/ids.ts';
 import { cliActor } from '../cli-actor.ts';
@@ -18,6 +19,7 @@ import { saveFiles } from '../save-files.ts';
 import { readKnownSession, type KnownSession } from '../session-of-call.ts';
 import { exitCodeOf, showOutcome } from '../show-outcome.ts';
 import { SingleOption } from '../single-option.ts';
+import { tellAsked } from '../tell-asked.ts';
 import { commandStoreOptions, refuseMissingStore } from '../with-store.ts';
 
 const SESSION_MS = 10 * 60_000;
@@ -96,11 +98,15 @@ async function callTool(context: CommandContext, tool: string, positional: strin
       ...(flags.detach === true ? { waitMs: 0 } : flags.wait === undefined ? {} : { waitMs: flags.wait }),
       ...(terminal.interactive || flags.progress === true ? { onEvent: showEvents(context) } : {}),
     });
-    const answer = await Promise.race([calling, onInterrupt()]);
+    const callId = callIdFor(session.id, key);
+    const asking =
+      flags.detach === true || callId === undefined
+        ? undefined
+        : tellAsked(context, client, { session, callId, config: loaded.config });
+    const answer = await Promise.race([calling, onInterrupt()]).finally(() => asking?.stop());
     terminal.showProgress('');
     // The key names the call, so its id is known even when nothing was heard of it yet.
-    if (answer === 'interrupted')
-      return showPending(context, callIdFor(session.id, key) ?? '', 'Stopped waiting; the call goes on');
+    if (answer === 'interrupted') return showPending(context, callId ?? '', 'Stopped waiting; the call goes on');
     return await showAnswer(context, client, tool, answer);
   } finally {
     await client.close();
@@ -146,6 +152,7 @@ async function showAnswer(context: CommandContext, client: Client, tool: string,
   if (answer.kind === 'pending') {
     const detached = options['detach'] === true;
     showPending(context, answer.callId, detached ? 'Accepted' : 'The call goes on');
+    await warnOfUnserved(context, client, tool);
     return detached ? EXIT.ok : EXIT.notOk;
   }
   const { outcome } = answer;
@@ -160,7 +167,8 @@ async function showAnswer(context: CommandContext, client: Client, tool: string,
   for (const path of saved) terminal.note(`saved ${path}`);
   if (answer.kind === 'settled' && answer.input !== undefined) showQuestions(context, answer.input);
   if (answer.kind === 'settled' && outcome.kind !== 'ok') terminal.note(`call ${answer.callId}`);
-  if (outcome.kind === 'unknown-tool') await suggestTool(context, client, tool, outcome);
+  if (outcome.kind === 'expired') await warnOfUnserved(context, client, tool);
+  if (outcome.error?.code === 'TOOL_UNKNOWN') await suggestTool(context, client, tool, outcome);
   return code;
 }
 
@@ -179,6 +187,12 @@ function showPending({ terminal }: CommandContext, callId: string, what: string)
     terminal.note(`${what}. Its outcome: sallyport calls wait ${callId}`);
   }
   return EXIT.notOk;
+}
+
+/** A call that waits, or waited in vain, may have no worker to wait for. */
+async function warnOfUnserved({ terminal }: CommandContext, client: Client, tool: string): Promise<void> {
+  const unserved: readonly string[] = await client.unservedTools();
+  if (unserved.includes(tool)) terminal.warn(`${tool} is ${UNSERVED}`);
 }
 
 async function suggestTool(

@@ -1,19 +1,20 @@
 import { Command } from 'commander';
 import { action } from '../command-context.ts';
-import { readKnownCall } from '../read-known-call.ts';
-import { showCall, toShownCall } from '../show-call.ts';
+import { readCallFacts } from '../read-call-facts.ts';
+import { asCallId } from '../read-known-call.ts';
+import { showCall, toCallJson } from '../show-call.ts';
 import { withStore } from '../with-store.ts';
 
 export function callsShowCommand(): Command {
   return new Command('show')
-    .description('How one call stands')
+    .description('How one call stands, with its arguments and its result')
     .argument('<call>', 'its id')
     .action(
       action((context, id: string) =>
-        withStore(context, async (store) => {
-          const call = toShownCall(await readKnownCall(store, id));
-          if (context.terminal.json) context.terminal.printJson(call);
-          else showCall(context.terminal, call, await store.now());
+        withStore(context, async (store, { config }) => {
+          const facts = await readCallFacts(store, config, asCallId(id));
+          if (context.terminal.json) context.terminal.printJson(toCallJson(facts));
+          else showCall(context.terminal, facts, await store.now());
         }),
       ),
     );

@@ -1,10 +1,10 @@
 import { relative } from 'node:path';
 import { Command } from 'commander';
 import { RELEASE } from '../../compose/release.ts';
+import { findGatewayUrl } from '../../compose/gateway-url.ts';
 import { runDev, type RunningDev } from '../../compose/run-dev.ts';
 import type { Config } from '../../config/config-schema.ts';
 import type { ToolDeclaration } from '../../domain/tool.ts';
-import { DEFAULT_FOLDER } from '../../domain/default-folder.ts';
 import { checkHost } from '../check-host.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { CommandFailure } from '../command-failure.ts';
@@ -12,8 +12,9 @@ import { EXIT } from '../exit-codes.ts';
 import { followConfig, readPolicyFileFor } from '../follow-config.ts';
 import { createLevelledLog, createReadableLog } from '../levelled-log.ts';
 import { logEvents } from '../log-events.ts';
-import { ownCommand, shellWord } from '../own-command.ts';
 import { runUntilStopped } from '../run-until-stopped.ts';
+import { sameStoreCommand } from '../same-store-command.ts';
+import { QuestionBoard, showQuestion } from '../show-question.ts';
 import { ConfigOption } from '../single-option.ts';
 import { describeVersions } from '../describe-versions.ts';
 import type { Terminal } from '../terminal.ts';
@@ -61,7 +62,9 @@ async function dev(context: CommandContext): Promise<void> {
     platformSecrets: platformSecretsOf(config),
     traceHeaders: traceHeadersOf(config),
   };
-  const running = await runDev({ config, modules, policyFile, ...secrets, log });
+  const program = sameStoreCommand(context, config);
+  const approvals = terminal.json ? undefined : boardOf(terminal, program, config);
+  const running = await runDev({ config, modules, policyFile, ...secrets, approvals, log });
   logEvents(running.worker.events, log);
   const following = await followConfig(context, loaded, {
     log,
@@ -78,17 +81,31 @@ async function dev(context: CommandContext): Promise<void> {
   const stopped = runUntilStopped({ name: 'plane', failed, drain }, log, () =>
     terminal.note('\nWaiting for calls under way; again to end at once.'),
   );
-  announce(terminal, running, config, loginLink);
+  announce(terminal, running, { config, loginLink, program });
   await stopped;
 }
 
-function announce(terminal: Terminal, running: RunningDev, config: Config, loginLink: string | undefined): void {
-  const { worker, policy, socket, http } = running;
+function boardOf(terminal: Terminal, program: string, config: Config): QuestionBoard {
+  const consoleUrl = (): string | undefined => (config.gateway.http.enabled ? findGatewayUrl(config).url : undefined);
+  return new QuestionBoard(
+    (asked) => showQuestion(terminal, asked, { program, consoleUrl: consoleUrl() }, Date.now()),
+    (count) => terminal.warn(`${count} more questions to people arrived; all that wait: ${program} approvals list`),
+  );
+}
+
+interface Announced {
+  readonly config: Config;
+  readonly loginLink: string | undefined;
+  readonly program: string;
+}
+
+function announce(terminal: Terminal, running: RunningDev, { config, loginLink, program }: Announced): void {
+  const { worker, withdrawn, policy, socket, http } = running;
   const { modules, broken } = worker.loaded;
   const folder = relative(process.cwd(), config.folder) || '.';
   const command = nextCommand(
     modules.flatMap(({ declaration }) => declaration.tools),
-    folder,
+    program,
   );
   if (terminal.json) {
     const ids = modules.map(({ declaration }) => declaration.id);
@@ -103,18 +120,19 @@ function announce(terminal: Terminal, running: RunningDev, config: Config, login
       modules: ids,
       broken,
       ...worker.versions,
+      withdrawn: withdrawn.map(({ id }) => id),
       try: command,
     });
   }
-  const open = policy.policy.permissions['*']?.allow?.includes('*') === true;
   const shown = modules.map(({ declaration: { id, tools } }) => `${id} (${tools.length})`).join(', ');
   terminal.print(`Sallyport ${RELEASE} is running, process ${process.pid}`, 'bold');
   terminal.printTable(undefined, [
     ['tools', modules.length === 0 ? { text: 'none', style: 'yellow' } : shown],
     ...broken.map(({ id, reason }) => ['not loaded', { text: `${id}: ${reason}`, style: 'red' as const }]),
     ...describeVersions(worker.versions).map((text) => ['version', { text, style: 'yellow' as const }]),
+    ...(withdrawn.length === 0 ? [] : [['withdrawn', describeWithdrawn(withdrawn)]]),
     ['store', `${folder}/store.sqlite`],
-    ['policy', `version ${policy.version}${open ? ': every tool is open, except privileged ones' : ''}`],
+    ['policy', describePolicy(policy, config)],
     ['socket', `${socket} (told in ${folder}/plane.json)`],
     ...(http === undefined ? [] : [['mcp', `${http.url}/mcp (API: ${http.url}/v1)`]]),
     ['health', worker.healthUrl === undefined ? 'off' : `${worker.healthUrl}/readyz`],
@@ -124,14 +142,26 @@ function announce(terminal: Terminal, running: RunningDev, config: Config, login
   terminal.note('Ctrl-C ends it.');
 }
 
+function describeWithdrawn(modules: RunningDev['withdrawn']): string {
+  const ids = modules.map(({ id }) => id).join(', ');
+  return `${ids}: published by an earlier start, not among the modules of this one`;
+}
+
+/** What it allows, where it comes from and how to read it. */
+function describePolicy({ version, policy }: RunningDev['policy'], { policyFile }: Config): string {
+  const isOpen = policy.permissions['*']?.allow?.includes('*') === true;
+  const allows = isOpen ? 'everyone may call every tool that is not privileged' : 'only what it names may be called';
+  const from =
+    policyFile === undefined ? 'kept in the store' : `read from ${relative(process.cwd(), policyFile) || '.'}`;
+  return `${allows} (version ${version}, ${from}; see: sallyport policy show)`;
+}
+
 /** A tool that changes nothing and needs no arguments, if there is one. */
-function nextCommand(tools: readonly ToolDeclaration[], folder: string): string {
-  const program = ownCommand(process.argv[1] ?? 'sallyport', process.cwd());
-  const where = folder === DEFAULT_FOLDER ? '' : ` --folder ${shellWord(folder)}`;
+function nextCommand(tools: readonly ToolDeclaration[], program: string): string {
   const simple = tools.filter(
     ({ effect, privileged, inputSchema: { required } }) =>
       effect === 'read' && !privileged && (!Array.isArray(required) || required.length === 0),
   );
   const tool = simple.find(({ id }) => (id as string) === 'clock.now') ?? simple[0];
-  return tool === undefined ? `${program} catalog${where}` : `${program} call ${tool.id} '{}'${where}`;
+  return tool === undefined ? `${program} catalog` : `${program} call ${tool.id} '{}'`;
 }

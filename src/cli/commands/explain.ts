@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { explainPolicy, type ExplainedPolicy } from '../../compose/explain-policy.ts';
 import type { CheckAnswer, Explanation } from '../../domain/explain-call.ts';
+import { UNSERVED } from '../../domain/serving.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -46,7 +47,7 @@ const PROVISOS: Readonly<Record<Explanation['verdict'], string>> = {
 };
 
 function print({ terminal }: CommandContext, explained: ExplainedPolicy): void {
-  const { allowed, verdict, decidedBy, identity, tool, checks, changes, near, policyVersion } = explained;
+  const { allowed, verdict, decidedBy, identity, tool, checks, changes, near, policyVersion, serving } = explained;
   const verb = allowed ? 'may call' : 'may not call';
   const style = { allow: 'green', ask: 'yellow', depends: 'yellow', deny: 'red' } as const;
   terminal.print(`${identity.agent} ${verb} ${tool} for ${nameSubject(identity)}${PROVISOS[verdict]}`, style[verdict]);
@@ -60,6 +61,10 @@ function print({ terminal }: CommandContext, explained: ExplainedPolicy): void {
     ]),
   );
   if (near.length > 0) terminal.print(`\nDid you mean ${near.join(', ')}?`);
+  if (serving?.state === 'unserved') {
+    const [module] = tool.split('.', 1);
+    terminal.warn(`${tool} is ${UNSERVED}. Start one, or take it out: sallyport catalog withdraw ${module}`);
+  }
   if (allowed || decidedBy === 'tool') return;
   if (changes.length === 0) {
     if (decidedBy !== 'arguments') terminal.print(`\n${hopeless(explained)}`);

@@ -6,6 +6,7 @@ import { RELEASE } from '../../compose/release.ts';
 import { createLog } from '../../observe/log.ts';
 import { createAgentSessions } from '../../gateway/agent-sessions.ts';
 import type { Authenticated } from '../../gateway/authenticated.ts';
+import { warnOfUndeclared } from '../../domain/undeclared-agent.ts';
 import { serveMcpOnStdio } from '../../mcp/inbound/stdio.ts';
 import { randomId } from '../../wire/ids.ts';
 import { cliActor } from '../cli-actor.ts';
@@ -53,6 +54,8 @@ async function serve(context: CommandContext): Promise<void> {
     actor: cliActor(),
   });
   const store = await openStore(storeOptions);
+  const { policy } = await store.readPolicy();
+  for (const warning of warnOfUndeclared(policy, { tenant, agent })) context.terminal.warn(warning);
   const bearer: Authenticated = {
     via: 'token',
     id: `stdio-${randomId()}`,

@@ -4,6 +4,7 @@ import type { Paused } from '../../domain/policy.ts';
 import { administeredBy, commentOption } from '../cli-actor.ts';
 import { action, type CommandContext } from '../command-context.ts';
 import { usage } from '../command-failure.ts';
+import { shellWord } from '../own-command.ts';
 import { withFoundedStore, withStore } from '../with-store.ts';
 
 export function pauseCommand(): Command {
@@ -13,7 +14,7 @@ export function pauseCommand(): Command {
     )
     .addArgument(new Argument('[what]', 'what to pause').choices(['agent', 'tool', 'all']))
     .argument('[name]', 'name of the agent; module.tool or module.* for a tool')
-    .addOption(new Option('--resume', 'take it back; without a target: resume everything'))
+    .addOption(new Option('--resume', 'end a pause: name what was paused, or nothing to resume everything'))
     .addOption(commentOption())
     .action(action(pause));
 }
@@ -36,7 +37,12 @@ async function pause(
     if (terminal.json) return terminal.printJson({ version, changed, paused });
     if (changes && !changed) terminal.note('Nothing had to be changed.');
     terminal.print(describePaused(paused));
+    if (target !== undefined && !resume) terminal.note(`Take it back with: sallyport ${resumeCommand(target)}`);
   });
+}
+
+function resumeCommand({ what, name }: PauseTarget): string {
+  return ['pause', what, ...(name === undefined ? [] : [shellWord(name)]), '--resume'].join(' ');
 }
 
 function checkTarget(what: PauseTarget['what'] | undefined, name: string | undefined): PauseTarget | undefined {

@@ -19,10 +19,14 @@ export function policySetCommand(): Command {
         return withFoundedStore(context, async (store) => {
           const { terminal } = context;
           const expected = context.options['expect'] as number | undefined;
-          const { version, warnings } = await setPolicy(store, read, administeredBy(context), expected);
+          const { version, warnings, kept } = await setPolicy(store, read, administeredBy(context), expected);
           for (const warning of warnings) terminal.warn(warning);
-          if (terminal.json) terminal.printJson({ version, warnings });
+          if (terminal.json) terminal.printJson({ version, warnings, kept });
           else terminal.print(`The policy is now version ${version}.`);
+          if (kept.length > 0)
+            terminal.note(
+              `Kept as before, because the file does not have them: ${kept.join(', ')}. See: sallyport policy show`,
+            );
         });
       }),
     );

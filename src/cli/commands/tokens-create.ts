@@ -9,6 +9,7 @@ import {
   type TokenScope,
 } from '../../domain/gateway-token.ts';
 import type { Identity } from '../../domain/session.ts';
+import { warnOfUndeclared } from '../../domain/undeclared-agent.ts';
 import type { Store } from '../../ports/store.ts';
 import type { CreateTokenRequest } from '../../ports/token-store.ts';
 import { newTokenText } from '../../wire/token-text.ts';
@@ -58,6 +59,10 @@ async function create(context: CommandContext, name: string): Promise<void> {
   await withFoundedStore(context, async (store) => {
     const request = { token, secretDigest: made.secretDigest, lifetimeMs, ...administeredBy(context) };
     const kept = await (out === undefined ? keep(store, request) : keepWithFile(store, request, out, made.text));
+    if (token.identity !== undefined) {
+      const { policy } = await store.readPolicy();
+      for (const warning of warnOfUndeclared(policy, token.identity)) terminal.warn(warning);
+    }
     const place = out === undefined ? { token: made.text } : { out };
     if (terminal.json) return terminal.printJson({ ...kept, ...place });
     terminal.print(out === undefined ? made.text : `${out}: token ${made.id}`);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { GatewayToken } from '../../domain/gateway-token.ts';
+import { listShownTokens } from '../../gateway/shown-tokens.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { readCount } from '../read-count.ts';
@@ -9,13 +10,13 @@ import { withStore } from '../with-store.ts';
 
 export function tokensListCommand(): Command {
   return new Command('list')
-    .description('Tokens of the gateway, the newest first; ended ones for a week')
+    .description('Tokens of the gateway, the newest first; ended ones for a week, used login links not at all')
     .addOption(new SingleOption('--limit <count>', 'how many at most (default: 50)', readCount))
     .action(
       action((context) =>
         withStore(context, async (store) => {
           const { terminal } = context;
-          const tokens = await store.listTokens({ limit: (context.options['limit'] as number | undefined) ?? 50 });
+          const tokens = await listShownTokens(store, (context.options['limit'] as number | undefined) ?? 50);
           if (terminal.json) return terminal.printJson(tokens);
           if (tokens.length === 0) return terminal.note('There are no tokens.');
           const now = await store.now();

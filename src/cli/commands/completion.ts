@@ -1,0 +1,20 @@
+import { Argument, Command } from 'commander';
+import { action } from '../command-context.ts';
+import { bashScript } from '../completion/bash.ts';
+import { commandTree } from '../completion/command-tree.ts';
+import { fishScript } from '../completion/fish.ts';
+import { zshScript } from '../completion/zsh.ts';
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+
+/** Describes the whole program, so all commands must be loaded beside it. */
+export function completionCommand(): Command {
+  const command = new Command('completion')
+    .description('Print a script that completes commands, options and choices in your shell')
+    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SCRIPTS)));
+  return command.action(
+    action(async ({ terminal }, shell: keyof typeof SCRIPTS) => {
+      terminal.printRaw(SCRIPTS[shell](commandTree(command.parent!)));
+    }),
+  );
+}

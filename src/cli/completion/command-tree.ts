@@ -1,0 +1,55 @@
+import type { Argument, Command, Option } from 'commander';
+import { SingleOption } from '../single-option.ts';
+
+/** One command as a shell completes it. The top has an empty path. */
+export interface CompletedCommand {
+  /** `tokens create` */
+  readonly path: string;
+  readonly subcommands: readonly Described[];
+  readonly options: readonly CompletedOption[];
+  /** What each argument may be, in order; empty where it is free text. */
+  readonly argumentChoices: readonly (readonly string[])[];
+}
+
+export interface Described {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface CompletedOption extends Described {
+  readonly takesValue: boolean;
+  /** Empty: any value, so the shell offers files. */
+  readonly choices: readonly string[];
+}
+
+/** The command line as data: every visible command, with the options of the top on each of them, since they are taken anywhere. */
+export function commandTree(program: Command): CompletedCommand[] {
+  const shared = program.options.filter(({ hidden }) => !hidden).map(toCompleted);
+  const walk = (command: Command, path: string): CompletedCommand[] => {
+    const own = command === program ? [] : command.options.filter(({ hidden }) => !hidden).map(toCompleted);
+    const subcommands = command.commands.map((child) => ({ name: child.name(), description: child.description() }));
+    const node: CompletedCommand = {
+      path,
+      subcommands,
+      options: [...own, ...shared, { name: '--help', description: 'show help', takesValue: false, choices: [] }],
+      argumentChoices: command.registeredArguments.map(choicesOf),
+    };
+    return [node, ...command.commands.flatMap((child) => walk(child, `${path} ${child.name()}`.trim()))];
+  };
+  return walk(program, '');
+}
+
+function toCompleted(option: Option): CompletedOption {
+  const { long, short, description, required, optional } = option;
+  const completes = option instanceof SingleOption ? option.completes : undefined;
+  return {
+    name: long ?? short!,
+    description,
+    takesValue: required || optional,
+    choices: option.argChoices ?? completes ?? [],
+  };
+}
+
+function choicesOf({ argChoices = [] }: Argument): readonly string[] {
+  return argChoices;
+}

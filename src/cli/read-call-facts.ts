@@ -1,0 +1,78 @@
+import { approvalRenderer } from '../compose/render-approvals.ts';
+import type { Config } from '../config/config-schema.ts';
+import { planeError } from '../domain/errors.ts';
+import type { CallId } from '../domain/ids.ts';
+import { describeCall } from '../gateway/api/call-detail.ts';
+import type { AuditRecordView } from '../gateway/api/audit-schema.ts';
+import type { CallDetail } from '../gateway/api/call-schema.ts';
+import { isEnding } from '../gateway/follow/call-rows.ts';
+import type { Store } from '../ports/store.ts';
+import { showRecord } from '../wire/show-record.ts';
+import { showDuration } from './duration.ts';
+import { toShownCall, withHolders, type ShownCall } from './live-calls.ts';
+import { withTrailOf } from './with-trail.ts';
+
+/** A value, or the sentence that says why it is not there. */
+export type Kept<Value> = { readonly value: Value } | { readonly missing: string };
+
+/** `call`: as the store has it. `forgotten`: the store no longer has it, the audit does. */
+export type CallFacts = {
+  /** JSON, with secrets masked; long ones are cut. */
+  readonly arguments: Kept<string>;
+  /** Says why the store has no result to show. */
+  readonly noResult?: string;
+} & ({ readonly call: ShownCall } | { readonly forgotten: CallDetail['call'] });
+
+const MAX_RECORDS = 200;
+
+/** One call from the store and the audit. Throws CALL_UNKNOWN when neither knows it. */
+export async function readCallFacts(store: Store, config: Config, callId: CallId): Promise<CallFacts> {
+  const stored = await store.readCall(callId);
+  const [record] = stored === undefined ? [] : await withHolders(store, [stored]);
+  const audit = await readRecords(store, config, callId);
+  if (record === undefined) {
+    if (audit === undefined || audit.length === 0) throw planeError('CALL_UNKNOWN', { callId });
+    const kept = showDuration(config.worker.retentionMs);
+    return {
+      forgotten: describeCall(undefined, audit, []),
+      arguments: argumentsIn(audit),
+      noResult: `not kept any more: the store keeps outcomes for ${kept} (worker.retentionMs)`,
+    };
+  }
+  const call = toShownCall(record);
+  if (record.state === 'settled') return { call, arguments: argumentsIn(audit) };
+  const asked = record.state === 'parked' ? await argumentsAskedAbout(store, config, record.approval) : undefined;
+  return {
+    call,
+    arguments: asked ?? { missing: 'not shown before the call has ended; the audit keeps them then, redacted' },
+    noResult: 'none yet',
+  };
+}
+
+/** Undefined: no audit can be read from here. */
+async function readRecords(store: Store, config: Config, callId: CallId): Promise<AuditRecordView[] | undefined> {
+  return withTrailOf(store, config, async (trail) => {
+    const page = await trail?.queryTrail({ filter: { callId }, limit: MAX_RECORDS });
+    return page?.records.map((record) => showRecord(record) as AuditRecordView).toReversed();
+  });
+}
+
+function argumentsIn(audit: readonly AuditRecordView[] | undefined): Kept<string> {
+  if (audit === undefined) return { missing: 'not known here: they are in the audit, and no audit sink is configured' };
+  const ending = audit.findLast((record) => isEnding(record as never));
+  if (ending === undefined) return { missing: 'not known yet: the audit sink does not have the end of this call yet' };
+  if (ending.erased === true) return { missing: 'erased from the audit' };
+  if (ending.arguments === undefined) return { missing: 'not in the audit: no worker looked at them' };
+  return { value: ending.arguments };
+}
+
+/** As the question shows them, masks included. */
+async function argumentsAskedAbout(
+  store: Store,
+  config: Config,
+  id: ShownCall['approval'],
+): Promise<Kept<string> | undefined> {
+  const approval = id === undefined ? undefined : await store.readApproval(id);
+  if (approval === undefined) return undefined;
+  return { value: (await approvalRenderer(store, config))(approval).shown.arguments.text };
+}

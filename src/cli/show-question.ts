@@ -1,0 +1,84 @@
+import type { ApprovalQuestion } from '../domain/approval.ts';
+import { masksOf, renderQuestion } from '../gate/approvals/render-question.ts';
+import type { ApprovalNotifier } from '../ports/approval-notifier.ts';
+import { showDuration } from './duration.ts';
+import type { Terminal } from './terminal.ts';
+
+type Asked = Parameters<ApprovalNotifier['requested']>[0];
+
+/** The commands that answer a question, one per line; the one that shows everything comes first. */
+export function decideCommands(
+  program: string,
+  question: Pick<ApprovalQuestion, 'id' | 'decisions' | 'masks'>,
+): string[] {
+  const { id, decisions } = question;
+  // A yes counts only after the approver has revealed what is masked.
+  const look = masksOf(question).length === 0 ? 'show' : 'reveal';
+  return [
+    `${program} approvals ${look} ${id}`,
+    ...decisions.map((decision) => `${program} approvals decide ${id} ${decision}`),
+  ];
+}
+
+export interface ShownPlace {
+  /** How a command of this program is typed for this store. */
+  readonly program: string;
+  /** Where the console serves; undefined when that is not known. */
+  readonly consoleUrl: string | undefined;
+}
+
+/** What is asked, for whom, until when, and how to decide. The arguments are not shown: a terminal may be kept as a log. */
+export function showQuestion(
+  terminal: Terminal,
+  { question, expiresAt }: Asked,
+  { program, consoleUrl }: ShownPlace,
+  now: number,
+): void {
+  const { title, tool, requester, severity } = renderQuestion(question);
+  terminal.warn(`a person is asked: ${title}`);
+  const rows = [`${tool} for ${requester}; severity ${severity}; ends in ${showDuration(expiresAt - now)}`];
+  for (const line of [...rows, ...decideCommands(program, question), ...consoleLine(question, consoleUrl)])
+    terminal.hint(line);
+}
+
+export function consoleLine({ id }: Pick<ApprovalQuestion, 'id'>, consoleUrl: string | undefined): string[] {
+  return consoleUrl === undefined ? [] : [`or in the console: ${consoleUrl}/console/approvals/${id}`];
+}
+
+const SHOWN_AT_ONCE = 5;
+const WINDOW_MS = 10_000;
+
+/** Shows questions as they arrive; in a flood the first few of each ten seconds, and how many more there were. */
+export class QuestionBoard implements ApprovalNotifier {
+  readonly #show: (asked: Asked) => void;
+  readonly #showMore: (count: number) => void;
+  #shown = 0;
+  #more = 0;
+  #isOpen = false;
+
+  constructor(show: (asked: Asked) => void, showMore: (count: number) => void) {
+    this.#show = show;
+    this.#showMore = showMore;
+  }
+
+  requested(asked: Asked): void {
+    if (!this.#isOpen) setTimeout(() => this.#endWindow(), WINDOW_MS).unref();
+    this.#isOpen = true;
+    if (this.#shown === SHOWN_AT_ONCE) {
+      this.#more += 1;
+      return;
+    }
+    this.#shown += 1;
+    this.#show(asked);
+  }
+
+  resolved(): void {
+    // The command or the page that decided has shown it.
+  }
+
+  #endWindow(): void {
+    const more = this.#more;
+    [this.#shown, this.#more, this.#isOpen] = [0, 0, false];
+    if (more > 0) this.#showMore(more);
+  }
+}

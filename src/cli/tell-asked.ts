@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../client/client.ts';
+import { findGatewayUrl } from '../compose/gateway-url.ts';
+import type { Config } from '../config/config-schema.ts';
+import type { CommandContext } from './command-context.ts';
+import { showDuration } from './duration.ts';
+import { readApprover } from './read-approver.ts';
+import { sameStoreCommand } from './same-store-command.ts';
+import type { KnownSession } from './session-of-call.ts';
+import { consoleLine, decideCommands } from './show-question.ts';
+
+const FIRST_MS = 25;
+const MAX_MS = 250;
+
+interface Waiting {
+  readonly session: KnownSession;
+  readonly callId: string;
+  readonly config: Config;
+}
+
+/** While a call is waited for: says on standard error when a person is asked about it, once per question. */
+export function tellAsked(context: CommandContext, client: Client, waiting: Waiting): { stop(): void } {
+  const stop = new AbortController();
+  void watch(context, client, waiting, stop.signal).catch(() => undefined);
+  return { stop: () => stop.abort() };
+}
+
+async function watch(
+  context: CommandContext,
+  client: Client,
+  { session, callId, config }: Waiting,
+  signal: AbortSignal,
+): Promise<void> {
+  let told: string | undefined;
+  for (let pauseMs = FIRST_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_MS)) {
+    await pause(pauseMs, undefined, { signal });
+    // Until the store has accepted the call it does not know it.
+    const answer = await client.result(session, callId).catch(() => undefined);
+    if (signal.aborted || answer?.kind === 'settled') return;
+    const approval = answer?.kind === 'pending' ? answer.approval : undefined;
+    if (approval === undefined || approval === told) continue;
+    told = approval;
+    await tell(context, client, approval, config);
+  }
+}
+
+async function tell(context: CommandContext, client: Client, id: string, config: Config): Promise<void> {
+  const { terminal } = context;
+  const { question, expiresAt, requestedAt } = await client.approvals.get(readApprover({}), id);
+  const program = sameStoreCommand(context, config);
+  const gateway = config.gateway.http.enabled ? findGatewayUrl(config) : undefined;
+  const consoleUrl = gateway === undefined || gateway.isGuess ? undefined : gateway.url;
+  const within = showDuration(expiresAt - requestedAt);
+  terminal.showProgress('');
+  terminal.warn(`a person is asked before ${question.tool} runs, and has ${within} to decide; in another terminal:`);
+  for (const line of [...decideCommands(program, question), ...consoleLine(question, consoleUrl)]) terminal.hint(line);
+}

@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failOnLeaks } from '../support/reaper.ts';
+import type { WatchedProcess } from '../support/watched-process.ts';
+import { planeFolder, type PlaneFolder } from './plane-folder.ts';
+
+const POLICY = `permissions:
+  "*": { allow: ["*"] }
+rules:
+  - { id: writing, verdict: ask, tools: [basic.write], ask: { timeoutMs: 3600000 } }
+`;
+
+let plane: PlaneFolder;
+let dev: WatchedProcess;
+beforeAll(async () => {
+  plane = planeFolder();
+  writeFileSync(plane.file('policy.yaml'), POLICY, { mode: 0o600 });
+  for (const name of ['slow.txt', 'asked.txt']) writeFileSync(plane.file(name), '');
+  dev = await plane.start('dev', ['--policy', 'policy.yaml', '--concurrency', '1']);
+});
+afterAll(async () => {
+  await dev.stop(20_000);
+  plane.remove();
+  failOnLeaks();
+});
+
+interface Listed {
+  readonly callId: string;
+  readonly state: string;
+  readonly tool: string;
+}
+const list = async (...args: string[]): Promise<Listed[]> =>
+  (await plane.json('calls', 'list', ...args)) as unknown as Listed[];
+const detach = async (tool: string, args: object): Promise<string> =>
+  (await plane.call(tool, args, '--detach')).stdout.trim();
+
+describe('calls list and calls show', () => {
+  it('tell running, queued and parked calls apart, and show arguments and results of those that ended', async () => {
+    const parked = await detach('basic.write', { file: plane.file('asked.txt'), line: 'x' });
+    await dev.waitForLine(/approvals decide \S+ allow-once/, 20_000);
+    const running = await detach('basic.slowRead', { file: plane.file('slow.txt'), line: 'x', ms: 600_000 });
+    await plane.untilWritten('slow.txt', 'S');
+    const queued = await detach('basic.echo', { text: 'later' });
+
+    const states = new Map((await list()).map(({ callId, state }) => [callId, state]));
+    expect(states).toStrictEqual(
+      new Map([
+        [parked, 'parked'],
+        [running, 'running'],
+        [queued, 'queued'],
+      ]),
+    );
+    expect((await list('--state', 'running')).map(({ callId }) => callId)).toStrictEqual([running]);
+    expect((await list('--tool', 'basic.echo')).map(({ callId }) => callId)).toStrictEqual([queued]);
+    const asked = await plane.cli('calls', 'show', parked);
+    expect(asked.stdout).toMatch(/Arguments, secrets masked:\n[^]*asked\.txt[^]*Result: none yet\./);
+    expect((await plane.cli('calls', 'show', running)).stdout).toContain(
+      'Arguments: not shown before the call has ended',
+    );
+
+    await plane.cli('calls', 'cancel', running);
+    await plane.cli('calls', 'wait', queued);
+    const shown = await plane.cli('calls', 'show', queued);
+    expect(shown.stdout).toMatch(/Arguments, secrets masked:\n\{"text":"later"\}\nResult:\n[^]*"later"/);
+    expect(await plane.json('calls', 'show', queued)).toMatchObject({
+      arguments: '{"text":"later"}',
+      outcome: { kind: 'ok', structured: { text: 'later' } },
+    });
+    expect((await list('--state', 'settled')).map(({ callId }) => callId)).toStrictEqual([queued, running]);
+    expect((await list('--state', 'settled', '--limit', '1')).map(({ callId }) => callId)).toStrictEqual([queued]);
+    expect((await list('--outcome', 'not-ok')).map(({ callId }) => callId)).toStrictEqual([running]);
+    await plane.cli('calls', 'cancel', parked);
+  });
+});
