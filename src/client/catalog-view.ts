@@ -21,7 +21,7 @@ const WATCH_MS = 5000;
 /** A caller that keeps naming a tool that does not exist must not make the store read the catalog each time. */
 const UNKNOWN_FOR_MS = 1000;
 
-export function createCatalogView(store: CatalogStore): CatalogView {
+export function createCatalogView(store: Pick<CatalogStore, 'readCatalog' | 'watchCatalog'>): CatalogView {
   let catalog: Catalog = EMPTY_CATALOG;
   let tools: ReadonlyMap<ToolId, PublishedTool> = new Map();
   let reading: Promise<Catalog> | undefined;

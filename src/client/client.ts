@@ -3,7 +3,8 @@ import { reaches } from '../domain/agent.ts';
 import type { Catalog, PublishedTool } from '../domain/catalog.ts';
 import type { AgentsInput, DeclaredAgents, DeclareOptions } from '../domain/declared-agents.ts';
 import { planeError, trouble } from '../domain/errors.ts';
-import { parseScopedId, type CallId, type RunId, type SessionId } from '../domain/ids.ts';
+import { parseScopedId, type CallId, type RunId, type SessionId, type ToolId } from '../domain/ids.ts';
+import { unservedTools } from '../domain/serving.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { MAX_RUNS, type SessionHandle } from '../domain/session.ts';
@@ -52,6 +53,8 @@ export interface Client extends Surfaces {
    */
   declareAgents(agents: AgentsInput, options?: DeclareOptions): Promise<DeclaredAgents>;
   catalog(): Promise<Catalog>;
+  /** Published tools that no live worker serves now. On Redis the role `client` may not list workers: it gets STORE_FORBIDDEN. */
+  unservedTools(): Promise<readonly ToolId[]>;
   /** Calls back with every new catalog until the returned function is called. */
   watchCatalog(listener: (catalog: Catalog) => void): () => void;
   /**
@@ -292,6 +295,7 @@ export function createClient(store: Store, settings: ClientSettings): Omit<Clien
   return {
     call,
     events: { subscribe: events.subscribe },
+    unservedTools: async () => unservedTools((await catalog.current()).modules, await store.listWorkers()),
     toolkit,
     ...createSurfaces({ toolkit, call }),
     watchToolkit: (session, listener) =>

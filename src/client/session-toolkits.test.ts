@@ -231,59 +231,55 @@ const step = fc.oneof(
 );
 
 describe('every toolkit of a client, whatever is asked, published and declared in which order', () => {
-  it(
-    'is the intersection of what the store said then or later, and what is shared never changes',
-    { timeout: 30_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.scheduler(), fc.array(step, { minLength: 5, maxLength: 30 }), async (scheduler, steps) => {
-          const { client, state, sessions } = stage((what) => scheduler.schedule(Promise.resolve(), what));
-          for (const agent of AGENTS) sessions.set(agent, identity(agent));
-          sessions.set('main for step', identity('main', { delegators: ['step'] }));
-          const policies = new Map<number, Policy>([[state.version, state.policy]]);
-          /** The newest of each content. */
-          const catalogs = new Map<string, Catalog>([[state.catalog.digest, state.catalog]]);
+  it('is the intersection of what the store said then or later, and what is shared never changes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.array(step, { minLength: 5, maxLength: 30 }), async (scheduler, steps) => {
+        const { client, state, sessions } = stage((what) => scheduler.schedule(Promise.resolve(), what));
+        for (const agent of AGENTS) sessions.set(agent, identity(agent));
+        sessions.set('main for step', identity('main', { delegators: ['step'] }));
+        const policies = new Map<number, Policy>([[state.version, state.policy]]);
+        /** The newest of each content. */
+        const catalogs = new Map<string, Catalog>([[state.catalog.digest, state.catalog]]);
 
-          const ask = async (id: string): Promise<void> => {
-            const { version, catalog: known } = state;
-            const toolkit = await client.toolkit(handle(id));
-            expect(toolkit.policyVersion).toBeGreaterThanOrEqual(version);
-            const [policy, catalog] = [policies.get(toolkit.policyVersion)!, catalogs.get(toolkit.catalogDigest)!];
-            expect(catalog.sequence).toBeGreaterThanOrEqual(known.sequence);
-            const who = sessions.get(id)!;
-            const expected = catalog.modules
-              .flatMap(({ tools }) => tools)
-              .filter(
-                (tool) => checkSelection(policy, tool.id, who).selected && checkPermission(policy, tool, who).allowed,
-              );
-            expect(idsOf(toolkit).toSorted()).toEqual(expected.map((tool) => tool.id).toSorted());
-            // What all agents share is as it was published, byte for byte.
-            for (const { module } of toolkit.tools) {
-              const published = catalog.modules.find(({ digest }) => digest === module.digest);
-              expect(canonicalJson(module)).toBe(canonicalJson(published));
-            }
-          };
-
-          const done = steps.map(async (each) => {
-            await scheduler.schedule(Promise.resolve(), 'step');
-            if ('ask' in each) await ask(each.ask);
-            else if ('publish' in each) {
-              state.catalog = makeCatalog(each.publish, state.catalog.sequence + 1);
-              catalogs.set(state.catalog.digest, state.catalog);
-            } else {
-              Object.assign(state, { version: state.version + 1, policy: declaring(each.declare) });
-              policies.set(state.version, state.policy);
-            }
-          });
-          await scheduler.waitFor(Promise.all(done));
-          // And now that nothing moves, exactly what the store says.
-          for (const agent of AGENTS) {
-            const last = await scheduler.waitFor(client.toolkit(handle(agent)));
-            expect(last).toMatchObject({ policyVersion: state.version, catalogDigest: state.catalog.digest });
+        const ask = async (id: string): Promise<void> => {
+          const { version, catalog: known } = state;
+          const toolkit = await client.toolkit(handle(id));
+          expect(toolkit.policyVersion).toBeGreaterThanOrEqual(version);
+          const [policy, catalog] = [policies.get(toolkit.policyVersion)!, catalogs.get(toolkit.catalogDigest)!];
+          expect(catalog.sequence).toBeGreaterThanOrEqual(known.sequence);
+          const who = sessions.get(id)!;
+          const expected = catalog.modules
+            .flatMap(({ tools }) => tools)
+            .filter(
+              (tool) => checkSelection(policy, tool.id, who).selected && checkPermission(policy, tool, who).allowed,
+            );
+          expect(idsOf(toolkit).toSorted()).toEqual(expected.map((tool) => tool.id).toSorted());
+          // What all agents share is as it was published, byte for byte.
+          for (const { module } of toolkit.tools) {
+            const published = catalog.modules.find(({ digest }) => digest === module.digest);
+            expect(canonicalJson(module)).toBe(canonicalJson(published));
           }
-        }),
-        { numRuns: 100 },
-      );
-    },
-  );
+        };
+
+        const done = steps.map(async (each) => {
+          await scheduler.schedule(Promise.resolve(), 'step');
+          if ('ask' in each) await ask(each.ask);
+          else if ('publish' in each) {
+            state.catalog = makeCatalog(each.publish, state.catalog.sequence + 1);
+            catalogs.set(state.catalog.digest, state.catalog);
+          } else {
+            Object.assign(state, { version: state.version + 1, policy: declaring(each.declare) });
+            policies.set(state.version, state.policy);
+          }
+        });
+        await scheduler.waitFor(Promise.all(done));
+        // And now that nothing moves, exactly what the store says.
+        for (const agent of AGENTS) {
+          const last = await scheduler.waitFor(client.toolkit(handle(agent)));
+          expect(last).toMatchObject({ policyVersion: state.version, catalogDigest: state.catalog.digest });
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
 });

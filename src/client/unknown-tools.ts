@@ -1,6 +1,6 @@
 import { trouble } from '../domain/errors.ts';
 import { settingsFor } from '../domain/loop-settings.ts';
-import type { Outcome } from '../domain/outcome.ts';
+import { withAdvice, type Outcome } from '../domain/outcome.ts';
 import type { Identity } from '../domain/session.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { detectLoop } from '../gate/loop/detect-loop.ts';
@@ -80,12 +80,4 @@ export function createUnknownTools({ store, identityOf, prove }: Needs): Unknown
 
 function blocked(block: LoopBlock): Outcome {
   return trouble(block.code, factsOfBlock(block) as { message: string });
-}
-
-/** Refused calls have no result beside which the advice could stand. */
-function withAdvice(outcome: Outcome, advice: string): Outcome {
-  const { error } = outcome;
-  if (error === undefined) return outcome;
-  const told = { ...error, message: `${error.message} ${advice}`, facts: { ...error.facts, advice } };
-  return { ...outcome, error: told, content: [...outcome.content, { kind: 'text', text: advice }] };
 }

@@ -3,7 +3,7 @@ import { asList, asText } from '../stores/redis/answers.ts';
 import { openConnection, sendCommand, toPlaneError, userOf, type Connection } from '../stores/redis/connection.ts';
 import { laneKeys } from '../stores/redis/keys.ts';
 import { reachServer } from '../stores/redis/reach-server.ts';
-import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
+import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 import { isOpenToAnyone } from '../stores/redis/default-user.ts';
 import { inspectServer } from '../stores/redis/safety.ts';
 import type { Check } from './check.ts';

@@ -1,6 +1,6 @@
 import type { Store } from '../ports/store.ts';
 import type { EmbeddedStoreOptions } from '../stores/embedded/embedded-store.ts';
-import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
+import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 
 /** Where everything durable is. Plain data: it is handed to threads and child processes. */
 export type StoreOptions =

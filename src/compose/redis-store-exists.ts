@@ -1,7 +1,7 @@
 import { openConnection, sendCommand, toPlaneError, type Connection } from '../stores/redis/connection.ts';
 import { deploymentKeys } from '../stores/redis/keys.ts';
 import { reachServer } from '../stores/redis/reach-server.ts';
-import type { RedisStoreOptions } from '../stores/redis/redis-store.ts';
+import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 
 const COMMAND_TIMEOUT_MS = 10_000;
 const PATIENCE_MS = 15_000;

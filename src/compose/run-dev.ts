@@ -4,8 +4,10 @@ import { nearNames } from '../domain/near-names.ts';
 import type { Config } from '../config/config-schema.ts';
 import { applyPolicyFile, type PolicyFile } from '../config/policy-file.ts';
 import { checkRules } from '../config/rule-problems.ts';
+import type { ModuleDeclaration } from '../domain/module.ts';
 import type { Policy, PolicyRecord } from '../domain/policy.ts';
 import { startTelemetry, type Telemetry } from '../observe/telemetry.ts';
+import type { ApprovalNotifier } from '../ports/approval-notifier.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { randomId } from '../wire/ids.ts';
@@ -18,10 +20,12 @@ import { createClientOf } from './connect.ts';
 import { openStore } from './open-store.ts';
 import { RELEASE } from './release.ts';
 import { startOutbound } from './start-outbound.ts';
-import { serveHttp, type RunningHttp } from './serve-http.ts';
+import type { RunningHttp } from './running-http.ts';
+import { serveHttp } from './serve-http.ts';
 import { clientOptionsOf, storeOptionsOf, workerOptionsOf } from './settings-from-config.ts';
 import { telemetryOptionsOf } from './telemetry-options.ts';
 import { startWorker, type RunningWorker } from './start-worker.ts';
+import { withdrawLeftModules, type LeftModules } from './withdraw-left-modules.ts';
 
 export interface DevOptions {
   readonly config: Config;
@@ -33,11 +37,15 @@ export interface DevOptions {
   readonly platformSecrets?: Readonly<Record<string, string>>;
   /** The content of the file that holds them. */
   readonly traceHeaders?: string | undefined;
+  /** Hears of every question to a person, beside the webhook. */
+  readonly approvals?: ApprovalNotifier | undefined;
   readonly log: Log;
 }
 
 export interface RunningDev {
   readonly worker: RunningWorker;
+  /** Published by an earlier start and served no more: taken out of the catalog. */
+  readonly withdrawn: readonly ModuleDeclaration[];
   /** For what else runs in this process; absent when it is off. */
   readonly telemetry: Telemetry | undefined;
   readonly policy: PolicyRecord;
@@ -67,13 +75,31 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
   const needs = { role: 'dev', release: RELEASE, instance: randomId(), log } as const;
   const telemetry = await startTelemetry(telemetryOptionsOf(config, options.traceHeaders), needs);
   const ofWorker = workerOptionsOf(config, own, { modules, watch, log }, webhookSecret);
-  const worker = await startWorker(ofWorker, { openStore, telemetry }).catch(async (error: unknown) => {
+  let afterReload = async (): Promise<void> => undefined;
+  const parts = { openStore, telemetry, approvals: options.approvals, onReload: () => afterReload() };
+  const worker = await startWorker(ofWorker, parts).catch(async (error: unknown) => {
     await telemetry?.close();
     throw error;
   });
   try {
     const store = await openStore(storeOptionsOf(config, { mode: 'connect' }));
     telemetry?.followStore(store);
+    const withdrawLeft = (): Promise<LeftModules> => {
+      const { workerId, loaded } = worker;
+      const own = { workerId, pool: config.worker.pool, loaded };
+      return withdrawLeftModules(store, own, byThisProcess('not served by this start of dev'));
+    };
+    // Before the policy is read: rules are compared with what is published.
+    const { withdrawn, ...first } = await withdrawLeft();
+    let { isHeldBack } = first;
+    afterReload = async () => {
+      if (!isHeldBack) return;
+      const next = await withdrawLeft();
+      isHeldBack = next.isHeldBack;
+      const modules = next.withdrawn.map(({ id }) => id);
+      if (modules.length > 0)
+        log.warn({ modules }, 'withdrawn: published by an earlier start, not among the modules of this one');
+    };
     const applyPolicy = async (file: PolicyFile) => {
       const tools = (await store.readCatalog()).modules.flatMap((module) => module.tools);
       const broken = worker.loaded.broken.map(({ id }) => id);
@@ -108,6 +134,7 @@ export async function runDev(options: DevOptions): Promise<RunningDev> {
       : undefined;
     return {
       worker,
+      withdrawn,
       telemetry,
       policy,
       http,
@@ -139,5 +166,9 @@ async function openNewStore(store: Store): Promise<PolicyRecord> {
 /** This process, which takes the policy of a file over, or opens a new store. */
 function reader(policyFile: string | undefined): Administered {
   const comment = policyFile === undefined ? 'the open policy of a new store' : `policy file ${policyFile}`;
+  return byThisProcess(comment);
+}
+
+function byThisProcess(comment: string): Administered {
   return { actor: { by: `process ${hostname()}.${process.pid}`, via: 'config' }, comment };
 }

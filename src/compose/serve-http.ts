@@ -16,6 +16,7 @@ import { createOperations } from './gateway-operations.ts';
 import { forgetGatewayUrl, tellGatewayUrl } from './gateway-url.ts';
 import { hasCalls } from './has-calls.ts';
 import { RELEASE } from './release.ts';
+import type { RunningHttp } from './running-http.ts';
 import { systemUser } from './system-user.ts';
 
 export interface HttpOptions {
@@ -31,13 +32,6 @@ export interface HttpOptions {
   readonly metricsText?: ServeOptions['metricsText'];
   /** The port is only a wish, unless it was configured. */
   readonly anyPort?: boolean;
-}
-
-export interface RunningHttp {
-  readonly url: string;
-  /** A link that opens the console once, within ten minutes. */
-  loginLink(): Promise<string>;
-  close(): Promise<void>;
 }
 
 /** Built by the console's own build, beside the compiled sources. */

@@ -12,6 +12,7 @@ import { withActiveSpan } from '../observe/traces/active-span.ts';
 import type { EventSource } from '../ports/events.ts';
 import { createWorkerEffects } from '../platform/call-effects.ts';
 import { DEFAULT_EFFECT_LIMITS } from '../platform/platform-settings.ts';
+import type { ApprovalNotifier } from '../ports/approval-notifier.ts';
 import type { Plane } from '../ports/plane.ts';
 import { InlineRunner } from '../runners/inline/inline-runner.ts';
 import { ProcessRunner } from '../runners/process/process-runner.ts';
@@ -78,6 +79,10 @@ export interface WorkerParts {
   readonly openStore: typeof openStore;
   /** Of the process, where more than a worker is in it; closed by whoever made it. */
   readonly telemetry?: Telemetry | undefined;
+  /** Called after each reload of modules, before they are published. A failure is logged, and changes nothing else. */
+  readonly onReload?: () => Promise<void>;
+  /** Hears of questions beside the webhook of the options. */
+  readonly approvals?: ApprovalNotifier | undefined;
 }
 
 /** Present for a worker in its caller's process: it serves the pinned tools there, from a queue of its own. */
@@ -189,6 +194,7 @@ async function boot(
     options.outbound && createWorkerEffects(store, { ...DEFAULT_EFFECT_LIMITS, ...options.outbound }, log);
   closers.add(async () => effects?.close());
   const fleet = createFleetView(store, { workerId, pool });
+  const publication = keepPublished(store, log);
   telemetry?.followWorker({ pool, concurrency, running: () => inFlight.size });
   let crashes = 0;
 
@@ -200,7 +206,7 @@ async function boot(
     log,
     events,
     ...(hooks === undefined ? {} : { hooks }),
-    ...(webhook === undefined ? {} : { approvals: webhook }),
+    ...notifierOf(webhook, parts.approvals),
     redactor: createRedactor(redactionKeyFor(options, options.redaction?.keyFile)),
     ...(sealer === undefined ? {} : { sealer }),
     secrets,
@@ -209,6 +215,7 @@ async function boot(
     ...(placement === undefined ? {} : { placement }),
     tools: () => modules.index,
     peersFor: (digest) => fleet.peersFor(digest),
+    publishedDigest: (tool) => publication.publishedDigest(tool),
     standAside: createStandAside({ slots, nested: { pool: nestedPool(pool), slots: nestedSlots }, limiter }),
     nested: nested.run,
     onSettled: (outcome) => void (crashes += outcome === 'crashed' ? 1 : 0),
@@ -261,7 +268,6 @@ async function boot(
   // Before it is published: who is shown a tool finds a worker known to serve it.
   await membership.announce();
   closers.add(() => membership.leave());
-  const publication = keepPublished(store, log);
   await modules.publish(publication);
   const judgeModules = async (): Promise<void> => {
     if (place !== undefined) return;
@@ -294,6 +300,7 @@ async function boot(
   const reloaded = async (): Promise<void> => {
     await membership.announce();
     await judgeModules();
+    await parts.onReload?.().catch((error: unknown) => log.warn({ error }, 'not all was done after a reload'));
   };
   const watch = options.watch === true ? await modules.watch(publication, reloaded) : undefined;
 
@@ -359,4 +366,15 @@ function supervisorStore(options: StoreOptions): StoreOptions {
   if (options.store === 'redis') return { store: 'redis', redis: options.redis };
   const { folder } = options;
   return { store: 'embedded', mode: 'connect', ...(folder === undefined ? {} : { folder }) };
+}
+
+function notifierOf(...given: readonly (ApprovalNotifier | undefined)[]): Pick<Plane, 'approvals'> {
+  const notifiers = given.filter((one) => one !== undefined);
+  if (notifiers.length === 0) return {};
+  return {
+    approvals: {
+      requested: (asked) => notifiers.forEach((one) => one.requested(asked)),
+      resolved: (approval) => notifiers.forEach((one) => one.resolved(approval)),
+    },
+  };
 }

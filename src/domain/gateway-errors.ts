@@ -25,6 +25,12 @@ export const GATEWAY_ERRORS = {
     say: () => 'There is nothing at this path.',
     fix: 'See /openapi.json for all paths. They have no trailing slash.',
   }),
+  METRICS_OFF: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: () => 'Metrics are switched off in this process.',
+    fix: 'Set telemetry.metrics.enabled: true in its configuration and start it again.',
+  }),
   HTTP_METHOD_REFUSED: entry({
     stage: 'operate',
     retry: 'never',
@@ -116,6 +122,20 @@ export const GATEWAY_ERRORS = {
     retry: 'never',
     say: (d: { agent: string }) => `There is no agent "${d.agent}".`,
     fix: 'List the agents with: sallyport agents list',
+  }),
+  MODULE_UNKNOWN: entry({
+    stage: 'operate',
+    retry: 'never',
+    say: (d: { module: string; near: string[] }) =>
+      `No module "${d.module}" is published.${d.near.length > 0 ? ` Did you mean ${d.near.join(', ')}?` : ''}`,
+    fix: 'List what is published with: sallyport catalog',
+  }),
+  MODULE_SERVED: entry({
+    stage: 'operate',
+    retry: 'after-the-fix',
+    say: (d: { module: string; how: string; workers: string[] }) =>
+      `Nothing was withdrawn: ${d.module} ${d.how} ${d.workers.join(', ')}.`,
+    fix: 'Stop these workers, or take the module away from them. To close its tools at once: sallyport pause tool MODULE.*',
   }),
   APPROVAL_NOT_YOURS: entry({
     stage: 'operate',

@@ -9,6 +9,9 @@ import type { Identity } from './session.ts';
 export const TOKEN_SCOPES = ['agent', 'operator', 'approver', 'sessions', 'admin'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
+/** `login-link`: the code of a link, which works once. `login`: what a browser that used it holds. */
+export type LoginPurpose = 'login-link' | 'login';
+
 /** A token as the store keeps it. The secret itself is shown once and stored nowhere. */
 export interface GatewayToken {
   /** Part of the token's text, so that it can be found; no secret. */
@@ -22,6 +25,8 @@ export interface GatewayToken {
   readonly decidesAs?: string;
   /** Every session that it opens is unattended, whatever the request says. Its bearer cannot take that back. */
   readonly unattended?: true;
+  /** Made by a login link or for one; absent: made by an administrator for a program or a person. */
+  readonly purpose?: LoginPurpose;
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly revokedAt?: number;

@@ -68,7 +68,8 @@ export const PLANE_ERRORS = {
   APPROVAL_INVALID: entry({
     stage: 'gate',
     retry: 'after-the-fix',
-    say: (d: { problem: string }) => `The approval was not understood: ${d.problem}.`,
+    /** `problems`: each with the place of the member that is wrong, for a form. */
+    say: (d: { problem: string; problems?: string[] }) => `The approval was not understood: ${d.problem}.`,
   }),
   GRANT_UNKNOWN: entry({
     stage: 'gate',

@@ -170,7 +170,7 @@ const identities = fc
   .map((fields): Identity => ({ tenant: 'default', ...fields }));
 
 describe('every toolkit', () => {
-  it('is the intersection of selections and permissions, whatever is resolved before it', { timeout: 30_000 }, () => {
+  it('is the intersection of selections and permissions, whatever is resolved before it', () => {
     fc.assert(
       fc.property(shapes, policies, fc.array(identities, { minLength: 1, maxLength: 6 }), (shape, policy, resolved) => {
         const catalog = makeCatalog(shape);

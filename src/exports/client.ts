@@ -47,6 +47,7 @@ export { PlaneError } from '../domain/errors.ts';
 export type { InputKind, InputRequest, InputRequests, RequiredInput, SampleMessage } from '../domain/input.ts';
 export type { ModuleDeclaration } from '../domain/module.ts';
 export type { GrantWish } from '../gate/approvals/grants.ts';
+export { outcomeText } from '../domain/outcome-text.ts';
 export { pendingText } from '../domain/pending-text.ts';
 export { renderQuestion, type RenderedQuestion, type RenderOptions } from '../gate/approvals/render-question.ts';
 export type { Executed, Outcome, OutcomeError, OutcomeKind } from '../domain/outcome.ts';

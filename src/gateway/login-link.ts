@@ -31,8 +31,8 @@ export async function createLoginLink(
   { name, scopes = DEFAULT_SCOPES }: LoginLinkOptions,
 ): Promise<string> {
   const { id, text, secretDigest } = newLoginCode();
-  const token = { id, name, scopes };
-  await create(store, { token, secretDigest, lifetimeMs: LOGIN_CODE_MS, purpose: 'login-link', actor });
+  const token = { id, name, scopes, purpose: 'login-link' } as const;
+  await create(store, { token, secretDigest, lifetimeMs: LOGIN_CODE_MS, actor });
   return `${url}/login#${text}`;
 }
 
@@ -56,10 +56,9 @@ export async function redeemLoginCode(
   // Who made the link is in the record of the link; who has it now is not known.
   const actor: Actor = { by: 'bearer of a login link', via: 'console', bearer: link.id };
   const token = await create(store, {
-    token: { id, name: link.name === NAMELESS ? 'console' : link.name, scopes: link.scopes },
+    token: { id, name: link.name === NAMELESS ? 'console' : link.name, scopes: link.scopes, purpose: 'login' },
     secretDigest,
     lifetimeMs: CONSOLE_LIFETIME_MS,
-    purpose: 'login',
     actor,
   });
   // Whoever revoked the link in the meantime wants nobody to log in with it.

@@ -15,7 +15,7 @@ export interface Problem {
   readonly facts?: JsonObject;
   readonly retryAfterMs?: number;
   /** Only for a call that was refused: how it ended, in the words of an outcome. */
-  readonly outcome?: Pick<Outcome, 'kind' | 'executed' | 'retryable'>;
+  readonly outcome?: Pick<Outcome, 'kind' | 'executed' | 'retryable' | 'advice'>;
 }
 
 /** Trouble of the plane's own parts says in its text where they are; only the log is told that. */
@@ -53,6 +53,8 @@ const ANSWERS: Readonly<Record<PlaneErrorCode, Answer>> = {
   APPROVAL_INVALID: 400,
   GRANT_UNKNOWN: 404,
   AGENT_UNKNOWN: 404,
+  MODULE_UNKNOWN: 404,
+  MODULE_SERVED: 409,
   APPROVAL_NOT_YOURS: 403,
   APPROVAL_NOT_REVEALED: 409,
   TOKEN_INVALID: 400,
@@ -90,6 +92,7 @@ const ANSWERS: Readonly<Record<PlaneErrorCode, Answer>> = {
   HTTP_ORIGIN_REFUSED: 403,
   HTTP_REQUEST_INVALID: 400,
   HTTP_PATH_UNKNOWN: 404,
+  METRICS_OFF: 404,
   HTTP_METHOD_REFUSED: 405,
   HTTP_BODY_TYPE: 415,
   HTTP_BODY_INVALID: 400,
@@ -131,7 +134,7 @@ const STATUS_OF_OUTCOME: Readonly<Record<OutcomeKind, number>> = {
 /** Codes whose status is not that of their kind. A run that is gone says nothing about credentials: 401 would. */
 const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = { ARGUMENTS_TOO_LARGE: 413, RUN_UNKNOWN: 404 };
 
-type RefusedOutcome = Pick<Outcome, 'kind' | 'executed' | 'retryable' | 'error'>;
+type RefusedOutcome = Pick<Outcome, 'kind' | 'executed' | 'retryable' | 'error' | 'advice'>;
 
 /** Any error as an answer. What is not ours tells nothing but that it happened. */
 export function problemOf(error: unknown): Problem {
@@ -143,10 +146,11 @@ export function problemOf(error: unknown): Problem {
 }
 
 /** A call that was refused before it was accepted. */
-export function problemOfOutcome({ kind, executed, retryable, error }: RefusedOutcome): Problem {
+export function problemOfOutcome({ kind, executed, retryable, error, advice }: RefusedOutcome): Problem {
   const { code = 'INTERNAL', message = 'The call was refused.', fix, facts } = error ?? {};
   const status = STATUS_OF_REFUSAL[code] ?? STATUS_OF_OUTCOME[kind];
-  return { ...createProblem({ status, code, detail: message, fix, facts }), outcome: { kind, executed, retryable } };
+  const outcome = { kind, executed, retryable, ...(advice === undefined ? {} : { advice }) };
+  return { ...createProblem({ status, code, detail: message, fix, facts }), outcome };
 }
 
 /** For answers that no thrown error stands for, e.g. a decision that came second. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deferred } from '../../test/support/sample-call.ts';
 import type { DiagnosticEvent } from '../domain/diagnostic-event.ts';
 import type { CallId, ToolId } from '../domain/ids.ts';
@@ -49,7 +49,7 @@ describe('the event bus', () => {
     const heard = listen();
     completed(200);
     expect(heard).toStrictEqual([]);
-    await vi.waitFor(() => expect(heard).toHaveLength(200));
+    await expect.poll(() => heard).toHaveLength(200);
     expect(isAscending(seqs(heard))).toBe(true);
   });
 
@@ -58,7 +58,7 @@ describe('the event bus', () => {
     const heard: DiagnosticEvent[] = [];
     for (const each of [bus, other]) each.subscribe((event) => heard.push(event));
     for (const each of [bus, other, bus]) each.emit('tool.completed', TIMED);
-    await vi.waitFor(() => expect(heard).toHaveLength(3));
+    await expect.poll(() => heard).toHaveLength(3);
     const numbers = seqs(heard).sort((a, b) => a - b);
     expect(numbers).toStrictEqual([numbers[0]!, numbers[0]! + 1, numbers[0]! + 2]);
     await other.close();
@@ -68,7 +68,7 @@ describe('the event bus', () => {
     const heard = listen();
     const parameters = { kind: 'object', bytes: 7 } as const;
     bus.emit('tool.started', { parameters, runner: 'inline', effect: 'read' });
-    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    await expect.poll(() => heard).toHaveLength(1);
     const [event] = heard as [DiagnosticEvent & { kind: 'tool.started' }];
     expect(event.parameters).toStrictEqual(parameters);
     expect(event.parameters).not.toBe(parameters);
@@ -84,7 +84,7 @@ describe('the event bus', () => {
       trace: { traceId: 'a', deep: { secret: 'sk-live' } },
     };
     bus.emit('tool.completed', facts as unknown as typeof TIMED);
-    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    await expect.poll(() => heard).toHaveLength(1);
     expect(JSON.stringify(heard)).not.toContain('sk-live');
     expect(heard[0]!.tool).toHaveLength(200);
     expect(heard[0]!.trace).toStrictEqual({ traceId: 'a' });
@@ -126,14 +126,14 @@ describe('the event bus', () => {
     });
     const quick = listen();
     completed(1);
-    await vi.waitFor(() => expect(slow).toHaveLength(1));
+    await expect.poll(() => slow).toHaveLength(1);
     completed(500);
-    await vi.waitFor(() => expect(quick).toHaveLength(501));
+    await expect.poll(() => quick).toHaveLength(501);
     expect(lost(quick)).toStrictEqual([]);
     busy.resolve();
-    await vi.waitFor(() => expect(lost(slow)).toStrictEqual([490]));
+    await expect.poll(() => lost(slow)).toStrictEqual([490]);
     completed(1);
-    await vi.waitFor(() => expect(slow).toHaveLength(1 + 10 + 1 + 1));
+    await expect.poll(() => slow).toHaveLength(1 + 10 + 1 + 1);
     expect(isAscending(seqs(slow))).toBe(true);
     expect(seqs(slow).at(-2)).toBe(seqs(quick)[500]);
     expect(trouble).toStrictEqual([['a listener of events is too slow and loses some', undefined]]);
@@ -150,13 +150,13 @@ describe('the event bus', () => {
       },
     });
     completed(1);
-    await vi.waitFor(() => expect(slow).toHaveLength(1));
+    await expect.poll(() => slow).toHaveLength(1);
     completed(5);
     turns[0]!.resolve();
-    await vi.waitFor(() => expect(slow).toHaveLength(2));
+    await expect.poll(() => slow).toHaveLength(2);
     completed(1);
     turns[1]!.resolve();
-    await vi.waitFor(() => expect(slow).toHaveLength(5));
+    await expect.poll(() => slow).toHaveLength(5);
     expect(slow.map(({ kind }) => kind)).toStrictEqual([
       ...Array.from({ length: 3 }, () => 'tool.completed'),
       'events.lost',
@@ -189,7 +189,7 @@ describe('the event bus', () => {
       error: { category: 'internal', retryable: false },
     });
     completed(1);
-    await vi.waitFor(() => expect(heard).toHaveLength(4));
+    await expect.poll(() => heard).toHaveLength(4);
     expect(heard.map(({ kind }) => kind)).toStrictEqual([
       'tool.completed',
       'tool.failed',
@@ -208,10 +208,10 @@ describe('the event bus', () => {
       if (!calm) throw new Error('mine');
     });
     completed(3);
-    await vi.waitFor(() => expect(heard.filter(({ kind }) => kind === 'tool.completed')).toHaveLength(3));
+    await expect.poll(() => heard.filter(({ kind }) => kind === 'tool.completed')).toHaveLength(3);
     calm = true;
     completed(1);
-    await vi.waitFor(() => expect(heard.at(-1)!.kind).toBe('tool.completed'));
+    await expect.poll(() => heard.at(-1)!.kind).toBe('tool.completed');
     expect(lost(heard).at(-1)).toBe(3);
     expect(heard.length).toBeLessThanOrEqual(3 + 3 + 2);
   });
@@ -224,7 +224,7 @@ describe('the event bus', () => {
     });
     const other = listen();
     completed(5);
-    await vi.waitFor(() => expect(other).toHaveLength(5));
+    await expect.poll(() => other).toHaveLength(5);
     expect(heard).toHaveLength(1);
   });
 
@@ -239,13 +239,13 @@ describe('the event bus', () => {
       },
     });
     completed(5);
-    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    await expect.poll(() => heard).toHaveLength(1);
     completed(5);
     stop();
     busy.resolve();
     const other = listen();
     completed(1);
-    await vi.waitFor(() => expect(other).toHaveLength(1));
+    await expect.poll(() => other).toHaveLength(1);
     expect(heard).toHaveLength(1);
   });
 
@@ -260,7 +260,7 @@ describe('the event bus', () => {
       },
     });
     completed(1);
-    await vi.waitFor(() => expect(second).toHaveLength(1));
+    await expect.poll(() => second).toHaveLength(1);
   });
 
   it('tells everything before it is closed, and nothing after', async () => {

@@ -68,6 +68,11 @@ export interface CallStore {
   readCall(callId: CallId): Promise<CallRecord | undefined>;
   /** Calls that are not settled, soonest deadline first, without their outcomes. */
   listCalls(request: ListCallsRequest): Promise<CallRecord[]>;
+  /**
+   * The worker that holds each call, in the order asked; undefined where no worker does. A `queued` call that a worker holds is under way:
+   * the first run of a `read` or `idempotent` tool writes no start mark.
+   */
+  findHolders(callIds: readonly CallId[]): Promise<(WorkerId | undefined)[]>;
   /** An operator's word on an indeterminate call. The record keeps both facts. */
   resolveCall(request: ResolveRequest): Promise<'resolved' | 'not-indeterminate' | 'unknown'>;
   queueState(): Promise<QueueState[]>;

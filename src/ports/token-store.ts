@@ -51,9 +51,6 @@ export interface TokenStore {
   recordLogin(request: RecordLoginRequest): Promise<void>;
 }
 
-/** What a new token is for; decides the event of its record: `token.created`, `login.offered`, `login.succeeded`. */
-export type TokenPurpose = 'token' | 'login-link' | 'login';
-
 export interface RevokeTokenRequest extends Administered {
   readonly id: string;
 }
@@ -69,12 +66,11 @@ export interface RecordLoginRequest extends Administered {
 }
 
 export interface CreateTokenRequest extends Administered {
+  /** Its purpose decides the event of the record: `token.created`, `login.offered`, `login.succeeded`. */
   readonly token: NewToken;
   /** SHA-256 of the secret, hex. The store keeps a digest of this, so what it holds is no credential. */
   readonly secretDigest: string;
   readonly lifetimeMs: number;
-  /** Default: `token`. */
-  readonly purpose?: TokenPurpose;
 }
 
 /** So long after a login the same attempt is known: a repeat after a lost answer comes at once. */

@@ -119,8 +119,15 @@ function stateOf({ state, cancelRequested }: CallRecord): string {
 function describe(found: CallRecord): RunEnding {
   const { callId: call, tool } = found;
   if (found.outcome === undefined) return returned({ call, tool, state: stateOf(found) });
-  const { kind: outcome, content, structured, writeBacks } = decodeOutcome(found.outcome);
-  const value = { call, tool, state: 'finished', outcome, ...(structured === undefined ? {} : { value: structured }) };
+  const { kind: outcome, content, structured, writeBacks, advice } = decodeOutcome(found.outcome);
+  const value = {
+    call,
+    tool,
+    state: 'finished',
+    outcome,
+    ...(structured === undefined ? {} : { value: structured }),
+    ...(advice === undefined ? {} : { advice }),
+  };
   const handedOver = writeBacks === undefined ? NO_WRITE_BACKS : { ...writeBacks, injectedTools: [] };
   return { ...returned(value, content), writeBacks: handedOver };
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { planeError } from '../domain/errors.ts';
 import { serveInTurn } from '../http/serve-in-turn.ts';
 import { TEXT_FORMAT } from '../observe/metrics/meter.ts';
 
@@ -34,7 +35,8 @@ export async function serveHealth(
     if (request.method !== 'GET' && request.method !== 'HEAD') return send(405, { error: 'only GET and HEAD' });
     const path = (request.url ?? '').split('?')[0];
     if (path === '/healthz') return send(200, { status: 'alive' });
-    if (path === '/metrics' && metrics !== undefined) {
+    if (path === '/metrics') {
+      if (metrics === undefined) return send(404, metricsOff());
       void metrics().then((text) => {
         if (text === '') return send(503, { error: 'the process is too busy to count; try again' });
         response.writeHead(200, { 'content-type': TEXT_FORMAT, 'cache-control': 'no-store' });
@@ -43,8 +45,7 @@ export async function serveHealth(
       return;
     }
     if (path !== '/readyz') {
-      const tries = metrics === undefined ? '/healthz or /readyz' : '/healthz, /readyz or /metrics';
-      return send(404, { error: `try ${tries}` });
+      return send(404, { error: 'try /healthz, /readyz or /metrics' });
     }
     const { ready, reasons, facts } = readiness();
     send(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', reasons, ...facts });
@@ -62,6 +63,11 @@ export async function serveHealth(
         server.closeAllConnections();
       }),
   };
+}
+
+function metricsOff(): object {
+  const { code, message, fix } = planeError('METRICS_OFF', {});
+  return { error: message, code, fix };
 }
 
 function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {

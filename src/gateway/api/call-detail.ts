@@ -33,7 +33,7 @@ export async function readCallDetail(needs: DetailNeeds, auth: Authenticated, as
   if (record === undefined && audit.length === 0) throw planeError('CALL_UNKNOWN', { callId });
   const outcome = record?.outcome === undefined ? undefined : decodeOutcome(record.outcome);
   const approvals = await readApprovals(needs, auth, record, audit);
-  const call = describeCall(record, audit);
+  const call = describeCall(record, audit, approvals);
   const facts = { call, audit, approvals };
   return {
     call,
@@ -62,15 +62,21 @@ export async function readOutcome({ plane }: Needs, asked: string): Promise<Outc
   return record.outcome === undefined ? undefined : decodeOutcome(record.outcome);
 }
 
-function describeCall(record: CallRecord | undefined, audit: readonly AuditRecordView[]): CallDetail['call'] {
+/** The call itself: the trail knows why it ended so, the store knows how it stands now. */
+export function describeCall(
+  record: CallRecord | undefined,
+  audit: readonly AuditRecordView[],
+  approvals: readonly ApprovalView[],
+): CallDetail['call'] {
   const ending = audit.findLast((one) => isEnding(one as never));
   const last = ending ?? audit.at(-1);
-  // The trail knows why, the store knows how it stands now.
   const row: CallRow = {
     ...(last === undefined ? undefined : rowOfRecord(last as never)),
     ...(record === undefined ? undefined : rowOfCall(record)),
   } as CallRow;
   const { tenant, subject, agent, channel, space, platform, delegators, unattended } = record?.identity ?? last!;
+  // A call that ended while a person was asked has no arguments in its last record; its question shows them.
+  const args = last?.arguments ?? (approvals.at(-1)?.editedArguments ?? approvals.at(-1)?.arguments)?.shown;
   const identity = { tenant, subject, agent, channel, space, platform, delegators, unattended };
   return {
     ...row,
@@ -82,7 +88,7 @@ function describeCall(record: CallRecord | undefined, audit: readonly AuditRecor
     ...(record?.resolution === undefined ? {} : { resolution: record.resolution }),
     ...(last?.toolDigest === undefined ? {} : { toolDigest: last.toolDigest }),
     ...(last?.policyVersion === undefined ? {} : { policyVersion: last.policyVersion }),
-    ...(last?.arguments === undefined ? {} : { arguments: last.arguments }),
+    ...(args === undefined ? {} : { arguments: args }),
   };
 }
 
@@ -110,7 +116,9 @@ function attemptsOf(record: CallRecord | undefined, { executed, durationMs, sett
   return Array.from({ length: count }, (_, index) => {
     const isLast = index === count - 1;
     const startedAt =
-      isLast && settledAt !== undefined && durationMs !== undefined ? { startedAt: settledAt - durationMs } : {};
+      isLast && settledAt !== undefined && durationMs !== undefined
+        ? { startedAt: Math.round(settledAt - durationMs) }
+        : {};
     return {
       number: index + 1,
       ...startedAt,
@@ -124,7 +132,8 @@ function attemptsOf(record: CallRecord | undefined, { executed, durationMs, sett
 async function readChildren({ plane }: Needs, call: CallDetail['call']): Promise<CallRow[]> {
   const { callId, acceptedAt, settledAt, durationMs, tenant, subject } = call;
   const began =
-    acceptedAt ?? (settledAt !== undefined && durationMs !== undefined ? settledAt - durationMs : undefined);
+    acceptedAt ??
+    (settledAt !== undefined && durationMs !== undefined ? Math.floor(settledAt - durationMs) : undefined);
   if (began === undefined) return [];
   const { records } = await plane.trail.queryTrail({
     filter: { from: began, ...(settledAt === undefined ? {} : { to: settledAt + 1 }), tenant, subject },

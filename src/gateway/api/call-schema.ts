@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { CALL_STATES, LIMITS } from '../../domain/call.ts';
+import { OUTCOME_FILTERS } from '../../domain/call-filter.ts';
 import { OUTCOME_KINDS } from '../../domain/outcome.ts';
 import { STAGES } from '../../domain/stages.ts';
 import { EFFECTS } from '../../domain/tool.ts';
@@ -50,7 +51,15 @@ export const callListQuery = z.strictObject({
   agent: nameText.optional(),
   subject: nameText.optional(),
   tenant: nameText.optional(),
-  outcome: z.enum(['not-ok', ...OUTCOME_KINDS]).optional(),
+  run: nameText.optional(),
+  outcome: z
+    .enum(OUTCOME_FILTERS)
+    .optional()
+    .openapi({ description: '`refused`: denied or blocked. `errors`: neither ok nor refused nor cancelled.' }),
+  text: nameText.optional().openapi({
+    description:
+      'Part of the name of a tool, agent, subject, tenant, rule, detector or error code, in any case; or the beginning or the end of the id of a call, run, session, approval or grant.',
+  }),
   from: momentQuery,
   to: momentQuery,
   limit: limitQuery,
@@ -93,7 +102,7 @@ export const callDetailSchema = z
       waiters: z.int().optional(),
       resolution: z.enum(['ran', 'not-ran']).optional(),
       policyVersion: z.int().optional(),
-      /** Redacted and cut; absent while it is not settled, and once it was erased. */
+      /** Redacted, and cut where the audit kept them; absent while it runs if no person was asked about it, and once it was erased. */
       arguments: z.string().optional(),
     }),
     outcome: outcomeSchema.optional(),

@@ -18,18 +18,37 @@ function stagesOf(ending: object, approvals: readonly object[] = []) {
 describe('the stages of a call', () => {
   it('take what the worker counted: waiting, gate and run add up to the whole', () => {
     expect(stagesOf({ gateMs: 30 })).toEqual([
-      { stage: 'call', startedAt: 1000, durationMs: 0, result: 'accepted' },
+      { stage: 'call', startedAt: 1000, result: 'accepted' },
       { stage: 'claim', startedAt: 1000, endedAt: 1020, durationMs: 20 },
       { stage: 'identify', result: 'allowed by *' },
       { stage: 'gate', startedAt: 1020, endedAt: 1050, durationMs: 30, result: 'allow' },
       { stage: 'execute', startedAt: 1050, endedAt: 1100, durationMs: 50, result: 'ok' },
-      { stage: 'settle', startedAt: 1100, durationMs: 0, result: 'call.settled' },
+      { stage: 'settle', startedAt: 1100, result: 'call.settled' },
     ]);
   });
 
-  it('of a gate that took next to no time leave the whole time to the run', () => {
+  it('count a gate that was not measured with the run, and claim no time for it', () => {
     const byName = Object.fromEntries(stagesOf({}).map((stage) => [stage.stage, stage.durationMs]));
-    expect(byName).toMatchObject({ claim: 20, gate: 0, execute: 80 });
+    expect(byName).toEqual({ claim: 20, execute: 80 });
+  });
+
+  it('keep the microseconds that the worker measured, and whole milliseconds of the store', () => {
+    const call = { ...CALL, durationMs: 0.12 } as unknown as CallDetail['call'];
+    const stages = showStages({ call, audit: [ENDING as AuditRecordView], approvals: [] });
+    expect(stages.find(({ stage }) => stage === 'execute')).toEqual({
+      stage: 'execute',
+      startedAt: 1100,
+      endedAt: 1100,
+      durationMs: 0.12,
+      result: 'ok',
+    });
+  });
+
+  it('give a refused call the time that its refusal took', () => {
+    const call = { ...CALL, durationMs: 0.34, executed: 'no', outcome: 'denied' } as unknown as CallDetail['call'];
+    const ending = { event: 'call.settled', outcome: 'denied' } as AuditRecordView;
+    const gate = showStages({ call, audit: [ending], approvals: [] }).find(({ stage }) => stage === 'gate');
+    expect(gate).toEqual({ stage: 'gate', startedAt: 1100, endedAt: 1100, durationMs: 0.34, result: 'denied' });
   });
 
   it('show how long a person was asked', () => {

@@ -9,21 +9,22 @@ interface KnownFacts {
 }
 
 /**
- * What the records tell about when each stage was. The store's clock is written when a call is accepted, asked about, decided and
- * settled; the worker counts how long it had the call, and how much of that was before the gate let it through.
+ * What the records tell about when each stage was. The store's clock, in whole milliseconds, is written when a call is accepted, asked
+ * about, decided and settled. The worker measures how long it had the call, and how much of that was before the gate let it through if
+ * that was ten milliseconds or more; a shorter gate is part of the run. A stage whose time was not measured has no `durationMs`.
  */
 export function showStages({ call, audit, approvals }: KnownFacts): StageView[] {
   const { acceptedAt, settledAt, durationMs, executed, outcome } = call;
   const ran = executed === 'yes' && settledAt !== undefined && durationMs !== undefined;
   const ending = audit.findLast((one) => one.outcome !== undefined);
-  const gateMs = ending?.gateMs ?? 0;
-  const claimedAt = settledAt !== undefined && durationMs !== undefined ? settledAt - durationMs : undefined;
-  const began = ran ? claimedAt! + gateMs : undefined;
+  const gateMs = ending?.gateMs;
+  const claimedAt =
+    settledAt !== undefined && durationMs !== undefined ? Math.round(settledAt - durationMs) : undefined;
+  const began = ran ? claimedAt! + (gateMs ?? 0) : undefined;
   const [first, last] = [approvals[0], approvals.at(-1)];
   const waitedUntil = first?.requestedAt ?? claimedAt ?? settledAt;
   const stages: StageView[] = [];
-  if (acceptedAt !== undefined)
-    stages.push({ stage: 'call', startedAt: acceptedAt, durationMs: 0, result: 'accepted' });
+  if (acceptedAt !== undefined) stages.push({ stage: 'call', startedAt: acceptedAt, result: 'accepted' });
   stages.push({
     stage: 'claim',
     ...span(acceptedAt, waitedUntil),
@@ -33,22 +34,32 @@ export function showStages({ call, audit, approvals }: KnownFacts): StageView[] 
   const gate = gateResult(call, last);
   stages.push({
     stage: 'gate',
-    ...(first === undefined ? span(claimedAt, began) : span(first.requestedAt, last!.resolvedAt)),
+    ...(first === undefined
+      ? timed(claimedAt, began ?? settledAt, ran ? gateMs : isRefused(call) ? durationMs : undefined)
+      : span(first.requestedAt, last!.resolvedAt)),
     ...(gate === undefined ? {} : { result: gate }),
   });
-  if (ran) stages.push({ stage: 'execute', ...span(began, settledAt), result: outcome ?? 'unknown' });
-  else if (call.state === 'running') stages.push({ stage: 'execute', result: 'running' });
+  if (ran) {
+    const runMs = durationMs - (gateMs ?? 0);
+    stages.push({ stage: 'execute', ...timed(began, settledAt, runMs), result: outcome ?? 'unknown' });
+  } else if (call.state === 'running') stages.push({ stage: 'execute', result: 'running' });
   else if (executed === 'unknown') stages.push({ stage: 'execute', result: 'it may have run' });
   if (settledAt !== undefined) {
-    stages.push({ stage: 'settle', startedAt: settledAt, durationMs: 0, result: ending?.event ?? 'settled' });
+    stages.push({ stage: 'settle', startedAt: settledAt, result: ending?.event ?? 'settled' });
   }
   return stages;
 }
 
-function span(
-  from: number | undefined,
-  to: number | undefined,
-): Pick<StageView, 'startedAt' | 'endedAt' | 'durationMs'> {
+type Span = Pick<StageView, 'startedAt' | 'endedAt' | 'durationMs'>;
+
+/** With the time that the worker measured, which is finer than the store's clock. */
+function timed(from: number | undefined, to: number | undefined, durationMs: number | undefined): Span {
+  if (from === undefined) return {};
+  if (to === undefined || durationMs === undefined) return { startedAt: from };
+  return { startedAt: from, endedAt: to, durationMs };
+}
+
+function span(from: number | undefined, to: number | undefined): Span {
   return {
     ...(from === undefined ? {} : { startedAt: from }),
     ...(to === undefined ? {} : { endedAt: to }),
@@ -56,11 +67,14 @@ function span(
   };
 }
 
+/** A call that ran was let through, whatever became of its result. */
+function isRefused({ outcome, executed }: CallDetail['call']): boolean {
+  return (outcome === 'denied' || outcome === 'blocked') && executed !== 'yes';
+}
+
 function gateResult(call: CallDetail['call'], approval: ApprovalView | undefined): string | undefined {
   if (call.state === 'parked') return 'a person is asked';
-  const isRefused = call.outcome === 'denied' || call.outcome === 'blocked';
-  // A call that ran was let through, whatever became of its result.
-  if (isRefused && call.executed !== 'yes') return call.outcome;
+  if (isRefused(call)) return call.outcome;
   if (approval?.resolution !== undefined) return approval.resolution;
   return call.state === 'settled' && call.executed !== 'no' ? 'allow' : undefined;
 }

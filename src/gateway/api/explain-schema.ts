@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { CHECKS } from '../../domain/explain-call.ts';
+import { servingSchema } from './catalog-schema.ts';
 import { cursorQuery, identitySchema, limitQuery, nameText, pageOf } from './page-schema.ts';
 
 export const explainRequestSchema = z
@@ -45,6 +46,8 @@ export const explanationSchema = z
       }),
     ),
     near: z.array(z.string()),
+    /** Whether a live worker is there to run it. Absent: it is not published. */
+    serving: servingSchema.optional(),
   })
   .meta({ id: 'Explanation' });
 export type ExplanationView = z.infer<typeof explanationSchema>;

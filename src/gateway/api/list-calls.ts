@@ -1,14 +1,18 @@
+import { matchesCall, type CallFilter } from '../../domain/call-filter.ts';
+import type { CallRecord } from '../../domain/call.ts';
 import type { TrailPlace } from '../../ports/audit-store.ts';
 import { rowOfCall } from '../follow/call-rows.ts';
 import { readSettled } from '../follow/read-settled.ts';
-import { matchesCall, type CallFilter, type PlacedRow } from '../follow/settled-calls.ts';
+import type { PlacedRow } from '../follow/settled-calls.ts';
 import type { ApiNeeds } from './api-route.ts';
 import type { CallListQuery, CallPage, CallRow } from './call-schema.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { PAGE_LIMITS } from './page-schema.ts';
 
-/** Of calls that are not settled; more of them at once than a person could look at are cut. */
-const MOST_LIVE = 1000;
+/** Calls that are not settled are read whole, because they are ordered here: so many first, and ten times as many if that was not all. */
+const LIVE_READ = 1000;
+/** More calls under way than this are cut. */
+const MAX_LIVE = 10_000;
 
 type Needs = Pick<ApiNeeds, 'history'> & { readonly plane: Pick<ApiNeeds['plane'], 'store' | 'trail'> };
 
@@ -48,7 +52,7 @@ async function listLive(
   after: Place | undefined,
 ): Promise<CallRow[]> {
   if (outcome !== undefined) return [];
-  const calls = await plane.store.listCalls({ limit: MOST_LIVE });
+  const calls = await readLive(plane.store);
   const rows = calls.map(rowOfCall).filter((row) => {
     const isWanted = state === undefined || state === 'live' || row.state === state;
     return isWanted && matchesCall(row, filter);
@@ -57,6 +61,11 @@ async function listLive(
   if (after?.[0] !== 'live') return rows;
   const last = { acceptedAt: Number(after[1]), callId: String(after[2]) };
   return rows.filter((row) => byAge(row, last) > 0);
+}
+
+async function readLive(store: Needs['plane']['store']): Promise<CallRecord[]> {
+  const calls = await store.listCalls({ limit: LIVE_READ });
+  return calls.length < LIVE_READ ? calls : store.listCalls({ limit: MAX_LIVE });
 }
 
 /** The last accepted first; the id only makes it one order. */

@@ -60,6 +60,7 @@ export const outcomeSchema = z
         facts: z.record(z.string(), z.unknown()).optional(),
       })
       .optional(),
+    advice: z.string().optional(),
   })
   .meta({ id: 'Outcome' });
 export type OutcomeView = z.infer<typeof outcomeSchema>;

@@ -21,7 +21,12 @@ export const setPolicySchema = z
   .strictObject({ expectedVersion: z.int().min(0), policy: policyBodySchema, comment: auditComment })
   .meta({ id: 'SetPolicy' });
 export const policySetSchema = z
-  .strictObject({ version: z.int(), warnings: z.array(z.string()) })
+  .strictObject({
+    version: z.int(),
+    warnings: z.array(z.string()),
+    /** Parts of the policy before that stay, because the new one does not speak of them. */
+    kept: z.array(z.string()),
+  })
   .meta({ id: 'PolicySet' });
 
 const pausedSchema = z

@@ -39,7 +39,8 @@ export function addPolicy(api: Api, { plane: { store, operations } }: ApiNeeds):
     },
     async (context, { body: { expectedVersion, policy, comment } }) => {
       const who = { actor: actorOf(context.get('auth')), ...defined({ comment }) };
-      return context.json(await operations.setPolicy(policy as JsonObject, expectedVersion, who));
+      const { version, warnings, kept } = await operations.setPolicy(policy as JsonObject, expectedVersion, who);
+      return context.json({ version, warnings: [...warnings], kept: [...kept] });
     },
   );
 

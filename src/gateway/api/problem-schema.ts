@@ -14,7 +14,12 @@ export const problemSchema = z
     facts: z.record(z.string(), z.unknown()).optional(),
     retryAfterMs: z.number().optional(),
     outcome: z
-      .object({ kind: z.enum(OUTCOME_KINDS), executed: z.enum(EXECUTED), retryable: z.boolean() })
+      .object({
+        kind: z.enum(OUTCOME_KINDS),
+        executed: z.enum(EXECUTED),
+        retryable: z.boolean(),
+        advice: z.string().optional(),
+      })
       .optional()
       .openapi({ description: 'Only for a call that was refused: how it ended, in the words of an outcome.' }),
   })

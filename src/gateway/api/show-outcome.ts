@@ -36,7 +36,7 @@ function showFile({ name, mediaType, bytes }: OutcomeFile, index: number): CallF
 
 /** An outcome as JSON: bytes stay behind, and are fetched by number. */
 export function showOutcome(outcome: Outcome): OutcomeView {
-  const { kind, executed, retryable, content, structured, writeBacks, error } = outcome;
+  const { kind, executed, retryable, content, structured, writeBacks, error, advice } = outcome;
   let index = 0;
   const blocks = content.map((block): ContentBlockView => {
     if (!isBinary(block)) return block;
@@ -62,5 +62,6 @@ export function showOutcome(outcome: Outcome): OutcomeView {
     ...(error === undefined
       ? {}
       : { error: { ...error, ...(error.facts === undefined ? {} : { facts: { ...error.facts } }) } }),
+    ...(advice === undefined ? {} : { advice }),
   } as OutcomeView;
 }

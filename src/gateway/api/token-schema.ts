@@ -10,6 +10,8 @@ export const tokenSchema = z
     identity: identitySchema.optional(),
     decidesAs: z.string().optional(),
     unattended: z.literal(true).optional(),
+    /** `login-link`: the code of a login link that is still good. `login`: the login of a browser. Absent: made as a token. */
+    purpose: z.enum(['login-link', 'login']).optional(),
     createdAt: moment,
     expiresAt: moment,
     revokedAt: moment.optional(),
@@ -52,5 +54,7 @@ export const newTokenSchema = z
 export type NewTokenBody = z.infer<typeof newTokenSchema>;
 
 /** The text is shown once and stored nowhere. */
-export const madeTokenSchema = z.strictObject({ token: tokenSchema, text: z.string() }).meta({ id: 'MadeToken' });
+export const madeTokenSchema = z
+  .strictObject({ token: tokenSchema, text: z.string(), warnings: z.array(z.string()) })
+  .meta({ id: 'MadeToken' });
 export type MadeToken = z.infer<typeof madeTokenSchema>;

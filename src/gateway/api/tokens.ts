@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { planeError } from '../../domain/errors.ts';
 import { TOKEN_LIMITS, type GatewayToken } from '../../domain/gateway-token.ts';
+import { warnOfUndeclared } from '../../domain/undeclared-agent.ts';
 import { newTokenText } from '../../wire/token-text.ts';
 import { actorOf } from '../actor-of.ts';
 import { checkScope } from '../http/require-scope.ts';
+import { listShownTokens } from '../shown-tokens.ts';
 import { addRoute, defined, type Api, type ApiNeeds } from './api-route.ts';
 import { pageByCount } from './cursor.ts';
 import { PAGE_LIMITS } from './page-schema.ts';
@@ -26,12 +28,13 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
       path: '/tokens',
       scopes: ['admin'],
       tag: TAG,
-      summary: 'Tokens of the gateway, the newest first; never their secrets',
+      summary:
+        'Tokens of the gateway, the newest first; never their secrets, and no login links that were used or have expired',
       query: tokenListQuery,
       answers: { 200: { description: 'A page of them.', schema: tokenPageSchema } },
     },
     async (context, { query: { limit = PAGE_LIMITS.usual, cursor } }) => {
-      const page = await pageByCount('tokens', {}, { cursor, limit }, (count) => store.listTokens({ limit: count }));
+      const page = await pageByCount('tokens', {}, { cursor, limit }, (count) => listShownTokens(store, count));
       return context.json({ ...page, items: page.items.map(showToken) });
     },
   );
@@ -64,7 +67,9 @@ export function addTokens(api: Api, { plane: { store } }: ApiNeeds): void {
       const actor = actorOf(context.get('auth'));
       const made = await store.createToken({ token, secretDigest, lifetimeMs, actor });
       if (made.kind === 'full') throw planeError('TOKENS_FULL', { most: TOKEN_LIMITS.mostTokens });
-      const answer: MadeToken = { token: showToken(made.token), text };
+      const { identity: named } = made.token;
+      const warnings = named === undefined ? [] : warnOfUndeclared((await store.readPolicy()).policy, named);
+      const answer: MadeToken = { token: showToken(made.token), text, warnings };
       return context.json(answer, 201, { 'cache-control': 'no-store' });
     },
   );
@@ -97,6 +102,7 @@ function showToken({
   identity,
   decidesAs,
   unattended,
+  purpose,
   createdAt,
   expiresAt,
   revokedAt,
@@ -108,6 +114,7 @@ function showToken({
     ...(identity === undefined ? {} : { identity }),
     ...(decidesAs === undefined ? {} : { decidesAs }),
     ...(unattended === undefined ? {} : { unattended }),
+    ...(purpose === undefined ? {} : { purpose }),
     createdAt,
     expiresAt,
     ...(revokedAt === undefined ? {} : { revokedAt }),

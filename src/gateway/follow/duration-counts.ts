@@ -33,13 +33,18 @@ export class DurationCounts {
   }
 }
 
-/** Below eight milliseconds each has its own. */
+/** No run is measured more exactly than in steps of ten microseconds. */
+const SHORTEST_MS = 0.01;
+
+/** From one to eight milliseconds each has its own cell; shorter runs have cells below zero that grow like those above eight. */
 function cellOf(durationMs: number): number {
-  if (durationMs < 8) return Math.max(0, Math.round(durationMs));
+  if (durationMs < 1) return Math.floor(Math.log(Math.max(durationMs, SHORTEST_MS)) / GROWTH);
+  if (durationMs < 8) return Math.round(durationMs);
   return 8 + Math.floor(Math.log(durationMs / 8) / GROWTH);
 }
 
 function middleOf(cell: number): number {
+  if (cell < 0) return Math.round(100 * Math.exp((cell + 0.5) * GROWTH)) / 100;
   if (cell < 8) return cell;
   return Math.round(8 * Math.exp((cell - 8 + 0.5) * GROWTH));
 }

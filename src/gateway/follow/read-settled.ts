@@ -1,7 +1,9 @@
+import { matchesCall, type CallFilter } from '../../domain/call-filter.ts';
+import { OUTCOME_KINDS } from '../../domain/outcome.ts';
 import type { AuditTrail, TrailPlace } from '../../ports/audit-store.ts';
 import { parseRecord } from '../../wire/audit-record.ts';
 import { isEnding, rowOfRecord } from './call-rows.ts';
-import { comparePlaces, type CallFilter, type PlacedRow } from './settled-calls.ts';
+import { comparePlaces, type PlacedRow } from './settled-calls.ts';
 
 /** One read of the trail looks at so many records, so that others get their turn in between. */
 const SCAN = 5_000;
@@ -25,9 +27,12 @@ export async function readSettled(
   before: TrailPlace | undefined,
   limit: number,
 ): Promise<SettledPage> {
-  const { to = Number.POSITIVE_INFINITY, ...rest } = filter;
+  const { to = Number.POSITIVE_INFINITY, from, tool, agent, subject, tenant, outcome } = filter;
   const end = before === undefined ? to : Math.min(to, before.at + 1);
-  const query = { ...defined(rest), ...(Number.isFinite(end) ? { to: end } : {}) };
+  // The trail knows fewer filters; what it gives is filtered again below.
+  const isKind = OUTCOME_KINDS.some((kind) => kind === outcome);
+  const known = { from, tool, agent, subject, tenant, outcome: outcome === undefined || isKind ? outcome : 'not-ok' };
+  const query = { ...defined(known), ...(Number.isFinite(end) ? { to: end } : {}) };
   const rows: PlacedRow[] = [];
   let place: TrailPlace | undefined;
   for (let reads = 0; ; reads += 1) {
@@ -42,7 +47,9 @@ export async function readSettled(
       if (record === undefined || !isEnding(record)) continue;
       const { at, store, lane, sequence } = record;
       const own = { at, store, lane, sequence };
-      if (before === undefined || comparePlaces(own, before) > 0) rows.push({ row: rowOfRecord(record), place: own });
+      const row = rowOfRecord(record);
+      if (!matchesCall(row, filter)) continue;
+      if (before === undefined || comparePlaces(own, before) > 0) rows.push({ row, place: own });
     }
     place = page.next;
     if (place === undefined) return cut(rows, limit, undefined);

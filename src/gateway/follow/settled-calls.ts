@@ -1,20 +1,8 @@
 import type { AboutCall, AuditRecord } from '../../domain/audit-record.ts';
+import { matchesCall, type CallFilter } from '../../domain/call-filter.ts';
 import type { TrailPlace } from '../../ports/audit-store.ts';
 import type { CallRow } from '../api/call-schema.ts';
 import { rowOfRecord } from './call-rows.ts';
-
-export interface CallFilter {
-  readonly tool?: string | undefined;
-  readonly agent?: string | undefined;
-  readonly subject?: string | undefined;
-  readonly tenant?: string | undefined;
-  /** A kind, or `not-ok`. */
-  readonly outcome?: string | undefined;
-  /** Of its end; inclusive. */
-  readonly from?: number | undefined;
-  /** Exclusive. */
-  readonly to?: number | undefined;
-}
 
 export interface PlacedRow {
   readonly row: CallRow;
@@ -27,16 +15,6 @@ interface Lane {
   /** Oldest first. */
   readonly rows: CallRow[];
   readonly sequences: number[];
-}
-
-const NAMES = ['tool', 'agent', 'subject', 'tenant'] as const;
-
-export function matchesCall(row: CallRow, filter: CallFilter): boolean {
-  for (const name of NAMES) if (filter[name] !== undefined && filter[name] !== row[name]) return false;
-  const { outcome, from = 0, to = Number.POSITIVE_INFINITY } = filter;
-  const at = row.settledAt ?? row.acceptedAt ?? 0;
-  if (at < from || at >= to) return false;
-  return outcome === undefined || (outcome === 'not-ok' ? row.outcome !== 'ok' : row.outcome === outcome);
 }
 
 /** The one order of settled calls: newest first; in the same millisecond by store, lane, and the later record first. */

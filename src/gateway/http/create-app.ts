@@ -80,7 +80,7 @@ export function createApp(parts: GatewayParts, needs: AppNeeds): Hono<GatewayEnv
     return context.json({ status: ready ? 'ready' : 'not ready' }, ready ? 200 : 503);
   });
   app.get('/metrics', withToken, requireScope('operator'), async (context) => {
-    if (parts.metricsText === undefined) throw planeError('HTTP_PATH_UNKNOWN', {});
+    if (parts.metricsText === undefined) throw planeError('METRICS_OFF', {});
     return context.body(await parts.metricsText(), 200, { 'content-type': METRICS_TYPE });
   });
 

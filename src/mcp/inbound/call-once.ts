@@ -44,6 +44,7 @@ export interface CallRequest {
   readonly tool: string;
   readonly args: JsonObject;
   readonly wish: CallWish;
+  readonly hasOutputSchema?: boolean;
 }
 
 /** `earlier`: it is the answer to a call that an earlier request made. */
@@ -71,7 +72,10 @@ export async function callOnce(asked: CallRequest): Promise<OnceAnswer> {
       comesBack: () => wish.callId !== undefined || owed.earlier !== undefined,
       owedDigest: () => owed.lastDigest,
       resumed: (callId, digest) => holdNamed(request, callId, digest),
-      pending: (at) => showPending({ ...at, wayBack: wayBackOf(request), earlier: owed.earlier }),
+      pending: (at) => {
+        const { hasOutputSchema } = request;
+        return showPending({ ...at, wayBack: wayBackOf(request), earlier: owed.earlier, hasOutputSchema });
+      },
       begin: (answered) => begin(request, (round = answered)),
       anew: (outcome) => makeAnew(request, outcome, round),
     });

@@ -16,11 +16,12 @@ export async function callTool(
   const found = await findTool(home, peer, params.name);
   const wish = readWish(params._meta);
   if (found === undefined) return refuseUnknown(home, peer, params.name, wish.run);
-  const { id: tool } = found;
+  const { id: tool, shown } = found;
   const args = (params.arguments ?? {}) as JsonObject;
   const session = await home.handleOf(peer, wish.run);
   const sent = { name: params.name, arguments: args };
-  const answer = await callOnce({ home, peer, session, ctx, method: 'tools/call', params: sent, tool, args, wish });
+  const asked = { home, peer, session, ctx, method: 'tools/call', params: sent, tool, args, wish };
+  const answer = await callOnce({ ...asked, hasOutputSchema: shown.outputSchema !== undefined });
   if (answer.kind === 'reply') return answer.reply as CallToolResult;
   const callId = answer.kind === 'settled' ? { callId: answer.callId } : {};
   return showOutcome(answer.outcome, { anyStructured: peer.era === '2026', earlier: answer.earlier, ...callId });
@@ -42,11 +43,10 @@ async function refuseUnknown(
   const answer = await home.callIn(peer, runName, (session) =>
     home.plane.client.call(session, shown, {}, { via: 'mcp' }),
   );
-  const { error } = answer.kind === 'refused' ? answer.outcome : {};
+  const { error, advice } = answer.kind === 'refused' ? answer.outcome : {};
   if (answer.kind === 'refused' && error?.code !== 'TOOL_UNKNOWN')
     return showOutcome(answer.outcome, { anyStructured: peer.era === '2026' });
-  const advice = error?.facts?.['advice'];
   const problem =
-    typeof advice === 'string' ? `there is no such tool. ${advice.replace(/\.$/, '')}` : 'there is no such tool';
-  throw invalidParams(`name: ${problem}`, { code: 'TOOL_UNKNOWN' });
+    advice === undefined ? 'there is no such tool' : `there is no such tool. ${advice.replace(/\.$/, '')}`;
+  throw invalidParams(`name: ${problem}`, { code: 'TOOL_UNKNOWN', ...(advice === undefined ? {} : { advice }) });
 }

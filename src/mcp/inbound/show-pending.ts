@@ -17,15 +17,18 @@ export interface PendingCall {
   readonly approval?: string;
   readonly wayBack: WayBack;
   readonly earlier?: EarlierCall | undefined;
+  /** The tool was listed with an output schema, so clients take a result without structured content only as an error. */
+  readonly hasOutputSchema?: boolean | undefined;
 }
 
-/** No error: the call goes on. The text is for a model, the rest for its client. */
-export function showPending({ callId, approval, wayBack, earlier }: PendingCall): CallToolResult {
+/** The call goes on. The text is for a model, the rest for its client. */
+export function showPending({ callId, approval, wayBack, earlier, hasOutputSchema }: PendingCall): CallToolResult {
   const state = approval === undefined ? 'is still running' : 'waits for a person to approve it';
   const since = earlier === undefined ? '' : ` It is your earlier call of ${timeOf(earlier.madeAt)}.`;
   const text = `The call ${state}, as ${callId}.${since} It is not lost. To get its result, ${HOW[wayBack]}: the call is not made a second time.`;
   return {
     content: [{ type: 'text', text }],
+    ...(hasOutputSchema === true ? { isError: true } : {}),
     _meta: {
       [META.callId]: callId,
       [META.state]: { state: 'pending', ...(approval === undefined ? {} : { approval }) },

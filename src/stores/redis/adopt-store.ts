@@ -20,7 +20,8 @@ import { deploymentKeys, laneKeys } from './keys.ts';
 import { repairLaneNumbers } from './lane-numbers.ts';
 import { moveOldAudit } from './move-old-audit.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
-import { createStore, type RedisStoreOptions } from './redis-store.ts';
+import type { RedisStoreOptions } from './redis-options.ts';
+import { createStore } from './redis-store.ts';
 import { loadedFunctions, withServer, type ReachedServer } from './with-server.ts';
 
 /** What can be known of a store that somebody is about to adopt. */

@@ -15,7 +15,7 @@ import {
 } from './connection.ts';
 import { checkSchema, describeCondition, readIncarnation } from './incarnation-record.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
-import type { RedisStoreOptions } from './redis-store.ts';
+import type { RedisStoreOptions } from './redis-options.ts';
 import { deploymentPrefix, lanePrefix, scanKeys } from './scan-keys.ts';
 import { withServer } from './with-server.ts';
 

@@ -244,6 +244,13 @@ function letThroughBy({ extras }: PackedRecord): Pick<CallRecord, 'approval' | '
   };
 }
 
+/** Where a call stands that is not settled; undefined when it stands in no queue. */
+export function readPlace(bytes: Buffer): { readonly pool: string; readonly entry: string } | undefined {
+  const packed = unpackRecord(bytes);
+  if (packed === undefined || packed.entry === '' || packed.state === 'parked') return undefined;
+  return { pool: packed.pool, entry: packed.entry };
+}
+
 /** What the audit shows of a call beside its id. */
 export function readAudited(
   bytes: Buffer,
@@ -257,6 +264,8 @@ export function readAudited(
 interface PackedRecord {
   readonly state: CallState;
   readonly pool: string;
+  /** Its entry in the pool's stream; empty while it stands in none. */
+  readonly entry: string;
   readonly hasWaiter: boolean;
   readonly extras: ReadonlyMap<string, string>;
   readonly others: string;
@@ -274,13 +283,14 @@ function unpackRecord(bytes: Buffer): PackedRecord | undefined {
     return bytes.toString('utf8', start, at);
   };
   try {
-    next(1);
+    const entry = next(1);
     const [place, caller] = [next(2), next(1)];
     next(1);
     const [extras, others] = [next(2), next(4)];
     return {
       state,
       pool: place.split('\n')[0]!,
+      entry,
       hasWaiter: caller !== '',
       extras: new Map([...extras.matchAll(/;([^=;]+)=([^;]*)/g)].map((match) => [match[1]!, match[2]!])),
       others,

@@ -2,19 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { planeError, PlaneError } from '../../domain/errors.ts';
 import { encodeCommand, type Argument } from './encode-command.ts';
-
-export interface RedisConnectionOptions {
-  /** `redis://` or `rediss://`, with user and password if needed. */
-  readonly url?: string;
-  readonly cluster?: readonly { readonly host: string; readonly port: number }[];
-  readonly sentinels?: readonly { readonly host: string; readonly port: number }[];
-  readonly sentinelName?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** A command without an answer for so long is given up; it may have taken effect. */
-  readonly commandTimeoutMs: number;
-}
+import type { RedisConnectionOptions } from './redis-options.ts';
 
 export type Connection = Redis | Cluster;
 type PlainOptions = RedisOptions & { replyMapping: 'legacy' };
@@ -43,9 +31,31 @@ export function openConnection(options: RedisConnectionOptions, use: 'commands' 
     ...(tls === undefined ? {} : { tls }),
   };
   const connection = connect(options, common, tls);
-  // Without a listener an unreachable server would end the process; the commands themselves report the trouble.
-  connection.on('error', () => undefined);
+  ignoreErrors(connection);
   return connection;
+}
+
+/** What the library keeps to itself of a connection. */
+interface Inner {
+  readonly connector: { connect(emit: (type: string, error: Error) => void): Promise<NodeJS.EventEmitter> };
+}
+
+/**
+ * Without listeners an error would end the process; the commands themselves report the trouble. The library listens to the first error of a
+ * socket only. A TLS socket can have a second one: it has refused the server's certificate, and the server answers with an alert.
+ */
+function ignoreErrors(connection: Connection): void {
+  connection.on('error', () => undefined);
+  if (connection instanceof Cluster) {
+    connection.on('+node', ignoreErrors);
+    return;
+  }
+  const { connector } = connection as unknown as Inner;
+  const connect = connector.connect.bind(connector);
+  connector.connect = async (emit) => {
+    const socket = await connect(emit);
+    return socket.on('error', () => undefined);
+  };
 }
 
 function connect(options: RedisConnectionOptions, common: PlainOptions, tls: RedisOptions['tls']): Connection {
@@ -96,7 +106,7 @@ export function openAnonymous(connection: Connection): Redis {
     retryStrategy: () => null,
     commandTimeout: ANONYMOUS_TIMEOUT_MS,
   } as RedisOptions);
-  anonymous.on('error', () => undefined);
+  ignoreErrors(anonymous);
   return anonymous;
 }
 

@@ -1,6 +1,7 @@
 import { planeError, type PlaneError } from '../../domain/errors.ts';
 import { asList, asText } from './answers.ts';
-import { openConnection, sendCommand, untilReady, type Connection, type RedisConnectionOptions } from './connection.ts';
+import { openConnection, sendCommand, untilReady, type Connection } from './connection.ts';
+import type { RedisConnectionOptions } from './redis-options.ts';
 
 const ASK_MS = 1000;
 const DEFAULT_NAME = 'mymaster';

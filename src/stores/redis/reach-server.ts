@@ -1,5 +1,6 @@
 import { PlaneError } from '../../domain/errors.ts';
-import { untilReady, type Connection, type RedisConnectionOptions } from './connection.ts';
+import { untilReady, type Connection } from './connection.ts';
+import type { RedisConnectionOptions } from './redis-options.ts';
 import { explainSentinels } from './explain-sentinels.ts';
 
 /** For a process that starts: waits until commands can be sent, and says which setting is wrong where waiting does not help. */

@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../domain/call.ts';
-import { laneOfScopedId, type CallId } from '../../domain/ids.ts';
+import { laneOfScopedId, type CallId, type WorkerId } from '../../domain/ids.ts';
 import type {
   ListCallsRequest,
   QueueState,
@@ -8,7 +8,7 @@ import type {
   TakeRepliesRequest,
 } from '../../ports/call-store.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
-import { decodeCall } from './call-codec.ts';
+import { decodeCall, readPlace } from './call-codec.ts';
 import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
@@ -66,6 +66,27 @@ export async function listCalls(context: RedisContext, request: ListCallsRequest
   return records.sort((a, b) => a.deadline - b.deadline).slice(0, request.limit);
 }
 
+/** A lease is an entry in the pending list of the pool's group. The questions are sent together and answered in one round trip per step. */
+export async function findHolders(
+  context: RedisContext,
+  callIds: readonly CallId[],
+): Promise<(WorkerId | undefined)[]> {
+  return Promise.all(callIds.map((callId) => findHolder(context, callId)));
+}
+
+async function findHolder(context: RedisContext, callId: CallId): Promise<WorkerId | undefined> {
+  const lane = laneOfScopedId(callId);
+  if (lane < 0 || lane >= context.lanes) return undefined;
+  const keys = context.lane(lane);
+  const bytes = await context.commandForBytes('HGET', keys.calls, callId);
+  const place = bytes === null ? undefined : readPlace(asBytes(bytes));
+  if (place === undefined) return undefined;
+  const { pool, entry } = place;
+  const pending = await ofGroup(context.command('XPENDING', keys.stream(pool), GROUP, entry, entry, '1'));
+  const [holder] = asList(pending ?? []);
+  return holder === undefined ? undefined : (asText(asList(holder)[1]) as WorkerId);
+}
+
 export async function queueState(context: RedisContext): Promise<QueueState[]> {
   const pools = asList(await context.command('SMEMBERS', context.deployment.pools))
     .map(asText)
@@ -83,11 +104,17 @@ export async function queueState(context: RedisContext): Promise<QueueState[]> {
 }
 
 async function pendingCount(context: RedisContext, stream: string): Promise<number> {
+  const summary = await ofGroup(context.command('XPENDING', stream, GROUP));
+  return summary === undefined ? 0 : asNumber(asList(summary)[0]);
+}
+
+/** A pool that no worker has served yet has no group: undefined. */
+async function ofGroup<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    return asNumber(asList(await context.command('XPENDING', stream, GROUP))[0]);
+    return await answer;
   } catch (error) {
-    // A pool that no worker has served yet has no group.
-    if (error instanceof Error && /NOGROUP|no such key/i.test(`${error.message} ${String(error.cause)}`)) return 0;
+    if (error instanceof Error && /NOGROUP|no such key/i.test(`${error.message} ${String(error.cause)}`))
+      return undefined;
     throw error;
   }
 }

@@ -8,7 +8,6 @@ import {
   toPlaneError,
   untilReady,
   type Connection,
-  type RedisConnectionOptions,
 } from './connection.ts';
 import {
   callFunction,
@@ -17,6 +16,7 @@ import {
   type FunctionCall,
   type StoreFunction,
 } from './function-library.ts';
+import type { RedisConnectionOptions } from './redis-options.ts';
 import { deploymentKeys, laneKeys, type DeploymentKeys, type LaneKeys } from './keys.ts';
 
 type Argument = string | Buffer;

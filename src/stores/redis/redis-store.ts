@@ -19,7 +19,7 @@ import { createAuditSource, NO_TRAIL } from './audit-store.ts';
 import { createApprovalStore } from './approval-store.ts';
 import * as change from './change-calls.ts';
 import { claimCalls, createLaneWatch, recheckSessions, reclaimCalls, type LaneWatch } from './claim-calls.ts';
-import { openConnection, toPlaneError, type RedisConnectionOptions } from './connection.ts';
+import { openConnection, toPlaneError } from './connection.ts';
 import { createCatalogStore, createFleetRegistry, createPolicyStore } from './deployment-store.ts';
 import { loadLibrary, readFunctions } from './function-library.ts';
 import { createGrantStore } from './grant-store.ts';
@@ -29,21 +29,12 @@ import { createOwedStore } from './owed-store.ts';
 import { forgetDeadPools } from './private-pools.ts';
 import * as read from './read-calls.ts';
 import { createRedisContext, type RedisContext } from './redis-context.ts';
+import type { RedisConnectionOptions, RedisStoreOptions } from './redis-options.ts';
 import { reachServer } from './reach-server.ts';
 import { refuseUnsafeServer } from './safety.ts';
 import { createSessionStore } from './session-store.ts';
 import { renewCalls, settleCalls, startCalls } from './settle-calls.ts';
 import { createTokenStore } from './token-store.ts';
-
-export interface RedisStoreOptions extends Partial<RedisConnectionOptions> {
-  /** Several deployments can share a server under different names. */
-  readonly name?: string;
-  /** Only for a new store; an existing one keeps its number. */
-  readonly lanes?: number;
-  /** Make a store where there is none. Default: true. */
-  readonly create?: boolean;
-  readonly patienceMs?: number;
-}
 
 const TRY_AGAIN_MS = 50;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_:.-]{0,63}$/;
@@ -141,6 +132,7 @@ export function createStore(context: RedisContext): Store {
     takeReplies: (request) => read.takeReplies(context, request),
     readCall: (callId) => read.readCall(context, callId),
     listCalls: (request) => read.listCalls(context, request),
+    findHolders: (callIds) => read.findHolders(context, callIds),
     queueState: () => read.queueState(context),
     laneUse: () => laneUse(context),
     ...createAuditSource(context),

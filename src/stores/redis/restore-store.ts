@@ -7,7 +7,7 @@ import { DEPLOYMENT_FILE, laneFile, type DumpedKey, type HashPart } from './back
 import { sendCommand, sendForBytes, type Connection } from './connection.ts';
 import { readIncarnation, SCHEMA_VERSION, type Condition } from './incarnation-record.ts';
 import { deploymentKeys, laneKeys } from './keys.ts';
-import type { RedisStoreOptions } from './redis-store.ts';
+import type { RedisStoreOptions } from './redis-options.ts';
 import { deploymentPrefix, findAnyKey, lanePrefix, scanKeys } from './scan-keys.ts';
 import { withServer } from './with-server.ts';
 

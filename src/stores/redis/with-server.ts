@@ -1,14 +1,8 @@
-import {
-  openConnection,
-  toPlaneError,
-  type Connection,
-  type LoadedLibrary,
-  type RedisConnectionOptions,
-} from './connection.ts';
+import { openConnection, toPlaneError, type Connection, type LoadedLibrary } from './connection.ts';
 import { foundDeploymentLane, readIncarnation } from './incarnation-record.ts';
 import { loadLibrary, readFunctions, type StoreFunction } from './function-library.ts';
 import { reachServer } from './reach-server.ts';
-import type { RedisStoreOptions } from './redis-store.ts';
+import type { RedisConnectionOptions, RedisStoreOptions } from './redis-options.ts';
 import { refuseUnsafeServer, type ServerFacts } from './safety.ts';
 
 export interface ReachedServer {

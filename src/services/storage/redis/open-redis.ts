@@ -6,8 +6,8 @@ import {
   sendTogether,
   toPlaneError,
   untilReady,
-  type RedisConnectionOptions,
 } from '../../../stores/redis/connection.ts';
+import type { RedisConnectionOptions } from '../../../stores/redis/redis-options.ts';
 import type { Batch, CommitAnswer, ListQuery, ScopedStore, StoredDocument, StoredVector } from '../scoped-store.ts';
 import { functionName, isFunctionMissing, loadScopeFunctions, type ScopeFunction } from './scope-functions.ts';
 

@@ -1,8 +1,9 @@
 import type { CallRecord } from '../../../domain/call.ts';
+import type { CallId, WorkerId } from '../../../domain/ids.ts';
 import type { ListCallsRequest } from '../../../ports/call-store.ts';
 import type { CallRow } from '../rows.ts';
 import type { Transaction } from '../transaction.ts';
-import { CALL_COLUMNS } from './call-row.ts';
+import { CALL_COLUMNS, findCall } from './call-row.ts';
 import { toRecord } from './read-call.ts';
 
 export function listCalls({ database }: Transaction, { limit }: ListCallsRequest): CallRecord[] {
@@ -11,4 +12,12 @@ export function listCalls({ database }: Transaction, { limit }: ListCallsRequest
     limit,
   );
   return rows.map(toRecord);
+}
+
+export function findHolders(transaction: Transaction, callIds: readonly CallId[]): (WorkerId | undefined)[] {
+  return callIds.map((callId) => {
+    const call = findCall(transaction, callId);
+    if (call === undefined || call.owner === null || call.state === 'settled') return undefined;
+    return call.owner as WorkerId;
+  });
 }

@@ -1,0 +1,33 @@
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { idOf, type JsonRpcId } from './json-rpc.ts';
+import type { Sent } from './owed-request.ts';
+
+/** Knows which answers were written. One that has not been when the client goes is lost. */
+export class WatchedStdio extends StdioServerTransport {
+  readonly #waiting = new Map<JsonRpcId, (sent: Sent) => void>();
+
+  sent(requestId: JsonRpcId, cancelled: AbortSignal): Promise<Sent> {
+    return new Promise((resolve) => {
+      this.#waiting.set(requestId, resolve);
+      // The SDK does not answer it.
+      cancelled.addEventListener('abort', () => this.#tell(requestId, 'closed'), { once: true });
+    });
+  }
+
+  override async send(message: Parameters<StdioServerTransport['send']>[0]): Promise<void> {
+    const id = 'method' in message ? null : idOf(message as Parameters<typeof idOf>[0]);
+    try {
+      await super.send(message);
+      // The system has taken it when what is written behind it has gone out.
+      if (id !== null) process.stdout.write('', (error) => this.#tell(id, error ? 'closed' : 'finished'));
+    } catch (error) {
+      if (id !== null) this.#tell(id, 'closed');
+      throw error;
+    }
+  }
+
+  #tell(id: JsonRpcId, sent: Sent): void {
+    this.#waiting.get(id)?.(sent);
+    this.#waiting.delete(id);
+  }
+}
