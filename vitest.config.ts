@@ -51,7 +51,8 @@ export default defineConfig({
           // Pure code, loaded once per worker and not once per file: 31 s of CPU instead of 81 for all of them.
           isolate: false,
           // No test waits for time to pass; a busy machine must not fail one that counts many cases.
-          testTimeout: 30_000,
+          testTimeout: 300_000,
+          expect: { poll: { timeout: 120_000 } },
           sequence: { groupOrder: 0 },
         },
       },
@@ -63,8 +64,10 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           pool: 'forks',
           maxWorkers: 4,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // Longer than PATIENCE_MS of test/support/watched-process.ts, so that a test says itself what it missed.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          expect: { poll: { timeout: 120_000 } },
           sequence: { groupOrder: 1 },
         },
       },

@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { TOP } from './top.mjs';
+import { packageFolders } from './bundle.mjs';
+import { readBuildInput, TOP } from './top.mjs';
 
 const SOURCES = join(TOP, 'console');
 const OUTPUT = join(TOP, 'dist', 'console');
-/** Inside dist/.build, which is not shipped. Holds the sources' hash and the names of the files that were made of them. */
-const STAMP = join(TOP, 'dist', '.build', 'console.json');
+/** Inside dist/.build, which is not shipped. Holds the sources' hash, the files that were made of them, and the packages in those. */
+export const CONSOLE_STAMP = join(TOP, 'dist', '.build', 'web-console.json');
 
 /** @returns {Promise<{ kind: 'unchanged' } | { kind: 'built' } | { kind: 'failed', output: string }>} */
 export async function buildConsole({ announce = () => {} } = {}) {
@@ -19,15 +20,21 @@ export async function buildConsole({ announce = () => {} } = {}) {
     return { kind: 'unchanged' };
   }
   announce();
-  rmSync(STAMP, { force: true });
+  rmSync(CONSOLE_STAMP, { force: true });
+  let packages;
   try {
     const { build } = await import(pathToFileURL(join(TOP, 'node_modules', 'vite', 'dist', 'node', 'index.js')).href);
-    await build({ configFile: join(SOURCES, 'vite.config.ts'), mode: 'production', logLevel: 'error' });
+    const { output } = await build({
+      configFile: join(SOURCES, 'vite.config.ts'),
+      mode: 'production',
+      logLevel: 'error',
+    });
+    packages = packageFolders(output.flatMap(({ moduleIds }) => moduleIds ?? []));
   } catch (error) {
     return { kind: 'failed', output: error instanceof Error ? error.message : String(error) };
   }
-  mkdirSync(dirname(STAMP), { recursive: true });
-  writeFileSync(STAMP, JSON.stringify({ sources: wanted, files: filesBelow(OUTPUT) }));
+  mkdirSync(dirname(CONSOLE_STAMP), { recursive: true });
+  writeFileSync(CONSOLE_STAMP, JSON.stringify({ sources: wanted, files: filesBelow(OUTPUT), packages }));
   return { kind: 'built' };
 }
 
@@ -43,17 +50,14 @@ function hashOfSources() {
     'scripts/build-console.mjs',
   ];
   for (const file of inputs) {
-    hash
-      .update(`${file}\0`)
-      .update(readFileSync(join(TOP, file)))
-      .update('\0');
+    hash.update(`${file}\0`).update(readBuildInput(file)).update('\0');
   }
   return hash.digest('hex');
 }
 
 function readStamp() {
   try {
-    return JSON.parse(readFileSync(STAMP, 'utf8'));
+    return JSON.parse(readFileSync(CONSOLE_STAMP, 'utf8'));
   } catch {
     return undefined;
   }

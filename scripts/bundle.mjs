@@ -1,6 +1,6 @@
 // Bundles what a process starts with: a worker reads some twenty files at its start instead of eight hundred, in half the time.
 // The names of the entries stay; what they share goes to dist/chunks. Only node: modules until the bundler is really needed.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isStarted, TOP } from './top.mjs';
@@ -8,7 +8,6 @@ import { isStarted, TOP } from './top.mjs';
 const SRC = join(TOP, 'src');
 const DIST = join(TOP, 'dist');
 const CHUNKS = 'chunks';
-const LICENSES = 'third-party-licenses.txt';
 
 /** The command, and what is started as a thread, a process or a loader hook by its address. `exports/` comes on top. */
 const STARTED = [
@@ -25,13 +24,15 @@ const STARTED = [
 
 /**
  * Stay packages: native code, packages with optional native parts, tracing and metrics, which others patch by their names. They
- * are loaded late or cost little, and a test sees by their names that they are not loaded when they are off.
+ * are loaded late or cost little, and a test sees by their names that they are not loaded when they are off. These are the
+ * `dependencies` of package.json, with zod: it is bundled, and installed for the modules of users. All other packages are bundled
+ * and are development dependencies; the bill of materials lists them.
  */
-const KEPT_APART = ['@photostructure/sqlite', '@opentelemetry', 'msgpackr', 'pg', 'prom-client'];
+const KEPT_APART = ['@opentelemetry', 'msgpackr', 'pg', 'prom-client'];
 
 /**
  * Writes the entries and their chunks over what the compiler wrote. Throws with the bundler's message.
- * @returns {Promise<string[]>} what it wrote, below dist
+ * @returns {Promise<{ files: string[], packages: string[] }>} the files it wrote, below dist; the folders of the packages in them
  */
 export async function bundle() {
   const { rolldown } = await import(pathToFileURL(join(TOP, 'node_modules', 'rolldown', 'dist', 'index.mjs')).href);
@@ -55,15 +56,15 @@ export async function bundle() {
       format: 'es',
       entryFileNames: '[name].js',
       chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
-      sourcemap: true,
+      // Without the comment that names the map: maps are for the build's own checks, and are not published.
+      sourcemap: 'hidden',
       comments: { legal: true, annotation: false, jsdoc: false },
     });
-    writeFileSync(join(DIST, LICENSES), licensesOf(output.flatMap(({ moduleIds }) => moduleIds ?? [])));
-    const files = [LICENSES, ...output.map(({ fileName }) => fileName)];
+    const files = output.map(({ fileName }) => fileName);
     for (const file of readdirSync(join(DIST, CHUNKS))) {
       if (!files.includes(`${CHUNKS}/${file}`)) rmSync(join(DIST, CHUNKS, file));
     }
-    return files;
+    return { files, packages: packageFolders(output.flatMap(({ moduleIds }) => moduleIds ?? [])) };
   } finally {
     await bundler.close();
   }
@@ -100,24 +101,15 @@ function ownAddresses() {
   };
 }
 
-/** The terms of the packages that are part of the chunks; they ask to be handed on. */
-function licensesOf(modules) {
-  const folders = new Set(modules.map(packageFolderOf).filter((folder) => folder !== undefined));
-  const texts = [...folders]
-    .sort((one, other) => one.localeCompare(other))
-    .map((folder) => {
-      const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-      const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-      const text = file === undefined ? `License: ${license}` : readFileSync(join(folder, file), 'utf8').trim();
-      return `${name} ${version}\n\n${text}\n`;
-    });
-  return texts.join(`\n${'-'.repeat(80)}\n\n`);
+/** The folders of packages that these modules are in, `node_modules/zod`, each once and in order. */
+export function packageFolders(modules) {
+  const inPackage = /node_modules[\\/](?:.*[\\/]node_modules[\\/])?(?:@[^\\/]+[\\/])?[^\\/]+/;
+  const folders = modules.map((module) => inPackage.exec(module)?.[0]);
+  return [...new Set(folders)]
+    .filter((folder) => folder !== undefined)
+    .map((folder) => folder.split(sep).join('/'))
+    .sort((one, other) => (one < other ? -1 : 1));
 }
 
-function packageFolderOf(module) {
-  const found = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(module);
-  return found === null ? undefined : found[0];
-}
-
-// Alone, for whoever compiles by themselves.
+// Started by itself, it bundles what was compiled before.
 if (isStarted(import.meta.url)) await bundle();

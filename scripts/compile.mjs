@@ -13,12 +13,13 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { bundle } from './bundle.mjs';
-import { TOP } from './top.mjs';
+import { shipTypes } from './ship-types.mjs';
+import { BILL_FILES, readBuildInput, TOP } from './top.mjs';
 
 const DIST = join(TOP, 'dist');
 const STATE = join(DIST, '.build');
-/** The hash of all that was built from, and the names of what the bundler made of it. */
-const STAMP = join(STATE, 'stamp.json');
+/** The hash of all that was built from, the files that were made of it beside the compiler's, and the packages that were bundled. */
+export const STAMP = join(STATE, 'library.json');
 const CONFIGS = [
   'package.json',
   'tsconfig.base.json',
@@ -26,6 +27,7 @@ const CONFIGS = [
   'tsconfig.programs.json',
   'scripts/bundle.mjs',
   'scripts/compile.mjs',
+  'scripts/ship-types.mjs',
 ];
 /** Of test/support, what chaos runs with: nothing in here imports src. */
 const SUPPORT = [
@@ -42,6 +44,7 @@ const SUPPORT = [
 ].map((name) => `test/support/${name}`);
 /** Started by its path, so no import leads to it. */
 const SUPPORT_SCRIPT = 'test/support/reaper-process.mjs';
+const LIBRARY = 'tsconfig.build.json';
 const TSC = 'node_modules/@typescript/native/bin/tsc';
 
 /**
@@ -51,7 +54,7 @@ const TSC = 'node_modules/@typescript/native/bin/tsc';
 export async function compileAll({ announce = () => {} } = {}) {
   const plan = planBuild();
   const made = readStamp();
-  const complete = [...plan.outputs, ...made.bundled].every((output) => existsSync(join(DIST, output)));
+  const complete = [...plan.outputs, ...made.files].every((output) => existsSync(join(DIST, output)));
   if (complete && made.sources === plan.stamp) return { kind: 'unchanged' };
 
   announce();
@@ -62,10 +65,13 @@ export async function compileAll({ announce = () => {} } = {}) {
   mkdirSync(STATE, { recursive: true });
   removeOrphans(plan.outputs);
 
+  let types = [];
   for (const { config, sources } of plan.projects) {
     if (sources.length === 0) continue;
     const { code, output } = await compile(config);
     if (code !== 0) return { kind: 'failed', output };
+    // Before the programs, which see the types that a user sees.
+    if (config === LIBRARY) types = shipTypes(DIST);
   }
   let bundled;
   try {
@@ -79,7 +85,10 @@ export async function compileAll({ announce = () => {} } = {}) {
   }
   const command = join(DIST, 'cli', 'main.js');
   if (existsSync(command)) chmodSync(command, 0o755);
-  writeFileSync(STAMP, JSON.stringify({ sources: plan.stamp, bundled }));
+  writeFileSync(
+    STAMP,
+    JSON.stringify({ sources: plan.stamp, files: [...types, ...bundled.files], packages: bundled.packages }),
+  );
   return { kind: 'built', tookMs: Date.now() - startedMs };
 }
 
@@ -96,20 +105,17 @@ function planBuild() {
     ...(existsSync(join(TOP, SUPPORT_SCRIPT)) ? [{ from: SUPPORT_SCRIPT, to: SUPPORT_SCRIPT }] : []),
   ];
 
-  const hash = createHash('sha256').update(`node ${process.versions.node.split('.')[0]}\n`);
+  const hash = createHash('sha256');
   const inputs = [...CONFIGS, 'package-lock.json', ...library, ...programs, SUPPORT_SCRIPT];
   for (const file of inputs.filter((name) => existsSync(join(TOP, name)))) {
-    hash
-      .update(`${file}\0`)
-      .update(readFileSync(join(TOP, file)))
-      .update('\0');
+    hash.update(`${file}\0`).update(readBuildInput(file)).update('\0');
   }
 
   const script = (file) => file.replace(/\.ts$/, '.js');
   return {
     stamp: hash.digest('hex'),
     projects: [
-      { config: 'tsconfig.build.json', sources: librarySources },
+      { config: LIBRARY, sources: librarySources },
       { config: 'tsconfig.programs.json', sources: programSources },
     ],
     copies,
@@ -139,8 +145,9 @@ function removeOrphans(outputs) {
   const wanted = new Set(outputs);
   for (const file of filesBelow('dist')) {
     const path = file.slice('dist/'.length);
-    // Those of the console are the business of build-console.mjs, those of the bundler of bundle.mjs.
-    if (['.build/', 'console/', 'chunks/'].some((folder) => path.startsWith(folder))) continue;
+    // Other steps of the build make these, and remove what they no longer make.
+    if (['.build/', 'console/', 'chunks/', 'types/'].some((folder) => path.startsWith(folder))) continue;
+    if (BILL_FILES.includes(path)) continue;
     if (!wanted.has(path.replace(/\.map$/, ''))) rmSync(join(DIST, path), { force: true });
   }
 }
@@ -149,7 +156,7 @@ function readStamp() {
   try {
     return JSON.parse(readFileSync(STAMP, 'utf8'));
   } catch {
-    return { sources: undefined, bundled: [] };
+    return { sources: undefined, files: [], packages: [] };
   }
 }
 

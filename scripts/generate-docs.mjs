@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT_OF } from '../dist/cli/describe-failure.js';
+import { EXIT_CODES } from '../dist/cli/exit-codes.js';
 import { OPTION_ROWS } from '../dist/config/option-rows.js';
 import { ERROR_CATEGORIES } from '../dist/domain/error-category.js';
 import { ERRORS } from '../dist/domain/errors.js';
@@ -88,16 +89,12 @@ ${table(
 
 ## Exit codes
 
-| code | meaning |
-| --- | --- |
-| 0 | it was done; a call ended \`ok\` |
-| 1 | the call ended otherwise, is still under way, or what was asked for was not done |
-| 2 | the command line was not understood |
-| 69 | something is not available: store, port, folder |
-| 70 | a defect of Sallyport |
-| 77 | not allowed: session, token file, login |
-| 78 | the configuration, a policy or a module path cannot be used, or the Redis server is not safe |
-| 130 | ended by a second Ctrl-C (143 by a second SIGTERM) |
+\`sallyport --help\` lists them too.
+
+${table(
+  ['code', 'meaning'],
+  EXIT_CODES.map(({ code: number, meaning }) => [number, cell(meaning)]),
+)}
 `;
 }
 

@@ -1,4 +1,4 @@
-// `npm run journey:frameworks`: packs this package, installs it in a temporary folder beside AI SDK 7, the newest OpenAI Agents SDK and
+// `npm run journey:frameworks`: packs this package, installs it in a temporary folder beside AI SDK 6, the newest OpenAI Agents SDK and
 // LangChain core, and Node 24, and runs the agents of test/gate/frameworks there. Needs a build, and packages from the npm registry.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { TOP } from './top.mjs';
 
 /** The binary that the package `node` would fetch with an install script: scripts are often switched off. */
 const NODE = `node-${process.platform}-${process.arch}`;
-const PACKAGES = ['ai@7', '@openai/agents-core@latest', '@langchain/core@latest', 'zod@4', `${NODE}@24`];
+const PACKAGES = ['ai@6', '@openai/agents-core@latest', '@langchain/core@latest', 'zod@4', `${NODE}@24`];
 
 if (!existsSync(join(TOP, 'dist/exports/gate.js'))) {
   console.error('journey:frameworks: run `npm run build` first.');

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { writeBillOfMaterials } from './bill-of-materials.mjs';
 import { buildConsole } from './build-console.mjs';
 import { compileAll } from './compile.mjs';
 import { withLock } from './lock.mjs';
@@ -22,7 +23,7 @@ import { isStarted, TOP } from './top.mjs';
 export const EXIT_UNAVAILABLE = 69;
 
 const STAMP = join(TOP, 'node_modules', '.sallyport-setup');
-export const OLDEST_NODE = [22, 15];
+export const OLDEST_NODE = [22, 16];
 
 /** Set-up cannot go on. The message says what the user has to do. */
 export class SetupFailure extends Error {
@@ -90,12 +91,12 @@ function ensureNodeVersion() {
   throw new SetupFailure(`Sallyport needs Node ${OLDEST_NODE.join('.')} or newer. This is ${process.versions.node}.`);
 }
 
-/** What node_modules must have been installed from: the lock file and the Node major version. */
+/** What node_modules must have been installed from. Not the Node.js: no install script runs, and native parts are for every line. */
 function wantedStamp() {
   const lock = createHash('sha256')
     .update(readFileSync(join(TOP, 'package-lock.json')))
     .digest('hex');
-  return `${lock} node${process.versions.node.split('.')[0]}\n`;
+  return `${lock}\n`;
 }
 
 function installedStamp() {
@@ -142,7 +143,7 @@ export async function ensureBuild() {
     isAnnounced = true;
   };
   await withLock('build', async () => {
-    for (const build of [compileAll, buildConsole]) {
+    for (const build of [compileAll, buildConsole, writeBillOfMaterials]) {
       const built = await build({ announce });
       if (built.kind === 'failed') throw new SetupFailure(`${built.output}\n\nThe build failed.`, 1);
     }

@@ -3,20 +3,17 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import {
-  ensureBuild,
-  ensureChromium,
-  ensureNodeModules,
-  ensurePostgres,
-  ensureRedisServer,
-  reportFailure,
-} from './setup.mjs';
+import { join } from 'node:path';
+import { ensureBuild, ensureNodeModules, reportFailure } from './setup.mjs';
+import { testEnvironment } from './test-environment.mjs';
 import { TOP } from './top.mjs';
 
-const filters = process.argv.slice(2);
+const TESTS_ONLY = '--tests-only';
+const filters = process.argv.slice(2).filter((argument) => argument !== TESTS_ONLY);
+/** On a further line of Node.js the static checks would say the same again. */
+const withChecks = filters.length === 0 && !process.argv.includes(TESTS_ONLY);
 const counts = { passed: 0, failed: 0 };
-const env = { ...process.env };
+let env;
 let child;
 
 /** Runs a program of node_modules with its output shown; resolves with its exit code. */
@@ -100,20 +97,14 @@ function stopWithChild() {
 async function main() {
   try {
     await ensureNodeModules();
-    const redisServer = await ensureRedisServer();
-    env.SALLYPORT_REDIS_SERVER = redisServer;
-    env.SALLYPORT_POSTGRES = await ensurePostgres();
-    env.SALLYPORT_CHROMIUM = await ensureChromium();
-    env.PATH = [process.env.PATH, dirname(redisServer)].filter(Boolean).join(delimiter);
+    env = await testEnvironment();
   } catch (error) {
     counts.failed += 1;
     return reportFailure(error);
   }
-  // Hundreds of processes are started, all of the same few files.
-  env.NODE_COMPILE_CACHE ??= join(TOP, 'node_modules', '.cache', 'sallyport-compiled');
   stopWithChild();
   await step('build', build);
-  if (filters.length === 0) {
+  if (withChecks) {
     await check('format', 'node_modules/oxfmt/bin/oxfmt', ['--check']);
     await check('lint', 'node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings']);
     await check('imports', 'scripts/check-imports.mjs');

@@ -22,6 +22,8 @@ export interface SideOptions {
   /** Who it is in an error. */
   readonly name: string;
   readonly flags?: readonly string[];
+  /** Another Node.js than that of this process. */
+  readonly node?: string;
 }
 
 export function startSide<Order extends { readonly kind: string }>({
@@ -29,8 +31,9 @@ export function startSide<Order extends { readonly kind: string }>({
   args = [],
   name,
   flags = [],
+  node = process.execPath,
 }: SideOptions): Side<Order> {
-  const child = fork(file, args, { execArgv: [...SIDE_FLAGS, ...flags] });
+  const child = fork(file, args, { execPath: node, execArgv: [...SIDE_FLAGS, ...flags] });
   ownChild(child);
   const order = (what: Order | CommonOrder): Promise<unknown> => ask(child, name, what);
   return {

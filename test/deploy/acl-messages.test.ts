@@ -35,9 +35,9 @@ describe('with a user of its role, after `store adopt` alone', () => {
     writeFileSync(plane.file('sallyport.json'), JSON.stringify({ services: { conversations: {} } }));
     const args = ['worker', '--modules', plane.modules];
     const started = await plane.startWaiting(...args);
-    await started.waitForLine(/^Health: /, 30_000);
+    await started.waitForLine(/^Health: /);
     expect(await server.refusals()).toStrictEqual([]);
-    await started.stop(10_000);
+    await started.stop();
     await server.redis.cli('FUNCTION', 'DELETE', 'sallyport_services_1');
     const refused = await plane.cli(...args);
     expect(refused.code).toBe(69);

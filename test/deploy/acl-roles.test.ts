@@ -38,7 +38,7 @@ const POLICY = JSON.stringify({
 
 beforeAll(async () => void (server = await startAclServer()));
 afterAll(async () => {
-  await worker?.stop(10_000);
+  await worker?.stop();
   for (const plane of planes) plane.remove();
   await server.stop();
   failOnLeaks();
@@ -140,7 +140,7 @@ describe.sequential('with a user of its role', () => {
         const pending = await client.approvals.list({ kind: 'operator', name: 'boss' });
         return pending.length > 0 && pending;
       },
-      { timeoutMs: 20_000, what: 'a question' },
+      { what: 'a question' },
     );
     const { id, binding } = question!.question;
     expect(await client.approvals.reveal({ kind: 'operator', name: 'boss' }, id, { binding })).toMatchObject({
@@ -162,7 +162,6 @@ describe.sequential('with a user of its role', () => {
     const pending = async () =>
       (await operator.json('approvals', 'list')) as unknown as { question: { id: string; binding: string } }[];
     const [asking] = await eventually(async () => ((await pending()).length > 0 ? pending() : undefined), {
-      timeoutMs: 20_000,
       what: 'a question',
     });
     await server.refusals();

@@ -18,7 +18,9 @@ const UNITS = ['sallyport-gateway', 'sallyport-worker@default', 'sallyport-worke
 
 /** The only blocks that are not run here, each with what runs it instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  Container: 'needs a container engine; outside-modules.test.ts runs the layout',
+  Container: 'needs a container engine: npm run journey:image',
+  Compose: 'needs a container engine: npm run journey:image',
+  'Tools without a worker': 'withdraws modules of the examples: test/gateway/administration.test.ts',
 };
 
 /** A tool with an effect, and one that takes its time. */
@@ -166,7 +168,7 @@ describe.sequential('an operator who follows docs/deploy.md and docs/operations.
         headers: { authorization: `Bearer ${readFileSync(token, 'utf8').trim()}`, 'content-type': 'application/json' },
         body,
       });
-      await eventually(() => lines().includes(line), { timeoutMs: 20_000, what: 'the tool to run' });
+      await eventually(() => lines().includes(line), { what: 'the tool to run' });
       return ((await answer.json()) as { callId: string }).callId;
     };
     const lost = await begin('lost');
@@ -175,7 +177,6 @@ describe.sequential('an operator who follows docs/deploy.md and docs/operations.
     await shell.run(`systemctl restart ${UNITS.slice(1).join(' ')}\n`);
     const live = await begin('live');
     await eventually(async () => (await shell.run(`sallyport calls show ${lost}`)).includes('indeterminate'), {
-      timeoutMs: 60_000,
       everyMs: 500,
       what: 'the lost call to be ended',
     });
@@ -191,7 +192,6 @@ describe.sequential('an operator who follows docs/deploy.md and docs/operations.
     expect(printed).toContain('Written down: not-ran.');
     expect(await shell.run(`sallyport calls show ${lost}`)).toMatch(/resolved +not-ran/);
     await eventually(async () => (await shell.run(`sallyport calls show ${live}`)).includes('cancelled'), {
-      timeoutMs: 20_000,
       everyMs: 500,
       what: 'the cancelled call to end',
     });
@@ -224,7 +224,7 @@ describe.sequential('an operator who follows docs/deploy.md and docs/operations.
     await run(OPERATIONS, 'When the data is gone');
     await as('monitor');
     const bothAlive = async () => /ok +workers +2 alive/.test(await shell.run('sallyport doctor'));
-    const waiting = eventually(bothAlive, { timeoutMs: 30_000, everyMs: 500, what: 'two workers on the new store' });
+    const waiting = eventually(bothAlive, { everyMs: 500, what: 'two workers on the new store' });
     await expect(waiting).resolves.toBe(true);
   });
 

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,21 +13,16 @@ const TOP = fileURLToPath(new URL('../../', import.meta.url));
 const UNUSED = /\/dist\/(?:bench|chaos|test|examples|console)$|\.(?:d\.ts|map)$/;
 
 /**
- * The file system of the container, below an empty folder: what the last stage of the Containerfile copies, to where it says. Packages are
- * linked and not copied, they are the same ones; everything of ours is a copy, so that nothing resolves by being inside this repository.
+ * The layout of the container, below an empty folder: the package in /app, with its packages beside it. Those are linked and not copied, they
+ * are the same ones; everything of ours is a copy, so that nothing resolves by being inside this repository.
  */
 function layOut(root: string): string {
-  const file = readFileSync(join(TOP, 'deploy/container/Containerfile'), 'utf8');
-  const stage = file.slice(file.lastIndexOf('\nFROM '));
-  const workdir = /^WORKDIR (\S+)$/m.exec(stage)![1]!;
-  for (const [, source, target] of stage.matchAll(/^COPY --from=build \/build\/(\S+) (\S+)$/gm)) {
-    const place = join(root, workdir, target!);
-    mkdirSync(dirname(place), { recursive: true });
-    if (source === 'node_modules') symlinkSync(join(TOP, source), place);
-    else cpSync(join(TOP, source!), place, { recursive: true, filter: (path) => !UNUSED.test(path) });
-  }
-  const [, main] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(stage)![1]!) as string[];
-  return join(root, main!);
+  const app = join(root, 'app');
+  mkdirSync(app);
+  symlinkSync(join(TOP, 'node_modules'), join(app, 'node_modules'));
+  for (const name of ['package.json', 'dist'])
+    cpSync(join(TOP, name), join(app, name), { recursive: true, filter: (path) => !UNUSED.test(path) });
+  return join(app, 'dist/cli/main.js');
 }
 
 const TOOL = `tool({ description: 'Says hello.', effect: 'read', input: jsonSchema({ type: 'object' }), run: () => ({ text: word }) })`;
@@ -81,7 +76,7 @@ describe('modules, hooks and services outside the package, in the layout of the 
     const args = ['dev', '--modules', 'modules/modules.json', '--http-port', '0'];
     dev = await startCli(args, { cwd: folder.path, main });
     await dev.waitForLine(/^Ctrl-C ends it/, 120_000);
-  }, 240_000);
+  });
   afterAll(async () => {
     await dev.stop();
     folder.remove();

@@ -1,0 +1,34 @@
+// A caller on one line of Node.js with a plane of its own, told what to do over IPC.
+import { serveOrders } from '../harness/serve-orders.ts';
+import { openPlane, STORE_KINDS, type BenchPlane, type StoreKind } from '../plane/open-plane.ts';
+import { sendCalls, untilOk } from '../plane/calls.ts';
+
+export type Order = {
+  readonly kind: 'calls';
+  readonly store: StoreKind;
+  readonly count: number;
+  readonly width: number;
+};
+
+export interface Spent {
+  /** Of this process; on a file it is the worker too. */
+  readonly cpuUs: number;
+  readonly wallUs: number;
+}
+
+const planes = new Map<StoreKind, BenchPlane>();
+for (const kind of STORE_KINDS) planes.set(kind, await openPlane(kind, { sessions: 4 }));
+
+/** Per call. */
+async function obey({ store, count, width }: Order): Promise<Spent> {
+  const plane = planes.get(store)!;
+  const startedMs = performance.now();
+  const before = process.cpuUsage();
+  for (let sent = 0; sent < count; sent += width) await untilOk(sendCalls(plane, 'bench.read', width));
+  const { user, system } = process.cpuUsage(before);
+  return { cpuUs: (user + system) / count, wallUs: ((performance.now() - startedMs) * 1000) / count };
+}
+
+serveOrders(obey, async () => {
+  for (const plane of planes.values()) await plane.close();
+});

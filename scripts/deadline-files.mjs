@@ -1,0 +1,41 @@
+// Which test files have a deadline in them: a short time written as a number, or a wait for time to pass. A slow machine may fail them.
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { TOP } from './top.mjs';
+
+const TESTS = ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts'];
+
+/** Less than a minute. More than that is no bet on the machine, and 0 is no wait. */
+const SHORT = String.raw`(?:[1-9]\d{0,3}|[1-5]?\d_\d{3})(?![\d_])`;
+const TIMED = new RegExp(
+  [
+    String.raw`\b\w*(?:deadline|wait|lease|timeout|lifetime|idle|grace|patience|retention|late|settle|stall)\w*Ms(?: =|:) ?${SHORT}`,
+    String.raw`_MS = ${SHORT}`,
+    String.raw`\btimeout: ?${SHORT}`,
+    String.raw`\bsetTimeout\(`,
+    String.raw`\b(?:storeTimePasses|storeTimeAfter|untilStoreTime)\(`,
+    String.raw`\bperformance\.now\(`,
+  ].join('|'),
+  'i',
+);
+
+/** Parts of a suite, such as the topics of a contract. What all suites share is left out, or every file would be one. */
+const IMPORT = /^(?:import|export|\}).* from '(\.\.?\/[^']+\.ts)';$/gm;
+const SHARED = /^test\/(?:.*\/)?(?:support|fixtures)\/|^test\/contract\/(?:fixtures|observe|scene)\.ts$/;
+
+function hasDeadline(file, seen = new Set()) {
+  seen.add(file);
+  const text = readFileSync(join(TOP, file), 'utf8');
+  if (TIMED.test(text)) return true;
+  const parts = [...text.matchAll(IMPORT)]
+    .map(([, path]) => relative(TOP, join(TOP, dirname(file), path)))
+    .filter((path) => path.startsWith('test/') && !SHARED.test(path) && !seen.has(path));
+  return parts.some((path) => hasDeadline(path, seen));
+}
+
+/** Paths below the top of the project, sorted. */
+export function deadlineFiles() {
+  return globSync(TESTS, { cwd: TOP })
+    .filter((file) => hasDeadline(file))
+    .toSorted();
+}
