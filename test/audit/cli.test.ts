@@ -35,7 +35,7 @@ describe('sallyport audit beside a running dev', () => {
     await plane.call('basic.privileged', {});
   });
   afterAll(async () => {
-    await dev.stop(10_000);
+    await dev.stop();
     plane.remove();
   });
 
@@ -71,9 +71,9 @@ describe('sallyport audit beside a running dev', () => {
 
   it('tail --follow shows what is to come', async () => {
     const tail = await plane.startWaiting('audit', 'tail', '--follow', '--json', '--limit', '1');
-    await tail.waitForLine(/"basic.privileged"/, 20_000);
+    await tail.waitForLine(/"basic.privileged"/);
     await plane.call('basic.echo', { text: 'followed' });
-    const line = await tail.waitForLine(/followed/, 20_000);
+    const line = await tail.waitForLine(/followed/);
     expect(JSON.parse(line)).toMatchObject({ record: { tool: 'basic.echo', outcome: 'ok' } });
     await tail.stop();
   });
@@ -83,10 +83,10 @@ describe('sallyport audit beside a running dev', () => {
     const env = wrongClock(2 * 24 * 3_600_000, until);
     const tail = await startCli(['audit', 'tail', '--follow', '--tool', 'basic.progress'], { cwd: plane.path, env });
     // The heading is printed after the first look at the clock.
-    await tail.waitForLine(/^TIME +EVENT/, 20_000);
+    await tail.waitForLine(/^TIME +EVENT/);
     writeFileSync(until, '');
     await plane.call('basic.progress', {});
-    expect(await tail.waitForLine(/basic\.progress/, 20_000)).toContain('call.settled');
+    expect(await tail.waitForLine(/basic\.progress/)).toContain('call.settled');
     await tail.stop();
   });
 
@@ -98,7 +98,7 @@ describe('sallyport audit beside a running dev', () => {
         };
         return lanes[0]!.signed === lanes[0]!.last;
       },
-      { timeoutMs: 20_000, what: 'a signed head' },
+      { what: 'a signed head' },
     );
     const verified = await plane.cli('audit', 'verify');
     expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('all in order') });
@@ -124,7 +124,7 @@ describe('sallyport audit beside a running dev', () => {
   });
 
   it('verify names the first bad record and ends with 1; an open key ends with 77', async () => {
-    await dev.stop(10_000);
+    await dev.stop();
     const file = new Database(plane.file('.sallyport/store.sqlite'), 1000);
     const { sequence } = file.get<{ sequence: number }>(
       `SELECT sequence FROM auditRecord WHERE record LIKE '%"outcome":"invalid"%'`,
@@ -173,7 +173,7 @@ describe('sallyport gateway', () => {
 
   const startGateway = async (): Promise<WatchedProcess> => {
     const gateway = await plane.startWaiting('gateway', '--http-port', '0');
-    await gateway.waitForLine(/^Health: /, 30_000);
+    await gateway.waitForLine(/^Health: /);
     return gateway;
   };
   const auditCheck = async () => {
@@ -189,12 +189,11 @@ describe('sallyport gateway', () => {
     const gateway = await startGateway();
     expect(gateway.stdout).toMatch(/drains 1 lane to postgres/);
     await eventually(async () => (await list(plane, 'audit', 'tail', '--event', 'call.settled')).length === 1, {
-      timeoutMs: 30_000,
       what: 'the record',
     });
     expect(await auditCheck()).toMatchObject([{ state: 'ok' }]);
     expect((await plane.call('basic.privileged', {})).code).toBe(0);
-    expect((await gateway.stop(10_000)).code).toBe(0);
+    expect((await gateway.stop()).code).toBe(0);
     expect(gateway.stderr).toContain('drained');
     const all = (await list(plane, 'audit', 'query')).filter(({ callId }) => callId !== undefined);
     expect(all.map(({ event, tool }) => [event, tool])).toEqual([
@@ -219,7 +218,7 @@ describe('sallyport gateway', () => {
        SELECT number, text, key_id, signature FROM sallyport.saved WHERE number > 1`,
     );
     expect((await plane.cli('audit', 'verify')).code).toBe(0);
-    await worker.stop(10_000);
+    await worker.stop();
   });
 
   it('stops at a loss and is led on by accept-gap, which verify names with what was appended by hand', async () => {
@@ -231,7 +230,7 @@ describe('sallyport gateway', () => {
     expect(await plane.cli('audit', 'verify')).toMatchObject({ code: 0 });
     const gateway = await startGateway();
     const isStopped = async () => (await auditCheck()).some((check) => JSON.stringify(check).includes('accept-gap'));
-    await eventually(isStopped, { timeoutMs: 30_000, what: 'an alarm' });
+    await eventually(isStopped, { what: 'an alarm' });
     const lost = await plane.cli('audit', 'verify');
     expect(lost).toMatchObject({
       code: 1,
@@ -246,13 +245,13 @@ describe('sallyport gateway', () => {
       code: 0,
       stdout: expect.stringContaining('Records 6 to 7 of lane 0 are given up'),
     });
-    await eventually(async () => !(await isStopped()), { timeoutMs: 30_000, what: 'a drain that goes on' });
+    await eventually(async () => !(await isStopped()), { what: 'a drain that goes on' });
     expect(await accept('--yes')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('No drain misses records'),
     });
     expect((await plane.call('basic.echo', { text: 'after' })).code).toBe(0);
-    expect((await gateway.stop(10_000)).code).toBe(0);
+    expect((await gateway.stop()).code).toBe(0);
     const { code, stdout } = await plane.cli('audit', 'verify');
     expect(code).toBe(0);
     expect(stdout).toContain('8 records in 2 lanes');
@@ -260,7 +259,7 @@ describe('sallyport gateway', () => {
       /lane 0: records 6 to 7 were lost; operator:ann \(account \S+\) went on without them on \S+: ticket 8/,
     );
     expect(stdout).toMatch(/lane 0, behind record 5: a role has appended 2 entries that are no records \(6 bytes\)/);
-    await worker.stop(10_000);
+    await worker.stop();
   });
 
   it('verify ends with 1 when records are missing in the sink', async () => {
@@ -277,8 +276,8 @@ describe('sallyport gateway', () => {
     alone.remove();
     const own = planeFolder();
     const gateway = await own.startWaiting('gateway', '--http-port', '0');
-    await gateway.waitForLine(/nothing to drain: this store keeps its audit itself/, 30_000);
-    expect((await gateway.stop(10_000)).code).toBe(0);
+    await gateway.waitForLine(/nothing to drain: this store keeps its audit itself/);
+    expect((await gateway.stop()).code).toBe(0);
     own.remove();
   });
 });

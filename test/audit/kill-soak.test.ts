@@ -5,7 +5,7 @@ import { failOnLeaks } from '../support/reaper.ts';
 import { runKillSoak } from './kill-soak.ts';
 
 /** The long form: `npm run soak:audit`. */
-const CALLS = Number(process.env['SALLYPORT_SOAK_CALLS'] ?? '300');
+const CALLS = Number(process.env['SALLYPORT_SOAK_CALLS'] ?? '150');
 const PER_CALL_MS = 400;
 
 let postgres: PostgresServer;
@@ -21,6 +21,6 @@ describe.each(BACKENDS)('the audit of calls on %s whose workers and gateways are
     async () => {
       await expect(runKillSoak(backend, CALLS, postgres)).resolves.toBeUndefined();
     },
-    60_000 + CALLS * PER_CALL_MS,
+    600_000 + CALLS * PER_CALL_MS,
   );
 });

@@ -20,7 +20,6 @@ const STAGES = stageTrails();
 const FAR_FUTURE = Number.MAX_SAFE_INTEGER;
 const ALL = { maxAgeMs: 1 };
 /** The machine may be busy with other tests. */
-const PATIENT = { timeoutMs: 30_000 };
 
 /** Two gateways with a folder of keys each care for one trail. */
 describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (name) => {
@@ -68,13 +67,13 @@ describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (n
     const settings = { signEveryMs: 100, retention: ALL };
     const now = async (): Promise<number> => FAR_FUTURE;
     const care = keepTrail(staged.trail, signer, trustBoth, now, settings, SILENT_LOG);
-    await eventually(() => care.warning?.includes('which is not among the trusted ones') ?? care.problem, PATIENT);
+    await eventually(() => care.warning?.includes('which is not among the trusted ones') ?? care.problem);
     expect(care.problem).toBeUndefined();
     expect(await sequences()).toHaveLength(8);
     expect((await verifyTrail(staged.trail, trustBoth())).problem?.what).toContain('not among the trusted ones');
     trust(otherKeys);
-    await eventually(async () => (await sequences()).length === 0, { ...PATIENT, what: 'all records deleted' });
-    await eventually(() => care.warning === undefined, { ...PATIENT, what: 'no warning' });
+    await eventually(async () => (await sequences()).length === 0, { what: 'all records deleted' });
+    await eventually(() => care.warning === undefined, { what: 'no warning' });
     await care.stop();
     expect(care.problem).toBeUndefined();
     expect((await verifyTrail(staged.trail, trustBoth())).problem).toBeUndefined();
@@ -164,10 +163,10 @@ describe.each(Object.keys(STAGES))('retention beside another gateway, on %s', (n
     const trail = changed(staged.trail, { readTrail });
     const now = async (): Promise<number> => FAR_FUTURE;
     const care = keepTrail(trail, signer, readKeys, now, { signEveryMs: 100, retention: ALL }, SILENT_LOG);
-    await eventually(() => isWalking, { ...PATIENT, what: 'a walk over the lane' });
+    await eventually(() => isWalking, { what: 'a walk over the lane' });
     await staged.fill(2);
     const signed = async () => (await verifyTrail(staged.trail, readKeys())).lanes[0]!.signed;
-    await eventually(async () => (await signed()) === 10, { ...PATIENT, what: 'a signature beside the walk' });
+    await eventually(async () => (await signed()) === 10, { what: 'a signature beside the walk' });
     await staged.fill(2);
     const stopped = care.stop();
     release();

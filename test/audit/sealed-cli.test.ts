@@ -22,7 +22,7 @@ describe('sallyport audit open', () => {
     ({ callId } = (await plane.json('call', 'basic.privileged', '{}')) as { callId: string });
   });
   afterAll(async () => {
-    await dev.stop(10_000);
+    await dev.stop();
     plane.remove();
   });
 

@@ -15,11 +15,11 @@ beforeAll(async () => {
   const first = await plane.start('dev');
   await plane.call('basic.echo', { text: 'one' });
   await plane.cli('store', 'backup', 'backups/monday');
-  await first.stop(10_000);
+  await first.stop();
   copyFileSync(plane.file(FILE), plane.file('yesterday.sqlite'));
   const second = await plane.start('dev');
   await plane.call('basic.echo', { text: 'two' });
-  await second.stop(10_000);
+  await second.stop();
 });
 afterAll(() => {
   plane.remove();
@@ -37,7 +37,7 @@ it("yesterday's store file under today's keys is noticed by verify, doctor and d
   expect(checks).toContainEqual(expect.objectContaining({ name: 'audit', state: 'bad' }));
   const dev = await plane.start('dev');
   await plane.call('basic.echo', { text: 'three' });
-  await dev.stop(10_000);
+  await dev.stop();
   expect(dev.stderr).toContain('Nothing is signed, because statements of the audit are gone');
   expect(await plane.cli('audit', 'verify')).toMatchObject({ code: 1, stdout: expect.stringMatching(GONE) });
 
@@ -61,7 +61,7 @@ it('a backup that was restored and adopted is named by verify, goes on after acc
   expect((await plane.cli(...ACCEPT, 'monday is back')).code).toBe(0);
   const dev = await plane.start('dev');
   await plane.call('basic.echo', { text: 'four' });
-  await dev.stop(10_000);
+  await dev.stop();
   const verified = await plane.cli('audit', 'verify');
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('7 records in 2 lanes') });
   expect(verified.stderr).toContain('monday is back');

@@ -14,7 +14,7 @@ const LAYERS: Readonly<Record<string, (options: LayerOptions) => Promise<LayerRe
 };
 
 describe.each(['redis', 'embedded'] as const)('chaos layers on %s', (store) => {
-  it.each(Object.entries(LAYERS))('%s finds nothing wrong', { timeout: 240_000 }, async (_, run) => {
+  it.each(Object.entries(LAYERS))('%s finds nothing wrong', { timeout: 600_000 }, async (_, run) => {
     const { tried, details } = await run({ store, short: true, log: () => undefined });
     expect(details).toEqual([]);
     expect(tried).toBeGreaterThan(5);

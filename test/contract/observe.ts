@@ -43,11 +43,7 @@ export async function recordOf(store: Store, callId: CallId): Promise<CallRecord
 
 /** Store time only: the store's clock decides, this process only keeps asking. */
 export async function storeTimeAfter(store: Store, time: number): Promise<void> {
-  await eventually(async () => (await store.now()) > time, {
-    everyMs: 2,
-    timeoutMs: 20_000,
-    what: `store time ${time}`,
-  });
+  await eventually(async () => (await store.now()) > time, { everyMs: 2, what: `store time ${time}` });
 }
 
 export async function storeTimePasses(store: Store, ms: number): Promise<void> {

@@ -52,6 +52,7 @@ function argumentProblem(command: Command, given: readonly string[]): string | u
   const { registeredArguments } = command;
   const needed = registeredArguments.filter(({ required }) => required).length;
   if (given.length < needed) return `${command.name()} needs ${needed} arguments`;
+  if (registeredArguments.at(-1)?.variadic === true) return undefined;
   return given.length > registeredArguments.length ? `${command.name()} takes no ${given.at(-1)}` : undefined;
 }
 

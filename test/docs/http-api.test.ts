@@ -45,12 +45,12 @@ describe('docs/http-api.md', () => {
     const read = `let t="";process.stdin.on("data",(c)=>t+=c).on("end",()=>console.log(process.argv[1].split(".").reduce((v,k)=>v[k],JSON.parse(t))))`;
     command('field', `exec "${process.execPath}" -e '${read}' "$1"`);
     dev = await spawnNode(MAIN, ['dev', '--modules', 'modules.json', '--http-port', '0'], { cwd: folder.path, env });
-    const line = await dev.waitForLine(/http:\/\/127\.0\.0\.1:\d+\//, 30_000);
+    const line = await dev.waitForLine(/http:\/\/127\.0\.0\.1:\d+\//);
     url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)![0];
-    await dev.waitForLine(/^Ctrl-C ends it/, 30_000);
+    await dev.waitForLine(/^Ctrl-C ends it/);
   });
   afterAll(async () => {
-    await dev?.stop(20_000);
+    await dev?.stop();
     folder.remove();
   });
 

@@ -44,7 +44,7 @@ describe('the pages', () => {
   });
 
   it('name only error codes that exist', () => {
-    const places = ['CALL_ID', 'SESSION_ID', 'XDG_RUNTIME_DIR', 'NODE_OPTIONS'];
+    const places = ['CALL_ID', 'SESSION_ID', 'XDG_RUNTIME_DIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE'];
     const codes = pages
       .flatMap(inlineCode)
       .filter(

@@ -52,10 +52,10 @@ describe('the page for those who come from another system', () => {
     const modules = [{ file: built('examples/docs/migrating/old-tools.js'), setup }];
     writeFileSync(join(folder.path, 'modules.json'), JSON.stringify({ modules }));
     dev = await spawnNode(built('cli/main.js'), ['dev', '--modules', 'modules.json'], { cwd: folder.path, env });
-    await dev.waitForLine(/Try in a second terminal/, 40_000);
+    await dev.waitForLine(/Try in a second terminal/);
   });
   afterAll(async () => {
-    await dev.stop(20_000);
+    await dev.stop();
     folder.remove();
   });
 

@@ -63,37 +63,33 @@ describe('a run', () => {
     return runMutants(mutants, { project: TOP, folder: join(folder.path, name), jobs: 1, say: () => undefined });
   };
 
-  it(
-    'tells bugs that are caught from those that survive and those that cannot be built, and leaves the tree alone',
-    { timeout: 240_000 },
-    async () => {
-      const harmless = { ...FENCE, id: 'harmless', replace: `(${FENCE.find})` };
-      const broken = {
-        ...FENCE,
-        id: 'broken',
-        file: 'src/domain/outcome.ts',
-        find: "'overloaded'];",
-        replace: "'overladen'];",
-      };
-      const files = [FENCE.file, broken.file, 'dist/domain/outcome.js'];
-      const read = () => files.map((file) => readFileSync(join(TOP, file), 'utf8'));
-      const before = read();
-      const end = await run([FENCE, harmless, broken], 'judged');
-      expect(end).toMatchObject({
-        kind: 'judged',
-        judgements: [
-          { id: FENCE.id, result: 'caught', red: [expect.stringContaining(FENCE.caughtBy[0]!.title!)] },
-          { id: 'harmless', result: 'survived', red: [] },
-          { id: 'broken', result: 'error', reason: expect.stringContaining('could not be built') as string },
-        ],
-      });
-      expect(read()).toEqual(before);
-      const copied = files.map((file) => readFileSync(join(folder.path, 'judged/job-1', file), 'utf8'));
-      expect(copied).toEqual(before);
-    },
-  );
+  it('tells bugs that are caught from those that survive and those that cannot be built, and leaves the tree alone', async () => {
+    const harmless = { ...FENCE, id: 'harmless', replace: `(${FENCE.find})` };
+    const broken = {
+      ...FENCE,
+      id: 'broken',
+      file: 'src/domain/outcome.ts',
+      find: "'overloaded'];",
+      replace: "'overladen'];",
+    };
+    const files = [FENCE.file, broken.file, 'dist/domain/outcome.js'];
+    const read = () => files.map((file) => readFileSync(join(TOP, file), 'utf8'));
+    const before = read();
+    const end = await run([FENCE, harmless, broken], 'judged');
+    expect(end).toMatchObject({
+      kind: 'judged',
+      judgements: [
+        { id: FENCE.id, result: 'caught', red: [expect.stringContaining(FENCE.caughtBy[0]!.title!)] },
+        { id: 'harmless', result: 'survived', red: [] },
+        { id: 'broken', result: 'error', reason: expect.stringContaining('could not be built') as string },
+      ],
+    });
+    expect(read()).toEqual(before);
+    const copied = files.map((file) => readFileSync(join(folder.path, 'judged/job-1', file), 'utf8'));
+    expect(copied).toEqual(before);
+  });
 
-  it('plants nothing when a title is that of no test', { timeout: 120_000 }, async () => {
+  it('plants nothing when a title is that of no test', async () => {
     const caughtBy = [{ file: 'test/docs/mutants.test.ts', title: 'only in this text, not in a title' }];
     expect(await run([{ ...FENCE, caughtBy }], 'refused')).toEqual({
       kind: 'refused',

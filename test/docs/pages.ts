@@ -62,12 +62,13 @@ export function inlineCode(page: Page): { readonly place: string; readonly code:
   );
 }
 
-/** Targets of links, each with its place. */
-export function links(page: Page): { readonly place: string; readonly target: string }[] {
+/** Links outside of code, each with its place and its words. */
+export function links(page: Page): { readonly place: string; readonly words: string; readonly target: string }[] {
   return proseLines(page).flatMap((line, index) =>
-    [...line.replaceAll(/`[^`]*`/g, 'code').matchAll(/\]\(([^)\s]+)\)/g)].map((match) => ({
+    [...line.replaceAll(/`[^`]*`/g, 'code').matchAll(/(?:\[([^\]]*))?\]\(([^)\s]+)\)/g)].map((match) => ({
       place: `${page.path}:${index + 1}`,
-      target: match[1]!,
+      words: match[1] ?? '',
+      target: match[2]!,
     })),
   );
 }

@@ -25,10 +25,10 @@ describe('the examples of the pages', () => {
     const modules = files.map((file) => ({ file: built(`examples/${file}`) }));
     writeFileSync(join(folder.path, 'modules.json'), JSON.stringify({ modules }));
     dev = await spawnNode(built('cli/main.js'), ['dev', '--modules', 'modules.json'], { cwd: folder.path, env });
-    await dev.waitForLine(/Try in a second terminal/, 30_000);
+    await dev.waitForLine(/Try in a second terminal/);
   });
   afterAll(async () => {
-    await dev.stop(20_000);
+    await dev.stop();
     folder.remove();
   });
 
@@ -157,7 +157,7 @@ describe('the worker of the operations page', () => {
     const redis = await startRedis();
     const variables = { ...env, REDIS_URL: redis.url, MODULES: built('examples/docs/modules') };
     const worker = await spawnNode(built('examples/docs/run-worker.js'), [], { env: variables });
-    const line = await worker.waitForLine(/^ready: http/, 30_000);
+    const line = await worker.waitForLine(/^ready: http/);
     expect((await fetch(`${line.slice('ready: '.length)}/readyz`)).status).toBe(200);
     worker.kill('SIGTERM');
     expect(await worker.exited).toStrictEqual({ code: 0, signal: null });

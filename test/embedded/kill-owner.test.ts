@@ -14,7 +14,7 @@ it('every call that was accepted or settled is still so after the owner was kill
   const owner = await startOwner(folder.path);
   const client = await openEmbeddedStore({ folder: folder.path, mode: 'connect', patienceMs: 0 });
   const load = await startLoad(client);
-  await eventually(() => load.settled.length >= 300, { timeoutMs: 30_000, what: 'load on the store' });
+  await eventually(() => load.settled.length >= 300, { what: 'load on the store' });
   owner.kill('SIGKILL');
   expect(new Set(await load.ended)).toEqual(new Set(['STORE_UNAVAILABLE']));
   await client.close();

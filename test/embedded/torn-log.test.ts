@@ -35,7 +35,7 @@ beforeAll(async () => {
   const owner = await startOwner(killed);
   const client = await openEmbeddedStore({ folder: killed, mode: 'connect', patienceMs: 0 });
   load = await startLoad(client);
-  await eventually(() => load.settled.length >= 150, { timeoutMs: 30_000, what: 'load on the store' });
+  await eventually(() => load.settled.length >= 150, { what: 'load on the store' });
   owner.kill('SIGKILL');
   await load.ended;
   await client.close();
@@ -83,7 +83,7 @@ const isPrefix = (part: readonly string[], whole: readonly string[]): boolean =>
   part.every((callId, index) => callId === whole[index]);
 
 describe('the log of a killed owner', () => {
-  it('opens as a prefix of history wherever its tail is cut off', { timeout: 120_000 }, async () => {
+  it('opens as a prefix of history wherever its tail is cut off', async () => {
     const whole = await openWith(log);
     expect(whole.audited).toEqual(expect.arrayContaining(load.settled));
     expect(whole.accepted).toBeGreaterThanOrEqual(load.accepted.length + BEFORE);
@@ -102,7 +102,7 @@ describe('the log of a killed owner', () => {
     expect(seen.size).toBeGreaterThan(8);
   });
 
-  it('opens as a prefix of history wherever a byte of it is wrong', { timeout: 120_000 }, async () => {
+  it('opens as a prefix of history wherever a byte of it is wrong', async () => {
     const whole = await openWith(log);
     for (const at of cuts().filter((bytes) => bytes < log.byteLength)) {
       const wrong = Buffer.from(log);

@@ -245,7 +245,7 @@ describe('a command', () => {
     const host = fileURLToPath(new URL('commands/host.mjs', import.meta.url));
     const where = join(folder.path, 'orphans');
     const asking = await spawnNode(host, [GUARD, where]);
-    await eventually(() => existsSync(where) && readFileSync(where, 'utf8').endsWith(']'), { timeoutMs: 30_000 });
+    await eventually(() => existsSync(where) && readFileSync(where, 'utf8').endsWith(']'));
     const pids = JSON.parse(readFileSync(where, 'utf8')) as number[];
     expect(pids.map(isAlive)).toStrictEqual([true, true]);
     asking.kill('SIGKILL');

@@ -160,7 +160,7 @@ describe('the examples of docs/gate-library.md', () => {
   it('let rules decide, and stop an agent that reads the same page again and again', async () => {
     const read: string[] = [];
     const page = (url: string): Promise<string> => (read.push(url), Promise.resolve('Hello.'));
-    const options = { toolCallId: 'c', messages: [] };
+    const options = { toolCallId: 'c', messages: [], context: {} };
     const fetch = wrapping.wrapRead(page);
     const open = (url: string): Promise<string> => Promise.resolve(fetch.execute!({ url }, options) as Promise<string>);
     await expect(open('https://example.com.evil.test/')).rejects.toThrow(

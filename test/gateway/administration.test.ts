@@ -1,6 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toolId } from '../../src/domain/ids.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/tool.ts';
+import { catalogDigest, moduleDigest, toolDigest } from '../../src/wire/digest.ts';
+import { MAIN } from '../cli/run-cli.ts';
 import type { AuditRecordView } from '../../src/gateway/api/audit-schema.ts';
 import type { MadeToken } from '../support/create-token.ts';
 import { eventually } from '../support/process.ts';
@@ -9,6 +13,21 @@ import { startGatewayFixture, type GatewayFixture } from './gateway-fixture.ts';
 
 afterAll(failOnLeaks);
 
+const TOOL = {
+  id: toolId('ghost', 'run'),
+  description: 'Served by no worker.',
+  inputSchema: { type: 'object' },
+  effect: 'read',
+  privileged: false,
+  serial: false,
+} as const;
+const GHOST = {
+  id: 'ghost',
+  description: 'Left behind.',
+  version: '1.0.0',
+  pool: 'default',
+  tools: [{ ...TOOL, limits: DEFAULT_LIMITS, digest: toolDigest(TOOL) }],
+};
 const OPERATOR = `operator ${userInfo().username}`;
 
 describe.each(['embedded', 'redis'] as const)('administration of a deployment on %s', (store) => {
@@ -17,7 +36,7 @@ describe.each(['embedded', 'redis'] as const)('administration of a deployment on
   beforeAll(async () => {
     gateway = await startGatewayFixture({ store });
     admin = await gateway.makeToken({ name: 'ops', scopes: ['operator', 'admin'] });
-  }, 180_000);
+  });
   afterAll(() => gateway.stop());
 
   async function records(query: string): Promise<AuditRecordView[]> {
@@ -28,7 +47,7 @@ describe.each(['embedded', 'redis'] as const)('administration of a deployment on
 
   /** On Redis a record is in the sink a moment after it was written. */
   const untilRecorded = async (query: string, count = 1): Promise<AuditRecordView[]> => {
-    await eventually(async () => (await records(query)).length >= count, { timeoutMs: 20_000, what: query });
+    await eventually(async () => (await records(query)).length >= count, { what: query });
     return (await records(query)).toReversed();
   };
 
@@ -92,6 +111,77 @@ describe.each(['embedded', 'redis'] as const)('administration of a deployment on
     );
     expect(found).toContainEqual(expect.objectContaining({ event: 'token.created', token, tokenName: 'bot', ...who }));
     expect(JSON.stringify(found)).not.toContain(admin.text);
+  });
+
+  it('shows modules that no live worker serves, and takes them out', { timeout: 180_000 }, async () => {
+    const ghost = { ...GHOST, digest: moduleDigest(GHOST) };
+    const { sequence, modules } = await gateway.store.readCatalog();
+    const published = [...modules, ghost];
+    await gateway.store.writeCatalog({
+      expectedSequence: sequence,
+      digest: catalogDigest(published),
+      modules: published,
+    });
+    const get = async (path: string, token = admin): Promise<Record<string, unknown>> =>
+      (await (await gateway.request(path, { token })).json()) as Record<string, unknown>;
+    const catalog = (await get('/v1/catalog')) as { modules: { id: string; serving: object }[] };
+    const serving = Object.fromEntries(catalog.modules.map((module) => [module.id, module.serving]));
+    expect(serving).toMatchObject({
+      basic: { state: 'served', liveWorkers: 1 },
+      ghost: { state: 'unserved', liveWorkers: 0 },
+    });
+    // Of the agents only `cli` is declared.
+    const agent = await gateway.agentToken({ agent: 'cli' });
+    expect(await get('/v1/toolkit', agent)).toMatchObject({ unserved: [] });
+    const { folder } = gateway;
+    writeFileSync(folder.file('agent.json'), '[{ "module": "*", "tools": "all" }]');
+    await folder.json('agents', 'set', 'cli', 'agent.json');
+    expect(await get('/v1/toolkit', agent)).toMatchObject({ unserved: ['ghost.run'] });
+
+    const [called, listed, shown, explained, unknown, nameless] = await Promise.all([
+      folder.cli('call', 'ghost.run', '{}'),
+      folder.cli('catalog'),
+      folder.cli('catalog', 'show', 'ghost.run'),
+      folder.cli('explain', 'cli', 'ghost.run'),
+      folder.cli('catalog', 'withdraw', 'gost'),
+      folder.cli('catalog', 'withdraw'),
+    ]);
+    expect(called.stderr).toContain('ghost.run is published, but no live worker serves it.');
+    expect(called.stderr).not.toContain('Did you mean');
+    expect(listed.stderr).toContain('published, but no live worker serves it: ghost');
+    expect(shown.stdout).toContain('no live worker serves it');
+    expect(explained.stdout).toContain('published, but no live worker serves it');
+    expect(explained.stderr).toContain('sallyport catalog withdraw ghost');
+
+    const withdraw = (json: object, token = admin): Promise<Response> =>
+      gateway.request('/v1/catalog/withdraw', { method: 'POST', token, json });
+    const operator = await gateway.makeToken({ scopes: ['operator'] });
+    expect((await withdraw({ modules: 'unserved' }, operator)).status).toBe(403);
+    const refused = await withdraw({ modules: ['ghost', 'basic'] });
+    expect([refused.status, await refused.json()]).toMatchObject([409, { code: 'MODULE_SERVED' }]);
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Did you mean ghost?') });
+    expect(nameless.code).toBe(2);
+    expect((await gateway.store.readCatalog()).modules).toHaveLength(published.length);
+
+    const done = await withdraw({ modules: 'unserved', comment: 'no worker has it' });
+    expect(await done.json()).toMatchObject({ withdrawn: [{ id: 'ghost', version: '1.0.0' }], broken: [] });
+    expect((await gateway.store.readCatalog()).modules).toEqual(modules);
+    expect(await folder.json('catalog', 'withdraw', '--unserved')).toMatchObject({ withdrawn: [] });
+    expect(await untilRecorded('event=catalog.withdrawn')).toMatchObject([
+      { by: 'operator ops', bearer: admin.id, comment: 'no worker has it', changed: ['module ghost 1.0.0 withdrawn'] },
+    ]);
+  });
+
+  it('warns of a token for an agent that is not declared', async () => {
+    const json = { name: 'typo', scopes: ['agent'], identity: { subject: 'ada', agent: 'cly' } };
+    const made = await gateway.request('/v1/tokens', { method: 'POST', token: admin, json });
+    const warning = 'no agent "cly" is declared, so it has no tools; did you mean cli?';
+    expect(await made.json()).toMatchObject({ warnings: [warning] });
+    const flags = ['--scope', 'agent', '--agent', 'cly', '--subject', 'ada'];
+    const created = await gateway.folder.cli('tokens', 'create', 'typo', ...flags);
+    expect(created).toMatchObject({ code: 0, stderr: expect.stringContaining(`warning: ${warning}`) });
+    const mcp = await gateway.folder.shell(`node '${MAIN}' mcp --agent cly </dev/null`);
+    expect(mcp).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining(`warning: ${warning}`) });
   });
 
   it('of the console: logins, refused ones and what is done there name the login', async () => {

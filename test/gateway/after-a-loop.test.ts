@@ -35,7 +35,12 @@ interface Body {
   readonly code?: string;
   readonly detail?: string;
   readonly facts?: { readonly restMs?: number };
-  readonly outcome?: { readonly kind: string; readonly executed: string; readonly error?: { readonly code: string } };
+  readonly outcome?: {
+    readonly kind: string;
+    readonly executed: string;
+    readonly error?: { readonly code: string };
+    readonly advice?: string;
+  };
 }
 
 describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
@@ -205,7 +210,9 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
       answers.push((await response.json()) as Body);
     }
     expect(answers.map(({ code }) => code)).toEqual(UNKNOWN);
-    const told = answers.slice(0, 10).map(({ detail }) => /you have called it (\d+) times/.exec(detail ?? '')?.[1]);
+    const told = answers
+      .slice(0, 10)
+      .map(({ outcome }) => /you have called it (\d+) times/.exec(outcome?.advice ?? '')?.[1]);
     expect(told).toEqual([...Array(5).fill(undefined), '5', ...Array(4).fill(undefined)]);
     expect(codeOf(await call(token, 'other work'))).toBe('RUN_ENDED_BY_LOOP');
     expect(codeOf(await call(token, 'other work', { headers: { 'sallyport-run': 'next' } }))).toBe('ok');
@@ -235,10 +242,9 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
     expect(codes.indexOf('LOOP_BLOCKED')).toBeLessThanOrEqual(22);
   });
 
-  const codeOfResult = ({ _meta }: CallToolResult): string | undefined => {
-    const outcome = _meta?.['sallyport/outcome'] as { kind: string; code?: string } | undefined;
-    return outcome?.code ?? outcome?.kind;
-  };
+  const outcomeOf = ({ _meta }: CallToolResult) =>
+    (_meta?.['sallyport/outcome'] ?? {}) as { kind?: string; code?: string; advice?: string };
+  const codeOfResult = (result: CallToolResult): string | undefined => outcomeOf(result).code ?? outcomeOf(result).kind;
   const echo = (text: string, run?: string) => ({
     name: 'basic__echo',
     arguments: { text },
@@ -246,6 +252,26 @@ describe.each(['embedded', 'redis'] as const)('after a loop on %s', (store) => {
   });
   const loop = (client: PlainClient): Promise<Ended> =>
     untilEnded(async () => codeOfResult(await client.call(echo('the same'))));
+
+  it('a warning is a field of the outcome, over HTTP and MCP', async () => {
+    const token = await tokenOf('forgetful');
+    let told: Body = {};
+    for (let count = 0; count < 5 && told.outcome?.advice === undefined; count += 1)
+      told = (await call(token, 'the same')).body;
+    const advice = expect.stringMatching(/^You have called basic\.echo 2 times/) as string;
+    expect(told.outcome).toMatchObject({ kind: 'ok', advice });
+    const shown = await gateway.request(`/v1/calls/${told.callId}`, { token: operator });
+    expect(await shown.json()).toMatchObject({ outcome: { kind: 'ok', advice } });
+    for (const era of ERAS) {
+      const client = await connectPlain(era, gateway.url, (await tokenOf('forgetful')).text);
+      let result = await client.call(echo('the same'));
+      for (let count = 0; count < 4 && outcomeOf(result).advice === undefined; count += 1)
+        result = await client.call(echo('the same'));
+      expect(outcomeOf(result)).toMatchObject({ kind: 'ok', advice });
+      expect(textOf(result)).toContain(outcomeOf(result).advice);
+      await client.close();
+    }
+  });
 
   describe.each(ERAS)('MCP %s', (era) => {
     it('answers every call in the ended run with the advice; the next conversation works at once', async () => {

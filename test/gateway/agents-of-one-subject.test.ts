@@ -26,7 +26,7 @@ describe.each(['embedded', 'redis'] as const)('two agents of one subject at a ga
     });
     agent = await gateway.agentToken();
     other = await gateway.agentToken({ agent: 'other' });
-  }, 180_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     failOnLeaks();

@@ -68,7 +68,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
       const state = await gateway.request(`/v1/calls/${callId}`, { token: agent });
       return ((await state.json()) as { approval?: string }).approval;
     };
-    await expect.poll(pending, { timeout: 20_000 }).toBeDefined();
+    await expect.poll(pending).toBeDefined();
     return read((await pending())!);
   }
   async function read(id: string, token: MadeToken = viewer): Promise<Question> {
@@ -150,7 +150,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
       return ((await (await gateway.request(path, { token: viewer })).json()) as { items: unknown }).items;
     };
     await expect
-      .poll(revealed, { timeout: 20_000 })
+      .poll(revealed)
       .toMatchObject([{ by: 'subject default/rita', binding: question.binding, approval: question.id }]);
   });
 
@@ -226,7 +226,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     await gateway.request(`/v1/calls/${cancelled.callId}/cancel`, { method: 'POST', token: viewer });
     expect((await decide(cancelled.id, { decision: 'deny', binding: cancelled.binding })).status).toBe(410);
     const late = await ask({ ms: 1 }, 'basic.wait');
-    await expect.poll(async () => (await read(late.id)).state, { timeout: 30_000 }).toBe('expired');
+    await expect.poll(async () => (await read(late.id)).state).toBe('expired');
     expect((await decide(late.id, { decision: 'allow-once', binding: late.binding })).status).toBe(410);
   });
 
@@ -319,7 +319,7 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
     await settled(question.callId);
     const detail = async (): Promise<{ audit: unknown[] }> =>
       (await (await gateway.request(`/v1/calls/${question.callId}`, { token: viewer })).json()) as { audit: unknown[] };
-    await expect.poll(async () => (await detail()).audit.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(3);
+    await expect.poll(async () => (await detail()).audit.length).toBeGreaterThanOrEqual(3);
     expect(await detail()).toMatchObject({
       approvals: [{ id: question.id, state: 'denied' }],
       verdict: expect.arrayContaining([

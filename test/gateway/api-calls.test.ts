@@ -357,7 +357,7 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
       server.disconnect();
     }
     expect(effects()).toHaveLength(before);
-    await expect.poll(async () => (await call('corpus.open', { n: 31 })).status, { timeout: 30_000 }).toBe(200);
+    await expect.poll(async () => (await call('corpus.open', { n: 31 })).status).toBe(200);
   });
 
   it('the list shows live and settled calls, filters them, and pages through them without a gap', async () => {
@@ -371,7 +371,7 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
     type Page = { items: { callId: string; state: string; outcome?: string; settledAt?: number }[]; next?: string };
     const list = async (query: string): Promise<Page> =>
       (await (await gateway.request(`/v1/calls?agent=list-agent&${query}`, { token: operator })).json()) as Page;
-    await expect.poll(async () => (await list('limit=100')).items.length, { timeout: 20_000 }).toBe(8);
+    await expect.poll(async () => (await list('limit=100')).items.length).toBe(8);
     const all = (await list('limit=100')).items;
     expect(all[0]).toMatchObject({ callId: live.callId });
     expect(all.slice(1).every(({ state }) => state === 'settled')).toBe(true);
@@ -400,7 +400,7 @@ describe.each(['embedded', 'redis'] as const)('calls over HTTP on %s', (store) =
     type Detail = { children: { callId: string }[]; parent?: string };
     const detail = async (id: string): Promise<Detail> =>
       (await (await gateway.request(`/v1/calls/${id}`, { token: operator })).json()) as Detail;
-    await expect.poll(async () => (await detail(callId)).children.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await detail(callId)).children.length).toBe(1);
     const [child] = (await detail(callId)).children;
     expect((await detail(child!.callId)).parent).toBe(callId);
   });

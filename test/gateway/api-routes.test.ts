@@ -35,6 +35,7 @@ const SCOPES: Record<string, string> = {
   'GET /calls/{id}/wait': 'agent operator',
   'POST /calls/{id}/cancel': 'agent operator',
   'POST /calls/{id}/resolve': 'operator',
+  'POST /catalog/withdraw': 'admin',
   'GET /calls/{id}/files/{index}': 'agent operator',
   'GET /approvals': 'operator approver',
   'GET /approvals/{id}': 'operator approver',

@@ -10,9 +10,9 @@ let dev: WatchedProcess;
 beforeAll(async () => {
   plane = planeFolder();
   dev = await plane.start('dev', ['--http-port', '0']);
-}, 180_000);
+});
 afterAll(async () => {
-  await dev.stop(15_000);
+  await dev.stop();
   plane.remove();
   failOnLeaks();
 });
@@ -41,7 +41,7 @@ describe('sallyport dev', () => {
 
   it('takes its address back when it ends, and says when a port is taken', async () => {
     expect(existsSync(plane.file('.sallyport/gateway.json'))).toBe(true);
-    expect((await dev.stop(15_000)).code).toBe(0);
+    expect((await dev.stop()).code).toBe(0);
     expect(existsSync(plane.file('.sallyport/gateway.json'))).toBe(false);
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

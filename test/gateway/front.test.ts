@@ -18,7 +18,7 @@ beforeAll(async () => {
   operator = await gateway.makeToken({ scopes: ['operator'] });
   const page = await (await gateway.request('/console/')).text();
   asset = /src="(\/[^"]+\.js)"/.exec(page)![1]!;
-}, 180_000);
+});
 afterAll(async () => {
   await gateway.stop();
   failOnLeaks();

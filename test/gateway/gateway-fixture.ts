@@ -94,9 +94,9 @@ export async function startGatewayFixture(options: FixtureOptions = {}): Promise
       gateway = await startGateway(folder, Number(port), options.env);
     },
     async stop() {
-      await gateway.stop(15_000);
+      await gateway.stop();
       await store.close();
-      await plane.stop(15_000);
+      await plane.stop();
       folder.remove();
       await redis?.stop();
     },

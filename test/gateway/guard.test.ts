@@ -10,7 +10,7 @@ let operator: MadeToken;
 beforeAll(async () => {
   gateway = await startGatewayFixture();
   operator = await gateway.makeToken({ scopes: ['operator'] });
-}, 180_000);
+});
 afterAll(async () => {
   await gateway.stop();
   failOnLeaks();

@@ -12,7 +12,7 @@ beforeAll(async () => {
   gateway = await startGatewayFixture({ config: { gateway: { http: { rate: { failuresPerMinute: 1000 } } } } });
   operator = await gateway.makeToken({ scopes: ['operator'] });
   host = `Host: 127.0.0.1:${gateway.port}`;
-}, 180_000);
+});
 afterAll(async () => {
   await gateway.stop();
   failOnLeaks();

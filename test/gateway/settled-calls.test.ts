@@ -91,6 +91,7 @@ describe('the list of settled calls', () => {
       Array.from({ length: 200 }, (_, index) => ({
         ...ending(1000 + index, { outcome: index % 10 === 0 ? 'failed' : 'ok' }),
         tool: `files.t${index % 7}` as never,
+        run: `run-${index % 4}` as never,
         identity: JSON.stringify({ agent: `a${index % 3}`, subject: `s${index % 11}`, tenant: 'acme' }),
         ...(index % 50 === 0 ? { event: 'call.cancelled' } : {}),
         ...(index % 30 === 1 ? { event: 'approval.requested', detail: encode({}) } : {}),
@@ -105,6 +106,10 @@ describe('the list of settled calls', () => {
       { subject: 's4' },
       { outcome: 'failed' },
       { outcome: 'not-ok' },
+      { outcome: 'errors' },
+      { text: 'T3' },
+      { text: '0.abcdefghijkl.000000000000000000001' },
+      { run: 'run-1' },
       { from: 1050, to: 1100 },
       { tenant: 'other' },
       { agent: 'a1', outcome: 'ok', from: 1020 },
@@ -114,6 +119,28 @@ describe('the list of settled calls', () => {
       expect(one.length > 0).toBe(query.tenant !== 'other');
     }
     expect((await readAll(inMemory, {}, 500)).length).toBe(193);
+  });
+
+  it('lists more than a thousand calls under way, each once, page by page', async () => {
+    const store = {
+      listCalls: async ({ limit }: { limit: number }) =>
+        Array.from({ length: 1500 }, (_, index) => ({
+          callId: `0.abcdefghijkl.${String(index).padStart(22, '0')}`,
+          tool: 'files.read',
+          identity: { agent: 'a', subject: 's', tenant: 't' },
+          state: 'parked',
+          acceptedAt: 1000 + index,
+        })).slice(0, limit),
+    } as unknown as Store;
+    const found = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const needs = { history: new SettledHistory(sink), plane: { store, trail: sink } };
+      const page = await listCalls(needs, { state: 'parked', limit: 400, ...(cursor === undefined ? {} : { cursor }) });
+      for (const { callId } of page.items) found.add(callId);
+      cursor = page.next;
+    } while (cursor !== undefined);
+    expect(found.size).toBe(1500);
   });
 
   it('finds a call behind more records than one page looks at', async () => {

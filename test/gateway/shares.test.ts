@@ -72,7 +72,7 @@ describe.each(['embedded', 'redis'] as const)('a subject with many long question
     const { callId } = await call(token, 'basic.echo', { text });
     const approval = async (): Promise<unknown> =>
       ((await (await gateway.request(`/v1/calls/${callId}`, { token })).json()) as { approval?: string }).approval;
-    await eventually(async () => (await approval()) !== undefined, { timeoutMs: 30_000, what: 'the question' });
+    await eventually(async () => (await approval()) !== undefined, { what: 'the question' });
   }
 
   it('fills its own share: its next question is refused with the reason, and others go on', async () => {

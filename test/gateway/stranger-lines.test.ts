@@ -14,7 +14,7 @@ const LINES_AT_ONCE = 100;
 let gateway: GatewayFixture;
 beforeAll(async () => {
   gateway = await startGatewayFixture({ config: { gateway: { http: { connections: CONNECTIONS } } } });
-}, 180_000);
+});
 afterAll(async () => {
   await gateway.stop();
   failOnLeaks();

@@ -26,7 +26,6 @@ test.for([1, 3] as const)('with %d sentinel(s) a killed primary is replaced and 
 
     await killed.restart();
     await eventually(async () => (await killed.cli('ROLE')).startsWith('slave'), {
-      timeoutMs: 15_000,
       what: 'the old primary to become a replica',
     });
   } finally {

@@ -30,7 +30,7 @@ afterAll(() => failOnLeaks());
 describe.each([
   ['worker and gateway on Redis', shareOf(0)],
   ['dev on the embedded store', shareOf(1)],
-] as const)('an approval on %s', { timeout: 240_000 }, (which, pairs) => {
+] as const)('an approval on %s', (which, pairs) => {
   let plane: JourneyPlane;
   let token: string;
   let browser: ConsoleBrowser;
@@ -42,14 +42,13 @@ describe.each([
     browser = await openBrowser(plane);
     const flags = ['--scope', 'agent', '--agent', 'support', '--subject', 'lena'];
     token = String(jsonOf(await plane.cli('tokens', 'create', 'journey', ...flags, '--json'))['token']);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await plane.stop();
   });
   beforeEach(async () => {
     desk = await browser.signIn();
-    desk.page.setDefaultTimeout(30_000);
     await desk.open('/console/approvals');
     await desk.page.getByText('Nothing waits for you.').waitFor();
   });
@@ -94,7 +93,7 @@ describe.each([
         const found = records as unknown as AuditRecord[];
         return found.some(({ event }) => String(event).startsWith('call.')) ? found : undefined;
       },
-      { timeoutMs: 30_000, what: 'the records of the call' },
+      { what: 'the records of the call' },
     );
   }
 

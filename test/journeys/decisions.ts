@@ -128,5 +128,5 @@ async function pendingQuestion(plane: JourneyPlane): Promise<{ readonly id: stri
     const listed = jsonOf(await plane.cli('approvals', 'list', '--json')) as unknown as { question: never }[];
     return listed[0]?.question;
   };
-  return eventually(list, { timeoutMs: 20_000, what: 'a question' });
+  return eventually(list, { what: 'a question' });
 }

@@ -48,7 +48,6 @@ async function usePolicy(more: Partial<Policy>): Promise<void> {
 
 function pendingQuestion(): Promise<Approval> {
   return eventually(async () => (await staged.plane.client.approvals.list(OPERATOR, { state: 'pending' }))[0], {
-    timeoutMs: 20_000,
     what: 'a question',
   });
 }
@@ -223,6 +222,19 @@ describe.each(ERAS)('an approval at a client of %s that shows nothing', (era) =>
     // That one is over; the same once more is another.
     expect(idOf(await client.callTool(letter(text)))).not.toBe(idOf(pending));
     await decide('deny');
+    await client.close();
+  });
+
+  it('is told as pending for a tool with an output schema too, by clients that check results against it', async () => {
+    await usePolicy({ rules: [{ ...ASK, tools: ['desk.echo'] }] });
+    const client = await connectAs(era);
+    await client.listTools();
+    const echo = { name: 'desk__echo', arguments: { text: `checked-${era}` } };
+    const pending = await client.callTool(echo);
+    expect(pending.isError).toBe(true);
+    expect((pending.content as { text: string }[])[0]!.text).toContain('waits for a person to approve it');
+    await decide('allow-once');
+    expect((await client.callTool(echo)).structuredContent).toEqual({ text: `checked-${era}` });
     await client.close();
   });
 

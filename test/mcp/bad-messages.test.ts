@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { request as rawRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/ports/store.ts';
 import { eventually } from '../support/process.ts';
@@ -314,7 +314,7 @@ describe('M36 a session of 2025', () => {
     expect(await countRuns()).toBe(before + 1);
     const ended = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' };
     expect((await send(plane.url, token, { method: 'DELETE', headers: ended })).status).toBe(200);
-    await eventually(async () => (await countRuns()) === before, { timeoutMs: 20_000, what: 'the run to end' });
+    await eventually(async () => (await countRuns()) === before, { what: 'the run to end' });
   });
   it('means nothing to a request of 2026', async () => {
     const answer = await ask({ ...echo('x'), headers: { 'mcp-session-id': 'nobody', 'last-event-id': '7' } });

@@ -33,10 +33,7 @@ async function connectAs(era: (typeof ERAS)[number]): Promise<Client> {
 }
 
 function untilWritten(file: string, line: string): Promise<unknown> {
-  return eventually(() => (readFileSync(file, 'utf8').split('\n').includes(line) ? true : undefined), {
-    timeoutMs: 20_000,
-    what: line,
-  });
+  return eventually(() => (readFileSync(file, 'utf8').split('\n').includes(line) ? true : undefined), { what: line });
 }
 
 describe.each(ERAS)('a call of %s', (era) => {
@@ -158,7 +155,7 @@ describe('a change of the toolkit', () => {
       for await (const chunk of response.body!) heard += Buffer.from(chunk).toString();
     })().catch(() => undefined);
     const until = (text: string): Promise<unknown> =>
-      eventually(() => (heard.includes(text) ? true : undefined), { timeoutMs: 20_000, what: text });
+      eventually(() => (heard.includes(text) ? true : undefined), { what: text });
     await until('notifications/subscriptions/acknowledged');
     await staged.plane.setPolicy({ ...OPEN_POLICY, roles: { nobody: [] } });
     await staged.plane.setPolicy(deny);
@@ -238,7 +235,7 @@ describe('a task', () => {
         const { body } = await use('tasks/get', taskId);
         return body.result?.['status'] === status ? body.result : undefined;
       },
-      { timeoutMs: 20_000, what: status },
+      { what: status },
     );
 
   it('stands for a call that takes longer, and brings its result', async () => {

@@ -33,7 +33,7 @@ export async function startDevPlane(gateway: object = {}, modules = MCP_MODULES)
   writeFileSync(join(path, 'sallyport.json'), JSON.stringify(config));
   const start = async (port: string): Promise<{ child: WatchedProcess; url: string }> => {
     const child = await startCli(['dev', '--http-port', port], { cwd: path });
-    const line = await child.waitForLine(/ http:\/\/\S+\/mcp/, 30_000);
+    const line = await child.waitForLine(/ http:\/\/\S+\/mcp/);
     return { child, url: /http:\/\/[^/\s]+/.exec(line)![0] };
   };
   let running = await start('0');

@@ -3,8 +3,8 @@ import { randomId } from '../../src/wire/ids.ts';
 import { startDevPlane, type DevPlane } from './dev-plane.ts';
 import { request2026, send, type Answer } from './wire.ts';
 
-/** CVE-2026-25536: a server that was shared by clients gave one of them the answers to the other. */
-const CALLS = Number(process.env['SALLYPORT_SOAK_CALLS'] ?? 300);
+/** CVE-2026-25536: a server that was shared by clients gave one of them the answers to the other. The long form: `npm run soak:mcp`. */
+const CALLS = Number(process.env['SALLYPORT_SOAK_CALLS'] ?? 100);
 const AT_ONCE = 16;
 
 let plane: DevPlane;

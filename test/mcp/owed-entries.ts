@@ -1,4 +1,4 @@
-import { DatabaseSync } from '@photostructure/sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '../../src/ports/store.ts';
@@ -24,7 +24,7 @@ export function untilEntry(
       const entry = await readEntry(plane, callId);
       return is(entry) ? (entry ?? 'gone') : undefined;
     },
-    { timeoutMs: 30_000, what: `an entry of ${callId}` },
+    { what: `an entry of ${callId}` },
   );
 }
 

@@ -24,7 +24,6 @@ import {
 const OPERATOR: Principal = { kind: 'operator', name: 'root' };
 const MODULES = fileURLToPath(new URL('../fixtures/owed', import.meta.url));
 const READY = /^Console: (http:\/\/[^/\s]+)/;
-const PATIENCE = { timeoutMs: 30_000 };
 
 /** Two gateways and a worker on one Redis. Letters that are sent wait for a person; letters that are held do not. */
 let fixture: GatewayFixture;
@@ -40,10 +39,10 @@ beforeAll(async () => {
   const { version } = await fixture.store.readPolicy();
   const rules = [{ id: 'letters', verdict: 'ask', tools: ['post.send'] } as const];
   await fixture.store.writePolicy({ expectedVersion: version, policy: { ...OPEN_POLICY, rules } });
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close().catch(() => undefined)));
-  await other.process.stop(15_000);
+  await other.process.stop();
   await fixture.stop();
   failOnLeaks();
 });
@@ -69,7 +68,7 @@ function sent(text: string): string[] {
 }
 
 const untilSent = (text: string, count: number): Promise<unknown> =>
-  eventually(() => sent(text).length >= count || undefined, { ...PATIENCE, what: `${count} letters ${text}` });
+  eventually(() => sent(text).length >= count || undefined, { what: `${count} letters ${text}` });
 
 /** A call that is answered later, or not at all. */
 function start(client: PlainClient, call: ToolCall): Promise<CallToolResult> {
@@ -148,7 +147,7 @@ describe('when one of two gateways is killed with -9', () => {
     }
     fixture.gateway.kill('SIGKILL');
     await fixture.gateway.exited;
-  }, 60_000);
+  });
 
   it.each(ERAS)('a client of %s that was told to come back gets one question and one effect', async (era) => {
     const [text, first] = [`asked-${era}`, asked.get(era)!];
@@ -181,7 +180,7 @@ describe('when one of two gateways is killed with -9', () => {
     await fixture.store.revokeToken({ id: taken.id });
     const state = await eventually(
       async () => (await questions('revoked')).map((each) => each.state).find((each) => each !== 'pending'),
-      { ...PATIENCE, what: 'the question to end' },
+      { what: 'the question to end' },
     );
     expect(state).toBe('cancelled');
     expect(sent('revoked')).toEqual([]);

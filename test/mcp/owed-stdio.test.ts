@@ -67,7 +67,7 @@ function sent(text: string): string[] {
 }
 
 const untilSent = (text: string): Promise<unknown> =>
-  eventually(() => sent(text).length > 0 || undefined, { timeoutMs: 30_000, what: `letter ${text}` });
+  eventually(() => sent(text).length > 0 || undefined, { what: `letter ${text}` });
 
 const approvals = () => createApprovals(plane.store, { retentionMs: 86_400_000 });
 async function questions(text: string): Promise<Approval[]> {

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
-import { DatabaseSync } from '@photostructure/sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +36,7 @@ const approvals = () => createApprovals(plane.store, { retentionMs: 86_400_000 }
 async function questionOf(tool: string): Promise<Approval> {
   return eventually(
     async () => (await approvals().list(OPERATOR, { state: 'pending' })).find(({ question }) => question.tool === tool),
-    { timeoutMs: 20_000, what: `a question about ${tool}` },
+    { what: `a question about ${tool}` },
   );
 }
 
@@ -98,15 +98,12 @@ it('an entry that has outlived its call is not taken: the same call is another o
   const url = new URL(plane.url).origin;
   const gone = await connectPlain('2025-11-25', url, text);
   gone.call(call).catch(() => undefined);
-  const line = await eventually(() => sent('forgotten')[0], { timeoutMs: 20_000, what: 'a letter' });
+  const line = await eventually(() => sent('forgotten')[0], { what: 'a letter' });
   await gone.close();
   const callId = line.split(' ')[1]!;
   await untilEntry(plane, callId, (entry) => entry?.holder === null);
   writeFileSync(go, '');
-  await eventually(async () => (await plane.store.readCall(callId as never))?.outcome, {
-    timeoutMs: 20_000,
-    what: 'an outcome',
-  });
+  await eventually(async () => (await plane.store.readCall(callId as never))?.outcome, { what: 'an outcome' });
   // A day passes: the entry grows old, and the record of the call is due to be forgotten.
   await plane.restart('SIGTERM', (path) => {
     const database = new DatabaseSync(path);
@@ -115,7 +112,6 @@ it('an entry that has outlived its call is not taken: the same call is another o
     database.close();
   });
   await eventually(async () => (await plane.store.readCall(callId as never)) === undefined || undefined, {
-    timeoutMs: 20_000,
     what: 'the record to go',
   });
   const client = await connectPlain('2025-11-25', url, text);

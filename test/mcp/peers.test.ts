@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -9,6 +11,8 @@ import { runCli } from '../cli/run-cli.ts';
 import { spawnNode } from '../support/process.ts';
 import { startProgram } from '../support/watched-process.ts';
 import { MAIN, startDevPlane, type DevPlane } from './dev-plane.ts';
+
+const TOP = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 
 let plane: DevPlane;
 beforeAll(async () => {
@@ -63,7 +67,7 @@ it('the client of the AI SDK lists the toolkit of its bearer and calls a tool', 
   try {
     const tools = await client.tools();
     expect(Object.keys(tools).sort()).toEqual(NAMES);
-    const options = { messages: [], toolCallId: 'one' };
+    const options = { messages: [], toolCallId: 'one', context: {} };
     const result = await tools['desk__echo']!.execute!({ text: 'hello' }, options);
     expect(result).toMatchObject({ structuredContent: { text: 'hello' } });
   } finally {
@@ -108,6 +112,50 @@ describe.each(['2026-07-28', '2025-11-25'] as const)('sallyport mcp, %s', (era) 
     expect(() => process.kill(pid!, 0)).toThrow('ESRCH');
   });
 });
+
+interface DesktopServer {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** The servers of docs/mcp.md that a client starts itself: first that of a clone, then that of a package. */
+function desktopServers(): DesktopServer[] {
+  const page = readFileSync(join(TOP, 'docs', 'mcp.md'), 'utf8');
+  const blocks = [...page.matchAll(/```json\n([^]*?)```/g)].map(
+    ([, text]) => JSON.parse(text!) as { mcpServers?: { sallyport: Partial<DesktopServer> } },
+  );
+  return blocks.flatMap(({ mcpServers }) =>
+    mcpServers?.sallyport.command === undefined ? [] : [mcpServers.sallyport as DesktopServer],
+  );
+}
+
+it.each([0, 1])(
+  'the configuration %i of docs/mcp.md works as written, from another folder and without environment',
+  async (index) => {
+    const servers = desktopServers();
+    expect(servers).toHaveLength(2);
+    const here = (text: string): string =>
+      text
+        .replace('/home/ann/plane/node_modules/sallyport', TOP)
+        .replace(/\/home\/ann\/(?:plane|sallyport)\/\.sallyport/, join(plane.folder, '.sallyport'))
+        .replace('/home/ann/sallyport', TOP)
+        .replace('/usr/bin/node', process.execPath);
+    const { command, args } = servers[index]!;
+    const client = new Client({ name: 'desktop', version: '1' }, {});
+    const transport = new StdioClientTransport({
+      command: here(command),
+      args: args.map(here),
+      cwd: '/',
+      env: { HOME: plane.folder, PATH: '/usr/bin:/bin' },
+      stderr: 'pipe',
+    });
+    await client.connect(transport);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(NAMES);
+    const result = await client.callTool({ name: 'desk__echo', arguments: { text: 'hello' } });
+    expect(result.structuredContent).toEqual({ text: 'hello' });
+    await client.close();
+  },
+);
 
 it('sallyport mcp without an agent says what is missing, and nothing on standard output', async () => {
   const { code, stdout, stderr } = await runCli(['mcp'], { cwd: plane.folder });

@@ -31,7 +31,7 @@ async function allow(callId: string): Promise<void> {
       const pending = await approvals.list(operator, { state: 'pending' });
       return pending.map((each) => each.question).find((each) => each.callId === callId);
     },
-    { timeoutMs: 20_000, what: 'the question' },
+    { what: 'the question' },
   );
   await approvals.decide(operator, question!.id, { decision: 'allow-once', binding: question!.binding });
 }
@@ -47,7 +47,7 @@ it('a task outlives the gateway that it was made by', async () => {
       const { body } = await ask({ method: 'tasks/get', params: { taskId }, capabilities: TASKS });
       return body.result?.['status'] === 'completed' ? body.result : undefined;
     },
-    { timeoutMs: 20_000, what: 'the result' },
+    { what: 'the result' },
   );
   expect(done).toMatchObject({ result: { structuredContent: { sent: 'task' } } });
 });

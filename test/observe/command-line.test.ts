@@ -54,7 +54,7 @@ describe('telemetry of sallyport dev', () => {
     configure({ traces: { enabled: true, endpoint: new URL(collector.endpoint).origin, headersFile: 'headers' } });
     const { dev } = await startDev();
     await folder.call('basic.echo', { text: 'x' });
-    await eventually(() => collector.spans.length >= 6, { timeoutMs: 20_000, what: 'the spans' });
+    await eventually(() => collector.spans.length >= 6, { what: 'the spans' });
     expect(collector.requests[0]).toMatchObject({
       path: '/v1/traces',
       headers: { authorization: 'Bearer from-the-file' },
@@ -65,10 +65,19 @@ describe('telemetry of sallyport dev', () => {
     expect((await dev.exited).code).toBe(0);
   });
 
-  it('is not served, and /metrics is no path, unless it is switched on', async () => {
+  it('is not served unless it is switched on, and /metrics says so on both ports', async () => {
     const { dev, healthUrl } = await startDev();
-    const answer = await fetch(`${healthUrl}/metrics`);
-    expect(answer.status).toBe(404);
+    const httpUrl = /(http:\/\/\S+)\/mcp/.exec(dev.stdout)![1]!;
+    await folder.cli('tokens', 'create', 'scraper', '--scope', 'operator', '--out', 'scraper.token');
+    const authorization = `Bearer ${readFileSync(folder.file('scraper.token'), 'utf8').trim()}`;
+    for (const [url, headers] of [
+      [healthUrl, {}],
+      [httpUrl, { authorization }],
+    ] as const) {
+      const answer = await fetch(`${url}/metrics`, { headers });
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ code: 'METRICS_OFF' });
+    }
     await dev.stop();
   });
 

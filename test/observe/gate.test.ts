@@ -40,7 +40,7 @@ describe.each(BACKENDS)('the gate in metrics and traces on %s', (backend) => {
         const metrics = await scrape(worker.healthUrl);
         return isThere(metrics) ? metrics : undefined;
       },
-      { timeoutMs: 20_000, what },
+      { what },
     );
   const pending = async (): Promise<number | undefined> =>
     readScrape((await ofPlane.metricsText?.()) ?? '').value('sallyport_approvals_pending');
@@ -66,7 +66,7 @@ describe.each(BACKENDS)('the gate in metrics and traces on %s', (backend) => {
         const own = collector.spans.filter(({ attributes }) => attributes['sallyport.call.id'] === parked.callId);
         return own.some(({ name }) => name === 'call') ? own : undefined;
       },
-      { timeoutMs: 20_000, what: 'the root span' },
+      { what: 'the root span' },
     );
     const root = spans.find(({ name }) => name === 'call')!;
     expect(new Set(spans.map(({ traceId }) => traceId))).toStrictEqual(new Set([root.traceId]));
@@ -79,7 +79,7 @@ describe.each(BACKENDS)('the gate in metrics and traces on %s', (backend) => {
   it('shows what a rule has stopped', async () => {
     await plane.setPolicy(policyWith([NEVER]));
     const session = await plane.openSession();
-    await plane.client.call(session, 'desk.send', letter(plane, 'no'), { waitMs: 30_000 });
+    await plane.client.call(session, 'desk.send', letter(plane, 'no'), { waitMs: 60_000 });
     const denied = { stage: 'gate', code: 'RULE_DENIED' };
     const metrics = await until((each) => each.value('sallyport_call_errors_total', denied) === 1, 'the rule');
     expect(metrics.value('sallyport_calls_blocked_total', { by: 'rule' })).toBe(1);
@@ -88,7 +88,7 @@ describe.each(BACKENDS)('the gate in metrics and traces on %s', (backend) => {
   it('shows loops that it warned of and stopped', async () => {
     await plane.setPolicy(policyWith([], { loops: {} }));
     const session = await plane.openSession();
-    const ask = () => plane.client.call(session, 'desk.send', letter(plane, 'again'), { waitMs: 30_000 });
+    const ask = () => plane.client.call(session, 'desk.send', letter(plane, 'again'), { waitMs: 60_000 });
     const kindOf = async (): Promise<string> => {
       const answer = await ask();
       return answer.kind === 'settled' ? answer.outcome.kind : answer.kind;

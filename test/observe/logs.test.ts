@@ -27,7 +27,7 @@ describe('the log of a worker', () => {
   it('names stage, call and trace in every line about a call, whatever its tool says', async () => {
     const session = await plane.openSession();
     const trace = `00-${TRACE_ID}-b7ad6b7169203331-01`;
-    const answer = await plane.client.call(session, 'own.speak', {}, { trace, waitMs: 30_000 });
+    const answer = await plane.client.call(session, 'own.speak', {}, { trace, waitMs: 60_000 });
     if (answer.kind !== 'settled') throw new Error(`the call is ${answer.kind}`);
     const ofCall = await eventually(() => {
       const found = lines().filter(({ callId }) => callId === answer.callId);

@@ -41,14 +41,14 @@ describe.each(BACKENDS)('metrics on %s', (backend) => {
   });
 
   const end = (tool: string, how: string, secret = 'x'): Promise<CallAnswer> =>
-    plane.client.call(session, tool, { how, secret }, { waitMs: 30_000 });
+    plane.client.call(session, tool, { how, secret }, { waitMs: 60_000 });
   const until = (isThere: (metrics: Scrape) => boolean, what: string): Promise<Scrape> =>
     eventually(
       async () => {
         const metrics = await scrape(worker.healthUrl);
         return isThere(metrics) ? metrics : undefined;
       },
-      { timeoutMs: 20_000, what },
+      { what },
     );
 
   it('of a worker count the calls that were made, by outcome and tool, and the time of each stage', async () => {
@@ -56,7 +56,7 @@ describe.each(BACKENDS)('metrics on %s', (backend) => {
     for (let each = 0; each < FAILED_CALLS; each += 1) await end('near.end', 'failure');
     for (let each = 0; each < NESTED_CALLS; each += 1) {
       const args = { tool: 'near.end', arguments: { how: 'text', secret: 'x' } };
-      await plane.client.call(session, 'near.relay', args, { waitMs: 30_000 });
+      await plane.client.call(session, 'near.relay', args, { waitMs: 60_000 });
     }
     const all = OK_CALLS + FAILED_CALLS + 2 * NESTED_CALLS;
     const metrics = await until((each) => each.value('sallyport_calls_total') === all, `${all} calls`);
@@ -100,8 +100,8 @@ describe.each(BACKENDS)('metrics on %s', (backend) => {
 
   it('leave the trace of a caller as it is: what is only counted needs no spans', async () => {
     const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    const given = await plane.client.call(session, 'near.trace', {}, { trace, waitMs: 30_000 });
-    const none = await plane.client.call(session, 'near.trace', {}, { waitMs: 30_000 });
+    const given = await plane.client.call(session, 'near.trace', {}, { trace, waitMs: 60_000 });
+    const none = await plane.client.call(session, 'near.trace', {}, { waitMs: 60_000 });
     const tracesOf = (answer: CallAnswer): unknown => answer.kind === 'settled' && answer.outcome.structured;
     expect([tracesOf(given), tracesOf(none)]).toStrictEqual([{ frozen: true, traceparent: trace }, { frozen: true }]);
   });
@@ -119,7 +119,7 @@ describe.each(BACKENDS)('metrics on %s', (backend) => {
         const now = await planeMetrics();
         return now.value('sallyport_queue_leased', { pool: 'tools' }) === 1 ? now : undefined;
       },
-      { timeoutMs: 20_000, what: 'a held call' },
+      { what: 'a held call' },
     );
     expect(held.value('sallyport_queue_depth', { pool: 'tools' })).toBe(0);
     await until((each) => each.value('sallyport_worker_running', { pool: 'tools' }) === 1, 'a running call');

@@ -13,7 +13,7 @@ async function run(telemetry?: object): Promise<{ packages: string[]; trace: str
   const options = JSON.stringify({ store, modules: MODULES, ...(telemetry === undefined ? {} : { telemetry }) });
   const child = await spawnNode(PROGRAM, [], { env: { ...process.env, OPTIONS: options } });
   try {
-    const line = await child.waitForLine(/^done /, 30_000);
+    const line = await child.waitForLine(/^done /);
     await child.exited;
     return JSON.parse(line.slice('done '.length)) as { packages: string[]; trace: string | null };
   } finally {

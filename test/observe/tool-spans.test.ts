@@ -23,7 +23,7 @@ describe('spans that a tool makes with @opentelemetry/api', () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
     const trace = `00-${traceId}-b7ad6b7169203331-01`;
     const calls = Array.from({ length: 3 }, () =>
-      plane.client.call(session, 'own.span', {}, { trace, waitMs: 30_000 }),
+      plane.client.call(session, 'own.span', {}, { trace, waitMs: 60_000 }),
     );
     const own = (await Promise.all(calls)).map((answer) => answer.kind === 'settled' && answer.outcome.structured);
     const spans = await collector.until(traceId, 3 * 6);

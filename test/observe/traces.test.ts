@@ -31,7 +31,7 @@ describe.each(BACKENDS)('the trace of a call on %s', (backend) => {
   });
 
   async function call(tool: string, args: JsonObject, options: CallOptions = {}) {
-    const answer = await client.call(session, tool, args, { waitMs: 30_000, ...options });
+    const answer = await client.call(session, tool, args, { waitMs: 60_000, ...options });
     if (answer.kind !== 'settled') throw new Error(`the call is ${answer.kind}`);
     return answer;
   }
@@ -138,13 +138,13 @@ describe.each(BACKENDS)('the trace of a call on %s', (backend) => {
   });
 
   it('of a caller without telemetry begins on the worker, with the call as its root', async () => {
-    const answer = await plane.client.call(session, 'near.end', { how: 'text', secret: SECRET }, { waitMs: 30_000 });
+    const answer = await plane.client.call(session, 'near.end', { how: 'text', secret: SECRET }, { waitMs: 60_000 });
     if (answer.kind !== 'settled') throw new Error(`the call is ${answer.kind}`);
     const find = (): CollectedSpan | undefined =>
       collector.spans.find(
         ({ name, attributes }) => name === 'call' && attributes['sallyport.call.id'] === answer.callId,
       );
-    const root = await eventually(find, { timeoutMs: 30_000, what: 'the root' });
+    const root = await eventually(find, { what: 'the root' });
     const spans = await collector.until(root.traceId, 6);
     expect(root.parentSpanId).toBeUndefined();
     const below = spans.filter((span) => span !== root);

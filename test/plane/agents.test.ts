@@ -325,7 +325,7 @@ describe.each(BACKENDS)('agents that code declares on %s', (backend) => {
       );
       const env = { ...process.env, DECLARE: JSON.stringify({ store: plane.storeOptions, agents }) };
       const declaring = await spawnNode(DECLARE_SCRIPT, [], { env });
-      const line = await declaring.waitForLine(/^declared /, 60_000);
+      const line = await declaring.waitForLine(/^declared /);
       expect((await declaring.exited).code).toBe(0);
       return JSON.parse(line.slice('declared '.length)) as { changed: boolean; selectingBegan: boolean }[];
     };
@@ -367,7 +367,7 @@ describe.each(BACKENDS)('a module that is deployed again on %s', (backend) => {
   }
 
   const untilPublished = (version: string): Promise<boolean> =>
-    eventually(async () => (await plane.store.readCatalog()).modules[0]?.version === version, { timeoutMs: 20_000 });
+    eventually(async () => (await plane.store.readCatalog()).modules[0]?.version === version);
 
   it('gives a new tool to those who take all and to nobody else, and disturbs no call under way', async () => {
     const folder = modulesOf('1.0.0', TOOLS);
@@ -397,7 +397,7 @@ describe.each(BACKENDS)('a module that is deployed again on %s', (backend) => {
     await plane.startWorker({ modules: modulesOf('1.1.0', [...TOOLS, 'remove']).path });
     await untilPublished('1.1.0');
     // One of the old version comes last, as in a deploy that is rolled out and partly rolled back.
-    await old.process.stop(10_000);
+    await old.process.stop();
     await plane.startWorker({ modules: modulesOf('1.0.0', TOOLS).path });
     const { sequence, digest } = await plane.store.readCatalog();
     const session = await plane.client.openSession({ subject: 'alice', agent: 'all' });

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Approval, ApprovalId, CallbackState } from '../../src/domain/approval.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import { eventually } from '../support/process.ts';
@@ -29,6 +29,7 @@ export default { id: 'told', hooks: [{ id: 'resolved', on: 'approval_resolved', 
 describe.each(BACKENDS)('callbacks of approvals on %s', (backend) => {
   let plane: StagedPlane;
   let workers: PlaneWorker[] = [];
+  let startedWithMs: number | undefined;
   const file = (name: string): string => join(plane.folder, name);
   beforeAll(async () => {
     plane = await stagePlane(backend);
@@ -36,15 +37,17 @@ describe.each(BACKENDS)('callbacks of approvals on %s', (backend) => {
     writeFileSync(file('told.mjs'), PLUGIN(plane.folder));
   });
   beforeEach(() => writeFileSync(file('told.txt'), ''));
-  afterEach(async () => {
-    await Promise.all(workers.map(({ process }) => process.stop()));
-    workers = [];
-  });
   afterAll(() => plane.stop());
 
+  /** Exactly so many workers with the hook. Those of the test before are kept when they are alive: a start costs a second of CPU. */
   async function start(count: number, timeoutMs = HOOK_MS): Promise<void> {
+    const alive = workers.filter(({ process }) => process.exit === undefined);
+    const kept = timeoutMs === startedWithMs ? alive.slice(0, count) : [];
+    await Promise.all(alive.filter((worker) => !kept.includes(worker)).map(({ process }) => process.stop()));
     const hooks = [{ file: file('told.mjs'), timeoutMs }];
-    workers = await Promise.all(Array.from({ length: count }, () => plane.startWorker({ hooks })));
+    const added = Array.from({ length: count - kept.length }, () => plane.startWorker({ hooks }));
+    workers = [...kept, ...(await Promise.all(added))];
+    startedWithMs = timeoutMs;
   }
   const told = (id: ApprovalId, mark = 'S') =>
     readFileSync(file('told.txt'), 'utf8')
@@ -60,17 +63,14 @@ describe.each(BACKENDS)('callbacks of approvals on %s', (backend) => {
         const pending = await plane.client.approvals.list(OPERATOR, { state: 'pending' });
         return pending.length > 0 ? pending : undefined;
       },
-      { timeoutMs: 20_000, what: 'a question' },
+      { what: 'a question' },
     )) as [Approval];
     return { approval, asker: workers.find(({ workerId }) => workerId === approval.askedBy)! };
   }
   const deny = ({ question: { id, binding } }: Approval) =>
     plane.client.approvals.decide(OPERATOR, id, { decision: 'deny', binding });
   const until = (id: ApprovalId, state: CallbackState) =>
-    eventually(async () => (await plane.store.readApproval(id))?.callback === state, {
-      timeoutMs: 40_000,
-      what: `callback ${state}`,
-    });
+    eventually(async () => (await plane.store.readApproval(id))?.callback === state, { what: `callback ${state}` });
 
   it('are invoked by the worker that asked, once, with the resolution and who decided', async () => {
     await start(2);
@@ -118,11 +118,9 @@ describe.each(BACKENDS)('callbacks of approvals on %s', (backend) => {
     const { id } = approval.question;
     writeFileSync(file('hold'), '');
     await deny(approval);
-    await eventually(() => told(id).length > 0, { timeoutMs: 20_000, what: 'the callback' });
+    await eventually(() => told(id).length > 0, { what: 'the callback' });
     asker.process.kill('SIGTERM');
-    await eventually(async () => (await plane.store.listWorkers()).some(({ state }) => state === 'draining'), {
-      timeoutMs: 20_000,
-    });
+    await eventually(async () => (await plane.store.listWorkers()).some(({ state }) => state === 'draining'));
     // Longer than a drain takes when nothing is under way.
     await untilStoreTime(plane, 3000);
     expect(asker.process.exit).toBeUndefined();
@@ -138,6 +136,7 @@ describe.each(BACKENDS)('callbacks of approvals on %s', (backend) => {
     const { approval, asker } = await ask();
     await asker.process.stop();
     workers = [await plane.startWorker()];
+    startedWithMs = undefined;
     await deny(approval);
     const { id } = approval.question;
     // Time enough for one that looks.

@@ -150,7 +150,7 @@ describe('the approval webhook', () => {
     open({ timeoutMs: 100 }, { ...QUICK, attempts: 2 });
     receiver.answer = () => undefined;
     ask();
-    await eventually(() => lines.length > 0, { timeoutMs: 20_000 });
+    await eventually(() => lines.length > 0);
     expect(receiver.received).toHaveLength(2);
     expect(lines[0]?.facts).toMatchObject({ problem: 'TimeoutError', attempts: 2 });
   });
@@ -223,20 +223,15 @@ describe.each(BACKENDS)('a worker with an approval webhook on %s', (backend) => 
     const secret = `value-${decision}`;
     await plane.client.call(session, 'basic.write', { file: plane.effectFile, line: secret }, { waitMs: 0 });
     const operator = { kind: 'operator', name: 'ops' } as const;
-    const [{ question }] = (await eventually(
-      async () => {
-        const pending = await plane.client.approvals.list(operator, { state: 'pending' });
-        return pending.length > 0 ? pending : undefined;
-      },
-      { timeoutMs: 20_000 },
-    )) as [Approval];
-    await eventually(() => requests('approval.requested', question.id).length > 0, { timeoutMs: 20_000 });
+    const [{ question }] = (await eventually(async () => {
+      const pending = await plane.client.approvals.list(operator, { state: 'pending' });
+      return pending.length > 0 ? pending : undefined;
+    })) as [Approval];
+    await eventually(() => requests('approval.requested', question.id).length > 0);
     await plane.client.approvals.decide(operator, question.id, { decision, binding: question.binding });
-    await eventually(() => requests('approval.resolved', question.id).length > 0, { timeoutMs: 20_000 });
-    await plane.client.wait(session, question.callId, { waitMs: 20_000 });
-    await eventually(async () => (await plane.store.readApproval(question.id))?.callback === 'done', {
-      timeoutMs: 20_000,
-    });
+    await eventually(() => requests('approval.resolved', question.id).length > 0);
+    await plane.client.wait(session, question.callId, { waitMs: 60_000 });
+    await eventually(async () => (await plane.store.readApproval(question.id))?.callback === 'done');
     for (const event of ['approval.requested', 'approval.resolved']) {
       const sent = requests(event, question.id);
       expect(sent).toHaveLength(1);

@@ -23,7 +23,6 @@ import { audit, callFor, holdRun, marksOf, runOnce, untilMarks, untilStoreTime }
 /** Written past the functions, as somebody with the server's password could: nothing of it may run, stop a worker or stay. */
 const KEYS = laneKeys('sallyport', 0);
 const STREAM = KEYS.stream('default');
-const JUNK_GOES_WITHIN_MS = 30_000;
 const TWENTY_MB = Buffer.alloc(20_000_000, 0x78);
 
 type Fields = Readonly<Record<string, string | Uint8Array>>;
@@ -62,13 +61,13 @@ async function stillThere(added: ReadonlyMap<string, string>): Promise<string[]>
   return left;
 }
 
-async function untilGone(added: ReadonlyMap<string, string>, timeoutMs = JUNK_GOES_WITHIN_MS): Promise<void> {
+async function untilGone(added: ReadonlyMap<string, string>): Promise<void> {
   let left = [...added.values()];
   const isClear = async (): Promise<boolean> => {
     left = await stillThere(added);
     return left.length === 0;
   };
-  const waiting = eventually(isClear, { timeoutMs, everyMs: 250, what: 'the junk to be cleared away' });
+  const waiting = eventually(isClear, { everyMs: 250, what: 'the junk to be cleared away' });
   // Which entries stay says more than that time was up.
   await waiting.catch(() => undefined);
   expect(left).toStrictEqual([]);
@@ -187,7 +186,7 @@ describe('an entry that nobody accepted', () => {
     const lost = await plane.startWorker();
     for (let index = 0; index < 1000; index += 1) await add({ c: `junk-${index}`, m: 'a\nb' });
     const read = holdRun(plane, 'lost', { firstOnly: true });
-    const calling = callFor(plane, session, 'scenario.read', read.args, { deadlineMs: 20_000 });
+    const calling = callFor(plane, session, 'scenario.read', read.args);
     await untilMarks(plane, 'S', 'lost');
     lost.process.kill('SIGKILL');
     const heir = await plane.startWorker();
@@ -222,7 +221,7 @@ describe('an entry whose record or body is not what it should be', () => {
       added.set(await add(fields), what);
     }
     await serves('beside');
-    await untilGone(added, 15_000);
+    await untilGone(added);
     expect(marksOf(plane, 'S').map(({ label }) => label)).toStrictEqual(['beside']);
     expect(worker.process.exit).toBeUndefined();
   });
@@ -240,7 +239,7 @@ describe('an entry whose record or body is not what it should be', () => {
         const found = await plane.store.readCall(due);
         return found?.state === 'settled' ? found : undefined;
       },
-      { timeoutMs: 10_000, what: 'the call to expire' },
+      { what: 'the call to expire' },
     );
     expect(record).toMatchObject({ callId: due, starts: 0 });
   });
@@ -262,7 +261,6 @@ describe('an entry whose record or body is not what it should be', () => {
         [first, 'the first entry'],
         [id, 'the entry'],
       ]),
-      15_000,
     );
     // Taken in the same read, so not lost with it: each is somebody's first delivery.
     expect(marksOf(plane, 'S').map(({ fence }) => fence)).toStrictEqual([1, 1, 1]);
@@ -366,8 +364,8 @@ describe('an entry of a call that was accepted', () => {
     'B18: deleted by hand while %s, ends as BODY_LOST at its deadline',
     async (state) => {
       const dying = await plane.startWorker({}, state === 'queued' ? undefined : 'after claimCalls');
-      if (state === 'queued') await dying.process.stop(10_000);
-      const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'trimmed'), { deadlineMs: 3000 });
+      if (state === 'queued') await dying.process.stop();
+      const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'trimmed'), { deadlineMs: 5000 });
       if (state !== 'queued') await dying.process.exited;
       const [[id]] = (await eventually(async () => {
         const entries = await raw.xrange(STREAM, '-', '+');
@@ -409,7 +407,7 @@ describe('a pool that was taken away', () => {
     const worker = await plane.startWorker();
     await serves('before');
     await take();
-    const { code } = await eventually(() => worker.process.exit, { timeoutMs: 10_000, what: 'the worker to stop' });
+    const { code } = await eventually(() => worker.process.exit, { what: 'the worker to stop' });
     expect({ code, said: worker.process.stdout }).toMatchObject({
       code: 70,
       said: expect.stringContaining('failed STORE_REPLACED'),

@@ -95,7 +95,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
 
   /** The worker lives and serves: asked after each part of the table. */
   async function expectServing(): Promise<void> {
-    const answer = await plane.client.call(session, 'corpus.strict', { name: 'good' }, { waitMs: 20_000 });
+    const answer = await plane.client.call(session, 'corpus.strict', { name: 'good' }, { waitMs: 60_000 });
     expect(answer).toMatchObject({ kind: 'settled', outcome: { kind: 'ok', structured: { got: '{"name":"good"}' } } });
     const { callId } = answer as Extract<CallAnswer, { kind: 'settled' }>;
     expect(plane.effects().filter((line) => line.includes(callId))).toHaveLength(1);
@@ -136,7 +136,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
 
     it('a member that is undefined is absent, in the arguments and in the untrusted context alike', async () => {
       const loose = { kept: 1, gone: undefined } as unknown as JsonObject;
-      const answer = await plane.client.call(session, 'corpus.open', loose, { untrusted: loose, waitMs: 20_000 });
+      const answer = await plane.client.call(session, 'corpus.open', loose, { untrusted: loose, waitMs: 60_000 });
       const structured = { got: '{"kept":1}', untrusted: '{"kept":1}' };
       expect(answer).toMatchObject({ outcome: { kind: 'ok', structured } });
     });
@@ -146,7 +146,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
     it.each(texts.filter(({ answer }) => answer === 'schema'))('$id $what is refused by the schema', async (row) => {
       const before = plane.effects();
       const args = JSON.parse(textOf(row)) as JsonObject;
-      const answer = await plane.client.call(session, 'corpus.strict', args, { waitMs: 20_000 });
+      const answer = await plane.client.call(session, 'corpus.strict', args, { waitMs: 60_000 });
       expect(answer).toMatchObject({
         outcome: { kind: 'invalid', executed: 'no', error: { code: 'ARGUMENTS_INVALID' } },
       });
@@ -158,7 +158,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
       '$id $what reaches the tool in canonical form',
       async (row) => {
         const args = JSON.parse(textOf(row)) as JsonObject;
-        const answer = await plane.client.call(session, 'corpus.open', args, { waitMs: 20_000 });
+        const answer = await plane.client.call(session, 'corpus.open', args, { waitMs: 60_000 });
         const { callId, outcome } = answer as Extract<CallAnswer, { kind: 'settled' }>;
         const canonical = canonicalOf(row);
         expect(outcome.kind).toBe('ok');
@@ -244,7 +244,7 @@ describe.each(BACKENDS)('bad input on %s', (backend) => {
   async function settleBus(request: AcceptRequest): Promise<Outcome> {
     const accepted = await plane.store.acceptCall(request);
     expect(accepted).toMatchObject({ kind: 'accepted', callId: request.callId });
-    const answer = await plane.client.wait(session, request.callId, { waitMs: 20_000 });
+    const answer = await plane.client.wait(session, request.callId, { waitMs: 60_000 });
     if (answer.kind !== 'settled') throw new Error(`the call is ${answer.kind}`);
     return answer.outcome;
   }

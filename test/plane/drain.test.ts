@@ -112,13 +112,13 @@ describe.each(BACKENDS)('a worker drained on %s', (backend) => {
     const behind = holdRun(plane, 'behind', { firstOnly: true });
     const runningCall = callFor(plane, session, 'scenario.single', running.args);
     await untilMarks(plane, 'S', 'running');
-    const behindCall = callFor(plane, session, 'scenario.single', behind.args, { waitMs: 15_000, deadlineMs: 90_000 });
+    const behindCall = callFor(plane, session, 'scenario.single', behind.args);
     await untilLeased(plane, 2);
     const second = await plane.startWorker({ leaseMs: LONG_LEASE_MS });
     first.process.kill('SIGTERM');
 
     expect((await runningCall).kind).toBe('indeterminate');
-    const started = await untilMarks(plane, 'S', 'behind', 1, 10_000);
+    const started = await untilMarks(plane, 'S', 'behind');
     expect(started.map(({ pid }) => pid)).toStrictEqual([second.process.pid]);
     behind.release();
     expect((await behindCall).kind).toBe('ok');

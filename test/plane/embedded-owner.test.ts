@@ -46,7 +46,7 @@ async function spawnOwner(more: { mode?: EmbeddedStoreOptions['mode'] } = {}): P
 
 async function startOwner(more: { mode?: EmbeddedStoreOptions['mode'] } = {}): Promise<WatchedProcess> {
   const owner = await spawnOwner(more);
-  await owner.waitForLine(/^ready /, 30_000);
+  await owner.waitForLine(/^ready /);
   return owner;
 }
 
@@ -76,10 +76,7 @@ const countOf = (mark: string, key: string): number =>
   marks().filter(([letter, name]) => letter === mark && name === key).length;
 
 function untilStarts(count: number): Promise<unknown> {
-  return eventually(() => marks().filter(([mark]) => mark === 'S').length >= count, {
-    timeoutMs: 30_000,
-    what: `${count} starts`,
-  });
+  return eventually(() => marks().filter(([mark]) => mark === 'S').length >= count, { what: `${count} starts` });
 }
 
 interface Asked {
@@ -147,7 +144,7 @@ async function expectOneEndingEach(session: SessionHandle, outcomes: readonly Ou
 async function killInTheMiddle(owner: WatchedProcess): Promise<void> {
   await eventually(
     () => marks().length >= 60 && ASKED.filter(({ held }) => held).every(({ key }) => countOf('S', key) === 1),
-    { timeoutMs: 30_000, what: 'held runs, and some that have ended' },
+    { what: 'held runs, and some that have ended' },
   );
   owner.kill('SIGKILL');
   await owner.exited;
@@ -161,7 +158,7 @@ describe(`an embedded owner killed in the middle of ${CALLS} calls`, () => {
     let [queued, settled] = [0, 0];
     const asking = ASKED.map((asked) => ask(client, session, asked, () => (queued += 1)));
     for (const each of asking) void each.then(() => (settled += 1));
-    await eventually(() => queued === CALLS, { timeoutMs: 20_000, what: 'all calls to be accepted' });
+    await eventually(() => queued === CALLS, { what: 'all calls to be accepted' });
     await killInTheMiddle(owner);
     const left = CALLS - settled;
     await startOwner();
@@ -178,7 +175,7 @@ describe(`an embedded owner killed in the middle of ${CALLS} calls`, () => {
     const session = await client.openSession({ subject: 'alice', agent: 'main' });
     const asking = ASKED.map((asked) => ask(client, session, asked));
     await killInTheMiddle(owner);
-    await eventually(() => client.catalog(), { timeoutMs: 15_000, what: 'the client to take over' });
+    await eventually(() => client.catalog(), { what: 'the client to take over' });
     await expect(openStore({ store: 'embedded', folder: storeFolder(), mode: 'own' })).rejects.toMatchObject({
       code: 'STORE_OWNED',
       facts: { pid: process.pid },
@@ -225,12 +222,12 @@ describe('an embedded owner killed and replaced', () => {
     const client = await connectClient('connect');
     const session = await client.openSession({ subject: 'alice', agent: 'main' });
     const early = goOnCalling(client, session, 'early');
-    await eventually(() => early.outcomes.size >= 60, { timeoutMs: 30_000, what: 'calls before the kill' });
+    await eventually(() => early.outcomes.size >= 60, { what: 'calls before the kill' });
     owner.kill('SIGKILL');
     await owner.exited;
     const late = goOnCalling(client, session, 'in-the-gap');
     await startOwner();
-    await eventually(() => late.outcomes.size >= 60, { timeoutMs: 45_000, what: 'calls after it' });
+    await eventually(() => late.outcomes.size >= 60, { what: 'calls after it' });
     await Promise.all([early.stop(), late.stop()]);
     const outcomes = new Map([...early.outcomes, ...late.outcomes]);
 
@@ -261,7 +258,7 @@ describe('a second opener', () => {
       facts: { pid: owner.pid },
     });
     const second = await spawnOwner();
-    expect(await second.waitForLine(/^refused /, 30_000)).toContain(`STORE_OWNED`);
+    expect(await second.waitForLine(/^refused /)).toContain(`STORE_OWNED`);
     expect(second.stdout).toContain(`"pid":${owner.pid}`);
     expect((await second.exited).code).toBe(69);
     const client = await connectClient('connect');
@@ -277,7 +274,7 @@ describe('an owner whose main thread is blocked by an inline tool', () => {
     const order: string[] = [];
     const busyArguments = { file: effectFile(), label: 'busy', ms: 3000 };
     const busy = client
-      .call(session, 'scenario.busy', busyArguments, { waitMs: 30_000 })
+      .call(session, 'scenario.busy', busyArguments, { waitMs: 60_000 })
       .then(() => order.push('busy answered'));
     await untilStarts(1);
     const accepted: Promise<unknown>[] = [];
@@ -285,7 +282,7 @@ describe('an owner whose main thread is blocked by an inline tool', () => {
       let tell!: () => void;
       accepted.push(new Promise<void>((resolve) => (tell = resolve)));
       const onEvent = ({ kind }: CallEvent): void => void (kind === 'queued' && tell());
-      return client.call(session, 'basic.echo', { text: `${index}` }, { waitMs: 30_000, onEvent });
+      return client.call(session, 'basic.echo', { text: `${index}` }, { waitMs: 60_000, onEvent });
     });
     await Promise.all(accepted);
     order.push('accepted');

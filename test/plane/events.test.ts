@@ -61,7 +61,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
 
   /** The events of one call, all of them. */
   async function call(tool: string, args: JsonObject, options = {}) {
-    const answer = await client.call(session, tool, args, { waitMs: 30_000, ...options });
+    const answer = await client.call(session, tool, args, { waitMs: 60_000, ...options });
     if (answer.kind !== 'settled') throw new Error(`the call is ${answer.kind}`);
     const { callId, outcome } = answer;
     const isAll = (): boolean =>
@@ -158,7 +158,7 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
 
   it('of a call that is cancelled, and of its tool that was stopped', async () => {
     const controller = new AbortController();
-    const calling = client.call(session, 'near.wait', {}, { signal: controller.signal, waitMs: 30_000 });
+    const calling = client.call(session, 'near.wait', {}, { signal: controller.signal, waitMs: 60_000 });
     await eventually(() => told.some(({ kind }) => kind === 'tool.started'), { what: 'the start' });
     controller.abort();
     await calling;
@@ -174,12 +174,12 @@ describe.each(BACKENDS)('diagnostic events on %s', (backend) => {
   it('of a call nobody took in time', async () => {
     const controller = new AbortController();
     const busy = Array.from({ length: CONCURRENCY }, () =>
-      client.call(session, 'near.wait', {}, { signal: controller.signal, waitMs: 30_000 }),
+      client.call(session, 'near.wait', {}, { signal: controller.signal, waitMs: 60_000 }),
     );
     await eventually(() => told.filter(({ kind }) => kind === 'tool.started').length === CONCURRENCY, {
       what: 'starts',
     });
-    const late = await client.call(session, 'near.trace', {}, { deadlineMs: 50, waitMs: 30_000 });
+    const late = await client.call(session, 'near.trace', {}, { deadlineMs: 50, waitMs: 60_000 });
     expect(late).toMatchObject({ kind: 'settled', outcome: { kind: 'expired', executed: 'no' } });
     const { callId } = late as { callId: string };
     await eventually(() => of(callId).some(({ kind }) => kind === 'call.expired'), { what: 'the expiry' });

@@ -27,7 +27,7 @@ describe('the module with everything', () => {
   afterAll(() => plane.stop());
 
   async function call(tool: string, args: JsonObject = {}, options: CallOptions = {}) {
-    const answer = await plane.client.call(session, `everything.${tool}`, args, { waitMs: 20_000, ...options });
+    const answer = await plane.client.call(session, `everything.${tool}`, args, { waitMs: 60_000, ...options });
     if (answer.kind !== 'settled') throw new Error(`It is ${answer.kind}.`);
     return answer;
   }

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BACKENDS, outcomeOf, stagePlane, type StagedPlane } from './support/stage-plane.ts';
 
-const NOISY_CALLS = 10_000;
+/** So many that the window of 64 is full all the time, and more than half of them are left at the end. */
+const NOISY_CALLS = 3000;
+const QUIET_CALLS = 10;
 const WINDOW = 64;
 const CONCURRENCY = 8;
 const SERVICE_MS = 20;
@@ -15,46 +17,42 @@ describe.each(BACKENDS)('one noisy subject on %s', (backend) => {
   });
   afterEach(() => plane.stop());
 
-  it(
-    `with ${NOISY_CALLS} queued calls does not delay another subject beyond its window`,
-    { timeout: 180_000 },
-    async () => {
-      // A worker publishes the catalog, then leaves; the queue is filled while nobody works on it.
-      const first = await plane.startWorker({ concurrency: CONCURRENCY });
-      await plane.client.catalog();
-      first.process.kill('SIGTERM');
-      await first.process.exited;
-      const noisy = await plane.openSession('noisy');
-      const quiet = await plane.openSession('quiet');
-      const queued = await Promise.all(
-        Array.from({ length: NOISY_CALLS }, () =>
-          plane.client.call(noisy, 'basic.wait', { ms: SERVICE_MS }, { waitMs: 0, deadlineMs: 600_000 }),
-        ),
-      );
-      expect(queued.filter(({ kind }) => kind === 'pending')).toHaveLength(NOISY_CALLS);
+  it(`with ${NOISY_CALLS} queued calls does not delay another subject beyond its window`, async () => {
+    // A worker publishes the catalog, then leaves; the queue is filled while nobody works on it.
+    const first = await plane.startWorker({ concurrency: CONCURRENCY });
+    await plane.client.catalog();
+    first.process.kill('SIGTERM');
+    await first.process.exited;
+    const noisy = await plane.openSession('noisy');
+    const quiet = await plane.openSession('quiet');
+    const queued = await Promise.all(
+      Array.from({ length: NOISY_CALLS }, () =>
+        plane.client.call(noisy, 'basic.wait', { ms: SERVICE_MS }, { waitMs: 0, deadlineMs: 600_000 }),
+      ),
+    );
+    expect(queued.filter(({ kind }) => kind === 'pending')).toHaveLength(NOISY_CALLS);
 
-      await plane.startWorker({ concurrency: CONCURRENCY });
-      const overtaken: number[] = [];
-      const waitsMs: number[] = [];
-      let audited = 0;
-      for (let index = 0; index < 20; index += 1) {
-        audited += (await plane.store.readAudit({ lane: 0, fromSequence: audited + 1, limit: 20_000 })).length;
-        const askedAt = performance.now();
-        const answer = await plane.client.call(quiet, 'basic.wait', { ms: SERVICE_MS }, { waitMs: 30_000 });
-        waitsMs.push(performance.now() - askedAt - SERVICE_MS);
-        expect((await outcomeOf(plane, quiet, answer)).kind).toBe('ok');
-        const since = await plane.store.readAudit({ lane: 0, fromSequence: audited + 1, limit: 20_000 });
-        overtaken.push(since.findIndex((entry) => answer.kind === 'settled' && entry.callId === answer.callId));
-      }
-      // Counted in calls and not in milliseconds, so that a busy machine does not decide: so many noisy calls were answered first.
-      expect(p95(overtaken)).toBeLessThanOrEqual(2 * WINDOW);
-      const boundMs = 2 * ((WINDOW * SERVICE_MS) / CONCURRENCY);
-      console.log(
-        `p95 wait ${Math.round(p95(waitsMs))} ms (bound ${boundMs} ms), overtaken by ${p95(overtaken)} calls (bound ${2 * WINDOW})`,
-      );
-      expect((await plane.store.listCalls({ limit: 20_000 })).length).toBeGreaterThan(NOISY_CALLS / 2);
-    },
-  );
+    await plane.startWorker({ concurrency: CONCURRENCY });
+    const overtaken: number[] = [];
+    const waitsMs: number[] = [];
+    let audited = 0;
+    for (let index = 0; index < QUIET_CALLS; index += 1) {
+      audited += (await plane.store.readAudit({ lane: 0, fromSequence: audited + 1, limit: 20_000 })).length;
+      const askedAt = performance.now();
+      const answer = await plane.client.call(quiet, 'basic.wait', { ms: SERVICE_MS }, { waitMs: 60_000 });
+      waitsMs.push(performance.now() - askedAt - SERVICE_MS);
+      expect((await outcomeOf(plane, quiet, answer)).kind).toBe('ok');
+      const since = await plane.store.readAudit({ lane: 0, fromSequence: audited + 1, limit: 20_000 });
+      overtaken.push(since.findIndex((entry) => answer.kind === 'settled' && entry.callId === answer.callId));
+    }
+    // Counted in calls and not in milliseconds, so that a busy machine does not decide: so many noisy calls were answered first.
+    expect(p95(overtaken)).toBeLessThanOrEqual(2 * WINDOW);
+    const boundMs = 2 * ((WINDOW * SERVICE_MS) / CONCURRENCY);
+    console.log(
+      `p95 wait ${Math.round(p95(waitsMs))} ms (bound ${boundMs} ms), overtaken by ${p95(overtaken)} calls (bound ${2 * WINDOW})`,
+    );
+    expect((await plane.store.listCalls({ limit: 20_000 })).length).toBeGreaterThan(NOISY_CALLS / 2);
+  });
 });
 
 describe.each(BACKENDS)('ten times too many calls on %s', (backend) => {

@@ -278,7 +278,7 @@ describe.each(BACKENDS)('approvals on %s', (backend) => {
     it('are remembered: the next call runs unasked, and its audit names the grant', async () => {
       const text = randomId();
       const { id } = await granted(text);
-      const answer = await plane.client.call(session, 'desk.send', letter(plane, text), { waitMs: 30_000 });
+      const answer = await plane.client.call(session, 'desk.send', letter(plane, text), { waitMs: 60_000 });
       if (answer.kind !== 'settled') throw new Error(answer.kind);
       expect(answer.outcome.kind).toBe('ok');
       const records = await recordsOf(plane, answer.callId);

@@ -38,7 +38,7 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
   afterAll(() => plane.stop());
 
   async function send(text: string) {
-    const answer = await plane.client.call(session, 'desk.send', letter(plane, text), { waitMs: 30_000 });
+    const answer = await plane.client.call(session, 'desk.send', letter(plane, text), { waitMs: 60_000 });
     if (answer.kind !== 'settled') throw new Error(answer.kind);
     return answer;
   }
@@ -97,6 +97,27 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
     expect(sentLetters(plane, 'forbidden')).toEqual([]);
   });
 
+  it('and rules that refuse the same kind of call again and again give the advice of loop detection with it', async () => {
+    await plane.setPolicy(policyWith([NO_ENEMY], { loops: { default: { sameFailure: { warn: 3, block: 9 } } } }));
+    for (const [word, code] of [
+      ['block', 'HOOK_BLOCKED'],
+      ['spoil', 'HOOK_ARGUMENTS_INVALID'],
+      ['throw', 'HOOK_FAILED'],
+      ['forbidden', 'RULE_DENIED'],
+    ] as const) {
+      session = await plane.openSession();
+      const answers = [];
+      for (let number = 1; number <= 5; number += 1) answers.push(await send(`${word} ${number}`));
+      expect(answers.map(({ outcome }) => outcome.error?.code)).toEqual(Array(5).fill(code));
+      expect(answers.flatMap(({ outcome }, index) => (outcome.advice === undefined ? [] : [index + 1]))).toEqual([4]);
+      const { outcome, callId } = answers[3]!;
+      expect(outcome.advice).toMatch(/^desk\.send has failed 3 times in the same way/);
+      expect(JSON.stringify(outcome.content)).not.toContain('has failed 3 times');
+      expect((await recordOf(plane, callId, 'call.settled')).detail).toMatchObject({ detector: 'same-failure' });
+    }
+    await plane.setPolicy(policyWith([NO_ENEMY]));
+  });
+
   it('that fail block with one sentence, whatever the cause; the log has it, and the audit names the hook', async () => {
     const { outcome, callId } = await send('throw');
     expect(outcome).toMatchObject({ kind: 'blocked', executed: 'no', error: { code: 'HOOK_FAILED' } });
@@ -144,7 +165,7 @@ describe.each(BACKENDS)('hooks of a worker on %s', (backend) => {
   });
 
   async function open(text: string, key = randomId()) {
-    const options = { key, waitMs: 30_000 };
+    const options = { key, waitMs: 60_000 };
     const answer = await plane.client.call(session, 'desk.open', letter(plane, text), options);
     if (answer.kind !== 'settled') throw new Error(answer.kind);
     return answer;

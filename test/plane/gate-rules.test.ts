@@ -61,7 +61,7 @@ describe.each(BACKENDS)('rules on %s', (backend) => {
   const NOT_RUN = { kind: 'denied', executed: 'no' };
 
   it('that deny end the call with their name and reason, in outcome and audit', async () => {
-    const answer = await plane.client.call(session, 'desk.send', letter(plane, 'spam'), { waitMs: 30_000 });
+    const answer = await plane.client.call(session, 'desk.send', letter(plane, 'spam'), { waitMs: 60_000 });
     if (answer.kind !== 'settled') throw new Error(answer.kind);
     expect(answer.outcome).toMatchObject({ ...NOT_RUN, error: { code: 'RULE_DENIED', facts: { rule: 'no-spam' } } });
     expect(answer.outcome.error?.message).toContain('Rule "no-spam" denies this call of desk.send: Nobody reads it.');
@@ -71,7 +71,7 @@ describe.each(BACKENDS)('rules on %s', (backend) => {
   });
 
   it('that allow by name are named in the audit', async () => {
-    const answer = await plane.client.call(session, 'desk.copy', letter(plane, 'copied'), { waitMs: 30_000 });
+    const answer = await plane.client.call(session, 'desk.copy', letter(plane, 'copied'), { waitMs: 60_000 });
     if (answer.kind !== 'settled') throw new Error(answer.kind);
     expect(answer.outcome.kind).toBe('ok');
     expect((await recordOf(plane, answer.callId, 'call.settled')).detail).toMatchObject({ rule: 'known' });
@@ -138,7 +138,7 @@ describe.each(BACKENDS)('rules on %s', (backend) => {
     const parked = await park(plane, session, 'desk.send', args, { signal: controller.signal });
     controller.abort();
     await parked.outcome.catch(() => undefined);
-    const waited = await plane.client.wait(session, parked.callId, { waitMs: 30_000 });
+    const waited = await plane.client.wait(session, parked.callId, { waitMs: 60_000 });
     expect(waited).toMatchObject({ kind: 'settled', outcome: { executed: 'no', error: { code: 'APPROVAL_ABORTED' } } });
     expect(await plane.store.readApproval(parked.approval.question.id)).toMatchObject({ state: 'cancelled' });
     expect(sentLetters(plane, 'ask, then give up')).toEqual([]);
@@ -148,7 +148,7 @@ describe.each(BACKENDS)('rules on %s', (backend) => {
     const parked = await send('ask, then leave');
     await plane.client.revokeSession(session.id);
     const { question } = parked.approval;
-    const ended = await plane.client.approvals.wait(OPERATOR, question.id, { waitMs: 30_000 });
+    const ended = await plane.client.approvals.wait(OPERATOR, question.id, { waitMs: 60_000 });
     expect(ended).toMatchObject({ state: 'cancelled', resolution: 'cancelled' });
     const [, record] = (await recordsOf(plane, parked.callId)).map(({ event, detail }) => ({ event, detail }));
     expect(record?.event).toBe('approval.cancelled');

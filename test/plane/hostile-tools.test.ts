@@ -23,9 +23,9 @@ describe.each(BACKENDS)('tools that misbehave on %s', (backend) => {
     { tool: 'hostile.ignoresAbort', kind: 'timed-out' },
   ])('$tool is answered $kind while its neighbours finish', async ({ tool, kind }) => {
     const session = await plane.openSession();
-    const bad = plane.client.call(session, tool, {}, { waitMs: 30_000 });
+    const bad = plane.client.call(session, tool, {}, { waitMs: 60_000 });
     const neighbours = Array.from({ length: 10 }, () =>
-      plane.client.call(session, 'hostile.kind', {}, { waitMs: 30_000 }),
+      plane.client.call(session, 'hostile.kind', {}, { waitMs: 60_000 }),
     );
     const answers = await Promise.all(neighbours);
     expect(answers.map((answer) => (answer.kind === 'settled' ? answer.outcome.kind : answer.kind))).toEqual(
@@ -41,7 +41,7 @@ describe.each(BACKENDS)('tools that misbehave on %s', (backend) => {
         const list = await plane.store.listWorkers();
         return list.some((worker) => worker.crashes >= 3) ? list : undefined;
       },
-      { timeoutMs: 15_000, what: 'crashes in the fleet view' },
+      { what: 'crashes in the fleet view' },
     );
     expect(workers[0]!.state).toBe('serving');
   });
@@ -61,19 +61,16 @@ describe.each(BACKENDS)('a poison call on %s', (backend) => {
     const manager = (async () => {
       while (!stopped) {
         const { process } = await plane.startWorker();
-        const ended = await Promise.race([
-          process.exited,
-          eventually(() => stopped, { timeoutMs: 60_000, everyMs: 50 }),
-        ]);
+        const ended = await Promise.race([process.exited, eventually(() => stopped, { everyMs: 50 })]);
         if (ended === true) return;
       }
     })();
     const args = { file: plane.effectFile, line: 'poison' };
-    await eventually(async () => (await plane.client.catalog()).modules.length > 0, { timeoutMs: 20_000 });
+    await eventually(async () => (await plane.client.catalog()).modules.length > 0);
     const others = Array.from({ length: 64 }, (_, index) =>
-      plane.client.call(session, 'basic.echo', { text: `n${index}` }, { waitMs: 40_000 }),
+      plane.client.call(session, 'basic.echo', { text: `n${index}` }, { waitMs: 60_000 }),
     );
-    const poison = plane.client.call(session, 'basic.poison', args, { waitMs: 40_000 });
+    const poison = plane.client.call(session, 'basic.poison', args, { waitMs: 60_000 });
     const outcome = await outcomeOf(plane, session, await poison);
     const kinds = await Promise.all(others.map(async (call) => (await outcomeOf(plane, session, await call)).kind));
     stopped = true;

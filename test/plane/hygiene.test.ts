@@ -39,7 +39,7 @@ describe.each(BACKENDS)('a drained run on %s', (backend) => {
           { how: 'throw' },
           { tool: 'basic.echo', args: { text: 'y' } },
         ][index % 4]!;
-        return outcomeOf(plane, session, await plane.client.call(session, tool, args, { waitMs: 30_000 }));
+        return outcomeOf(plane, session, await plane.client.call(session, tool, args, { waitMs: 60_000 }));
       }),
     );
     expect(answers).toHaveLength(300);
@@ -100,18 +100,18 @@ describe.each(BACKENDS)('readiness on %s', (backend) => {
     expect((await fetch(`${worker.healthUrl}/healthz`)).status).toBe(200);
     const session = await plane.openSession();
     // An inline tool that blocks the main thread: leases go on, calls do not.
-    const blocked = plane.client.call(session, 'basic.spin', { ms: 9000 }, { waitMs: 30_000 });
+    const blocked = plane.client.call(session, 'basic.spin', { ms: 9000 }, { waitMs: 60_000 });
     const red = await eventually(
       async () => {
         const answer = await ask();
         return answer.status === 503 ? answer : undefined;
       },
-      { timeoutMs: 12_000, what: 'readiness to turn red' },
+      { what: 'readiness to turn red' },
     );
     expect(red.body.reasons[0]).toContain('consumer loop');
     expect((await fetch(`${worker.healthUrl}/healthz`)).status).toBe(200);
     expect((await outcomeOf(plane, session, await blocked)).kind).toBe('ok');
-    await eventually(async () => (await ask()).status === 200, { timeoutMs: 10_000, what: 'readiness to turn green' });
+    await eventually(async () => (await ask()).status === 200, { what: 'readiness to turn green' });
     const audit = await plane.store.readAudit({ lane: 0, fromSequence: 1, limit: 10 });
     expect(audit.filter(({ event }) => event === 'call.settled')).toHaveLength(1);
   });

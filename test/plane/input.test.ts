@@ -33,7 +33,7 @@ describe.each(BACKENDS)('a tool that asks its caller, on %s', (backend) => {
 
     /** Waits for the outcome. */
     async function call(tool: string, args: JsonObject = {}, options: CallOptions = {}) {
-      const answer = await plane.client.call(session, `${id}.${tool}`, args, { waitMs: 20_000, ...options });
+      const answer = await plane.client.call(session, `${id}.${tool}`, args, { waitMs: 60_000, ...options });
       if (answer.kind !== 'settled') throw new Error(`It is ${JSON.stringify(answer)}.`);
       return answer;
     }

@@ -150,7 +150,7 @@ describe.each(BACKENDS)('between its verdict and its start a call on %s', (backe
         const found = await plane.store.listApprovals({ limit: 10 });
         return found.length > 0 ? found : undefined;
       },
-      { timeoutMs: 20_000, what: 'a question' },
+      { what: 'a question' },
     );
     expect(approval!.question.tool).toBe('scenario.write');
     expect(marksOf(plane, 'S')).toEqual([]);
@@ -163,7 +163,7 @@ describe.each(BACKENDS)('between its verdict and its start a call on %s', (backe
     async ({ code, take }) => {
       const worker = await plane.startWorker({ leaseMs: 60_000 }, undefined, 'startCall');
       const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'stalled'), { key: 'stalled' });
-      await worker.process.waitForLine(/stalled startCall/, 30_000);
+      await worker.process.waitForLine(/stalled startCall/);
       await take(plane, session, 'stalled');
       await untilStoreTime(plane, OLD_MS);
       worker.process.kill('SIGCONT');
@@ -176,10 +176,10 @@ describe.each(BACKENDS)('between its verdict and its start a call on %s', (backe
   it('whose worker stalls twice, past its lease, does not start after it was reported as indeterminate', async () => {
     const worker = await plane.startWorker({}, undefined, 'startCall,renewCalls');
     const calling = callFor(plane, session, 'scenario.write', runOnce(plane, 'lost'));
-    await worker.process.waitForLine(/stalled startCall/, 30_000);
+    await worker.process.waitForLine(/stalled startCall/);
     await untilStoreTime(plane, OLD_MS);
     worker.process.kill('SIGCONT');
-    await worker.process.waitForLine(/stalled renewCalls/, 30_000);
+    await worker.process.waitForLine(/stalled renewCalls/);
     await plane.startWorker();
     expect((await calling).kind).toBe('indeterminate');
     await untilStoreTime(plane, LEASE_MS);

@@ -86,7 +86,7 @@ describe('load and recovery on redis alone', () => {
       // The last ones first, and one after another: the others are idle meanwhile and must not keep the slots.
       const kinds: string[] = [];
       for (const lane of [...sessions.keys()].toSorted((a, b) => b - a)) {
-        const options = { waitMs: 5000, deadlineMs: 5000 };
+        const options = { waitMs: 60_000, deadlineMs: 60_000 };
         const answer = await client.call(sessions.get(lane)!, 'load.read', runOnce(plane, `lane-${lane}`), options);
         kinds.push(answer.kind === 'pending' ? 'pending' : answer.outcome.kind);
         if (kinds.at(-1) !== 'ok') break;
@@ -99,8 +99,8 @@ describe('load and recovery on redis alone', () => {
       const worker = await plane.startWorker({ ...wide, modules: MODULES, concurrency: 64, leaseMs: 15_000 });
       const run = holdRun(plane, 'together');
       const one = await client.openSession({ subject: 'one', agent: 'main' });
-      const calling = Array.from({ length: 64 }, () => client.call(one, 'load.read', run.args, { waitMs: 30_000 }));
-      await untilMarks(plane, 'S', 'together', 64, 10_000);
+      const calling = Array.from({ length: 64 }, () => client.call(one, 'load.read', run.args, { waitMs: 60_000 }));
+      await untilMarks(plane, 'S', 'together', 64);
       expect(marksOf(plane, 'E', 'together')).toEqual([]);
       run.release();
       for (const answer of await Promise.all(calling)) expect(answer).toMatchObject({ outcome: { kind: 'ok' } });

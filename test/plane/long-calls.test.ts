@@ -21,8 +21,7 @@ describe.each(BACKENDS)('a long call on %s', (backend) => {
 
   const args = (): JsonObject => ({ file: plane.effectFile, go });
   const starts = () => plane.effects().filter((line) => line.startsWith('S '));
-  const untilStarted = (count = 1) =>
-    eventually(() => starts().length >= count, { timeoutMs: 30_000, what: `${count} starts` });
+  const untilStarted = (count = 1) => eventually(() => starts().length >= count, { what: `${count} starts` });
   const finish = () => writeFileSync(go, '');
 
   /** A caller in a process of its own: it does one thing with a session it was given, and prints the answer. */
@@ -32,7 +31,7 @@ describe.each(BACKENDS)('a long call on %s', (backend) => {
       LONG_CALL: JSON.stringify({ store: plane.storeOptions, session, ...what, ...options }),
     };
     const caller = await spawnNode(CALLER_SCRIPT, [], { env });
-    const line = await caller.waitForLine(/^answer /, 30_000);
+    const line = await caller.waitForLine(/^answer /);
     return { caller, answer: JSON.parse(line.slice('answer '.length)) as JsonObject & { callId: string } };
   }
 
@@ -105,7 +104,7 @@ describe.each(BACKENDS)('a long call on %s', (backend) => {
     caller.kill('SIGKILL');
     await caller.exited;
     finish();
-    await eventually(() => plane.taken().size === 1, { timeoutMs: 30_000, what: 'the outcome as a message' });
+    await eventually(() => plane.taken().size === 1, { what: 'the outcome as a message' });
     expect([...plane.taken().keys()]).toEqual([`${answer.callId}/result`]);
     const { message } = plane.receiver.received[0]!;
     expect(message).toMatchObject({ kind: 'send', channel: 'general' });
@@ -118,7 +117,7 @@ describe.each(BACKENDS)('a long call on %s', (backend) => {
     await plane.startChatWorker();
     const session = await plane.openChat();
     finish();
-    const answer = await plane.client.call(session, 'chat.slow', args(), { waitMs: 20_000, redirect: {} });
+    const answer = await plane.client.call(session, 'chat.slow', args(), { waitMs: 60_000, redirect: {} });
     if (answer.kind !== 'settled') throw new Error(`it is ${answer.kind}`);
     expect(await plane.store.dropRedirect(answer.callId)).toBe('none');
     const nowhere = await plane.openSession();

@@ -82,6 +82,6 @@ describe('a worker that loses redis after its claim', () => {
   });
 
   async function untilDropped(before: number): Promise<void> {
-    await eventually(() => proxy.counts.droppedReplies > before, { timeoutMs: 20_000, what: 'a dropped reply' });
+    await eventually(() => proxy.counts.droppedReplies > before, { what: 'a dropped reply' });
   }
 });

@@ -41,7 +41,7 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
     // A module whose pool nobody serves once it is published: its calls wait for the test's own claim.
     elsewhere = createModuleFolder({ 'far.js': moduleText({ id: 'far', tool: "effect: 'read'," }) });
     const publisher = await plane.startWorker({ modules: elsewhere.path, pool: 'elsewhere' });
-    await publisher.process.stop(10_000);
+    await publisher.process.stop();
   });
   afterEach(async () => {
     releaseRuns();
@@ -60,7 +60,7 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
   });
 
   async function takeFromElsewhere(): Promise<Delivery> {
-    const claim = { lane: 0, pool: nestedPool('elsewhere'), workerId: TEST_WORKER, limit: 1, waitMs: 20_000 };
+    const claim = { lane: 0, pool: nestedPool('elsewhere'), workerId: TEST_WORKER, limit: 1, waitMs: 60_000 };
     const { deliveries } = await plane.store.claimCalls(claim);
     if (deliveries[0] === undefined) throw new Error('no nested call came');
     return deliveries[0];
@@ -182,7 +182,6 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
           sessions[index % sessions.length]!,
           'scenario.nest',
           nesting(`many-${label}`, 'scenario.busy', childOf(label)),
-          { deadlineMs: 25_000 },
         ),
       ),
     );
@@ -197,10 +196,6 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
       session,
       'scenario.nestSingle',
       nesting('outer-single', 'scenario.nestSingle', inner),
-      {
-        waitMs: 10_000,
-        deadlineMs: 12_000,
-      },
     );
     expect(await calling).toMatchObject({ kind: 'ok', structured: { kind: 'ok', structured: { kind: 'ok' } } });
   });
@@ -214,7 +209,7 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
     await plane.client.cancel(session, callIdFor(session.id, 'cancelled')!);
     expect((await calling).kind).toBe('cancelled');
     await untilMarks(plane, 'A', 'cancelled-child');
-    const ended = await plane.client.wait(session, started!.callId, { waitMs: 20_000 });
+    const ended = await plane.client.wait(session, started!.callId, { waitMs: 60_000 });
     expect(ended).toMatchObject({ kind: 'settled', outcome: { kind: 'cancelled' } });
     expect(marksOf(plane, 'E', 'cancelled-child')).toHaveLength(0);
   });
@@ -226,7 +221,7 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
     });
     const waiting = await eventually(
       async () => (await plane.store.listCalls({ limit: 10 })).find(({ tool }) => tool === 'far.echo'),
-      { timeoutMs: 20_000, what: 'the nested call to be queued' },
+      { what: 'the nested call to be queued' },
     );
     controller.abort();
     expect((await calling).kind).toBe('cancelled');
@@ -257,7 +252,7 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
   it('with a key, running when its worker was killed, is recovered beside its parent', async () => {
     const child = holdRun(plane, 'running-child', { firstOnly: true });
     const args = nesting('running-parent', 'scenario.read', child.args, { key: 'once' });
-    const calling = callFor(plane, session, 'scenario.nestAgain', args, { waitMs: 15_000, deadlineMs: 15_000 });
+    const calling = callFor(plane, session, 'scenario.nestAgain', args);
     await untilMarks(plane, 'S', 'running-child');
     await replaceKilledWorker();
     expect(await calling).toMatchObject({ kind: 'ok', structured: { kind: 'ok', structured: { fence: 2 } } });
@@ -279,8 +274,8 @@ describe.each(BACKENDS)('a nested call on %s', (backend) => {
   });
 
   it('made by a draining worker that is the only one is run by it, and the parent ends well', async () => {
-    await worker.process.stop(10_000);
-    const only = await plane.startWorker({ graceMs: 5000 });
+    await worker.process.stop();
+    const only = await plane.startWorker({ graceMs: 60_000 });
     const parent = holdRun(plane, 'last-parent');
     const args = { ...parent.args, tool: 'scenario.write', args: runOnce(plane, 'last-child') };
     const calling = callFor(plane, session, 'scenario.nest', args);

@@ -25,7 +25,7 @@ describe.each(BACKENDS)('a handler of OpenClaw in a worker on %s', (backend) => 
   afterAll(() => plane.stop());
 
   async function send(text: string) {
-    const answer = await plane.client.call(session, 'desk.send', letter(plane, text), { waitMs: 30_000 });
+    const answer = await plane.client.call(session, 'desk.send', letter(plane, text), { waitMs: 60_000 });
     if (answer.kind !== 'settled') throw new Error(answer.kind);
     return answer.outcome;
   }

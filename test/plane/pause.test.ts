@@ -45,7 +45,6 @@ describe.each(BACKENDS)('a worker paused past its lease on %s', (backend) => {
     }
     // Each late run ended in the resumed worker, whose settlement was dropped.
     await eventually(() => paused.process.stderr.split('outcome dropped').length - 1 >= 2, {
-      timeoutMs: 20_000,
       what: 'two dropped outcomes in the log of the resumed worker',
     });
     expect(await endingsOf(plane)).toStrictEqual(before);
@@ -80,7 +79,7 @@ describe.each(BACKENDS)('a worker paused past its lease on %s', (backend) => {
     first.release();
     paused.process.kill('SIGCONT');
     await untilMarks(plane, 'E', 'first');
-    await paused.process.waitForLine(/outcome dropped/, 20_000);
+    await paused.process.waitForLine(/outcome dropped/);
     expect(await endingsOf(plane)).toStrictEqual([]);
     second.release();
     expect(await calling).toMatchObject({ kind: 'ok', structured: { fence: 2 } });

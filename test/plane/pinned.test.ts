@@ -22,7 +22,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
   });
   afterEach(async () => {
     releaseRuns();
-    await Promise.all(callers.splice(0).map((caller) => caller.process.stop()));
+    await Promise.all(callers.splice(0).map((caller) => caller.process.stop(0)));
     await plane.stop();
   });
 
@@ -91,7 +91,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
   it('is not run by a worker of the fleet, whoever puts it into its queue', async () => {
     await startFleetWorker();
     expect(await sendToFleet('here', 'forged')).toMatchObject({ kind: 'accepted' });
-    const answer = await plane.client.wait(session, callIdFor(session.id, 'forged')!, { waitMs: 30_000 });
+    const answer = await plane.client.wait(session, callIdFor(session.id, 'forged')!, { waitMs: 60_000 });
     expect(answer).toMatchObject({ outcome: { kind: 'denied', executed: 'no', error: { code: 'TOOL_PINNED' } } });
   });
 
@@ -147,7 +147,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
     // Its owner is lost for longer than a lease: the neighbour leaves the call alone.
     caller.process.kill('SIGSTOP');
     const leased = await plane.store.now();
-    await eventually(async () => (await plane.store.now()) > leased + 2 * LEASE_MS, { timeoutMs: 20_000 });
+    await eventually(async () => (await plane.store.now()) > leased + 2 * LEASE_MS);
     expect(await neighbour.outcome(session, 'desk.here', {})).toMatchObject({ kind: 'ok' });
     held.release();
     caller.process.kill('SIGCONT');
@@ -164,7 +164,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
     void caller.call(session, tool, holdRun(plane, 'lost').args, { key, deadlineMs: 5000 });
     await untilMarks(plane, 'S', 'lost');
     caller.process.kill('SIGKILL');
-    const answer = await plane.client.wait(session, callIdFor(session.id, key)!, { waitMs: 40_000 });
+    const answer = await plane.client.wait(session, callIdFor(session.id, key)!, { waitMs: 60_000 });
     expect(answer).toMatchObject({ kind: 'settled', outcome });
     expect(await endingsOf(plane, callIdFor(session.id, key))).toHaveLength(1);
     expect(await queueCounts(plane)).toStrictEqual({ queued: 0, leased: 0 });
@@ -187,7 +187,7 @@ describe.each(BACKENDS)('a pinned tool on %s', (backend) => {
     expect(await dying.outcome(session, 'desk.change', runOnce(plane, 'once'))).toMatchObject({ kind: 'ok' });
     dying.process.kill('SIGKILL');
     const isListed = async () => (await plane.store.listWorkers()).length > 0;
-    await eventually(async () => !(await isListed()), { timeoutMs: 20_000, what: 'its registration to run out' });
+    await eventually(async () => !(await isListed()), { what: 'its registration to run out' });
     await plane.store.reapCalls({
       lane: 0,
       pools: ['default'],

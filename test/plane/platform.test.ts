@@ -26,7 +26,7 @@ describe.each(BACKENDS)('the platform proxy on %s', (backend) => {
         const effect = await plane.store.readEffect(key as EffectKey);
         return effect?.state === state ? effect : undefined;
       },
-      { timeoutMs: 30_000, what: `${key} is ${state}` },
+      { what: `${key} is ${state}` },
     );
 
   it.each(['chat', 'apart'])('two calls of one run that send the same text are two messages (%s)', async (module) => {
@@ -76,7 +76,7 @@ describe.each(BACKENDS)('the platform proxy on %s', (backend) => {
           const found = plane.effects().filter((line) => pattern.test(line));
           return found.length >= count ? found : undefined;
         },
-        { timeoutMs: 30_000, what: `${count} marks ${pattern}` },
+        { what: `${count} marks ${pattern}` },
       );
     await untilMarks(/^S /, 1);
     stopped.process.kill('SIGSTOP');
@@ -99,7 +99,7 @@ describe.each(BACKENDS)('the platform proxy on %s', (backend) => {
     const texts = ['1', '2', '3', '4', '5'];
     const session = await plane.openChat();
     expect(await call(session, 'chat.sayAll', { texts })).toMatchObject({ kind: 'ok' });
-    await eventually(() => plane.taken().size === 5, { timeoutMs: 30_000, what: 'five messages' });
+    await eventually(() => plane.taken().size === 5, { what: 'five messages' });
     expect(textsTaken()).toEqual(texts);
     expect(plane.receiver.received.slice(0, 3).map(({ message }) => message['attempt'])).toEqual([1, 2, 3]);
   });
@@ -167,7 +167,7 @@ describe.each(BACKENDS)('the platform proxy on %s', (backend) => {
     plane.startGateway();
     await plane.startChatWorker();
     await call(await plane.openChat(), 'chat.sayAll', { texts: ['1', '2', '3', '4', '5', '6', '7'] });
-    await eventually(() => plane.taken().size === 6, { timeoutMs: 30_000, what: 'six messages' });
+    await eventually(() => plane.taken().size === 6, { what: 'six messages' });
     expect(await plane.store.listEffects({ limit: 10 })).toHaveLength(6);
   });
 

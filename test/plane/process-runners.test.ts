@@ -37,7 +37,7 @@ afterAll(async () => {
 
 async function call<Value>(tool: string, args: Record<string, string> = {}): Promise<Value> {
   const session = await plane.openSession();
-  const answer = await plane.client.call(session, tool, args, { waitMs: 30_000 });
+  const answer = await plane.client.call(session, tool, args, { waitMs: 60_000 });
   if (answer.kind !== 'settled') throw new Error(answer.kind);
   return answer.outcome.structured as unknown as Value;
 }
@@ -47,7 +47,7 @@ describe('a module with a process for each call', () => {
     const single = [await call<Counted>('single.count'), await call<Counted>('single.count')];
     expect(single.map(({ calls }) => calls)).toEqual([1, 1]);
     expect(single[0]!.pid).not.toBe(single[1]!.pid);
-    await eventually(() => single.every(({ pid }) => !isAlive(pid)), { timeoutMs: 20_000, what: 'both to end' });
+    await eventually(() => single.every(({ pid }) => !isAlive(pid)), { what: 'both to end' });
     // What it is compared with: calls of one module share a process.
     const shared = [await call<Counted>('shared.count'), await call<Counted>('shared.count')];
     expect(shared.map(({ calls }) => calls)).toEqual([1, 2]);

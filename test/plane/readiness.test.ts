@@ -81,7 +81,7 @@ describe.skipIf(!canMount())('the embedded plane on a disk of its own', () => {
     const shell = ['--mount', 'bash', '-c', command, 'bash', disk, process.execPath, MAIN, modules];
     const dev = await startProgram('unshare', shell, { env: { XDG_RUNTIME_DIR: folder.path } });
     try {
-      await dev.waitForLine(/^Ctrl-C ends it/, 30_000);
+      await dev.waitForLine(/^Ctrl-C ends it/);
       const urls = [/health +(http:\S+)\/readyz/, /mcp +(http:\S+)\/mcp/].map((shown) => shown.exec(dev.stdout)![1]!);
       const statuses = async (): Promise<number[]> => Promise.all(urls.map(async (url) => (await readyz(url)).status));
       expect(await statuses()).toStrictEqual([200, 200]);

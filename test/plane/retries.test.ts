@@ -16,10 +16,7 @@ import {
 } from './support/watch-plane.ts';
 
 async function untilWaiters(plane: StagedPlane, callId: CallId, count: number): Promise<void> {
-  await eventually(async () => (await plane.store.readCall(callId))?.waiters === count, {
-    timeoutMs: 20_000,
-    what: `${count} waiters`,
-  });
+  await eventually(async () => (await plane.store.readCall(callId))?.waiters === count, { what: `${count} waiters` });
 }
 
 describe.each(BACKENDS)('a call made again on %s', (backend) => {
@@ -165,7 +162,7 @@ describe.each(BACKENDS)('a call past its deadline on %s', (backend) => {
     plane = await stagePlane(backend);
     const session = await plane.openSession();
     const publisher = await plane.startWorker();
-    expect((await publisher.process.stop(10_000)).code).toBe(0);
+    expect((await publisher.process.stop()).code).toBe(0);
     const args = runOnce(plane, 'late');
     const calling = callFor(plane, session, 'scenario.write', args, { key: 'late', deadlineMs: 200 });
     await eventually(async () => (await plane.store.listCalls({ limit: 10 })).length === 1);

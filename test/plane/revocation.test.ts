@@ -58,7 +58,7 @@ describe.each(BACKENDS)('sessions that were delegated on %s', (backend) => {
     const peer = await open('boss');
     const before = await callFor(plane, step, 'scenario.write', runOnce(plane, 'before'));
     expect(before.kind).toBe('ok');
-    await worker.process.stop(10_000);
+    await worker.process.stop();
 
     const queued = [helper, step, peer].map((session, index) =>
       callFor(plane, session, 'scenario.write', runOnce(plane, `queued-${index}`)),
@@ -86,7 +86,7 @@ describe.each(BACKENDS)('calls queued while no worker runs on %s', (backend) => 
   beforeAll(async () => {
     plane = await stagePlane(backend);
     const publisher = await plane.startWorker();
-    await publisher.process.stop(10_000);
+    await publisher.process.stop();
     const sessions = new Map<string, SessionHandle>();
     for (const { subject } of QUEUED) {
       const lifetimeMs = subject === 'expired' ? 2000 : 60_000;

@@ -27,10 +27,7 @@ describe.each(BACKENDS)('a module that is rolled back on %s', (backend) => {
   }
   const publishedVersion = async () => (await plane.store.readCatalog()).modules[0]?.version;
   const untilPublished = (version: string) =>
-    eventually(async () => (await publishedVersion()) === version, {
-      timeoutMs: 40_000,
-      what: `version ${version} in the catalog`,
-    });
+    eventually(async () => (await publishedVersion()) === version, { what: `version ${version} in the catalog` });
   const call = () => callFor(plane, session, 'notes.echo', {});
 
   it('is published in its lower version when no worker of the higher one lives, and called at once', async () => {

@@ -74,7 +74,7 @@ describe.each(TRAILS)('sealed arguments on %s, kept by %s', (backend, keeper) =>
   }
 
   async function call(args: JsonObject): Promise<string> {
-    const answer = await plane.client.call(session, 'vault.danger', args, { waitMs: 30_000 });
+    const answer = await plane.client.call(session, 'vault.danger', args, { waitMs: 60_000 });
     if (answer.kind !== 'settled') throw new Error(answer.kind);
     expect(answer.outcome.kind).toBe('ok');
     return answer.callId;
@@ -101,7 +101,7 @@ describe.each(TRAILS)('sealed arguments on %s, kept by %s', (backend, keeper) =>
     const stranger = makeAuditorKeys(join(plane.folder, 'stranger'));
     const other = createPrivateKey(readFileSync(stranger.privateFile));
     await expect(openArguments(await trail(), callId, other)).rejects.toMatchObject({ code: 'AUDIT_SEAL_KEY' });
-    const plain = await plane.client.call(session, 'vault.plain', { environment: 'test' }, { waitMs: 30_000 });
+    const plain = await plane.client.call(session, 'vault.plain', { environment: 'test' }, { waitMs: 60_000 });
     if (plain.kind !== 'settled') throw new Error(plain.kind);
     await expect(openArguments(await trail(), plain.callId, auditor)).rejects.toMatchObject({
       code: 'AUDIT_NOT_SEALED',

@@ -163,7 +163,7 @@ describe.each(BACKENDS)('services of a worker of its own on %s', (backend) => {
     const file = join(plane.folder, 'flood.txt');
     await plane.client.call(session, `${DESKS[runner]}.flood`, { file }, { waitMs: 1 });
     const counted = (): number => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0);
-    await eventually(() => counted() >= 20, { timeoutMs: 30_000, what: '20 appends' });
+    await eventually(() => counted() >= 20, { what: '20 appends' });
     worker.process.kill('SIGKILL');
     await worker.process.exited;
     await startDesks(plane);

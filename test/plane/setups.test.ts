@@ -55,7 +55,7 @@ describe.each(BACKENDS)('two setups of one module on %s', (backend) => {
     const changeHome = async (): Promise<void> => {
       folder.write('modules.json', manifest({ home: 'bob@home', work: 'ann@work' }, runner));
       const changed = async (): Promise<boolean> => (await ask('home')).address === 'bob@home';
-      await eventually(changed, { timeoutMs: 30_000, what: 'the changed setup' });
+      await eventually(changed, { what: 'the changed setup' });
     };
     return { ask, changeHome };
   }

@@ -20,7 +20,7 @@ describe('redis-server killed under load', () => {
       const args = { file: plane.effectFile, line: `call-${index}` };
       const answer: CallAnswer = await plane.client.call(session, 'basic.write', args, {
         key: `call-${index}`,
-        waitMs: 20_000,
+        waitMs: 60_000,
         deadlineMs: 120_000,
       });
       return { index, outcome: await outcomeOf(plane, session, answer) };

@@ -53,7 +53,7 @@ describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => 
         const pending = await plane.client.approvals.list(OPERATOR, { state: 'pending' });
         return pending.length > 0 && lines.length > 0 ? pending : undefined;
       },
-      { timeoutMs: 20_000, what: 'a question' },
+      { what: 'a question' },
     )) as [Approval];
     return approval;
   }
@@ -106,7 +106,7 @@ describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => 
     await plane.setPolicy(asking({ decisions: ['allow-once', 'deny'] }, { decisions: ['allow-always', 'deny'] }));
     const { session, answer } = await call();
     if (answer.kind !== 'pending') throw new Error(answer.kind);
-    const waited = await plane.client.wait(session, answer.callId, { waitMs: 20_000 });
+    const waited = await plane.client.wait(session, answer.callId, { waitMs: 60_000 });
     expect(waited).toMatchObject({
       kind: 'settled',
       outcome: { kind: 'denied', executed: 'no', error: { code: 'APPROVAL_NO_ROUTE' } },
@@ -137,13 +137,13 @@ describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => 
     const approval = await ask();
     const { id, callId } = approval.question;
     await ENDINGS[resolution](approval);
-    await eventually(async () => (await plane.store.readApproval(id))?.callback === 'done', { timeoutMs: 20_000 });
+    await eventually(async () => (await plane.store.readApproval(id))?.callback === 'done');
     if (resolution.startsWith('allow')) {
-      await eventually(() => plane.effects().some((line) => line.includes(callId)), { timeoutMs: 20_000 });
+      await eventually(() => plane.effects().some((line) => line.includes(callId)));
     }
     // Those before it may be told of meanwhile.
     const own = (): DiagnosticEvent[] => told.filter((event) => 'approvalId' in event && event.approvalId === id);
-    await eventually(() => own().length >= 2, { timeoutMs: 20_000 });
+    await eventually(() => own().length >= 2);
     expect(own()).toMatchObject([
       { kind: 'approval.requested', timeoutMs },
       { kind: 'approval.resolved', resolution, callId, stage: 'gate' },
@@ -157,7 +157,7 @@ describe.each(BACKENDS)('questions that nobody is told of, on %s', (backend) => 
     const { id, callId } = approval.question;
     stopListening = worker.events.subscribe(onEvent);
     await decide(approval, 'allow-once');
-    await eventually(() => told.length >= 1, { timeoutMs: 20_000 });
+    await eventually(() => told.length >= 1);
     expect(told).toMatchObject([{ kind: 'approval.resolved', approvalId: id, resolution: 'allow-once', callId }]);
     expect((await plane.store.readApproval(id))?.callback).toBe('none');
   });

@@ -58,7 +58,7 @@ describe.each(BACKENDS)('write-backs on %s', (backend) => {
 
   it('a result past the cap is refused with a clear code, and says that the tool ran', async () => {
     const session = await plane.openSession();
-    const answer = await plane.client.call(session, 'basic.large', { characters: 2 * 1024 * 1024 }, { waitMs: 20_000 });
+    const answer = await plane.client.call(session, 'basic.large', { characters: 2 * 1024 * 1024 }, { waitMs: 60_000 });
     const outcome = await outcomeOf(plane, session, answer);
     expect(outcome).toMatchObject({ kind: 'failed', executed: 'yes', error: { code: 'RESULT_TOO_LARGE' } });
     expect(outcome.error?.facts).toMatchObject({ limit: 1024 * 1024 });
@@ -68,7 +68,7 @@ describe.each(BACKENDS)('write-backs on %s', (backend) => {
     const session = await plane.openSession();
     const overhead = Buffer.byteLength('{"text":""}');
     const fitting = 'x'.repeat(1024 * 1024 - overhead);
-    const fits = await plane.client.call(session, 'basic.echo', { text: fitting }, { waitMs: 20_000 });
+    const fits = await plane.client.call(session, 'basic.echo', { text: fitting }, { waitMs: 60_000 });
     expect((await outcomeOf(plane, session, fits)).kind).toBe('ok');
     const audited = (await plane.store.readAudit({ lane: 0, fromSequence: 1, limit: 1000 })).length;
     const refused = await plane.client.call(session, 'basic.echo', { text: `${fitting}x` });

@@ -1,5 +1,7 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
+import { openConnection } from '../../src/stores/redis/connection.ts';
+import type { RedisConnectionOptions } from '../../src/stores/redis/redis-options.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { newCallerId } from '../../src/wire/ids.ts';
@@ -15,6 +17,23 @@ async function roundTrip(store: Store): Promise<void> {
   await acceptOne(store, session);
   const delivery = await claimOne(store, { lane: session.lane });
   expect(await store.settleCall(settleRequest(delivery))).toBe('settled');
+}
+
+/** An error without a listener would be thrown here, and end a worker. */
+async function outliveTwoErrors(place: Omit<RedisConnectionOptions, 'commandTimeoutMs'>): Promise<void> {
+  const connection = openConnection({ ...place, commandTimeoutMs: 10_000 }, 'commands');
+  try {
+    // On a busy machine the first look at the nodes of a cluster may take too long; the library then tries again.
+    const ready = new Promise<void>((resolve) => connection.once('ready', resolve));
+    connection.connect().catch(() => undefined);
+    await ready;
+    await connection.ping();
+    const node = connection instanceof Cluster ? connection.nodes()[0] : connection;
+    const { stream } = node as unknown as { stream: NodeJS.EventEmitter };
+    for (const nth of ['first', 'second']) stream.emit('error', new Error(`the ${nth} error of this socket`));
+  } finally {
+    connection.disconnect();
+  }
 }
 
 describe('the Redis store over TLS', () => {
@@ -34,6 +53,28 @@ describe('the Redis store over TLS', () => {
       await server.stop();
       tls.remove();
       stranger.remove();
+    }
+  });
+
+  it('survives a second error of the same socket', async () => {
+    const tls = await makeTlsFiles();
+    const server = await startRedis({ tls });
+    try {
+      const place = { url: server.url, tls: { caFile: tls.caFile } };
+      await expect(outliveTwoErrors(place)).resolves.toBeUndefined();
+    } finally {
+      await server.stop();
+      tls.remove();
+    }
+  });
+
+  it('survives a second error of the same socket of a cluster', async () => {
+    const server = await startRedis({ cluster: true });
+    try {
+      const place = { cluster: [{ host: '127.0.0.1', port: server.port }] };
+      await expect(outliveTwoErrors(place)).resolves.toBeUndefined();
+    } finally {
+      await server.stop();
     }
   });
 });
@@ -136,7 +177,7 @@ describe('a lost answer', () => {
   it('hangs nobody: a black hole ends in STORE_UNAVAILABLE after the patience', async () => {
     const server = await startRedis();
     const proxy = await startChaosProxy({ port: server.port });
-    const store = await openRedisStore({ url: proxy.url, commandTimeoutMs: 300, patienceMs: 600 });
+    const store = await openRedisStore({ url: proxy.url, commandTimeoutMs: 1500, patienceMs: 3000 });
     const session = await openSession(store);
     await proxy.setMode({ kind: 'blackhole' });
     await expect(store.acceptCall(acceptRequest(session))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });

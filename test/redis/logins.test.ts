@@ -50,14 +50,11 @@ describe('a login that Redis refuses', () => {
       await server.redis.cli('CLIENT', 'KILL', 'USER', 'sallyport-worker');
       await eventually(
         () => logged.some((line) => line.includes('Redis refused the login as sallyport-worker: WRONGPASS')),
-        { timeoutMs: 30_000, what: 'the refused login in the log' },
+        { what: 'the refused login in the log' },
       );
       expect(logged.join('\n')).not.toContain(login.password);
       await server.redis.cli('ACL', 'SETUSER', 'sallyport-worker', 'resetpass', `>${login.password}`);
-      await eventually(async () => (await ready()) === 200, {
-        timeoutMs: 30_000,
-        what: 'the worker to be ready again',
-      });
+      await eventually(async () => (await ready()) === 200, { what: 'the worker to be ready again' });
       await worker.drain();
     } finally {
       folder.remove();

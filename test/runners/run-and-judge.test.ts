@@ -65,7 +65,7 @@ describe.each(['inline', 'process', 'process-per-call'] as const)(
     });
 
     test('answers timed-out and cancelled with executed unknown', async () => {
-      expect(await call('friendly.obeys', { timeoutMs: 1000 }).outcome).toMatchObject({
+      expect(await call('friendly.obeys', { timeoutMs: 4000 }).outcome).toMatchObject({
         kind: 'timed-out',
         executed: 'unknown',
       });

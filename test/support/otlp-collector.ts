@@ -71,7 +71,6 @@ export async function startCollector(): Promise<OtlpCollector> {
     spansOf: (traceId) => spans.filter((span) => span.traceId === traceId).sort(byStart),
     until: (traceId, count) =>
       eventually(() => (collector.spansOf(traceId).length >= count ? collector.spansOf(traceId) : undefined), {
-        timeoutMs: 30_000,
         what: `${count} spans of ${traceId}`,
       }),
     async stop() {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { reapAfterExit } from './reaper.ts';
-import { startProgram, type WatchedProcess } from './watched-process.ts';
+import { PATIENCE_MS, startProgram, type WatchedProcess } from './watched-process.ts';
 
 /** Starts a JavaScript file with this Node; Node 20 does not run TypeScript files, so give it built or .mjs ones. */
 export function spawnNode(
@@ -57,9 +57,10 @@ function canListen(port: number): Promise<boolean> {
 }
 
 export interface EventuallyOptions {
+  /** `PATIENCE_MS` by default. Shorter only where the limit itself is tested. */
   readonly timeoutMs?: number;
   readonly everyMs?: number;
-  /** Completes the sentence "Waited 5000 ms for …". */
+  /** Completes the sentence "Waited 120000 ms for …". */
   readonly what?: string;
 }
 
@@ -71,7 +72,7 @@ type Truthy<T> = Exclude<T, undefined | null | false | 0 | ''>;
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 5_000, everyMs = 20, what = 'the condition' }: EventuallyOptions = {},
+  { timeoutMs = PATIENCE_MS, everyMs = 20, what = 'the condition' }: EventuallyOptions = {},
 ): Promise<Truthy<T>> {
   const startedAt = performance.now();
   let last = 'no answer yet';

@@ -23,7 +23,7 @@ export interface SentinelGroup {
   /** SIGKILLs the server that is the primary now and returns it; `restart()` brings it back as a stale primary. */
   killPrimary(): Promise<RedisServer>;
   /** Resolves when every sentinel names another primary than `before` and that server takes writes. */
-  waitForFailover(before: Address, timeoutMs?: number): Promise<Address>;
+  waitForFailover(before: Address): Promise<Address>;
   stop(): Promise<void>;
 }
 
@@ -59,7 +59,6 @@ export async function startSentinel({ count = 1 }: { count?: 1 | 3 } = {}): Prom
     const firstReplica = await startRedis({ extra: ['--replicaof', `127.0.0.1 ${firstPrimary.port}`] });
     servers.push(firstReplica);
     await eventually(async () => (await firstPrimary.cli('INFO', 'replication')).includes('state=online'), {
-      timeoutMs: 15_000,
       what: 'the replica to finish its first sync',
     });
     const quorum = Math.floor(count / 2) + 1;
@@ -81,10 +80,9 @@ export async function startSentinel({ count = 1 }: { count?: 1 | 3 } = {}): Prom
         await primary.kill('SIGKILL');
         return primary;
       },
-      waitForFailover: async (before, timeoutMs = 30_000) => {
+      waitForFailover: async (before) => {
         try {
           return await eventually(() => newPrimary(sentinels, before), {
-            timeoutMs,
             what: `a primary other than ${before.port}`,
           });
         } catch (cause) {
@@ -141,7 +139,7 @@ async function startOneSentinel(primaryPort: number, quorum: number): Promise<Se
 async function answersPing(child: WatchedProcess, port: number): Promise<void> {
   const state = await eventually(
     async () => (child.exit === undefined ? (await runRedisCli({ port }, ['PING'])) === 'PONG' && 'ready' : 'ended'),
-    { timeoutMs: 15_000, what: `the sentinel on port ${port} to answer PING` },
+    { what: `the sentinel on port ${port} to answer PING` },
   );
   if (state === 'ended') throw new Error(`The sentinel ended at its start: ${child.stdout}${child.stderr}`);
 }
@@ -154,7 +152,7 @@ async function waitUntilItSeesAll({ port }: Sentinel, count: number): Promise<vo
       const field = (name: string): string | undefined => lines[lines.indexOf(name) + 1];
       return field('num-slaves') === '1' && field('num-other-sentinels') === String(count - 1);
     },
-    { timeoutMs: 15_000, what: 'the sentinels to find the replica and each other' },
+    { what: 'the sentinels to find the replica and each other' },
   );
 }
 

@@ -22,7 +22,6 @@ export interface RedisServer {
 }
 
 const START_ATTEMPTS = 5;
-const READY_WITHIN_MS = 15_000;
 
 /** A real redis-server on loopback with its own data folder. Ready when it returns; killed with the test process. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
@@ -63,7 +62,7 @@ async function startAt(options: RedisServerOptions, place: RedisPlace): Promise<
     const state = await eventually(
       async () =>
         child.exit === undefined ? (await isReady(child.pid, cliTarget(options, place))) && 'ready' : 'ended',
-      { timeoutMs: READY_WITHIN_MS, what: `redis-server on port ${place.port} to answer PING` },
+      { what: `redis-server on port ${place.port} to answer PING` },
     );
     if (state === 'ended') throw new Error(`redis-server ended at its start: ${child.stdout}${child.stderr}`);
     if (options.cluster) await ownAllSlots(cliTarget(options, place));
@@ -88,7 +87,6 @@ async function ownAllSlots(target: CliTarget): Promise<void> {
     await runRedisCli(target, ['CLUSTER', 'ADDSLOTSRANGE', '0', '16383']);
   }
   await eventually(async () => (await runRedisCli(target, ['CLUSTER', 'INFO'])).includes('cluster_state:ok'), {
-    timeoutMs: READY_WITHIN_MS,
     what: 'cluster_state:ok',
   });
 }

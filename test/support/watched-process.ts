@@ -1,6 +1,12 @@
 import { spawn, type ChildProcess, type Serializable } from 'node:child_process';
 import { reapAfterExit } from './reaper.ts';
 
+/**
+ * How long a test waits for what must come: an event, a line, a page. No statement about speed: what takes 100 ms on an idle machine may take
+ * a minute on one that is very busy. It only ends a test that hangs, before vitest does, with a message that says what was missing.
+ */
+export const PATIENCE_MS = 120_000;
+
 interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -18,7 +24,7 @@ export interface WatchedProcess {
   waitForLine(pattern: RegExp, timeoutMs?: number): Promise<string>;
   /** Sends a signal by pid and returns at once; await `exited` for the end. */
   kill(signal?: NodeJS.Signals): void;
-  /** SIGCONT + SIGTERM, then SIGKILL after `graceMs`. Safe to call when the process is already gone. */
+  /** SIGCONT + SIGTERM, then SIGKILL after `graceMs`: 0 where the way it ends is not tested. Safe to call when the process is already gone. */
   stop(graceMs?: number): Promise<ProcessExit>;
   /** Only with `ipc`. */
   send(message: Serializable): void;
@@ -112,7 +118,7 @@ function watch(child: ChildProcess, what: string): WatchedProcess {
     get exit() {
       return exit;
     },
-    waitForLine: (pattern, timeoutMs = 10_000) =>
+    waitForLine: (pattern, timeoutMs = PATIENCE_MS) =>
       new Promise((resolve, reject) => {
         const finish = (act: () => void): void => {
           clearTimeout(timer);
@@ -132,7 +138,7 @@ function watch(child: ChildProcess, what: string): WatchedProcess {
         lineWatchers.add(look);
         look();
       }),
-    stop: async (graceMs = 3_000) => {
+    stop: async (graceMs = PATIENCE_MS) => {
       kill('SIGCONT');
       kill('SIGTERM');
       const timer = setTimeout(() => kill('SIGKILL'), graceMs);

@@ -37,10 +37,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     received,
     answer: (response) => void response.writeHead(204).end(),
     until: (count) =>
-      eventually(() => (received.length >= count ? received : undefined), {
-        timeoutMs: 30_000,
-        what: `${count} requests`,
-      }),
+      eventually(() => (received.length >= count ? received : undefined), { what: `${count} requests` }),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -4,12 +4,13 @@ import Anthropic from '@anthropic-ai/sdk';
 import { fakeModel } from '@langchain/core/testing';
 import { Client as McpClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import * as ai from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as examples from '../../examples/docs/toolkits.ts';
 import { connect, type Client, type SessionHandle } from '../../src/exports/client.ts';
-import type { PublishedTool } from '../../src/exports/toolkit.ts';
+import { makeAiSdkTools, type PublishedTool } from '../../src/exports/toolkit.ts';
 import { TOP } from '../docs/pages.ts';
 import { spawnNode, temporaryFolder, type TemporaryFolder } from '../support/process.ts';
 import type { WatchedProcess } from '../support/watched-process.ts';
@@ -23,6 +24,9 @@ const env = Object.fromEntries(
     .map((name) => [name, undefined]),
 );
 const ZONE = { timeZone: 'Asia/Tokyo' };
+/** No such zone: the call fails, and ten of them are a loop. */
+const NO_ZONE = { timeZone: 'Mars' };
+const QUESTION = 'What time is it?';
 const TOKYO = /"timeZone":"Asia\/Tokyo"/;
 
 describe('the examples of docs/toolkits.md, on a plane that runs', () => {
@@ -38,7 +42,7 @@ describe('the examples of docs/toolkits.md, on a plane that runs', () => {
     const modules = [{ file: built('examples/modules/clock/index.js') }];
     writeFileSync(join(folder.path, 'modules.json'), JSON.stringify({ modules }));
     dev = await spawnNode(built('cli/main.js'), ['dev', '--modules', 'modules.json'], { cwd: folder.path, env });
-    await dev.waitForLine(/Try in a second terminal/, 30_000);
+    await dev.waitForLine(/Try in a second terminal/);
     client = await connect({ store: 'embedded', folder: join(folder.path, '.sallyport'), mode: 'connect' });
     session = await client.openSession({ subject: 'ada', agent: 'assistant' });
     tools = await examples.readTools(client, session);
@@ -46,7 +50,7 @@ describe('the examples of docs/toolkits.md, on a plane that runs', () => {
   });
   afterAll(async () => {
     await client.close();
-    await dev.stop(20_000);
+    await dev.stop();
     folder.remove();
   });
 
@@ -140,6 +144,72 @@ describe('the examples of docs/toolkits.md, on a plane that runs', () => {
     expect(failed).toMatchObject({ isError: true });
     await expect(peer.callTool({ name: 'clock__invented' })).rejects.toThrow('There is no tool "clock__invented".');
     await peer.close();
+  });
+
+  /** The last text that the model is given in each format for one call of `clock__now`. */
+  const formats: Record<string, (known: SessionHandle) => Promise<string>> = {
+    'OpenAI chat': async (known) => {
+      const named = { name: 'clock__now', arguments: JSON.stringify(NO_ZONE) };
+      const message = { role: 'assistant', tool_calls: [{ id: 'advised', type: 'function', function: named }] };
+      const { fetch } = answeringFetch(() => ({ choices: [{ index: 0, message }] }));
+      const messages = await examples.chat(openAi(fetch), tools, examples.makeRun(client, known));
+      return messages.at(-1)!.content as string;
+    },
+    'OpenAI responses': async (known) => {
+      const call = {
+        type: 'function_call',
+        name: 'clock__now',
+        arguments: JSON.stringify(NO_ZONE),
+        call_id: 'advised',
+      };
+      const { fetch, bodies } = answeringFetch(({ input }) => ({
+        id: 'first',
+        output: input === QUESTION ? [call] : [],
+      }));
+      await examples.respond(openAi(fetch), tools, examples.makeRun(client, known));
+      return (JSON.parse(bodies[1]!) as { input: { output: string }[] }).input[0]!.output;
+    },
+    Anthropic: async (known) => {
+      const block = { type: 'tool_use', id: 'advised', name: 'clock__now', input: NO_ZONE };
+      const { fetch } = answeringFetch(() => ({ type: 'message', role: 'assistant', content: [block] }));
+      const anthropic = new Anthropic({ apiKey: 'none', baseURL: 'http://127.0.0.1:9', fetch, maxRetries: 0 });
+      const messages = await examples.ask(anthropic, tools, examples.makeRun(client, known));
+      return (messages.at(-1)!.content as Anthropic.ToolResultBlockParam[])[0]!.content as string;
+    },
+    'AI SDK': async (known) => {
+      const now = makeAiSdkTools(ai, tools, (id, args, { toolCallId }) =>
+        examples.makeRun(client, known)(id, args, toolCallId),
+      )['clock__now']!;
+      return (await now.execute!(NO_ZONE, { toolCallId: 'advised', messages: [], context: {} })) as string;
+    },
+    LangChain: async (known) => {
+      const made = examples.makeLangChainTools(tools, examples.makeRun(client, known));
+      const now = made.find(({ name }) => name === 'clock__now')!;
+      const call = { name: 'clock__now', args: NO_ZONE, id: 'advised', type: 'tool_call' as const };
+      return ((await now.invoke(call)) as { content: string }).content;
+    },
+    MCP: async (known) => {
+      const server = examples.makeMcpServer(client, known, tools);
+      const peer = new McpClient({ name: 'agent', version: '1.0.0' });
+      const [near, far] = InMemoryTransport.createLinkedPair();
+      await server.connect(far);
+      await peer.connect(near);
+      const { content, _meta } = await peer.callTool({ name: 'clock__now', arguments: NO_ZONE });
+      await peer.close();
+      expect(_meta).toStrictEqual({ advice: expect.stringMatching(/^You have called clock\.now 10 times/) as string });
+      return (content as { text: string }[])[0]!.text;
+    },
+  };
+
+  it.each(Object.keys(formats))('give the model the advice of loop detection in the format of %s', async (format) => {
+    // A subject of its own, because a key belongs to an agent of a subject.
+    const known = await client.openSession({ subject: format.replaceAll(' ', '-'), agent: 'assistant' });
+    for (let count = 0; count < 10; count += 1) await client.call(known, 'clock.now', NO_ZONE);
+    const text = await formats[format]!(known);
+    expect(text).toMatch(
+      /^failed: "Mars" is not a time zone[^]*\nYou have called clock\.now 10 times with the same arguments/,
+    );
+    expect(text.match(/clock\.now 10 times/g)).toHaveLength(1);
   });
 
   it('leave out nothing that is accepted', () => {

@@ -128,7 +128,7 @@ async function expectOneEnd({ survivor, operator }: Scene, callId: string): Prom
       const found = audit.map(({ event }) => event).filter((event) => ENDS.includes(event));
       return found.length > 0 ? found : undefined;
     },
-    { timeoutMs: 30_000, everyMs: 50, what: `the end of ${callId} in the audit` },
+    { everyMs: 50, what: `the end of ${callId} in the audit` },
   );
   expect(ends, 'ends in the audit').toEqual(['call.settled']);
 }

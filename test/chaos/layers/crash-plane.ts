@@ -66,7 +66,7 @@ async function stage(role: Role, plane: StagedPlane): Promise<Staged> {
   const file = join(plane.folder, `trace-${randomId()}`);
   const env = { ROLE: role, TRACE: file, OPTIONS: JSON.stringify(optionsFor(role, plane)) };
   const child = await spawnNode(SCRIPT, [], { env, ipc: true });
-  const [, url = ''] = (await child.waitForLine(/^ready /, 60_000)).split(' ');
+  const [, url = ''] = (await child.waitForLine(/^ready /)).split(' ');
   const waiting = new Map<string, (message: unknown) => void>();
   child.onMessage((message) => {
     const { kind } = message as { kind: string };

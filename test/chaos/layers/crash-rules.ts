@@ -33,7 +33,7 @@ export async function expectRules(
   const outcome = await outcomeOf(plane, call.session, await call.answering);
   const record = await recordOf(plane.store, callId);
   expect(record.state).toBe('settled');
-  const again = await plane.client.wait(call.session, callId, { waitMs: 20_000 });
+  const again = await plane.client.wait(call.session, callId, { waitMs: 60_000 });
   expect(again, 'the outcome when read again').toMatchObject({ kind: 'settled', outcome: { kind: outcome.kind } });
   const audit = await auditOf(plane.store, callId);
   const endings = audit.filter(({ event }) => ['call.settled', 'call.cancelled', 'call.expired'].includes(event));

@@ -39,7 +39,7 @@ async function insist<T>(ask: () => Promise<T>): Promise<T> {
           throw error;
         }
       },
-      { timeoutMs: 30_000, everyMs: 5, what: 'an answer of the store' },
+      { everyMs: 5, what: 'an answer of the store' },
     )
   ).answer;
 }
@@ -75,7 +75,7 @@ async function claim(round: Round, callId: CallId): Promise<Delivery> {
       const again = await insist(() => lossy.reclaimCalls({ ...place, leaseMs: 1 }));
       return again.deliveries.length === 0 ? undefined : only(again.deliveries, callId);
     },
-    { timeoutMs: 20_000, everyMs: 5, what: 'the call to come back' },
+    { everyMs: 5, what: 'the call to come back' },
   );
 }
 

@@ -123,7 +123,7 @@ async function digestAfterCut({ files, growing }: Recorded, bytes: number): Prom
   const link = new Redis({ port: place.port, retryStrategy: () => 10, maxRetriesPerRequest: null });
   link.on('error', () => undefined);
   try {
-    const loading = eventually(() => link.ping(), { timeoutMs: 20_000, what: 'the server' });
+    const loading = eventually(() => link.ping(), { what: 'the server' });
     const ended = server.exited.then(() => Promise.reject(new Error(`the server refused: ${server.stdout}`)));
     await Promise.race([loading, ended]);
     return await digestOf(link);

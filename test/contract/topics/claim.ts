@@ -115,10 +115,11 @@ export function describeClaim(scene: Scene): void {
     }
   });
 
-  it('claim that waits is woken by an accept on another connection', { timeout: 20_000 }, async () => {
+  it('claim that waits is woken by an accept on another connection', async () => {
     const [store, other] = await scene.openPair();
     const session = await openSession(store);
-    const waiting = claimOne(store, { lane: session.lane, waitMs: 50_000 });
+    // Longer than a test may take: only the wake-up can answer it.
+    const waiting = claimOne(store, { lane: session.lane, waitMs: 600_000 });
     const callId = await acceptOne(other, session);
     expect((await waiting).callId).toBe(callId);
   });
@@ -159,5 +160,30 @@ export function describeClaim(scene: Scene): void {
     expect(listed.map((record) => record.callId)).not.toContain(done);
     expect(listed.every((record) => record.outcome === undefined)).toBe(true);
     expect((await store.listCalls({ limit: 2 })).map((record) => record.callId)).toEqual([soon, between]);
+  });
+
+  it('findHolders names the worker of each claimed call, and none for calls that wait, are handed back, settled or unknown', async () => {
+    const store = await scene.open();
+    const session = await openSession(store);
+    const [settled, back, held] = [newWorkerId(), newWorkerId(), newWorkerId()];
+    const claimBy = async (workerId: typeof held) => {
+      await acceptOne(store, session);
+      return claimOne(store, { lane: session.lane, workerId });
+    };
+    const unserved = await acceptOne(store, session, { pool: 'unserved' });
+    const first = await claimBy(settled);
+    await store.settleCall(settleRequest(first));
+    const second = await claimBy(held);
+    const third = await claimBy(back);
+    expect(await store.findHolders([third.callId])).toStrictEqual([back]);
+    await store.abandonCall({ ...third, handedBack: true });
+    const unknown = `${second.callId}0` as typeof second.callId;
+    expect(await store.findHolders([unserved, second.callId, first.callId, third.callId, unknown])).toStrictEqual([
+      undefined,
+      held,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 }

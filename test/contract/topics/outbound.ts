@@ -205,7 +205,8 @@ export function describeOutbound(scene: Scene): void {
     const [worker, gateway] = await scene.openPair();
     const session = await openSession(worker);
     const held = await holdOne(worker, session);
-    const claiming = gateway.claimEffects(claimEffectsRequest(session.lane, { waitMs: 20_000 }));
+    // Longer than a test may take: only the wake-up can answer it.
+    const claiming = gateway.claimEffects(claimEffectsRequest(session.lane, { waitMs: 600_000 }));
     await worker.publishEffect(publishRequest(held));
     expect((await claiming).effects).toHaveLength(1);
   });

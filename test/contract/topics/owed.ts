@@ -140,12 +140,12 @@ export function describeOwed(scene: Scene): void {
     const store = await scene.open();
     const [one, two, digest] = [gateway(store, 'ida'), gateway(store, 'ida'), newDigest()];
     const [first, second] = [await one.make(digest), await one.make(digest)];
-    const asked = two.request(digest, { leaseMs: 200 });
+    const asked = two.request(digest, { leaseMs: 1_500 });
     const since = sinceOf(await store.holdOwed(asked));
     expect(sinceOf(await store.holdOwed({ ...asked, waitingSince: since }))).toBe(since);
-    await storeTimeAfter(store, since + 200);
+    await storeTimeAfter(store, since + 1_500);
     const taken = await store.holdOwed({ ...asked, waitingSince: since });
-    const more = await store.holdOwed(two.request(digest, { leaseMs: 200, waitingSince: since }));
+    const more = await store.holdOwed(two.request(digest, { leaseMs: 1_500, waitingSince: since }));
     const ids = [taken, more].map((answer) => (answer.kind === 'taken' ? answer.callId : answer.kind));
     expect(ids.toSorted()).toEqual([first.callId, second.callId].toSorted());
   });

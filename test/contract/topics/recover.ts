@@ -142,7 +142,7 @@ export function describeRecover(scene: Scene): void {
         expect(taken).not.toContain(kept.callId);
         return true;
       },
-      { timeoutMs: 30_000, what: 'a renewal within its lease' },
+      { what: 'a renewal within its lease' },
     );
 
     async function acceptAndClaimTwo() {

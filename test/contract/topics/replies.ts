@@ -54,16 +54,17 @@ export function describeReplies(scene: Scene): void {
     expect(correlationIds).toEqual(['two']);
   });
 
-  it('takeReplies that waits is woken by a settle on another connection', { timeout: 20_000 }, async () => {
+  it('takeReplies that waits is woken by a settle on another connection', async () => {
     const [store, other] = await scene.openPair();
     const session = await openSession(store);
     const waiter = newWaiter();
     const delivery = await holdOne(other, session, { waiter });
+    // Longer than a test may take: only the wake-up can answer it.
     const waiting = store.takeReplies({
       lane: session.lane,
       callerId: waiter.callerId,
       acknowledged: [],
-      waitMs: 50_000,
+      waitMs: 600_000,
     });
     await other.settleCall(settleRequest(delivery));
     expect((await waiting).flatMap((reply) => reply.items)).toHaveLength(1);

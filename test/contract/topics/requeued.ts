@@ -18,7 +18,7 @@ import { reclaimOne, recordOf, sameBytes, storeTimeAfter } from '../observe.ts';
 import type { Scene } from '../scene.ts';
 
 /** Long enough for what a test does before the deadline on a busy machine. */
-const DEADLINE_MS = 500;
+const DEADLINE_MS = 1_500;
 
 export function describeRequeued(scene: Scene): void {
   it('reap says of a call given back without a start mark that it may have run', async () => {

@@ -78,7 +78,7 @@ export async function park(
 ): Promise<ParkedCall> {
   const key = randomId();
   const callId = callIdFor(session.id, key)!;
-  const calling = plane.client.call(session, tool, args, { key, waitMs: 40_000, deadlineMs: 120_000, ...options });
+  const calling = plane.client.call(session, tool, args, { key, waitMs: 60_000, deadlineMs: 120_000, ...options });
   const outcome = calling.then((answer) => outcomeOf(plane, session, answer));
   outcome.catch(() => undefined);
   return { callId, approval: await untilAsked(plane, callId), outcome };
@@ -91,7 +91,7 @@ export function untilAsked(plane: StagedPlane, callId: string, known: readonly s
       const pending = await plane.store.listApprovals({ state: 'pending', limit: 1000 });
       return pending.find(({ question }) => question.callId === callId && !known.includes(question.id));
     },
-    { timeoutMs: 20_000, what: `a question about ${callId}` },
+    { what: `a question about ${callId}` },
   );
 }
 

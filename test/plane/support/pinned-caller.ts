@@ -31,12 +31,12 @@ export async function startPinnedCaller(
     waiting.get(id)?.(answer);
     waiting.delete(id);
   });
-  const [, workerId] = (await child.waitForLine(/^ready \S+/, 30_000)).split(' ');
+  const [, workerId] = (await child.waitForLine(/^ready \S+/)).split(' ');
   const call: PinnedCaller['call'] = (session, tool, args, more = {}) =>
     new Promise((resolve) => {
       last += 1;
       waiting.set(last, resolve);
-      child.send({ id: last, session, tool, args, more: { waitMs: 30_000, ...more } });
+      child.send({ id: last, session, tool, args, more: { waitMs: 60_000, ...more } });
     });
   return {
     workerId: workerId!,

@@ -14,7 +14,7 @@ import { openStore, type StoreOptions } from '../../../src/compose/open-store.ts
 import type { WorkerOptions } from '../../../src/compose/start-worker.ts';
 import { eventually, spawnNode, temporaryFolder, type TemporaryFolder } from '../../support/process.ts';
 import { startRedis, type RedisServer } from '../../support/redis-server.ts';
-import type { WatchedProcess } from '../../support/watched-process.ts';
+import { PATIENCE_MS, type WatchedProcess } from '../../support/watched-process.ts';
 
 export const BACKENDS = ['redis', 'embedded'] as const;
 export type BackendName = (typeof BACKENDS)[number];
@@ -101,7 +101,7 @@ export async function stagePlane(
       const env = { ...process.env, WORKER: JSON.stringify(full), CRASH: crash, STALL: stall };
       const worker = await spawnNode(WORKER_SCRIPT, [], { env });
       workers.push(worker);
-      const line = await worker.waitForLine(/^ready \S+ \S+/, 30_000);
+      const line = await worker.waitForLine(/^ready \S+ \S+/);
       const [, workerId, healthUrl] = line.split(' ');
       return { workerId: workerId!, healthUrl: healthUrl!, process: worker };
     },
@@ -111,7 +111,8 @@ export async function stagePlane(
       if (written.kind !== 'written') throw new Error('the policy was changed by somebody else');
     },
     async stop() {
-      await Promise.all(workers.map((worker) => worker.stop()));
+      // Killed: how a worker ends in order is the subject of drain.test.ts, and one that holds a call would wait for it.
+      await Promise.all(workers.map((worker) => worker.stop(0)));
       await Promise.all(clients.map((each) => each.close()));
       await store.close();
       await redis?.stop();
@@ -125,14 +126,13 @@ export async function stagePlane(
 /** The outcome of a call, waiting as long as recovery may take. */
 export async function outcomeOf(plane: StagedPlane, session: SessionHandle, answer: CallAnswer) {
   if (answer.kind !== 'pending') return answer.outcome;
-  const waited = await plane.client.wait(session, answer.callId, { waitMs: 45_000 });
+  const waited = await plane.client.wait(session, answer.callId, { waitMs: PATIENCE_MS });
   if (waited.kind !== 'settled') throw new Error(`call ${answer.callId} is still ${waited.kind}`);
   return waited.outcome;
 }
 
 export function untilEffects(plane: StagedPlane, count: number): Promise<string[]> {
   return eventually(() => (plane.effects().length >= count ? plane.effects() : undefined), {
-    timeoutMs: 20_000,
     what: `${count} effects`,
   });
 }

@@ -7,6 +7,7 @@ import type { AuditEntry } from '../../../src/ports/audit-store.ts';
 import { readAuditDetail } from '../../../src/wire/audit-detail.ts';
 import { randomId } from '../../../src/wire/ids.ts';
 import { eventually } from '../../support/process.ts';
+import { PATIENCE_MS } from '../../support/watched-process.ts';
 import { outcomeOf, type StagedPlane } from './stage-plane.ts';
 
 /** One line a tool of `scenario` wrote: S entered, E ended, A aborted, N its nested call answered. */
@@ -33,19 +34,13 @@ export function marksOf(plane: StagedPlane, letter?: string, label?: string): Ma
     .filter((mark) => (letter ?? mark.letter) === mark.letter && (label ?? mark.label) === mark.label);
 }
 
-export function untilMarks(
-  plane: StagedPlane,
-  letter: string,
-  label: string | undefined,
-  count = 1,
-  timeoutMs = 30_000,
-): Promise<Mark[]> {
+export function untilMarks(plane: StagedPlane, letter: string, label: string | undefined, count = 1): Promise<Mark[]> {
   return eventually(
     () => {
       const marks = marksOf(plane, letter, label);
       return marks.length >= count ? marks : undefined;
     },
-    { timeoutMs, what: `${count} marks ${letter} ${label ?? ''}` },
+    { what: `${count} marks ${letter} ${label ?? ''}` },
   );
 }
 
@@ -92,7 +87,7 @@ export function callFor(
 ): Promise<Outcome> {
   const { client = plane.client, ...rest } = options;
   const calling = client
-    .call(session, tool, args, { waitMs: 40_000, deadlineMs: 120_000, ...rest })
+    .call(session, tool, args, { waitMs: PATIENCE_MS, deadlineMs: 2 * PATIENCE_MS, ...rest })
     .then((answer) => outcomeOf(plane, session, answer));
   // A test that fails before it asks for the outcome has said enough.
   calling.catch(() => undefined);
@@ -124,7 +119,7 @@ export async function endingsOf(
 export async function untilStoreTime(plane: StagedPlane, laterMs: number): Promise<void> {
   const from = await plane.store.now();
   await eventually(async () => (await plane.store.now()) >= from + laterMs, {
-    timeoutMs: laterMs + 20_000,
+    timeoutMs: laterMs + PATIENCE_MS,
     everyMs: 50,
     what: `${laterMs} ms of store time`,
   });
@@ -135,7 +130,7 @@ export async function untilDraining(plane: StagedPlane, workerId: string): Promi
   await eventually(
     async () =>
       (await plane.store.listWorkers()).some((worker) => worker.workerId === workerId && worker.state === 'draining'),
-    { timeoutMs: 20_000, what: `worker ${workerId} to drain` },
+    { what: `worker ${workerId} to drain` },
   );
 }
 
@@ -150,8 +145,5 @@ export async function queueCounts(plane: StagedPlane): Promise<{ queued: number;
 
 /** Until so many calls are with a worker. */
 export async function untilLeased(plane: StagedPlane, count: number): Promise<void> {
-  await eventually(async () => (await queueCounts(plane)).leased === count, {
-    timeoutMs: 20_000,
-    what: `${count} leased calls`,
-  });
+  await eventually(async () => (await queueCounts(plane)).leased === count, { what: `${count} leased calls` });
 }

@@ -38,7 +38,7 @@ export function createSoakProcess(script: string, env: Readonly<Record<string, s
     async start() {
       const started = await spawnNode(script, [], { env, ipc: true });
       started.onMessage((message) => onReply(message as Reply));
-      await started.waitForLine(/^ready/, 45_000);
+      await started.waitForLine(/^ready/);
       child = started;
       for (const [id, { order }] of unanswered) child.send({ id, order });
     },

@@ -103,7 +103,6 @@ async function sampleAll(
 /** No call is under way any more and nobody is asked anything. */
 async function untilDrained(plane: HygienePlane): Promise<void> {
   await eventually(async () => (await plane.store.listCalls({ limit: 1 })).length === 0, {
-    timeoutMs: 60_000,
     everyMs: 200,
     what: 'all calls to end',
   });

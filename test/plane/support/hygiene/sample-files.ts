@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../../../../src/ports/store.ts';
 import type { Sample } from './sample.ts';
 
