@@ -280,11 +280,12 @@ export const ROWS_A: readonly Requirement[] = [
   },
   {
     id: 'A22',
-    says: 'Unit files for systemd, a container file, and one command for development.',
+    says: 'Unit files for systemd, a container image, and one command for development.',
     tests: [
       test('test/deploy/units.test.ts', 'waits longer for the end than the grace takes'),
       test('test/deploy/units.test.ts', 'takes its password as a credential'),
-      test('test/deploy/container.test.ts', 'starts the program of the package, as somebody without rights'),
+      test('test/deploy/health-check.test.ts', 'asks the role that the process has'),
+      test('test/deploy/health-check.test.ts', 'is red for a process that is frozen or gone'),
       test('test/cli/dev.test.ts', 'answers a call from a second process'),
     ],
     mutants: ['systemd-kills-before-the-grace'],

@@ -97,4 +97,48 @@ export const ROWS_SETUP: readonly Requirement[] = [
     ],
     mutants: ['overwritten-numbers-go-unnoticed', 'unreadable-part-ends-doctor'],
   },
+  {
+    id: 'SET9',
+    says: 'Tools that are published, but that no live worker serves, are named as such by catalog, explain, doctor, API and the answer to a call. An operator withdraws them, with an audit record in the same step; modules that a live worker serves are refused. `sallyport dev` withdraws what it published earlier and serves no more, and never a module that is merely broken.',
+    tests: [
+      test('src/domain/serving.test.ts', 'expects no worker of the fleet for a module'),
+      test('src/stages/identify/identify.test.ts', 'but that no live worker serves, just that'),
+      test('src/compose/withdraw-modules.test.ts', 'with all others that were named'),
+      test('src/compose/withdraw-modules.test.ts', 'whose worker started between'),
+      test('src/compose/withdraw-left-modules.test.ts', 'keeps a module that is merely broken in this load'),
+      test('src/compose/withdraw-left-modules.test.ts', 'may be any of the published ones'),
+      test('test/cli/dev.test.ts', 'withdraws those that it serves no more'),
+      test('test/gateway/administration.test.ts', 'shows modules that no live worker serves'),
+      ...onBothStores('withdrawn modules are in the audit with who, why and which'),
+      ...onBothStores('withdrawModules and writeCatalog at once let exactly one win'),
+    ],
+    mutants: [
+      'served-modules-are-withdrawn',
+      'dev-withdraws-broken-modules',
+      'unserved-tools-are-unknown',
+      'withdrawn-without-a-record',
+    ],
+  },
+  {
+    id: 'SET10',
+    says: 'A member that a module, tool, resource, prompt or its limits cannot have is refused at load, with the name that was probably meant.',
+    tests: [
+      test('src/authoring/describe-module.test.ts', 'refuses members that a module or a tool cannot have'),
+      test('src/authoring/describe-surfaces.test.ts', 'refuses members that they do not have'),
+    ],
+    mutants: ['misspelt-members-are-read-over'],
+  },
+  {
+    id: 'SET11',
+    says: 'The package works in an empty project with nothing but its dependencies: a call, the console, strict types, an agent. Its bill of materials lists exactly the packages in its files and those that npm installs.',
+    tests: [
+      test('test/deploy/package.test.ts', 'works in an empty project with nothing but its dependencies'),
+      test('test/deploy/package.test.ts', 'names types that import only what is installed with it'),
+      test('test/deploy/package.test.ts', 'holds every file that its command and its exports can load or start'),
+      test('test/deploy/bill-of-materials.test.ts', 'is valid CycloneDX'),
+      test('test/deploy/bill-of-materials.test.ts', 'lists the packages whose code the maps of the chunks show'),
+      test('test/deploy/bill-of-materials.test.ts', 'lists the packages that npm installs with it'),
+    ],
+    mutants: ['bundled-package-is-not-in-the-bill'],
+  },
 ];

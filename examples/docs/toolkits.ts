@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import * as ai from 'ai';
 import type OpenAI from 'openai';
-import { pendingText, type Client, type Outcome, type SessionHandle } from 'sallyport/client';
+import { outcomeText, pendingText, type Client, type SessionHandle } from 'sallyport/client';
 import {
   findRefusals,
   makeAiSdkTools,
@@ -32,15 +32,6 @@ export async function readTools(client: Client, session: SessionHandle): Promise
   return tools;
 }
 
-// #region text-of
-/** What a tool returned, and the texts beside it: advice about a loop is one of them. */
-function textOf({ kind, structured, content, error }: Outcome): string {
-  if (kind !== 'ok') return `${kind}: ${error?.message}`;
-  const texts = content.flatMap((block) => (block.kind === 'text' ? [block.text] : []));
-  return [...(structured === undefined ? [] : [JSON.stringify(structured)]), ...texts].join('\n');
-}
-// #endregion
-
 export type Run = (id: string | undefined, args: JsonObject, key: string) => Promise<string>;
 
 export function makeRun(client: Client, session: SessionHandle): Run {
@@ -50,7 +41,7 @@ export function makeRun(client: Client, session: SessionHandle): Run {
     if (id === undefined) return 'There is no such tool.';
     const answer = await client.call(session, id, args, { key });
     if (answer.kind === 'pending') return pendingText(answer);
-    return textOf(answer.outcome);
+    return outcomeText(answer.outcome);
   }
   // #endregion
   return run;
@@ -142,13 +133,14 @@ export function makeMcpServer(client: Client, session: SessionHandle, tools: rea
     if (id === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool "${params.name}".`);
     const answer = await client.call(session, id, (params.arguments ?? {}) as JsonObject);
     if (answer.kind === 'pending') return { isError: true, content: [{ type: 'text', text: pendingText(answer) }] };
-    const { kind, structured } = answer.outcome;
+    const { kind, structured, advice } = answer.outcome;
     const isObject = typeof structured === 'object' && structured !== null && !Array.isArray(structured);
     return {
       isError: kind !== 'ok',
-      content: [{ type: 'text', text: textOf(answer.outcome) }],
+      content: [{ type: 'text', text: outcomeText(answer.outcome) }],
       // What an output schema promised; the worker has checked it already.
       ...(isObject ? { structuredContent: structured } : {}),
+      ...(advice === undefined ? {} : { _meta: { advice } }),
     };
   });
   // #endregion

@@ -141,4 +141,74 @@ export const SETUP: readonly Mutant[] = [
     replace: '    if (!(error instanceof PlaneError)) throw error;',
     caughtBy: [{ file: 'src/compose/inspect-capacity.test.ts', title: 'is a row of its own' }],
   },
+  {
+    id: 'served-modules-are-withdrawn',
+    bug: 'A module that a live worker serves is taken out of the catalog without force.',
+    file: 'src/compose/withdraw-modules.ts',
+    find: "    if (serving.length > 0) throw planeError('MODULE_SERVED', { module: name, how: 'is served by', workers: serving });",
+    replace: '',
+    caughtBy: [
+      {
+        file: 'src/compose/withdraw-modules.test.ts',
+        title: 'with all others that were named',
+      },
+    ],
+  },
+  {
+    id: 'dev-withdraws-broken-modules',
+    bug: 'A start of dev with a broken module takes its published tools away.',
+    file: 'src/compose/withdraw-left-modules.ts',
+    find: '    ...loaded.broken,\n',
+    replace: '',
+    caughtBy: [
+      { file: 'src/compose/withdraw-left-modules.test.ts', title: 'keeps a module that is merely broken in this load' },
+    ],
+  },
+  {
+    id: 'unserved-tools-are-unknown',
+    bug: 'The call of a published tool that no worker serves is answered as if the tool did not exist.',
+    file: 'src/stages/identify/identify.ts',
+    find: 'return published === envelope.toolDigest',
+    replace: "return published === 'never'",
+    caughtBy: [{ file: 'src/stages/identify/identify.test.ts', title: 'but that no live worker serves, just that' }],
+  },
+  {
+    id: 'withdrawn-without-a-record',
+    bug: 'The embedded store takes modules out of the catalog and writes no audit record.',
+    file: 'src/stores/embedded/transitions/catalog.ts',
+    find: '  record?.();\n',
+    replace: '',
+    caughtBy: [
+      {
+        file: 'test/contract/embedded.test.ts',
+        title: 'withdrawn modules are in the audit with who, why and which',
+      },
+    ],
+  },
+  {
+    id: 'misspelt-members-are-read-over',
+    bug: 'A tool with the misspelt member priviledged is loaded, and is open.',
+    file: 'src/authoring/describe-module.ts',
+    find: '  checkMembers(definition, TOOL_MEMBERS, where);\n',
+    replace: '',
+    caughtBy: [
+      {
+        file: 'src/authoring/describe-module.test.ts',
+        title: 'refuses members that a module or a tool cannot have',
+      },
+    ],
+  },
+  {
+    id: 'bundled-package-is-not-in-the-bill',
+    bug: 'A package is bundled, and the bill of materials does not list it.',
+    file: 'src/wire/canonical-json.ts',
+    find: "import canonicalize from 'canonicalize';",
+    replace: "import canonicalize from 'canonicalize';\nimport 'semver';",
+    caughtBy: [
+      {
+        file: 'test/deploy/bill-of-materials.test.ts',
+        title: 'lists the packages whose code the maps of the chunks show',
+      },
+    ],
+  },
 ];
