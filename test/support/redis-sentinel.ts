@@ -123,7 +123,7 @@ async function startOneSentinel(primaryPort: number, quorum: number): Promise<Se
   );
   const child = await startProgram('redis-server', [configuration, '--sentinel'], { installHint: INSTALL_REDIS });
   const stop = async (): Promise<void> => {
-    await child.stop();
+    await child.stop(0);
     folder.remove();
   };
   try {

@@ -122,7 +122,8 @@ function serverHandle(options: RedisServerOptions, started: Started, removeFolde
       child = await startAt(options, place);
     },
     stop: async () => {
-      await child.stop();
+      // A replica that is writing its first AOF refuses SIGTERM. Data that the caller keeps is shut down in order.
+      await child.stop(options.directory === undefined ? 0 : undefined);
       removeFolder();
     },
     cli: (...args) => runRedisCli(cliTarget(options, place), args),
