@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { PlaneError } from '../domain/errors.ts';
 import { nearNames } from '../domain/near-names.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
-import { explainRole } from './explain-role.ts';
 import { ConfigOption } from './single-option.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 
@@ -24,7 +24,9 @@ export function action<Args extends unknown[]>(handler: Handler<Args>): (...give
     try {
       process.exitCode = (await handler(context, ...(given.slice(0, -2) as Args))) ?? 0;
     } catch (error) {
-      throw explainRole(error, topOf(command), () => context.loadConfig().config);
+      if (!(error instanceof PlaneError) || error.code !== 'STORE_FORBIDDEN') throw error;
+      const { explainRole } = await import('./explain-role.ts');
+      throw explainRole(error, topOf(command), context.loadConfig().config);
     }
   };
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config-schema.ts';
-import { PlaneError } from '../domain/errors.ts';
+import type { PlaneError } from '../domain/errors.ts';
 import { ROLES } from '../stores/redis/acl-roles.ts';
 import { CommandFailure } from './command-failure.ts';
 import { EXIT } from './exit-codes.ts';
@@ -10,10 +10,9 @@ function roleFor(command: string): (typeof ROLES)[number] {
   return command === 'worker' || command === 'gateway' ? command : 'operator';
 }
 
-/** A refused command in terms of roles: which one the user has by its name, and which one the command needs. Other errors as they are. */
-export function explainRole(error: unknown, command: string, readConfig: () => Config): unknown {
-  if (!(error instanceof PlaneError) || error.code !== 'STORE_FORBIDDEN') return error;
-  const { username = 'default', name } = readConfig().redis;
+/** Describes a command that Redis refused in terms of roles: which one the user has by its name, and which one the command needs. */
+export function explainRole(error: PlaneError, command: string, config: Config): CommandFailure {
+  const { username = 'default', name } = config.redis;
   const role = ROLES.find((candidate) => username === `${name}-${candidate}`);
   const needed = roleFor(command);
   const user = role === undefined ? username : `${username}, the role ${role}`;

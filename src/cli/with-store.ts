@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { storeOptionsOf } from '../compose/settings-from-config.ts';
 import { openStore, type StoreOptions } from '../compose/open-store.ts';
-import { redisStoreExists, storeName } from '../compose/redis-store-exists.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { Store } from '../ports/store.ts';
@@ -58,7 +57,9 @@ export function commandStoreOptions(
 
 /** Whoever only looks must not make a store: it would hide that this is the wrong server or the wrong name. */
 export async function refuseMissingStore(options: StoreOptions): Promise<void> {
-  if (options.store !== 'redis' || (await redisStoreExists(options.redis))) return;
+  if (options.store !== 'redis') return;
+  const { redisStoreExists, storeName } = await import('../compose/redis-store-exists.ts');
+  if (await redisStoreExists(options.redis)) return;
   throw unavailable(
     `Nothing is stored under the name ${storeName(options.redis)} yet.`,
     'Start a worker with: sallyport worker --modules PATH. Or name another store with --redis or --redis-name.',

@@ -5,7 +5,7 @@ import { checkRole } from '../stores/redis/check-role.ts';
 import { openConnection, toPlaneError } from '../stores/redis/connection.ts';
 import { isOpenToAnyone } from '../stores/redis/default-user.ts';
 import { reachServer } from '../stores/redis/reach-server.ts';
-import type { StoreOptions } from './open-store.ts';
+import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 import { storeName } from './redis-store-exists.ts';
 
 export const OPEN_TO_ANYONE =
@@ -17,11 +17,9 @@ const PATIENCE_MS = 15_000;
 
 /**
  * For a worker or a gateway that starts. Throws STORE_ROLE when its user cannot do the work of its role, and logs a warning when the
- * server lets anyone in, or does not say whether it does. Does nothing for an embedded store.
+ * server lets anyone in, or does not say whether it does.
  */
-export async function checkRedisServer(options: StoreOptions, role: Role, log: Log): Promise<void> {
-  if (options.store !== 'redis') return;
-  const { redis } = options;
+export async function checkRedisServer(redis: RedisStoreOptions, role: Role, log: Log): Promise<void> {
   const connection = openConnection({ commandTimeoutMs: COMMAND_TIMEOUT_MS, ...redis }, 'commands');
   try {
     await reachServer(connection, redis, redis.patienceMs ?? PATIENCE_MS);

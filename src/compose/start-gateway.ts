@@ -14,7 +14,6 @@ import { describeFullDisk } from '../stores/embedded/free-space.ts';
 import { randomId } from '../wire/ids.ts';
 import { serveHealth, type Readiness } from '../worker/health-server.ts';
 import type { AuditOptions } from './audit-options.ts';
-import { checkRedisServer } from './check-redis-server.ts';
 import { careForTrail } from './care-for-trail.ts';
 import { createClosers } from './closers.ts';
 import { createClientOf } from './connect.ts';
@@ -85,7 +84,10 @@ async function boot(
   const needs = { role: 'gateway', release: RELEASE, instance: gatewayId, log } as const;
   const telemetry = await startTelemetry(options.telemetry ?? {}, needs);
   closers.add(async () => telemetry?.close());
-  await checkRedisServer(options, 'gateway', log);
+  if (options.store === 'redis') {
+    const { checkRedisServer } = await import('./check-redis-server.ts');
+    await checkRedisServer(options.redis, 'gateway', log);
+  }
   const store = await parts.openStore(options);
   const { http: config } = options;
   const client = config && createClientOf(store, { ...clientOptionsOf(config), log });

@@ -35,7 +35,6 @@ import { createStandAside, MOST_ASIDE } from '../worker/stand-aside.ts';
 import { timeStore } from '../worker/store-age.ts';
 import { createToolLimiter } from '../worker/tool-limiter.ts';
 import { createVitalSigns } from '../worker/vital-signs.ts';
-import { checkRedisServer } from './check-redis-server.ts';
 import { createClosers } from './closers.ts';
 import { DEFAULT_ADMISSION } from './defaults.ts';
 import { createFleetMembership } from './fleet-membership.ts';
@@ -120,7 +119,10 @@ async function boot(
   const { workerId, pool, concurrency } = settings;
   const placement = place === undefined ? undefined : 'caller';
   const log = options.log ?? createLog('warn');
-  if (place === undefined) await checkRedisServer(options, 'worker', log);
+  if (place === undefined && options.store === 'redis') {
+    const { checkRedisServer } = await import('./check-redis-server.ts');
+    await checkRedisServer(options.redis, 'worker', log);
+  }
   const sealer = options.auditor === undefined ? undefined : readSealer(options.auditor.keyFile);
   const telemetry =
     parts.telemetry ??

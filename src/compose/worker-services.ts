@@ -6,7 +6,6 @@ import { loadServices, type ServiceEntries } from '../services/load-services.ts'
 import { readSecret, type SecretSource } from '../services/read-secret.ts';
 import { createServiceRegistry, type ServiceRegistry } from '../services/registry.ts';
 import { openEmbeddedScopes } from '../services/storage/embedded/open-embedded.ts';
-import { openRedisScopes } from '../services/storage/redis/open-redis.ts';
 import type { ScopedStore } from '../services/storage/scoped-store.ts';
 import type { StoreOptions } from './open-store.ts';
 
@@ -26,8 +25,12 @@ export async function createWorkerServices(options: WorkerServicesOptions): Prom
   return createServiceRegistry({ services, openStorage: () => openScopes(store), secret, log });
 }
 
-function openScopes(options: StoreOptions): Promise<ScopedStore> {
-  if (options.store === 'redis') return openRedisScopes(options.redis);
+/** Loads the Redis client only where the store is Redis: a start is mostly loading. */
+async function openScopes(options: StoreOptions): Promise<ScopedStore> {
+  if (options.store === 'redis') {
+    const { openRedisScopes } = await import('../services/storage/redis/open-redis.ts');
+    return openRedisScopes(options.redis);
+  }
   return openEmbeddedScopes(options.folder ?? DEFAULT_FOLDER);
 }
 

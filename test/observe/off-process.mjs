@@ -2,10 +2,12 @@
 import { createRequire } from 'node:module';
 import { connect } from '../../dist/exports/client.js';
 import { startWorker } from '../../dist/exports/worker.js';
-import { openStore } from '../../dist/exports/testing.js';
 
 const { store, modules, ...options } = JSON.parse(process.env.OPTIONS);
 const worker = await startWorker({ ...store, modules, health: false, ...options });
+// Node.js loads its fetch when it is used, or when node:http is imported whole.
+const fetch = process.moduleLoadList.some((name) => name.includes('undici'));
+const { openStore } = await import('../../dist/exports/testing.js');
 const owner = await openStore(store);
 const { version, policy } = await owner.readPolicy();
 await owner.writePolicy({ expectedVersion: version, policy: { ...policy, permissions: { '*': { allow: ['*'] } } } });
@@ -17,4 +19,4 @@ const packages = ['@opentelemetry', 'prom-client'].filter((name) => loaded.some(
 await client.close();
 await owner.close();
 await worker.drain();
-console.log(`done ${JSON.stringify({ packages, trace: outcome.structured.traceparent ?? null })}`);
+console.log(`done ${JSON.stringify({ packages, fetch, trace: outcome.structured.traceparent ?? null })}`);

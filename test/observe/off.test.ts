@@ -6,8 +6,14 @@ import { spawnNode, temporaryFolder } from '../support/process.ts';
 const PROGRAM = fileURLToPath(new URL('off-process.mjs', import.meta.url));
 const MODULES = fileURLToPath(new URL('../fixtures/events-plane/modules', import.meta.url));
 
+interface Seen {
+  readonly packages: readonly string[];
+  readonly fetch: boolean;
+  readonly trace: string | null;
+}
+
 /** What a process has loaded after a call, and the trace that its tool saw. */
-async function run(telemetry?: object): Promise<{ packages: string[]; trace: string | null }> {
+async function run(telemetry?: object): Promise<Seen> {
   const folder = temporaryFolder();
   const store = { store: 'embedded', folder: join(folder.path, 'store') };
   const options = JSON.stringify({ store, modules: MODULES, ...(telemetry === undefined ? {} : { telemetry }) });
@@ -15,7 +21,7 @@ async function run(telemetry?: object): Promise<{ packages: string[]; trace: str
   try {
     const line = await child.waitForLine(/^done /);
     await child.exited;
-    return JSON.parse(line.slice('done '.length)) as { packages: string[]; trace: string | null };
+    return JSON.parse(line.slice('done '.length)) as Seen;
   } finally {
     await child.stop();
     folder.remove();
@@ -23,8 +29,8 @@ async function run(telemetry?: object): Promise<{ packages: string[]; trace: str
 }
 
 describe('telemetry that is off', () => {
-  it('loads no SDK, and gives calls no spans', async () => {
-    expect(await run()).toStrictEqual({ packages: [], trace: null });
+  it('loads no SDK and no fetch, and gives calls no spans', async () => {
+    expect(await run()).toStrictEqual({ packages: [], fetch: false, trace: null });
   });
 
   it('is what the same process does otherwise when it is on', async () => {
