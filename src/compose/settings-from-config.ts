@@ -1,11 +1,11 @@
 import type { Config } from '../config/config-schema.ts';
 import type { TelemetryOptions } from '../observe/telemetry.ts';
+import type { PlatformSettings } from '../platform/platform-settings.ts';
 import type { Log } from '../ports/log.ts';
 import type { RedisStoreOptions } from '../stores/redis/redis-options.ts';
 import { auditBoundsOf } from './audit-options.ts';
 import type { ClientOptions } from './connect.ts';
 import type { StoreOptions } from './open-store.ts';
-import { platformSettingsOf } from './start-outbound.ts';
 import type { WorkerOptions } from './start-worker.ts';
 
 /** What the configuration does not hold: the content of a password file, and how this process uses the store. */
@@ -83,4 +83,16 @@ type Defined<Given> = { [Name in keyof Given]: Exclude<Given[Name], undefined> }
 /** Absent and undefined mean the same in a configuration, but not in options. */
 function defined<Given extends object>(given: Given): Defined<Given> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<Given>;
+}
+
+/** What the workers need to know; no secrets among it. */
+function platformSettingsOf({ platforms = {}, effects }: Pick<Config, 'platforms' | 'effects'>): PlatformSettings {
+  return {
+    platforms: Object.fromEntries(
+      Object.entries(platforms).map(([name, { channels, deliverWithinMs }]) => [name, { channels, deliverWithinMs }]),
+    ),
+    effectsPerCall: effects.perCall,
+    bytesPerCall: effects.bytesPerCall,
+    maxQueuedBytes: effects.queuedBytes,
+  };
 }

@@ -4,7 +4,6 @@ import { planeError } from '../domain/errors.ts';
 import { createConsoleAdapter } from '../platform/adapters/console-adapter.ts';
 import { createWebhookAdapter } from '../platform/adapters/webhook-adapter.ts';
 import type { ServedPlatform } from '../platform/deliver-effect.ts';
-import type { PlatformSettings } from '../platform/platform-settings.ts';
 import { runOutbound, type AttemptEnd, type RunningOutbound } from '../platform/run-outbound.ts';
 import type { Log } from '../ports/log.ts';
 import type { PlatformAdapter } from '../ports/platform-adapter.ts';
@@ -56,19 +55,4 @@ function createAdapter(name: string, given: PlatformConfig, store: Store, secret
     ...(allow === undefined ? {} : { allow }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
-}
-
-/** What the workers need to know; no secrets among it. */
-export function platformSettingsOf({
-  platforms = {},
-  effects,
-}: Pick<Config, 'platforms' | 'effects'>): PlatformSettings {
-  return {
-    platforms: Object.fromEntries(
-      Object.entries(platforms).map(([name, { channels, deliverWithinMs }]) => [name, { channels, deliverWithinMs }]),
-    ),
-    effectsPerCall: effects.perCall,
-    bytesPerCall: effects.bytesPerCall,
-    maxQueuedBytes: effects.queuedBytes,
-  };
 }
