@@ -275,6 +275,19 @@ describe('sallyport grants', () => {
     await runAllowed();
   });
 
+  it('list says that a grant is for exactly these arguments, without a digest of them', async () => {
+    const question = await ask({ arguments: '{"pin":"4711"}' });
+    await decide(question, 'allow-always', '--digest', question.binding);
+    const digest = (await store.listGrants({ limit: 10 })).flatMap(({ matches }) =>
+      matches.kind === 'exact' ? [matches.argumentsDigest] : [],
+    );
+    expect(digest).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    const { stdout } = await plane.cli('grants', 'list', '--json');
+    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ matches: { kind: 'exact' } }));
+    expect(stdout).not.toContain(digest[0]);
+    await runAllowed();
+  });
+
   it('flags of a grant without allow-always are refused', async () => {
     const question = await ask();
     const { code, stderr } = await decide(question, 'allow-once', '--digest', question.binding, '--uses', '3');

@@ -304,7 +304,8 @@ describe.each(['embedded', 'redis'] as const)('approvals over HTTP on %s', (stor
       expect.objectContaining({
         id: grant,
         usesLeft: 4,
-        matches: expect.objectContaining({ kind: 'exact' }) as object,
+        // No digest of the arguments: a short masked secret could be guessed from it.
+        matches: { kind: 'exact' },
       }),
     ]);
     expect((await gateway.request(`/v1/grants/${grant}`, { method: 'DELETE', token: stranger })).status).toBe(404);

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { createGrants } from '../../client/grants.ts';
 import type { Grant } from '../../domain/approval.ts';
+import { showGrant } from '../../gateway/api/show-grant.ts';
 import { action } from '../command-context.ts';
 import { showDuration } from '../duration.ts';
 import { asOption, readApprover } from '../read-approver.ts';
@@ -20,7 +21,7 @@ export function grantsListCommand(): Command {
           const { terminal, options } = context;
           const limit = (options['limit'] as number | undefined) ?? 50;
           const grants = await createGrants(store).list(readApprover(options), { limit });
-          if (terminal.json) return terminal.printJson(grants);
+          if (terminal.json) return terminal.printJson(grants.map(showGrant));
           if (grants.length === 0) return terminal.note('There are no grants.');
           const now = await store.now();
           terminal.printTable(

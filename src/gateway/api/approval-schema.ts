@@ -149,7 +149,7 @@ export const grantSchema = z
     tool: z.string(),
     toolDigest: z.string(),
     matches: z.discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('exact'), argumentsDigest: z.string() }),
+      z.strictObject({ kind: z.literal('exact') }),
       z.strictObject({ kind: z.literal('any') }),
       z.strictObject({ kind: z.literal('conditions'), conditions: z.array(z.record(z.string(), z.unknown())) }),
     ]),

@@ -1,18 +1,11 @@
 import type { VNode } from 'preact';
 import { CodeBlock } from '../../components/code-block.tsx';
-import { Short } from '../../components/inert.tsx';
 import type { GrantMatches } from './describe-grant.ts';
 
 /** Which arguments it answers for. */
 export function GrantMatch({ matches }: { readonly matches: GrantMatches }): VNode {
   if (matches.kind === 'any') return <span>any arguments</span>;
-  if (matches.kind === 'exact') {
-    return (
-      <span>
-        exactly the approved arguments <Short text={matches.argumentsDigest} />
-      </span>
-    );
-  }
+  if (matches.kind === 'exact') return <span>exactly the approved arguments</span>;
   return (
     <details class="grant-conditions">
       <summary>arguments that meet conditions</summary>
