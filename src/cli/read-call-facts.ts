@@ -10,6 +10,7 @@ import type { Store } from '../ports/store.ts';
 import { showRecord } from '../wire/show-record.ts';
 import { showDuration } from './duration.ts';
 import { toShownCall, withHolders, type ShownCall } from './live-calls.ts';
+import { describeTurn, findTurnHolder } from './serial-turn.ts';
 import { withTrailOf } from './with-trail.ts';
 
 /** A value, or the sentence that says why it is not there. */
@@ -19,6 +20,8 @@ export type Kept<Value> = { readonly value: Value } | { readonly missing: string
 export type CallFacts = {
   /** JSON, with secrets masked; long ones are cut. */
   readonly arguments: Kept<string>;
+  /** Why a call of a serial tool is not started yet. */
+  readonly turn?: string;
   /** Says why the store has no result to show. */
   readonly noResult?: string;
 } & ({ readonly call: ShownCall } | { readonly forgotten: CallDetail['call'] });
@@ -42,10 +45,12 @@ export async function readCallFacts(store: Store, config: Config, callId: CallId
   const call = toShownCall(record);
   if (record.state === 'settled') return { call, arguments: argumentsIn(audit) };
   const asked = record.state === 'parked' ? await argumentsAskedAbout(store, config, record.approval) : undefined;
+  const holder = await findTurnHolder(store, callId);
   return {
     call,
     arguments: asked ?? { missing: 'not shown before the call has ended; the audit keeps them then, redacted' },
     noResult: 'none yet',
+    ...(holder === undefined ? {} : { turn: describeTurn(holder) }),
   };
 }
 

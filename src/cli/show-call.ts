@@ -16,6 +16,7 @@ export function toCallJson(facts: CallFacts): unknown {
   return {
     ...('call' in facts ? facts.call : facts.forgotten),
     ...('value' in args ? { arguments: args.value } : { arguments: undefined }),
+    ...(facts.turn === undefined ? {} : { turn: facts.turn }),
     ...(Object.keys(missing).length === 0 ? {} : { missing }),
   };
 }
@@ -26,7 +27,7 @@ export function showCall(terminal: Terminal, facts: CallFacts, now: number): voi
     const ago = now - time;
     return `${new Date(time).toISOString()} (${ago >= 0 ? `${showDuration(ago)} ago` : `in ${showDuration(-ago)}`})`;
   };
-  const lines = 'call' in facts ? factsOf(facts.call, at) : forgottenFactsOf(facts.forgotten, at);
+  const lines = 'call' in facts ? factsOf(facts.call, facts.turn, at) : forgottenFactsOf(facts.forgotten, at);
   terminal.printTable(
     undefined,
     lines.flatMap(([name, value]) => (value === undefined ? [] : [[{ text: name, style: 'dim' as const }, value]])),
@@ -50,13 +51,14 @@ function describeUnattended({ identity, run }: ShownCall): string | undefined {
   return whyUnattended({}, identity, run);
 }
 
-function factsOf(call: ShownCall, at: At): Fact[] {
+function factsOf(call: ShownCall, turn: string | undefined, at: At): Fact[] {
   const { identity, outcome } = call;
   const place = [identity.platform, identity.space, identity.channel].filter((part) => part !== undefined);
   return [
     ['call', call.callId],
     ['tool', call.tool],
     ['state', call.cancelRequested && call.state !== 'settled' ? `${call.state}, to be cancelled` : call.state],
+    ['turn', turn],
     ['subject', `${identity.subject} (tenant ${identity.tenant})`],
     ['agent', identity.agent],
     ['from', place.length === 0 ? undefined : place.join(' / ')],

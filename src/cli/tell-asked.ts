@@ -6,19 +6,26 @@ import type { CommandContext } from './command-context.ts';
 import { showDuration } from './duration.ts';
 import { readApprover } from './read-approver.ts';
 import { sameStoreCommand } from './same-store-command.ts';
+import { readTurn } from './serial-turn.ts';
 import type { KnownSession } from './session-of-call.ts';
 import { consoleLine, decideCommands } from './show-question.ts';
 
 const FIRST_MS = 25;
 const MAX_MS = 250;
+/** A call that has not ended after this time may wait for its turn. */
+const TURN_AFTER_MS = 1000;
 
 interface Waiting {
   readonly session: KnownSession;
+  readonly tool: string;
   readonly callId: string;
   readonly config: Config;
 }
 
-/** While a call is waited for: says on standard error when a person is asked about it, once per question. */
+/**
+ * While a call is waited for: says on standard error when a person is asked about it, once per question, and when it waits for an earlier
+ * call of a serial tool.
+ */
 export function tellAsked(context: CommandContext, client: Client, waiting: Waiting): { stop(): void } {
   const stop = new AbortController();
   void watch(context, client, waiting, stop.signal).catch(() => undefined);
@@ -28,16 +35,22 @@ export function tellAsked(context: CommandContext, client: Client, waiting: Wait
 async function watch(
   context: CommandContext,
   client: Client,
-  { session, callId, config }: Waiting,
+  { session, tool, callId, config }: Waiting,
   signal: AbortSignal,
 ): Promise<void> {
   let told: string | undefined;
+  let turnAt = performance.now() + TURN_AFTER_MS;
   for (let pauseMs = FIRST_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_MS)) {
     await pause(pauseMs, undefined, { signal });
     // Until the store has accepted the call it does not know it.
     const answer = await client.result(session, callId).catch(() => undefined);
     if (signal.aborted || answer?.kind === 'settled') return;
     const approval = answer?.kind === 'pending' ? answer.approval : undefined;
+    if (answer?.kind === 'pending' && approval === undefined && performance.now() >= turnAt) {
+      turnAt = Number.POSITIVE_INFINITY;
+      const turn = await readTurn(context, client, { tool, callId });
+      if (turn !== undefined && !signal.aborted) warn(context, `the call ${turn}`);
+    }
     if (approval === undefined || approval === told) continue;
     told = approval;
     await tell(context, client, approval, config);
@@ -51,7 +64,11 @@ async function tell(context: CommandContext, client: Client, id: string, config:
   const gateway = config.gateway.http.enabled ? findGatewayUrl(config) : undefined;
   const consoleUrl = gateway === undefined || gateway.isGuess ? undefined : gateway.url;
   const within = showDuration(expiresAt - requestedAt);
-  terminal.showProgress('');
-  terminal.warn(`a person is asked before ${question.tool} runs, and has ${within} to decide; in another terminal:`);
+  warn(context, `a person is asked before ${question.tool} runs, and has ${within} to decide; in another terminal:`);
   for (const line of [...decideCommands(program, question), ...consoleLine(question, consoleUrl)]) terminal.hint(line);
+}
+
+function warn({ terminal }: CommandContext, text: string): void {
+  terminal.showProgress('');
+  terminal.warn(text);
 }

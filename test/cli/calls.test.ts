@@ -7,7 +7,7 @@ import { planeFolder, type PlaneFolder } from './plane-folder.ts';
 const POLICY = `permissions:
   "*": { allow: ["*"] }
 rules:
-  - { id: writing, verdict: ask, tools: [basic.write], ask: { timeoutMs: 3600000 } }
+  - { id: writing, verdict: ask, tools: [basic.write, basic.serialWrite], ask: { timeoutMs: 3600000 } }
 `;
 
 let plane: PlaneFolder;
@@ -70,5 +70,27 @@ describe('calls list and calls show', () => {
     expect((await list('--state', 'settled', '--limit', '1')).map(({ callId }) => callId)).toStrictEqual([queued]);
     expect((await list('--outcome', 'not-ok')).map(({ callId }) => callId)).toStrictEqual([running]);
     await plane.cli('calls', 'cancel', parked);
+  });
+});
+
+describe('a call of a serial tool behind a question', () => {
+  it('is said to wait for the earlier call, by call, calls wait and calls show', async () => {
+    const args = { file: plane.file('asked.txt'), line: 'x', ms: 0 };
+    const first = await detach('basic.serialWrite', args);
+    await dev.waitForLine(/basic\.serialWrite for /);
+    const waits = new RegExp(
+      `waits for an earlier call of basic\\.serialWrite, a serial tool: ${first} \\(a person is asked: \\S+\\)`,
+    );
+    const second = await plane.call('basic.serialWrite', args, '--wait', '1ms');
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(waits);
+    const callId = second.stdout.trim();
+    expect((await plane.cli('calls', 'wait', callId, '--wait', '1ms')).stderr).toMatch(waits);
+    expect((await plane.cli('calls', 'show', callId)).stdout).toMatch(waits);
+    const waiting = await plane.startWaiting('call', 'basic.serialWrite', JSON.stringify(args));
+    await waiting.waitForLine(waits);
+    waiting.kill('SIGINT');
+    await waiting.exited;
+    for (const { callId: id } of await list('--tool', 'basic.serialWrite')) await plane.cli('calls', 'cancel', id);
   });
 });

@@ -16,6 +16,7 @@ import { EXIT } from '../exit-codes.ts';
 import { onInterrupt } from '../on-interrupt.ts';
 import { readCallArguments } from '../read-call-arguments.ts';
 import { saveFiles } from '../save-files.ts';
+import { readTurn } from '../serial-turn.ts';
 import { readKnownSession, type KnownSession } from '../session-of-call.ts';
 import { exitCodeOf, showOutcome } from '../show-outcome.ts';
 import { SingleOption } from '../single-option.ts';
@@ -102,7 +103,7 @@ async function callTool(context: CommandContext, tool: string, positional: strin
     const asking =
       flags.detach === true || callId === undefined
         ? undefined
-        : tellAsked(context, client, { session, callId, config: loaded.config });
+        : tellAsked(context, client, { session, tool, callId, config: loaded.config });
     const answer = await Promise.race([calling, onInterrupt()]).finally(() => asking?.stop());
     terminal.showProgress('');
     // The key names the call, so its id is known even when nothing was heard of it yet.
@@ -151,7 +152,9 @@ async function showAnswer(context: CommandContext, client: Client, tool: string,
   const { terminal, options } = context;
   if (answer.kind === 'pending') {
     const detached = options['detach'] === true;
-    showPending(context, answer.callId, detached ? 'Accepted' : 'The call goes on');
+    const turn = detached ? undefined : await readTurn(context, client, { tool, callId: answer.callId });
+    const goesOn = turn === undefined ? 'The call goes on' : `The call ${turn}`;
+    showPending(context, answer.callId, detached ? 'Accepted' : goesOn);
     await warnOfUnserved(context, client, tool);
     return detached ? EXIT.ok : EXIT.notOk;
   }

@@ -7,7 +7,8 @@ import { action } from '../command-context.ts';
 import { readDuration } from '../duration.ts';
 import { EXIT } from '../exit-codes.ts';
 import { onInterrupt } from '../on-interrupt.ts';
-import { readKnownCall } from '../read-known-call.ts';
+import { asCallId, readKnownCall } from '../read-known-call.ts';
+import { describeTurn, findTurnHolder } from '../serial-turn.ts';
 import { exitCodeOf, showOutcome } from '../show-outcome.ts';
 import { SingleOption } from '../single-option.ts';
 import { withStore } from '../with-store.ts';
@@ -28,7 +29,10 @@ export function callsWaitCommand(): Command {
           const record = await Promise.race([untilSettled(store, id, waitMs), onInterrupt()]);
           if (record === 'interrupted' || record?.outcome === undefined) {
             if (terminal.json) terminal.printJson({ callId: id, pending: true });
-            else terminal.note(`${id} goes on.`);
+            else {
+              const holder = await findTurnHolder(store, asCallId(id));
+              terminal.note(`${id} ${holder === undefined ? 'goes on' : describeTurn(holder)}.`);
+            }
             return EXIT.notOk;
           }
           const outcome = decodeOutcome(record.outcome);
