@@ -9,15 +9,15 @@ import type { RunEnding } from '../ports/tool-runner.ts';
 import { checkArguments } from '../wire/check-arguments.ts';
 import { whenHere } from './when-here.ts';
 
-/** Arguments as rules, hooks, approvers, the audit and the tool all see them. */
+/** The arguments in the form that rules, hooks, approvers, the audit and the tool all see. */
 export interface JudgedArguments {
   readonly kind: 'judged';
   readonly arguments: JsonObject;
-  /** The same as canonical JSON. */
+  /** `arguments` as canonical JSON. */
   readonly canonical: string;
 }
 
-/** A call whose arguments are not judged yet. */
+/** A call whose arguments have not been checked and completed yet. */
 interface UnjudgedCall {
   readonly claimed: DeliveredCall & { readonly now: number };
   readonly identity: Identity;
@@ -27,8 +27,9 @@ interface UnjudgedCall {
 type Needs = Pick<Plane, 'runners' | 'store' | 'log'>;
 
 /**
- * What the rules will judge, made of arguments that a caller, a hook or an approver wrote: they fit the published schema, and its
- * defaults are filled in. A tool that normalises has its own schema applied instead, by its runner, before anything is decided.
+ * Turns arguments that a caller, a hook or an approver wrote into the ones that the rules judge. They must match the published schema, and
+ * the schema's defaults are filled in. For a tool that normalises, the runner applies the tool's own schema instead, before anything is
+ * decided.
  */
 export function judgedArguments(
   call: UnjudgedCall,
@@ -42,14 +43,17 @@ export function judgedArguments(
   if (declaration.normalises === true) return normalise(call, given, needs);
   const filled = fillDefaults?.(given) ?? given;
   if (filled === given) return { kind: 'judged', arguments: given, canonical };
-  // A default need not fit the schema it stands in.
+  // A default value does not have to match the schema that declares it, so the filled arguments are checked again.
   const wrong = validateInput(filled);
   return wrong.length > 0
     ? ended(trouble('ARGUMENTS_INVALID', { tool: declaration.id, problems: wrong }))
     : written(call, filled);
 }
 
-/** The same for a hook that rewrote them: what ends the call is a problem of the rewrite, unless the call was stopped meanwhile. */
+/**
+ * Checks arguments that a hook rewrote, as `judgedArguments` does. An error that would end the call is returned as a problem of the
+ * rewrite. If the call was stopped meanwhile, the result is `aborted`.
+ */
 export function readRewritten(
   call: UnjudgedCall,
   given: JsonObject,
@@ -68,7 +72,10 @@ export function readRewritten(
   });
 }
 
-/** A schema that ends its worker would otherwise do so at each delivery: nothing is marked as started before the rules. */
+/**
+ * A call is rejected after this many lost deliveries. A schema that crashes its worker would otherwise crash one at every delivery: the
+ * start mark, which stops other crash loops, is written only after the rules.
+ */
 const MAX_LOST_DELIVERIES = 3;
 
 function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): Soon<JudgedArguments | Ending> {
@@ -100,7 +107,10 @@ function normalise(call: UnjudgedCall, given: JsonObject, needs: Needs): Soon<Ju
   return whenHere(ending, (told) => readEnding(call, told, timeoutMs, needs));
 }
 
-/** The tool itself was not entered, so nothing has been executed, whatever its schema did. */
+/**
+ * Turns the runner's ending into the call's. The tool's own code was not entered, so the call counts as not executed, whatever its schema
+ * did.
+ */
 function readEnding(
   call: UnjudgedCall,
   ending: RunEnding,
@@ -134,7 +144,7 @@ function readEnding(
   }
 }
 
-/** Read anew: the text may come from a process that the tool shares. */
+/** Parses the runner's text again and checks it: the text may come from a process that the tool's code shares. */
 function read(call: UnjudgedCall, text: string): JudgedArguments | Ending {
   try {
     return written(call, JSON.parse(text) as JsonObject);
@@ -143,7 +153,7 @@ function read(call: UnjudgedCall, text: string): JudgedArguments | Ending {
   }
 }
 
-/** Within the limits of arguments, and in their one canonical form. */
+/** Checks a value against the limits for arguments and returns it in canonical form. */
 function written({ tool }: UnjudgedCall, value: JsonObject): JudgedArguments | Ending {
   const checked = checkArguments(value);
   if (checked.ok) {
@@ -155,7 +165,10 @@ function written({ tool }: UnjudgedCall, value: JsonObject): JudgedArguments | E
   return ended(trouble('ARGUMENTS_NOT_JSON', { tool: tool.declaration.id, problem }));
 }
 
-/** How a call ends that was stopped before its tool was entered. A second time, it gives the call back only once. */
+/**
+ * Ends a call that was stopped before its tool was entered. Safe to call twice: the store takes the call back only once, and the second
+ * call returns `lost`.
+ */
 export async function stopped(
   { claimed: { delivery, signal } }: Pick<UnjudgedCall, 'claimed'>,
   { store }: Pick<Needs, 'store'>,

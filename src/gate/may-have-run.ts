@@ -2,16 +2,16 @@ import type { Effect } from '../domain/tool.ts';
 import type { Delivery } from '../ports/call-store.ts';
 
 /**
- * Whether a former owner may have run the call without a start mark, as `read` and `idempotent` tools do. Only of an unsafe tool
- * without a mark is it known that it did not.
+ * Whether an earlier worker may have run the tool for this call. `read` and `idempotent` tools may run without a start mark, so a missing
+ * mark proves that the tool did not run only if the tool is `unsafe`.
  */
 export function mayHaveRun(
   { recovered, handedBack, fence, resumedWith }: Pick<Delivery, 'recovered' | 'handedBack' | 'fence' | 'resumedWith'>,
   effect: Effect | undefined,
 ): boolean {
-  // It waited for a person and not for a worker.
+  // This is the first delivery, or the call was parked for an approval before any start and this is the first delivery since.
   if (recovered === undefined || resumedWith?.untouched === true) return false;
-  // All owners so far did not serve it and handed it back in identify, so nobody has begun it.
+  // Every earlier worker handed the call back in `identify` because it does not serve the tool, so no worker has begun it.
   if (handedBack === fence - 1) return false;
   return effect !== 'unsafe' || recovered.starts > 0;
 }

@@ -10,27 +10,30 @@ export interface Address {
 }
 
 export interface WebRules {
-  /** `host:port` the operator opens although it is not public. */
+  /** Each `host:port` that the operator allows although it is not public. */
   readonly allow: readonly string[];
   readonly resolve?: (host: string) => Promise<readonly Address[]>;
   readonly isPublic?: (address: string) => boolean;
 }
 
-/** The authority as the WHATWG parser takes it for http and https: any slashes, either kind. A path alone has none. */
+/**
+ * The authority part of a URL as the WHATWG parser reads it for http and https: any number of slashes, of either kind. A path alone has
+ * none.
+ */
 const AUTHORITY = /^(?:[a-z][a-z0-9+.-]*:[\\/]*|[\\/]{2,})([^\\/?#]*)/i;
 
-/** Refuses what cannot be a public web page by its URL alone. The parser turns 0x7f.1 and 2130706433 into 127.0.0.1. */
+/** Rejects a URL that by its text alone cannot be a public web page. The parser turns 0x7f.1 and 2130706433 into 127.0.0.1. */
 export function parseWebUrl(text: string, base?: string): URL {
   const url = URL.parse(text, base);
   if (url === null) throw new WebRefusal('URL_INVALID', 'This is not a URL.');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new WebRefusal('URL_REFUSED', 'Only http and https URLs can be fetched.');
   }
-  // http://public.example@internal/ reads as the one and goes to the other.
+  // The attack: http://public.example@internal/ looks like the first host and leads to the second.
   if (url.username !== '' || url.password !== '') {
     throw new WebRefusal('URL_REFUSED', 'A URL with a user name or a password is not fetched.');
   }
-  // http://ẞ.example/ leads to one host on Node 22 and to another on Node 24; which of them was meant, cannot be told.
+  // http://ẞ.example/ leads to one host on Node 22 and to another on Node 24. It cannot be known which of them was meant.
   const authority = AUTHORITY.exec(text.replaceAll(/[\t\n\r]/g, '').trim())?.[1];
   if (authority !== undefined && hostOfAuthority(authority) === undefined) {
     throw new WebRefusal('URL_REFUSED', 'The host of this URL is not a name that all parsers read alike.');
@@ -39,8 +42,8 @@ export function parseWebUrl(text: string, base?: string): URL {
 }
 
 /**
- * The addresses to connect to. Every one of them must be public: a name with a public and a private address would be
- * connected to either. The message does not tell addresses, or this tool would map the inner network.
+ * Returns the addresses to connect to. Every one of them must be public: the connection for a name with a public and a private address
+ * could go to either. The error message does not contain addresses; otherwise this tool could be used to map the internal network.
  */
 export async function checkTarget(url: URL, rules: WebRules): Promise<readonly Address[]> {
   const { resolve = resolveWithSystem, isPublic = isPublicAddress } = rules;

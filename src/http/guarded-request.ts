@@ -13,12 +13,12 @@ export interface WebRequest {
 }
 
 export interface WebResponse {
-  /** Where the last redirect led. */
+  /** The URL after the last redirect. */
   readonly url: string;
   readonly httpStatus: number;
   readonly contentType: string;
   readonly bytes: Buffer;
-  /** There was more than `maxBytes`. */
+  /** The body had more than `maxBytes`. */
   readonly cut: boolean;
 }
 
@@ -30,7 +30,10 @@ const MOST_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const OWN_HEADERS = { 'user-agent': 'sallyport/1', 'accept-encoding': 'gzip, deflate, br' };
 
-/** One request and its redirects. Each hop is checked as if it were the first. Throws WebRefusal for what the one who asked can act on. */
+/**
+ * Sends one request and follows its redirects. Each hop is checked as if it were the first. Throws WebRefusal for an error that the caller
+ * can act on.
+ */
 export async function guardedRequest(
   request: WebRequest,
   rules: WebRules & { readonly maxBytes: number },
@@ -43,7 +46,7 @@ export async function guardedRequest(
     const response = await send(hop, addresses, signal);
     try {
       const next = mostRedirects === 0 ? undefined : redirectOf(hop, response);
-      // Without any redirects allowed, one is an answer like any other.
+      // If no redirects are allowed, a redirect is an answer like any other.
       if (next === undefined) return await finish(hop, response, rules.maxBytes, signal);
       if (redirects >= mostRedirects) {
         throw new WebRefusal('TOO_MANY_REDIRECTS', `The page redirected more than ${mostRedirects} times.`);
@@ -63,17 +66,20 @@ function send(hop: Hop, addresses: readonly Address[], signal: AbortSignal): Pro
       headers: { ...hop.headers, ...OWN_HEADERS },
       lookup: pinTo(addresses),
       signal,
-      // An agent of its own: no connection made for somebody else, no proxy from the environment.
+      // No shared agent: it could reuse a connection of another caller, or take a proxy from the environment.
       agent: false,
     });
     outgoing.once('response', resolve);
-    // Stays: after the response, a broken connection is reported here too.
+    // The listener stays: a connection that breaks after the response is reported here, too.
     outgoing.on('error', reject);
     outgoing.end(hop.body);
   }).catch((error: unknown) => unreachable(hop.url, error, signal));
 }
 
-/** Connects to the addresses that were checked. The attack: a name that has a public address when asked first, and a private one when asked again. */
+/**
+ * Connects only to the addresses that were checked. The attack: a name that resolves to a public address first, and to a private one when
+ * resolved again.
+ */
 export function pinTo(addresses: readonly Address[]): LookupFunction {
   return (_host, options, callback) => {
     const [first] = addresses;
@@ -89,7 +95,7 @@ function redirectOf(hop: Hop, { statusCode = 0, headers }: IncomingMessage): Hop
   const sameOrigin = url.origin === hop.url.origin;
   const becomesGet = statusCode === 303 || (statusCode < 303 && hop.method === 'POST');
   if (hop.body !== undefined && !becomesGet && !sameOrigin) {
-    // Sending the body on would hand it to whoever the first server names.
+    // Forwarding the body would send it to any server that the first one names.
     const problem = `The server wants the data sent to ${url.origin} instead; it was not sent there.`;
     throw new WebRefusal('REDIRECT_REFUSED', problem);
   }
@@ -116,13 +122,13 @@ async function finish(
 }
 
 function unreachable(url: URL, error: unknown, signal: AbortSignal): never {
-  // An aborted call ends as aborted, whatever the broken connection says.
+  // An aborted call ends as aborted, whatever error the broken connection reports.
   signal.throwIfAborted();
   const { code = 'no code' } = error as NodeJS.ErrnoException;
   throw new WebRefusal('NO_ANSWER', `${url.host} gave no usable answer (${code}).`, error);
 }
 
-/** The system's resolver cannot be interrupted; the call need not wait for it. */
+/** The system's resolver cannot be interrupted, but the call does not have to wait for it. */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let onAbort = (): void => {};
   const aborted = new Promise<never>((_resolve, reject) => {

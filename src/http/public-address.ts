@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-// Two lists: in one, a rule for IPv6 that covers ::ffff:0:0/96 would match every IPv4 address.
+// Two lists: in a single list, an IPv6 rule that covers ::ffff:0:0/96 would match every IPv4 address.
 const blockedV4 = new BlockList();
 const blockedV6 = new BlockList();
 
@@ -39,7 +39,7 @@ for (const [network, prefix] of [
   blockedV6.addSubnet(network, prefix, 'ipv6');
 }
 
-/** True for an address of the public internet. Anything that is not clearly one, and anything that is no address, is not. */
+/** True for an address of the public internet. False for every address that is not clearly public, and for text that is no address. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -9,7 +9,7 @@ const DECOMPRESSORS: Readonly<Record<string, (() => Transform) | undefined>> = {
   br: createBrotliDecompress,
 };
 
-/** Stops at the limit, counted after decompression: a few kilobytes can unpack to gigabytes. */
+/** Reads a response up to the limit, which counts bytes after decompression: a few kilobytes can unpack to gigabytes. */
 export async function readBody(response: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; cut: boolean }> {
   const chunks: Buffer[] = [];
   let left = maxBytes;
@@ -24,6 +24,6 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
 function decompressed(response: IncomingMessage): Readable {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const decompressor = Object.hasOwn(DECOMPRESSORS, encoding) ? DECOMPRESSORS[encoding]?.() : undefined;
-  // The reader of the last stream sees every error; the callback only keeps it from being thrown twice.
+  // The reader of the last stream gets every error; the callback only keeps the error from being thrown twice.
   return decompressor === undefined ? response : pipeline(response, decompressor, () => {});
 }

@@ -5,23 +5,23 @@ type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => 
 
 interface Turns {
   isBusy: boolean;
-  /** Requests of this socket that Node has parsed already, in their order. */
+  /** Requests of this socket that Node has already parsed, in their order. */
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[];
 }
 
-/** Requests that a client may send ahead on one socket, before it has read the answers. A socket with more of them is cut. */
+/** Max requests that a client may send ahead on one socket before it has read the answers. A socket with more of them is closed. */
 export const MAX_REQUESTS_AHEAD = 64;
-/** Of all sockets together. */
+/** Max waiting requests that one step of the event loop begins, over all sockets. */
 const BEGUN_AT_ONCE = 4;
 
 /**
- * Serves one request of a socket at a time: the next one begins when the answer before it was handed to the operating system.
- * Node would begin all of them at once, and an attacker who sends thousands of requests and reads nothing would make this process
- * hold thousands of answers. For `request`, `checkContinue` and `checkExpectation` of a server.
+ * Serves one request of a socket at a time: the next one begins when the answer before it was handed to the operating system. Node would
+ * begin all of them at once. An attacker who sends thousands of requests and reads nothing would then make this process hold thousands of
+ * answers. Use it for `request`, `checkContinue` and `checkExpectation` of a server.
  */
 export function serveInTurn(listener: RequestListener): RequestListener {
   const sockets = new WeakMap<Socket, Turns>();
-  /** Sockets whose next request has its turn, the one that waits longest first. */
+  /** Sockets whose next request may begin; the one that has waited longest comes first. */
   const due: Turns[] = [];
   let isScheduled = false;
 
@@ -30,7 +30,7 @@ export function serveInTurn(listener: RequestListener): RequestListener {
     if (known !== undefined) return known;
     const turns: Turns = { isBusy: false, waiting: [] };
     sockets.set(socket, turns);
-    // Node never emits `close` on an answer that waits behind another one, so these requests end with their socket.
+    // Node never emits `close` for an answer that waits behind another one, so these requests are dropped when their socket closes.
     socket.once('close', () => void (turns.waiting.length = 0));
     return turns;
   }
@@ -47,7 +47,7 @@ export function serveInTurn(listener: RequestListener): RequestListener {
     listener(incoming, outgoing);
   }
 
-  /** What was sent ahead waits for what comes now: a step of the event loop begins few of these, however many sockets have some. */
+  /** Requests sent ahead yield to newly arriving ones: one step of the event loop begins only a few of them, however many sockets have some. */
   function beginDue(): void {
     isScheduled = false;
     const now = due.splice(0, BEGUN_AT_ONCE);
@@ -63,14 +63,14 @@ export function serveInTurn(listener: RequestListener): RequestListener {
 
   function beginNext(turns: Turns): void {
     const next = turns.waiting.shift();
-    // Their socket has closed in the meantime.
+    // The socket has closed in the meantime.
     if (next === undefined) turns.isBusy = false;
     else begin(turns, ...next);
   }
 
   return (incoming, outgoing) => {
     const { socket } = incoming;
-    // The rest of what was read before the socket was cut.
+    // These are the remaining requests of what was read before the socket was closed.
     if (socket.destroyed) return;
     const turns = turnsOf(socket);
     if (!turns.isBusy) return begin(turns, incoming, outgoing);
@@ -79,12 +79,13 @@ export function serveInTurn(listener: RequestListener): RequestListener {
   };
 }
 
-/** What the parser of Node is told about a request that it must not read the rest of: nothing behind it is a request either. */
+/** Return value that makes Node's parser skip the rest of a request; nothing after it is parsed as a request either. */
 const NO_MORE_REQUESTS = 2;
 
 /**
- * Node goes on parsing what it has read of a destroyed socket, and makes an answer for each request in it: for 1,700 requests in one
- * read all other clients waited 100 ms. `parser` is not documented. Without it only this wait comes back.
+ * Closes a socket and stops its parser. Node continues to parse what it has read from a destroyed socket, and creates an answer for each
+ * request in it: with 1,700 requests in one read, all other clients waited 100 ms. `parser` is not documented. If it is missing, only that
+ * delay returns.
  */
 function cut(socket: Socket & { readonly parser?: { onIncoming: () => number } | null }): void {
   socket.destroy();

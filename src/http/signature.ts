@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 
-/** Shorter secrets can be guessed. */
+/** A shorter secret could be guessed. */
 export const LEAST_SECRET_LENGTH = 16;
 
-/** The time is signed too, so that a recorded request cannot be sent again later. */
+/** The signature covers the time, so that a recorded request cannot be sent again later. */
 export function signatureHeaders(secret: string, body: string, nowMs: number): Record<string, string> {
   const timestamp = String(Math.floor(nowMs / 1000));
   const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');

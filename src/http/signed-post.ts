@@ -6,22 +6,22 @@ import { WebRefusal } from './web-refusal.ts';
 export interface SignedPost {
   readonly url: string;
   readonly secret: string;
-  /** JSON. */
+  /** The body, as JSON text. */
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Of the answer; what is beyond is not read. */
+  /** Max bytes of the answer; the rest is not read. */
   readonly maxAnswerBytes: number;
 }
 
 export type PostAnswer =
   | { readonly kind: 'answered'; readonly status: number; readonly body: Buffer; readonly cut: boolean }
-  /** `sent`: it may have reached the receiver. The problem is a code, never an address. */
+  /** `sent`: the request may have reached the receiver. The problem is a code and never contains an address. */
   | { readonly kind: 'unanswered'; readonly problem: string; readonly sent: boolean };
 
 /**
- * One signed request to a receiver that the operator named. Each has a signature of its own: a late one must not look like a recorded
- * one. Redirects are not followed: they would carry the message to an address that nobody configured.
+ * Sends one signed request to a receiver that the operator configured. Each request gets its own signature: a late one must not look like a
+ * recorded one. Redirects are not followed: they would carry the message to an address that the operator did not configure.
  */
 export async function signedPost(post: SignedPost, rules: WebRules, signal: AbortSignal): Promise<PostAnswer> {
   const { url, secret, body, timeoutMs } = post;
@@ -36,7 +36,7 @@ export async function signedPost(post: SignedPost, rules: WebRules, signal: Abor
     () => ending.abort(new DOMException('The receiver took too long.', 'TimeoutError')),
     timeoutMs,
   );
-  // Linked by hand: AbortSignal.any keeps a trace of every request in Node 20.
+  // The signals are linked by hand: on Node 20, AbortSignal.any keeps a trace of every request.
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   try {
@@ -56,12 +56,12 @@ export async function signedPost(post: SignedPost, rules: WebRules, signal: Abor
   }
 }
 
-/** Answers that another attempt could change. */
+/** Whether a retry could get another answer. */
 export function isWorthAnother(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }
 
-/** Without the message: it can hold the address. */
+/** A short name of the problem. The error's message is not used: it can contain the address. */
 function problemOf(error: unknown): string {
   const { name, cause } = error as Error & { cause?: { code?: unknown } };
   if (typeof cause?.code === 'string') return cause.code;

@@ -7,7 +7,7 @@ export type WebRefusalCode =
   | 'REDIRECT_REFUSED'
   | 'NO_ANSWER';
 
-/** Why a request was not made, or got no answer. The message is fit for a model: it names no address of an inner network. */
+/** Why a request was not sent, or got no answer. The message can be shown to a model: it contains no address of an internal network. */
 export class WebRefusal extends Error {
   override readonly name = 'WebRefusal';
   readonly code: WebRefusalCode;
@@ -17,7 +17,7 @@ export class WebRefusal extends Error {
     this.code = code;
   }
 
-  /** A rule forbids it: nothing was sent. */
+  /** A rule forbids this URL or address: nothing was sent to it. */
   get isDenial(): boolean {
     return this.code === 'URL_REFUSED' || this.code === 'ADDRESS_REFUSED';
   }

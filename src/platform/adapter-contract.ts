@@ -3,15 +3,15 @@ import type { EffectKey } from '../domain/platform-effect.ts';
 import type { AdapterEffect, PlatformAdapter } from '../ports/platform-adapter.ts';
 import { randomId } from '../wire/ids.ts';
 
-/** An adapter with its platform, new for every case. */
+/** An adapter with its platform. A new one is created for every case. */
 export interface AdapterUnderTest {
   readonly adapter: PlatformAdapter;
   readonly channel: string;
-  /** Keys of effects; default: random ones. */
+  /** Makes keys of effects. Default: random keys. */
   newKey?(): Promise<EffectKey>;
   /** Texts of the messages that a reader of the channel sees, oldest first. */
   texts(): Promise<string[]>;
-  /** From now on the platform answers with errors, or not at all. Absent: it cannot be broken. */
+  /** Makes the platform answer with errors, or not at all, from now on. Absent: it cannot be broken. */
   breakPlatform?(): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,8 +26,8 @@ const LONGEST_MS = 10_000;
 const ORIGIN = { tenant: 'acme', subject: 'ann', agent: 'helper', session: 'session' };
 
 /**
- * What every platform adapter owes, as cases for any test runner: `for (const { title, run } of adapterContract(create)) it(title, run)`.
- * A case fails by throwing.
+ * What every platform adapter must do, as cases for any test runner. A case fails by throwing. Use:
+ * `for (const { title, run } of adapterContract(create)) it(title, run)`.
  */
 export function adapterContract(create: () => Promise<AdapterUnderTest>): readonly AdapterCase[] {
   return Object.entries(CASES).map(([title, check]) => ({
@@ -56,7 +56,7 @@ class Bench {
     return { key, channel: this.tested.channel, origin: ORIGIN, body, attempt: 1 };
   }
 
-  /** Never longer than an attempt may take. */
+  /** Delivers an effect; fails if that takes longer than an attempt may take. */
   deliver(effect: AdapterEffect, signal = new AbortController().signal) {
     return inTime(this.tested.adapter.deliver(effect, signal));
   }
@@ -134,7 +134,7 @@ const CASES: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   async 'an attempt that is called off ends'(bench) {
     const effect = await bench.effect({ kind: 'send', message: { text: 'called off' } });
     const calledOff = AbortSignal.abort(new Error('called off'));
-    // Whatever it ends with: it must not hang.
+    // The attempt may end in any way, but must not hang.
     await bench.deliver(effect, calledOff).catch((error: unknown) => assert.notEqual(error, HANGS));
   },
 };

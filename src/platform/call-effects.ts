@@ -20,10 +20,10 @@ export interface WorkerEffects extends EffectSource {
 
 const WAIT_MS = 10_000;
 const RAW_DEADLINE_MS = 30_000;
-/** The event is only a hint: a lost one costs time and never the answer. */
+/** How often the effect is read while waiting. The event is only a hint: a lost one costs time, but never the answer. */
 const LOOK_EVERY_MS = 2000;
 
-/** The worker's side of the platform proxy: publishes what tools do, under the lease of their call, and waits for what becomes of it. */
+/** The worker's side of the platform proxy. It publishes the effects of tools under the lease of their call, and waits for their results. */
 export function createWorkerEffects(store: EffectStore, settings: PlatformSettings, log: Log): WorkerEffects {
   const replies = createReplyReader(store, newCallerId());
   return {
@@ -53,7 +53,7 @@ class RunEffects implements CallEffects {
   readonly #endsAt: number;
   #count = 0;
   #bytes = 0;
-  /** Each publication waits for the one before: the store keeps the order in which they come. */
+  /** Each publication waits for the one before it: the store keeps the order in which they arrive. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(needs: Needs, delivery: Delivery, identity: Identity, endsAt: number) {
@@ -67,7 +67,7 @@ class RunEffects implements CallEffects {
     await this.#last;
   }
 
-  /** Not async up to the numbering: the order of these calls is the order of the effects. */
+  /** Runs synchronously up to the numbering, so that the order of these calls is the order of the effects. */
   perform(request: PlatformRequest, signal: AbortSignal): Promise<PlatformReply> {
     this.#count += 1;
     const target = this.#targetOf(request);
@@ -108,7 +108,7 @@ class RunEffects implements CallEffects {
       .finally(() => expected.forget());
   }
 
-  /** The tool may not be listening. */
+  /** Logs the refusal, because the tool may ignore the reply. */
   #refuse({ body }: PlatformRequest, refusal: PlatformRefusal): Promise<PlatformReply> {
     const { callId, tool } = this.#delivery;
     const facts = { stage: 'execute', callId, tool, kind: body.kind, code: refusal.code };
@@ -197,7 +197,7 @@ function ownedBy({ callId, pool, workerId, entryId, fence }: Delivery) {
   return { callId, pool, workerId, entryId, fence };
 }
 
-/** Whatever comes first, with nothing left behind. */
+/** Waits for the event, the timeout or the abort, whichever comes first. Leaves no timer and no listener behind. */
 async function firstOf(told: Promise<void>, waitMs: number, signal: AbortSignal): Promise<void> {
   let over = (): void => {};
   const done = new Promise<void>((resolve) => (over = resolve));

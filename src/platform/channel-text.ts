@@ -3,7 +3,7 @@ import type { Outcome } from '../domain/outcome.ts';
 
 const MOST_CHARACTERS = 16_000;
 
-/** What a person reads of an outcome that was redirected to a channel. */
+/** The text that people read when an outcome was redirected to a channel. */
 export function channelText(tool: string, outcome: Outcome): string {
   const parts = outcome.content.map(textOf).filter((text) => text !== '');
   if (parts.length === 0 && outcome.structured !== undefined) parts.push(JSON.stringify(outcome.structured));
@@ -29,7 +29,7 @@ function textOf(block: ContentBlock): string {
   }
 }
 
-/** Never through the middle of a character. */
+/** Cuts a long text, but never in the middle of a character. */
 function cut(text: string): string {
   if (text.length <= MOST_CHARACTERS) return text;
   return `${text.slice(0, MOST_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`;

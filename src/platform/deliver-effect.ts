@@ -10,7 +10,7 @@ import { maySendTo, type AllowedChannels } from './platform-settings.ts';
 export interface ServedPlatform {
   readonly adapter: PlatformAdapter;
   readonly channels: AllowedChannels;
-  /** Of one effect, before it has failed. */
+  /** Max attempts for one effect; after that it has failed. */
   readonly attempts: number;
 }
 
@@ -18,14 +18,14 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 const LONGEST_ANSWER_BYTES = 1024 * 1024;
 
-/** One attempt. Never rejects: whatever the adapter does, there is one ending. */
+/** Makes one attempt. Never rejects: whatever the adapter does, the attempt has exactly one ending. */
 export async function deliverEffect(
   effect: EffectRecord,
   { adapter, channels, attempts }: ServedPlatform,
   store: Pick<Store, 'readCall'>,
   signal: AbortSignal,
 ): Promise<EffectEnding> {
-  // The worker has checked it too, but the credentials are here.
+  // The worker has checked this, too, but the credentials are here.
   if (!maySendTo(effect, effect.origin, channels)) return failed('the operator does not allow this channel');
   const body = await bodyOf(effect, store).catch(() => undefined);
   if (body === undefined) return failed('its content is no longer there');
@@ -45,7 +45,7 @@ export async function deliverEffect(
     return { kind: 'delivered', answer: encoded, keep: adapter.keepsMessages === true };
   } catch (error) {
     const problem = `the adapter failed: ${error instanceof Error ? error.name : 'unknown'}`;
-    // It may have been done: only where a second time changes nothing is there one.
+    // The effect may have been delivered, so it is retried only if a second delivery changes nothing.
     if (effect.kind === 'call' || !adapter.deduplicates) return failed(`${problem}; it may have been delivered`);
     return again(effect, { problem }, attempts);
   }
@@ -53,7 +53,7 @@ export async function deliverEffect(
 
 type Deliverable = Exclude<EffectBody, { readonly kind: 'result' }>;
 
-/** Of a redirected call: its outcome as it stands in the store, in words. */
+/** The content to deliver. For a redirected call it is the call's outcome from the store, as text. */
 async function bodyOf(effect: EffectRecord, store: Pick<Store, 'readCall'>): Promise<Deliverable | undefined> {
   const body = effect.body === undefined ? undefined : (decode(effect.body) as EffectBody);
   if (body?.kind !== 'result') return body;
@@ -96,7 +96,7 @@ function failed(problem: string): EffectEnding {
   return { kind: 'failed', problem };
 }
 
-/** An adapter that does not heed its signal must not hold a place for ever. */
+/** An adapter that ignores its signal must not occupy a slot forever. */
 function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

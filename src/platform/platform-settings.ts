@@ -1,18 +1,21 @@
 import type { EffectLimits, EffectOrigin } from '../domain/platform-effect.ts';
 
-/** Where a tool may send besides its session's own channel: nowhere, anywhere, or to channels of this list (`team-*` for all that start so). */
+/**
+ * Where a tool may send in addition to its session's own channel: nowhere else, anywhere, or to the channels in this list (`team-*` for all
+ * that start so).
+ */
 export type AllowedChannels = 'session' | 'any' | readonly string[];
 
-/** What a worker knows of a platform: that it exists, and where its tools may send. */
+/** What a worker knows of a platform: that it exists, and where tools may send on it. */
 export interface KnownPlatform {
   readonly channels: AllowedChannels;
-  /** A message that could not be delivered for so long has failed. */
+  /** A message that could not be delivered within this time has failed. */
   readonly deliverWithinMs: number;
 }
 
 export interface PlatformSettings extends EffectLimits {
   readonly platforms: Readonly<Record<string, KnownPlatform>>;
-  /** Bytes that may wait in one lane of the store. */
+  /** Max bytes that may wait in one lane of the store. */
   readonly maxQueuedBytes: number;
 }
 
@@ -22,7 +25,10 @@ export const DEFAULT_EFFECT_LIMITS = Object.freeze({
   maxQueuedBytes: 64 * 1024 * 1024,
 });
 
-/** Checked by the worker, so that the tool hears of it, and again by the gateway's side, which holds the credentials. */
+/**
+ * Whether a tool may send to this channel. The worker checks it so that the tool gets the error. The gateway's side checks it again because
+ * it holds the credentials.
+ */
 export function maySendTo(
   target: { platform: string; channel: string },
   origin: EffectOrigin,

@@ -9,15 +9,18 @@ export interface OutboundSettings {
   readonly platforms: Readonly<Record<string, ServedPlatform>>;
   readonly retentionMs: number;
   readonly maxKeptBytes: number;
-  /** A gateway that is silent for so long has lost its effects. An attempt may take half of it. */
+  /** A gateway that does not respond for this long loses its effects to other gateways. One attempt may take half of this time. */
   readonly leaseMs?: number;
-  /** Attempts at the same time, per lane. */
+  /** Max concurrent attempts per lane. */
   readonly atOnce?: number;
 }
 
 export interface RunningOutbound {
   readonly gatewayId: string;
-  /** Claims no more, waits so long for attempts under way, and stops the rest; what it had is claimed again elsewhere. */
+  /**
+   * Stops claiming, waits up to `graceMs` for attempts under way, and aborts the rest. Unfinished effects are claimed again by another
+   * gateway.
+   */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -25,20 +28,20 @@ export type AttemptEnd = 'delivered' | 'failed' | 'retried' | 'lost';
 interface Needs {
   readonly store: Store;
   readonly log: Log;
-  /** For counting. */
+  /** Called after each attempt, for metrics. */
   readonly onAttempt?: ((platform: string, end: AttemptEnd) => void) | undefined;
 }
 
 const DEFAULT_LEASE_MS = 60_000;
 const DEFAULT_AT_ONCE = 16;
-/** Also how late a retry can be noticed. */
+/** How long a claim waits. A due retry is noticed at most this late. */
 const WAIT_MS = 250;
 const REDIRECTS_EVERY_MS = 500;
 const REDIRECTS_AT_ONCE = 100;
 const PAUSE_AFTER_TROUBLE_MS = 500;
 const DEFAULT_GRACE_MS = 10_000;
 
-/** The gateway's side of the platform proxy: takes effects from the store and hands them to their adapters, until it is stopped. */
+/** The gateway's side of the platform proxy: claims effects from the store and passes them to their adapters, until it is stopped. */
 export function runOutbound(settings: OutboundSettings, { store, log, onAttempt }: Needs): RunningOutbound {
   const { platforms, retentionMs, maxKeptBytes, leaseMs = DEFAULT_LEASE_MS, atOnce = DEFAULT_AT_ONCE } = settings;
   const gatewayId = `gateway-${randomId()}`;
@@ -49,7 +52,7 @@ export function runOutbound(settings: OutboundSettings, { store, log, onAttempt 
 
   async function claimLane(lane: number): Promise<void> {
     const running = new Set<Promise<void>>();
-    // Kept until there is an answer: if that was lost on its way, the same effects come again.
+    // Kept until an answer arrives: if an answer was lost, the same claim returns the same effects again.
     let claimId = randomId();
     let redirectsAt = 0;
     while (!stopping.signal.aborted) {
@@ -90,7 +93,7 @@ export function runOutbound(settings: OutboundSettings, { store, log, onAttempt 
     underWay.add(attempt);
   }
 
-  /** Never rejects. */
+  /** Makes one attempt and writes its ending to the store. Never rejects. */
   async function attemptEffect(effect: EffectRecord): Promise<void> {
     const { key, attempts, platform, kind } = effect;
     const attempt = new AbortController();
@@ -128,7 +131,7 @@ export function runOutbound(settings: OutboundSettings, { store, log, onAttempt 
   };
 }
 
-/** Ends early when the signal says so. */
+/** Waits; ends early if the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }

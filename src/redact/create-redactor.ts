@@ -8,7 +8,7 @@ import { redactJson } from './redact-json.ts';
 import type { RedactionKey } from './redaction-key.ts';
 import { secretsOfSchema } from './schema-secrets.ts';
 
-/** Longer texts are cut for display: their beginning and their end are kept, as an end that nobody sees is where things hide. */
+/** Longer texts are cut for display. Beginning and end are kept: an attacker would hide things in an end that is not shown. */
 export const SHOWN_CHARACTERS = 1024;
 const SHOWN_TAIL = 256;
 
@@ -46,6 +46,6 @@ function cut(text: string): string {
   if (text.length <= SHOWN_CHARACTERS) return text;
   const note = ` … (${text.length} characters) … `;
   const head = text.slice(0, SHOWN_CHARACTERS - SHOWN_TAIL - note.length);
-  // A cut may go through the middle of a character.
+  // A cut may split a surrogate pair, so a remaining half is removed.
   return head.replace(/[\uD800-\uDBFF]$/, '') + note + text.slice(-SHOWN_TAIL).replace(/^[\uDC00-\uDFFF]/, '');
 }

@@ -4,13 +4,16 @@ import { isPasswordKey, isSecretKey } from './secret-words.ts';
 
 const NAME = /[A-Za-z][A-Za-z0-9_-]*/g;
 const LONGEST_NAME = 128;
-/** Headers whose value goes to the end of the line, spaces and semicolons included. */
+/** Headers whose value extends to the end of the line, spaces and semicolons included. */
 const WHOLE_LINE = /^(?:proxy-)?authori[sz]ation$|^(?:set-)?cookie$/i;
 const SCHEME = /(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4}/iy;
 const UNQUOTED_END = /[\s"'`&;|<>]|$/g;
 const LINE_END = /[\r\n"'`]|$/g;
 
-/** `PASSWORD=x`, `password: x`, `"api_key": "x"`, `--token x`, `Authorization: Bearer x`, in commands and in any other text. */
+/**
+ * Finds secret values by their names, in commands and in any other text: `PASSWORD=x`, `password: x`, `"api_key": "x"`, `--token x`,
+ * `Authorization: Bearer x`.
+ */
 export function findAssignments(text: string): Span[] {
   const spans: Span[] = [];
   NAME.lastIndex = 0;
@@ -31,7 +34,7 @@ function valueAfter(text: string, name: string, end: number, isFlag: boolean): S
   const separator = text[at];
   if (separator === '=' || separator === ':') {
     const start = skipSpaces(text, at + (text[at + 1] === '=' || text[at + 1] === '>' ? 2 : 1));
-    // A reference to a secret, or the scheme of an address.
+    // This is a reference to a secret, or the scheme of a URL.
     if (separator === ':' && start === at + 1 && isReference(text, name, start)) return undefined;
     if (WHOLE_LINE.test(name)) return readLine(text, start);
     const value = readValue(text, start);
@@ -49,7 +52,10 @@ function isReference(text: string, name: string, start: number): boolean {
   return SECRET_NAME.test(word.exec(text)?.[0] ?? '');
 }
 
-/** "token: expected text" tells of a token and is none. What follows a password, or a name that nobody says, is always taken for it. */
+/**
+ * Whether the value is ordinary prose: "token: expected text" is about a token and contains none. A value after a password name, or after a
+ * name that is not a plain word, always counts as a secret.
+ */
 function isProse(name: string, value: string): boolean {
   return /^[a-z]*$/.test(value) && /^[A-Za-z][a-z]*$/.test(name) && !isPasswordKey(name);
 }
@@ -61,7 +67,7 @@ function readValue(text: string, start: number): { readonly span: Span; readonly
   return { span: [inner, closingOf(text, inner, opening)], quoted: true };
 }
 
-/** After the name of its scheme, which tells what kind of credential it is. */
+/** The value of a header, without the name of its scheme: the scheme stays visible and shows what kind of credential it is. */
 function readLine(text: string, from: number): Span {
   const start = skipQuote(text, from);
   SCHEME.lastIndex = start;
@@ -74,7 +80,7 @@ function endAt(text: string, start: number, pattern: RegExp): number {
   return pattern.exec(text)?.index ?? text.length;
 }
 
-/** Brackets and points after a bare value belong to the text around it, backslashes to the quote that ended it. */
+/** Brackets and punctuation after a bare value belong to the text around it; backslashes belong to the quote that ended it. */
 function trimEnd(text: string, start: number, end: number): number {
   let last = end;
   const around = text.startsWith('${', start) ? '\\,.)]' : '\\,.)]}';
@@ -90,14 +96,14 @@ function skipSpaces(text: string, start: number): number {
   return at;
 }
 
-/** Over a quote, and the backslashes that a JSON text inside a text has before it. */
+/** Skips a quote, and the backslashes before it that JSON text inside another text has. */
 function skipQuote(text: string, start: number): number {
   let at = start;
   while (at < start + 3 && text[at] === '\\') at += 1;
   return text[at] === '"' || text[at] === "'" ? at + 1 : start;
 }
 
-/** Where the quote is closed as it was opened; without that, the end of the line. */
+/** The position where the quote is closed in the same way as it was opened; otherwise the end of the line. */
 function closingOf(text: string, start: number, opening: string): number {
   const quote = opening.at(-1)!;
   for (let at = start; at < text.length; at += 1) {
@@ -110,10 +116,10 @@ function closingOf(text: string, start: number, opening: string): number {
 
 const HARMLESS =
   /^(?:|null|true|false|none|undefined|\*+|\[secret [^\]]*\]?|secret:[A-Z][A-Z0-9_]*|\$\(.*|%[A-Za-z_]\w*%)$/;
-/** A shell's variable, or our own reference, and nothing else. */
+/** Only a shell variable or a reference to a secret, with or without the name of a scheme before it. */
 const VARIABLE = /^(?:bearer |basic |token )?(?:\$\{[A-Za-z_:]\w*(?::[A-Z0-9_]+)?\}|\$[A-Za-z_]\w*)$/i;
 
-/** It says where a secret comes from, or that there is none. */
+/** Whether the value only states where a secret comes from, or that there is none. */
 export function isHarmless(value: string): boolean {
   return value.length <= 256 && (HARMLESS.test(value) || VARIABLE.test(value));
 }
@@ -123,7 +129,7 @@ const SSHPASS = /\bsshpass\s{1,3}-p\s{0,3}["']?([^\s"']+)/g;
 const MYSQL = /\b(?:mysql|mariadb)[a-z-]{0,12}\b[^|;&\n]{0,200}?\s-p([^\s"'-][^\s"']*)/g;
 const NUMBER = /^[0-9]+$/;
 
-/** `curl -u user:password` and its kin. Two numbers are a user and a group. */
+/** Finds the password in `curl -u user:password` and similar commands. Two numbers are a user id and a group id. */
 function findLogins(text: string): Span[] {
   const spans: Span[] = [];
   for (const { index, 0: found, 1: user = '', 2: password = '' } of text.matchAll(LOGIN)) {

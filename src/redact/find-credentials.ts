@@ -1,7 +1,7 @@
-/** A part of a text: from the first, up to the second. */
+/** A part of a text, from `start` up to but not including `end`. */
 export type Span = readonly [start: number, end: number];
 
-// All of these are linear: each match begins with fixed letters that cannot stand inside its own tail, or ends where its tail does.
+// All of these take linear time: each match begins with fixed letters that cannot occur inside its own tail, or ends where its tail does.
 const PREFIXED =
   /(?<![A-Za-z0-9])(?:sk-|[sr]k_(?:live|test)_|whsec_|gh[pousr]_|github_pat_|gl(?:pat|dt|rt)-|xox[abeprs]-|xapp-|AIza|ya29\.|GOCSPX-|npm_|pypi-|dop_v1_|hf_|shp(?:at|ss|ca|pa)_|lin_api_|glsa_|hvs\.|dckr_pat_|figd_|gsk_|pplx-|r8_|sntrys_|xai-|AGE-SECRET-KEY-)[A-Za-z0-9_.-]{16,}/g;
 const CLOUD_KEY = /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g;
@@ -11,7 +11,7 @@ const BEARER = /(?<![A-Za-z0-9])bearer[ \t]{1,4}([A-Za-z0-9._~+/=-]{12,})/gi;
 const LONG_BEARER = 20;
 const DIGIT = /[0-9]/;
 
-/** What is a credential by its shape, wherever it stands. */
+/** Finds credentials by their shape, wherever they are in the text. */
 export function findCredentials(text: string): Span[] {
   return [
     ...spansOf(text, PREFIXED).filter(([start, end]) => DIGIT.test(text.slice(start, end))),
@@ -28,7 +28,7 @@ function spansOf(text: string, pattern: RegExp): Span[] {
   return Array.from(text.matchAll(pattern), ({ index, 0: found }) => [index, index + found.length] as const);
 }
 
-/** "Bearer" is a word too: what follows has to look made, not written. */
+/** "Bearer" is also an ordinary word, so what follows must look generated: 20 characters or more, or a digit in it. */
 function findBearers(text: string): Span[] {
   return Array.from(text.matchAll(BEARER), ({ index, 0: found, 1: token = '' }): Span[] => {
     const end = index + found.length;
@@ -40,7 +40,7 @@ const BEGIN = '-----BEGIN ';
 const END = '-----END ';
 const LONGEST_LABEL = 64;
 
-/** Of a key that is cut off, everything up to the end. */
+/** Finds private keys. If the end of a key is missing, its span reaches to the end of the text. */
 export function findPrivateKeys(text: string): Span[] {
   const spans: Span[] = [];
   let from = 0;
@@ -60,7 +60,7 @@ export function findPrivateKeys(text: string): Span[] {
 const AFTER_AUTHORITY = /[/?#\s"'<>\\]/g;
 const LEAST_LONE_USER = 16;
 
-/** `scheme://user:password@host`: the password, or a user name so long that it is a token. */
+/** Finds the password in `scheme://user:password@host`, or a user name that is so long that it must be a token. */
 function findUserInfo(text: string): Span[] {
   const spans: Span[] = [];
   let from = 0;

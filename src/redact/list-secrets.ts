@@ -1,17 +1,17 @@
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import { isSecretKey } from './secret-words.ts';
 
-/** Members that hold the name of a header beside its value. */
+/** Members that hold the name of a header next to its value. */
 const NAME_MEMBERS = ['name', 'key', 'header'];
 const FLAG = /^--?[A-Za-z][A-Za-z0-9_-]*$/;
 const LOGIN_FLAG = /^(?:-u|--user|--proxy-user)$/;
 
-/** Whether `value` of this object is a secret because a member beside it says so: `{ name: 'Authorization', value: … }`. */
+/** Whether `value` of this object is a secret because of the name in another member: `{ name: 'Authorization', value: … }`. */
 export function namesSecret(object: JsonObject): boolean {
   return NAME_MEMBERS.some((name) => isSecretName(Object.hasOwn(object, name) ? object[name] : undefined));
 }
 
-/** A list can be a command, word by word, or a header and its value. True for a text whose neighbour before it names a secret. */
+/** True for a text if the element before it names a secret. A list can be a command, word by word, or a header and its value. */
 export function isFlagValue(list: readonly JsonValue[], index: number): boolean {
   const [before, item] = [list[index - 1], list[index]];
   if (typeof before !== 'string' || typeof item !== 'string') return false;
@@ -19,7 +19,7 @@ export function isFlagValue(list: readonly JsonValue[], index: number): boolean 
   return isPair || (FLAG.test(before) && isSecretKey(before) && !item.startsWith('-'));
 }
 
-/** True for `user:password` after `-u`. Two numbers are a user and a group. */
+/** True for `user:password` after `-u`. Two numbers are a user id and a group id. */
 export function isLogin(list: readonly JsonValue[], index: number): boolean {
   const [before, item] = [list[index - 1], list[index]];
   if (typeof before !== 'string' || typeof item !== 'string') return false;

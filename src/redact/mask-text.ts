@@ -4,7 +4,7 @@ import { findCredentials, type Span } from './find-credentials.ts';
 import { mayHoldSecret } from './may-hold-secret.ts';
 import type { RedactionKey } from './redaction-key.ts';
 
-/** What stands in place of a secret. The same secret has the same mark, as long as the key is the same. */
+/** Returns the mark that is shown in place of a secret. Equal secrets get equal marks, as long as the key is the same. */
 export type Mask = (secret: string) => string;
 
 const MARK_DIGITS = 8;
@@ -15,13 +15,13 @@ export function maskWith(key: RedactionKey): Mask {
   return (secret) => `[secret ${nameOf(secret)}]`;
 }
 
-/** A short name for a secret, the same for the same secret and key. */
+/** Returns short names for secrets. The same secret and key always give the same name. */
 export function nameSecretsWith({ id, bytes }: RedactionKey): (secret: string) => string {
   const prefix = id === FIRST_KEY ? '' : `${id}:`;
   return (secret) => prefix + createHmac('sha256', bytes).update(secret).digest('hex').slice(0, MARK_DIGITS);
 }
 
-/** A text without the secrets in it; the same text when none was found. */
+/** A text with its secrets masked; the same text if none was found. */
 export function maskText(text: string, mask: Mask): string {
   if (!mayHoldSecret(text)) return text;
   const spans = joinSpans([...findCredentials(text), ...findAssignments(text)]);
@@ -35,7 +35,7 @@ export function maskText(text: string, mask: Mask): string {
   return masked + text.slice(from);
 }
 
-/** In order; spans that overlap are joined. */
+/** Sorts spans and joins those that overlap. */
 export function joinSpans(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];
   for (const span of spans.filter(([start, end]) => end > start).sort((a, b) => a[0] - b[0] || b[1] - a[1])) {

@@ -1,4 +1,4 @@
-/** Letters in any case, and what credentials are joined with; everything else is 0. Five bits each. */
+/** Code of each character, five bits: letters in either case, and the characters that join credentials. Every other character is 0. */
 const CODES = new Uint8Array(128);
 for (let letter = 0; letter < 26; letter += 1) CODES[65 + letter] = CODES[97 + letter] = letter + 1;
 for (const [index, mark] of ['-', ':', '@', '/', '_'].entries()) CODES[mark.charCodeAt(0)] = 27 + index;
@@ -13,12 +13,12 @@ function mark(triple: string, meaning: number): void {
   TRIPLES[code] = meaning;
 }
 
-/** Three characters of everything that is looked for: the secret words first, then the ways credentials begin. */
+/** Three characters of everything that the scanners look for: the secret words first, then the beginnings of credentials. */
 const HINTS =
   'pas pwd sec tok key aut cre coo jwt bea ' +
   'sk- sk_ rk_ whs ghp gho ghu ghs ghr b_p glp gld glr xox xap aki asi aiz ya0 goc pm_ pi- dop hf_ shp n_a gls hvs r_p gd_ gsk plx r0_ snt xai eyj :aa --- mys mar';
 for (const hint of HINTS.split(' ')) mark(hint, LOOK_CLOSER);
-// `-u` with anything after it: a user name may follow at once.
+// `-u` with any character after it: a user name may follow without a space.
 for (let code = 0; code < 32; code += 1) TRIPLES[(27 << 10) | (21 << 5) | code] = LOOK_CLOSER;
 mark('://', ADDRESS);
 
@@ -26,15 +26,15 @@ const CHUNK = 16 * 1024;
 const bytes = Buffer.alloc(CHUNK);
 
 /**
- * Most texts hold nothing secret, and this says so in one pass over three characters at a time. True only means: look closer.
- * Every scanner in this folder looks for something with a hint above; the property test holds them to it.
+ * Quick check in one pass over three characters at a time: most texts hold no secret. True only means that a closer look is needed.
+ * Everything that a scanner in this folder looks for has a hint above; the property test verifies that.
  */
 export function mayHoldSecret(text: string): boolean {
   let found = 0;
   let code = 0;
   for (let start = 0; start < text.length; start += CHUNK) {
-    // As bytes: reading them costs a third of reading characters of a text that came from anywhere. What is no Latin letter is taken
-    // for one that is; at worst one looks closer.
+    // The text is read as bytes, which costs a third of reading the characters of an arbitrary string. A character that is not Latin is
+    // mistaken for one that is; at worst that leads to a closer look.
     const length = bytes.write(text.length <= CHUNK ? text : text.slice(start, start + CHUNK), 'latin1');
     for (let index = 0; index < length; index += 1) {
       code = ((code << 5) | CODES[bytes[index]! & 127]!) & 0x7fff;

@@ -14,9 +14,9 @@ type Place = Omit<QuestionMask, 'of'>;
 export type MaskedTool = Pick<ToolDeclaration, 'inputSchema' | 'privileged'>;
 
 /**
- * What a question hides until an approver reveals it: values that the tool's schema marks secret, and credentials. The attack: the
- * writer of the arguments dresses a command up as a secret, and the approver allows what was not shown. So a credential is an unbroken
- * span of CREDENTIAL, which cannot hold a command with an argument, and free text of a privileged tool is never masked. References to
+ * Finds what a question hides until an approver reveals it: values that the tool's schema marks secret, and credentials. The attack: the
+ * writer of the arguments disguises a command as a secret, and the approver allows what was not shown. So a credential is an unbroken span
+ * of CREDENTIAL characters, which cannot hold a command with an argument, and free text of a privileged tool is never masked. References to
  * secrets, and the keys of objects, are always shown.
  */
 export function findQuestionMasks(canonical: string, { inputSchema, privileged }: MaskedTool): Place[] {
@@ -28,29 +28,29 @@ export function findQuestionMasks(canonical: string, { inputSchema, privileged }
 }
 
 /**
- * A list of masks that is larger than this is not kept: one mask hides everything instead. The attack: below one key of 500 kB each
- * number is masked, and each mask repeats that key in its pointer, so that a call of half a megabyte makes a question of hundreds.
+ * If the list of masks is larger than this, one mask hides everything instead. The attack: below one key of 500 kB each number is masked,
+ * and each mask repeats that key in its pointer, so that a call of half a megabyte makes a question of hundreds of megabytes.
  */
 const MAX_MASKS_SIZE = 64 * 1024;
-/** About what one mask, and one span of it, take as JSON. */
+/** Approximate size of one mask, and of one of its spans, as JSON. */
 const MASK_SIZE = 48;
 const SPAN_SIZE = 16;
 
-/** No blank, quote, backslash, control or non-ASCII character, and nothing that a shell acts on. */
+/** No blank, quote, backslash, control or non-ASCII character, and no character that a shell interprets. */
 const CREDENTIAL = /^[A-Za-z0-9._~+/=:@%-]+$/;
-/** A line of a key file. Shorter lines are shown: a word that could be a command has no such length. */
+/** A line of a key file. Lines of fewer than 40 characters are shown: no word that could be a command is that long. */
 const KEY_LINE = /^[A-Za-z0-9+/=]{40,}$/gm;
 
 interface Spot {
   readonly schema: SchemaPlace | undefined;
-  /** The member's name, or the flag before it, says that this is a secret. */
+  /** The member's name, or the flag before it, shows that this is a secret. */
   readonly isNamed: boolean;
   readonly pointer: string;
 }
 
 class MaskFinder {
   readonly found: Place[] = [];
-  /** The masks would be too large together; the rest is not looked at. */
+  /** The masks together would be too large; the rest is not searched. */
   isFull = false;
   #size = 0;
   readonly #onlySchema: boolean;
@@ -69,7 +69,10 @@ class MaskFinder {
     else if (typeof value === 'number' && spot.isNamed) this.#whole(value, spot.pointer);
   }
 
-  /** The operator's module calls it a secret, whatever it holds. Nothing, yes, no and references hide nothing. */
+  /**
+   * Masks a whole value that its schema or its name declares secret, whatever it contains. Null, booleans, empty values and references hide
+   * nothing and stay visible.
+   */
   #whole(value: JsonValue, pointer: string): void {
     if (value === null || typeof value === 'boolean') return;
     if (typeof value === 'string' ? isHarmless(value) : isEmpty(value)) return;
@@ -116,14 +119,14 @@ function isEmpty(value: JsonValue): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** The password of `user:password`, if it is a credential. */
+/** The span of the password in `user:password`, if it is a credential. */
 function passwordOf(login: string): Span | undefined {
   const start = login.indexOf(':') + 1;
   const password = login.slice(start);
   return CREDENTIAL.test(password) && !isHarmless(password) ? [start, login.length] : undefined;
 }
 
-/** Each span is judged alone: next to free text, a credential is still one, and the text is still shown. */
+/** Each span is judged alone: a credential next to free text is still masked, and the text is still shown. */
 function findSpans(text: string): Span[] {
   if (!mayHoldSecret(text)) return [];
   const spans = [...findCredentials(text), ...findAssignments(text)];

@@ -6,7 +6,7 @@ import { maskText, type Mask } from './mask-text.ts';
 import type { SchemaPlace } from './schema-secrets.ts';
 import { isSecretKey } from './secret-words.ts';
 
-/** A copy of a value in which everything secret is masked, by its schema, by the names of its members, and by its shape. */
+/** A copy of a value in which secrets are masked: those that its schema declares, and those found by the names of members or by their shape. */
 export function redactJson(
   value: JsonValue,
   schema: SchemaPlace | undefined,
@@ -47,7 +47,7 @@ class Redaction {
     return copy;
   }
 
-  /** A key can be a credential itself. */
+  /** The key itself can be a credential, which is masked. */
   #key(key: string, taken: JsonObject): string {
     const shown = key.length < LEAST_CREDENTIAL ? key : maskText(key, this.#mask);
     if (shown === key) return key;
@@ -73,7 +73,7 @@ class Redaction {
     return shown === text ? text : this.#told(shown);
   }
 
-  /** Yes, no and nothing are no secrets; neither is a reference to one. */
+  /** Masks a whole value. Null, booleans, empty values and references to secrets are no secrets and stay visible. */
   #whole(value: JsonValue): JsonValue {
     if (value === null || typeof value === 'boolean') return value;
     if (typeof value === 'string' && isHarmless(value)) return value;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
-/** What masks are made with. Whoever has it can try out what a mark may stand for. */
+/** The key that marks are made with. A holder of this key can test guesses about the secret behind a mark. */
 export interface RedactionKey {
-  /** Told in the marks of all keys but the first, so that marks of different keys are never compared. */
+  /** Part of the marks of all keys but the first, so that marks of different keys are never compared. */
   readonly id: string;
   readonly bytes: Uint8Array;
 }
@@ -18,7 +18,7 @@ export function writeKeyLine({ id, bytes }: RedactionKey): string {
   return `${id} ${Buffer.from(bytes).toString('base64url')}\n`;
 }
 
-/** The first line is the key in use; the ones below were used before. Undefined when it is no such file. */
+/** Reads a key file. The first line is the current key; the lines below are earlier keys. Undefined if the text is no such file. */
 export function readKeyLines(text: string): readonly [RedactionKey, ...RedactionKey[]] | undefined {
   const keys = text
     .split('\n')

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import { unescapeStep } from '../domain/json-pointer.ts';
 
-/** The schemas that speak of one value, those of all branches together. */
+/** All schemas that apply to one value, from all branches together. */
 export interface SchemaPlace {
   readonly isSecret: boolean;
   member(key: string): SchemaPlace;
@@ -12,8 +12,9 @@ const NOWHERE: SchemaPlace = { isSecret: false, member: () => NOWHERE, item: () 
 const known = new WeakMap<JsonObject, SchemaPlace>();
 
 /**
- * What an input schema declares secret: `x-secret: true`, `writeOnly: true` or `format: password`, at any depth and in any branch,
- * references inside the schema followed. The same answer for the same schema; nothing to walk when it declares nothing.
+ * What an input schema declares secret with `x-secret: true`, `writeOnly: true` or `format: password`, at any depth and in any branch.
+ * References inside the schema are followed. The result is cached per schema; undefined if the schema declares no secret, so that nothing
+ * has to be walked.
  */
 export function secretsOfSchema(schema: JsonObject | undefined): SchemaPlace | undefined {
   if (schema === undefined) return undefined;
@@ -29,7 +30,7 @@ function isDeclared(schema: JsonObject): boolean {
   return schema['x-secret'] === true || schema['writeOnly'] === true || schema['format'] === 'password';
 }
 
-/** Looks into everything, data included: too often only costs a closer look. */
+/** Searches the whole schema, data included: a false match only costs a closer look. */
 function declaresAny(value: JsonValue, seen: Set<object>): boolean {
   if (typeof value !== 'object' || value === null || seen.has(value)) return false;
   seen.add(value);
@@ -55,7 +56,7 @@ class Place implements SchemaPlace {
     return this.#below((schema) => {
       const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema;
       if (isJsonObject(properties) && Object.hasOwn(properties, key)) return [properties[key]];
-      // Whether a pattern matches is not asked: it may be somebody's, and it can only hide more.
+      // Patterns are not evaluated: their author may not be trusted, and applying all of them can only hide more.
       const patterned = isJsonObject(patternProperties) ? Object.values(patternProperties) : [];
       return [...patterned, additionalProperties, unevaluatedProperties];
     });
@@ -75,7 +76,7 @@ class Place implements SchemaPlace {
   }
 }
 
-/** With everything that is applied to the same value. Each schema once, so that no schema makes this long. */
+/** Collects the schemas that apply to the same value. Each schema is visited once, so that no schema can make this slow. */
 function spread(root: JsonObject, schemas: readonly (JsonValue | undefined)[]): JsonObject[] {
   const found = new Set<JsonObject>();
   const waiting = [...schemas];
@@ -90,7 +91,7 @@ function spread(root: JsonObject, schemas: readonly (JsonValue | undefined)[]): 
   return [...found];
 }
 
-/** `#` and `#/$defs/name`: what a tool's schema may hold. */
+/** Resolves `#` and references such as `#/$defs/name`: a tool's schema may contain no others. */
 function resolve(root: JsonObject, reference: string): JsonValue | undefined {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;

@@ -23,7 +23,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'jwt',
   'bearer',
 ]);
-/** Words written as one: `dbpassword`, `accesstoken`. */
+/** Several words written as one: `dbpassword`, `accesstoken`. */
 const ENDINGS = [
   'password',
   'passwd',
@@ -41,7 +41,7 @@ const ENDINGS = [
   'refreshtoken',
   'sessiontoken',
 ];
-/** What makes a key a key to something. */
+/** Words that make the word "key" after them a secret. */
 const KINDS_OF_KEY: ReadonlySet<string> = new Set([
   'access',
   'account',
@@ -60,8 +60,8 @@ const MOST_KNOWN = 4096;
 const known = new Map<string, boolean>();
 
 /**
- * Whether a name says that what it names is a secret, word by word: `apiKey`, `api_key` and `X-Auth-Token` do, `max_tokens`,
- * `author` and `tokenizer` do not. Of a very long name its end counts.
+ * Whether a name shows, word by word, that its value is a secret: `apiKey`, `api_key` and `X-Auth-Token` do, `max_tokens`, `author` and
+ * `tokenizer` do not. Only the end of a very long name counts.
  */
 export function isSecretKey(key: string): boolean {
   if (key.length > LONGEST_KEY) return hasSecretWord(key.slice(-LONGEST_KEY));
@@ -73,7 +73,7 @@ export function isSecretKey(key: string): boolean {
   return answer;
 }
 
-/** Words for what people type to get in: nothing else is said in their place. */
+/** Whether a name ends with a word for a password. What follows such a name is always taken for the password. */
 export function isPasswordKey(key: string): boolean {
   return /pass(?:word|wd|code|phrase)?$|pwd$/i.test(key.slice(-LONGEST_KEY));
 }

@@ -1,7 +1,7 @@
 import { trouble } from '../domain/errors.ts';
 import type { RunRequest, SecretAnswer } from '../ports/tool-runner.ts';
 
-/** The answer to a tool that asks for a secret. One that declares none has none. */
+/** Answers a tool that asks for a secret. A tool that declares no secrets gets a refusal. */
 export async function answerSecret({ onSecret, tool }: RunRequest, name: string): Promise<SecretAnswer> {
   if (onSecret !== undefined) return onSecret(name);
   return { kind: 'refused', outcome: trouble('SECRET_UNDECLARED', { tool: tool.id, secret: name.slice(0, 64) }) };

@@ -18,7 +18,7 @@ interface PlatformHost {
   onPlatform?(request: PlatformRequest): Promise<PlatformReply>;
 }
 
-/** The `platform` of one call. What a tool sends after its call has ended is refused. */
+/** The `platform` object of one call. What a tool sends after its call has ended is rejected. */
 export function openPlatform(host: PlatformHost, maxBytes: number, mustBeOpen: () => void): PlatformProxy {
   async function perform(body: unknown, options: unknown): Promise<Exclude<PlatformReply, Refused>> {
     mustBeOpen();
@@ -29,7 +29,7 @@ export function openPlatform(host: PlatformHost, maxBytes: number, mustBeOpen: (
     return reply;
   }
 
-  /** A tool may well not wait for what it sends: then its refusal is nobody's exception, and must not end the process. */
+  /** A tool may send without waiting for the result. A refusal then has no handler, and must not end the process as an unhandled rejection. */
   function heard<Result>(sending: Promise<Result>): Promise<Result> {
     sending.catch(() => undefined);
     return sending;
@@ -45,7 +45,7 @@ export function openPlatform(host: PlatformHost, maxBytes: number, mustBeOpen: (
   async function operate(operation: unknown, args: unknown, options: RawOptions): Promise<JsonValue> {
     const { deadlineMs, ...rest } = options;
     const reply = await perform({ kind: 'call', operation, arguments: args }, { ...rest, waitMs: deadlineMs });
-    // A raw operation without an answer is refused as timed out.
+    // The reply is never `queued` here: a raw operation without an answer is refused as timed out.
     return reply.kind === 'delivered' ? (reply.answer.value ?? null) : null;
   }
 
@@ -74,7 +74,10 @@ function asFile(file: SentFile, maxBytes: number): object {
   return { name, mediaType, bytes: readRegularFile(path, maxBytes) };
 }
 
-/** Reads what tool code made, or a tool's process sent. Throws ToolFailure for what is too large, TypeError for the author's mistakes. */
+/**
+ * Reads a request that tool code made or a tool's process sent. Throws ToolFailure if it is too large, TypeError for mistakes of the tool
+ * author.
+ */
 export function platformRequest(asked: unknown, maxBytes: number): PlatformRequest {
   const { body, ...options } = (asked ?? {}) as Record<string, unknown>;
   try {

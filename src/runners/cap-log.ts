@@ -6,10 +6,10 @@ export const MAX_LOG_BYTES = 256 * 1024;
 const MAX_LINE = 4096;
 const MAX_DATA_BYTES = 16 * 1024;
 const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
-// Escape sequences and line breaks: a log line must not repaint the operator's terminal or pose as two.
+// Escape sequences and line breaks: a log line must not repaint the operator's terminal or look like two lines.
 const UNPRINTABLE = /(?!\t)[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Passes lines on until the call's share is used up, then says so once. */
+/** Passes lines on until the call has used up its limit, and then logs once that the log is cut. */
 export function capLog(deliver: (line: ToolLogLine) => void, maxBytes = MAX_LOG_BYTES): (line: ToolLogLine) => void {
   let left = maxBytes;
   return (line) => {
@@ -19,7 +19,7 @@ export function capLog(deliver: (line: ToolLogLine) => void, maxBytes = MAX_LOG_
   };
 }
 
-/** A log line from anything a tool, or its process, gave as one. */
+/** Makes a log line from any value that a tool, or its process, passed as one. */
 export function saneLogLine(level: unknown, message: unknown, data?: unknown): ToolLogLine {
   const plainData = data === undefined ? undefined : saneData(data);
   return {

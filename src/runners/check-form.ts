@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 
 /**
- * Forms are flat (MCP says so, and a person fills them in), so a small checker does: a validator of all JSON Schema would have to be
- * loaded into every tool's process.
+ * Max fields of a form. Forms are flat: MCP requires it, and a person fills them in. So this small checker is enough. A full JSON Schema
+ * validator would have to be loaded into every tool's process.
  */
 const MOST_FIELDS = 100;
 const MOST_PROBLEMS = 5;
 
-/** Why a schema is no form; undefined when it is one. */
+/** Why a schema is not a form; undefined if it is one. */
 export function findFormFault(schema: JsonObject): string | undefined {
   const { type, properties } = schema;
   if (type !== 'object' || properties === undefined || !isJsonObject(properties)) return 'it is no schema of an object';
@@ -24,7 +24,7 @@ function isField(field: JsonObject): boolean {
   return type === 'string' || type === 'number' || type === 'integer' || type === 'boolean';
 }
 
-/** What may be chosen, however it is written: `enum`, or `const`s with their titles. */
+/** The values that may be chosen, whether written as `enum` or as `const`s with titles. */
 function choicesOf({ enum: plain, oneOf, anyOf, const: only }: JsonObject): readonly JsonValue[] | undefined {
   if (Array.isArray(plain)) return plain;
   if (only !== undefined) return [only];
@@ -33,7 +33,7 @@ function choicesOf({ enum: plain, oneOf, anyOf, const: only }: JsonObject): read
   return titled.map((choice) => (choice as JsonObject)['const']!);
 }
 
-/** At most a few, each without the value. */
+/** Returns at most five problems, each without the value. */
 export function findFormProblems(schema: JsonObject, content: JsonObject): string[] {
   const properties = schema['properties'] as Readonly<Record<string, JsonObject>>;
   const required = Array.isArray(schema['required']) ? schema['required'].map(String) : [];
@@ -76,7 +76,7 @@ const FORMATS: Readonly<Record<string, RegExp>> = {
   'date-time': /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:\d{2})$/,
 };
 
-/** A pattern is the author's schema's to check: here it could be made to take forever. */
+/** A `pattern` is not checked here, because one could be made to run forever. The tool author's own schema checks it. */
 function findTextProblem({ minLength, maxLength, format }: JsonObject, value: JsonValue): string | undefined {
   if (typeof value !== 'string') return 'is not a text';
   if (!isWithin(Array.from(value).length, minLength, maxLength)) return 'is too long or too short';

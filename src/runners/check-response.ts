@@ -7,13 +7,13 @@ import { findChanges } from './find-changes.ts';
 
 export type CheckedResponse =
   | { readonly kind: 'answer'; readonly answer: unknown }
-  /** The form's schema makes something else of the answer than what an approver saw. */
+  /** The form's schema turns the answer into something other than what an approver saw. */
   | { readonly kind: 'changed'; readonly changes: readonly string[] }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
 const MOST_ROOTS = 1000;
 
-/** Whether a response is one to this request. Whoever sent it may be anybody. `schema`: the author's own, whose code knows more. */
+/** Checks whether a response answers this request. The sender is not trusted. `schema` is the tool author's own, whose code may check more. */
 export function checkResponse(request: InputRequest, schema: unknown, response: JsonValue): CheckedResponse {
   if (!isJsonObject(response)) return problems('it is not an object');
   switch (request.kind) {
@@ -49,7 +49,7 @@ function checkForm(published: JsonObject, schema: unknown, { action, content }: 
   return changes.length > 0 ? { kind: 'changed', changes } : answer({ action, content: asked });
 }
 
-/** What the form asked for, with its published defaults. Other members never reach the tool. */
+/** The fields that the form asked for, with its published defaults. Other members never reach the tool. */
 function askedOf({ properties = {} }: JsonObject, content: JsonObject): JsonObject {
   const fields = isJsonObject(properties) ? properties : {};
   const asked: JsonObject = {};

@@ -12,7 +12,10 @@ import { NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
 import { isCost, MAX_FILES, MAX_MESSAGES, MAX_OFFERS, plainFile, plainMessage, plainOffer } from './plain-blocks.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
-/** What a run hands over beside its answer. Refusals are thrown where the tool sends, so that its author sees which one. */
+/**
+ * Collects what a run hands over in addition to its answer. A refusal is thrown where the tool sends, so that its author sees which item
+ * was refused.
+ */
 export class WriteBackCollector {
   readonly #maxBytes: number;
   readonly #budget: SizeBudget;

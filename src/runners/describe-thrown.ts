@@ -7,15 +7,15 @@ const MAX_CAUSE = 8192;
 const MAX_CAUSES = 4;
 
 export interface ThrownDescription {
-  /** Safe to show to the model. */
+  /** Type of the error; safe to show to the model. */
   readonly type: string;
-  /** Stack and causes, for the operator only. */
+  /** Stack and causes, only for the operator. */
   readonly cause: string;
-  /** For events: what kind of failure it shows itself to be. */
+  /** The kind of failure that the error itself shows, for events. */
   readonly fault?: Fault;
 }
 
-/** Anything can be thrown: null, text, objects whose getters throw. This never throws itself. */
+/** Describes any thrown value: null, text, objects whose getters throw. Never throws itself. */
 export function describeThrown(thrown: unknown): ThrownDescription {
   const fault = classifyThrown(thrown);
   const described = { type: typeName(thrown), cause: causeText(thrown) };

@@ -5,8 +5,8 @@ const PLAIN_NAME = /^[\w-]{1,64}$/;
 const MAX_NAME = 40;
 
 /**
- * Where a parsed value differs from the JSON it was made of, as `environment: changed`; never a value. Empty: it is the same JSON.
- * A property that is `undefined` counts as absent. A Date, a Map or an instance of a class is a change, even if it would be written
+ * Lists where a parsed value differs from the JSON it was made from, as `environment: changed`, without any value. Empty: it is the same
+ * JSON. A property that is `undefined` counts as absent. A Date, a Map or an instance of a class is a change, even if it would be written
  * as the same text.
  */
 export function findChanges(judged: JsonValue, parsed: unknown): string[] {
@@ -16,7 +16,7 @@ export function findChanges(judged: JsonValue, parsed: unknown): string[] {
   return found;
 }
 
-/** The usual answer, without a list: every call of a tool with a schema asks. */
+/** The fast check without a list; every call of a tool with a schema runs it. */
 function isSameJson(judged: JsonValue, parsed: unknown): boolean {
   if (typeof judged !== 'object' || judged === null) return judged === parsed;
   if (Array.isArray(judged)) {
@@ -62,7 +62,7 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Names are the caller's: they are cut and escaped. */
+/** The names come from the caller, so they are cut and escaped. */
 function showPath(path: readonly string[]): string {
   if (path.length === 0) return 'value';
   return path.map((name) => (PLAIN_NAME.test(name) ? name : JSON.stringify(name.slice(0, MAX_NAME)))).join('.');

@@ -6,11 +6,11 @@ const MAX_MESSAGE = 500;
 
 export interface ProgressLimiter {
   report(progress: unknown): void;
-  /** Drops what was held back; later reports are ignored. */
+  /** Drops the report that was held back; later reports are ignored. */
   close(): void;
 }
 
-/** The first report goes out at once, then the latest one each 100 ms. What tools report is made sane on the way. */
+/** Delivers the first report at once, then the latest one every 100 ms. Reports are sanitised on the way. */
 export function limitProgress(deliver: (progress: Progress) => void): ProgressLimiter {
   let waiting: Progress | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -42,7 +42,7 @@ export function limitProgress(deliver: (progress: Progress) => void): ProgressLi
   };
 }
 
-/** Clamped to finite, non-negative numbers with done ≤ total; undefined when nothing usable is left. */
+/** Limits progress to finite, non-negative numbers with done ≤ total. Undefined if nothing usable is left. */
 export function saneProgress(progress: unknown): Progress | undefined {
   try {
     if (typeof progress !== 'object' || progress === null) return undefined;

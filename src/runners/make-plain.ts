@@ -5,7 +5,7 @@ import { hasLoneSurrogate } from '../authoring/shown-text.ts';
 export const MAX_RESULT_DEPTH = 64;
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,39}$/;
 
-/** The value cannot be sent; the message names the place. */
+/** The value cannot be sent. The message names the place. */
 export class NotPlain extends Error {
   override readonly name = 'NotPlain';
 }
@@ -22,10 +22,10 @@ export class TooLarge extends Error {
   }
 }
 
-/** MessagePack needs at most so much beside the payload of one value. */
+/** MessagePack adds at most this many bytes to the payload of one value. */
 const MOST_OVERHEAD_BYTES = 9;
 
-/** Counts while walking, so that an endless or huge value is refused before it is built. */
+/** Counts bytes while a value is walked, so that an endless or huge value is rejected before it is built. */
 export class SizeBudget {
   readonly limit: number;
   #least = 0;
@@ -35,23 +35,23 @@ export class SizeBudget {
     this.limit = limit;
   }
 
-  /** One value with a payload of so many bytes: it takes at least one more. */
+  /** Counts one value with a payload of this many bytes. Its encoding takes at least one byte more. */
   take(bytes: number): void {
     this.#least += bytes + 1;
     this.#values += 1;
     if (this.#least > this.limit) throw new TooLarge(this.#least, this.limit);
   }
 
-  /** True when no encoding of what was counted can be above the limit. */
+  /** True if no encoding of what was counted can exceed the limit. */
   get surelyFits(): boolean {
     return this.#least + this.#values * MOST_OVERHEAD_BYTES <= this.limit;
   }
 }
 
 /**
- * A JSON copy of whatever a tool returned. Throws NotPlain or TooLarge; code of the value (getters, proxies)
- * may throw too, and that is told as NotPlain. The mapping: Date → ISO text, -0 → 0, properties that are
- * undefined are left out. Everything else JSON cannot say is refused with its path.
+ * A JSON copy of whatever a tool returned. Throws NotPlain or TooLarge. If code of the value (getters, proxies) throws, that is reported as
+ * NotPlain. The mapping: Date → ISO text, -0 → 0, properties that are undefined are left out. Everything else that JSON cannot express is
+ * rejected with its path.
  */
 export function makePlain(value: unknown, budget: SizeBudget, root = '$'): JsonValue {
   const walk = new Walk(budget, root);
@@ -123,7 +123,7 @@ class Walk {
   }
 
   #copyDate(date: Date): string {
-    // The prototype's own methods: an instance may have others.
+    // Uses the prototype's methods: an instance may have overridden them.
     const time = Date.prototype.getTime.call(date);
     return Number.isNaN(time) ? this.#refuse('is an invalid Date') : new Date(time).toISOString();
   }

@@ -9,7 +9,10 @@ const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
 
 type Tell = (level: unknown, data: unknown) => void;
 
-/** Each call has its share; what is above it is dropped, as are notices that cannot be sent. */
+/**
+ * Limits the notices of one call by number and by bytes; what exceeds the limit is dropped. Data that cannot be sent is replaced by a
+ * description of the problem.
+ */
 export function limitNotices(deliver: (line: ToolLogLine) => void): Tell {
   let left = MOST_NOTICES;
   let leftBytes = MOST_BYTES;
@@ -32,7 +35,7 @@ function plainNotice(data: unknown): JsonValue {
   }
 }
 
-/** Beside the facts of a run, since most of them tell nothing. */
+/** Kept outside the facts of a run, because most runs send no notices. */
 const tells = new WeakMap<object, Tell>();
 
 export function noticeOf(run: object, host: { onLog(line: ToolLogLine): void }): Tell {

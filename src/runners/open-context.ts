@@ -27,40 +27,43 @@ import { makePlain, SizeBudget } from './make-plain.ts';
 import { openServiceHandles } from './open-service-handles.ts';
 import { inputOf } from './request-input.ts';
 
-/** What a run is told; crosses into a tool's process as it is. */
+/** The facts that a run gets. They are sent to a tool's process as they are. */
 export interface RunFacts extends Pick<
   RunRequest,
   'callId' | 'fence' | 'identity' | 'untrusted' | 'arguments' | 'setup' | 'timeoutMs' | 'trace'
 > {
   readonly toolId: ToolId;
   readonly maxResultBytes: number;
-  /** What is done with the schema: absent, the arguments are parsed and must come out the same; `parsed`, they were parsed before. */
+  /**
+   * What is done with the schema. Absent: the arguments are parsed and must stay the same. `normalise`: only the schema is applied.
+   * `parsed`: the arguments were parsed before.
+   */
   readonly step?: 'normalise' | 'parsed';
-  /** Present when the caller brought any. */
+  /** Present if the caller sent any input. */
   readonly input?: GivenInput;
-  /** Service → names of its methods. */
+  /** Maps each service to the names of its methods. */
   readonly services?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a run can reach. */
+/** The functions of the worker that a run can call. */
 export interface RunHost extends Pick<RunRequest, 'onProgress' | 'onLog'> {
   onNestedCall(request: NestedCallRequest): Promise<Outcome>;
   onSecret(name: string): Promise<SecretAnswer>;
   onServiceCall(request: ServiceRequest): Promise<JsonValue>;
   onPlatform?(request: PlatformRequest): Promise<PlatformReply>;
-  /** May be made when it is first read: most tools never look at it. */
+  /** May be created when it is first read: most tools never use it. */
   readonly signal: AbortSignal;
-  /** The same question without making a signal. */
+  /** Throws if the run was aborted, without creating a signal. */
   throwIfAborted(): void;
-  /** See `StartCheck`. */
+  /** The ending if the tool may no longer be entered; undefined if it may. See `StartCheck`. */
   stopFor?(): Soon<RunEnding | undefined>;
 }
 
 const NO_SERVICES: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /**
- * What a tool gets for one call, each property its own, so that it can be taken apart and spread. A context is made for every call:
- * what most tools never touch is made when it is first read.
+ * What a tool gets for one call. All properties are own properties, so that it can be destructured and spread. One is created for every
+ * call, so what most tools never use is created on first access.
  */
 export class CallContext implements ToolContext<unknown> {
   readonly identity: ToolContext['identity'];
@@ -100,7 +103,7 @@ export class CallContext implements ToolContext<unknown> {
     this.services = facts.services === undefined ? NO_SERVICES : this.#openServices(facts.services);
     this.callId = facts.callId;
     this.fence = facts.fence;
-    // Frozen here too: into a tool's process it came as bytes.
+    // Frozen here, too: in a tool's process the trace arrived as bytes.
     this.trace = facts.trace === undefined ? undefined : Object.freeze(facts.trace);
     this.timeLeftMs = () => Math.max(0, Math.round(endsAt - performance.now()));
     this.progress = (report) => this.#report(report);
@@ -110,7 +113,7 @@ export class CallContext implements ToolContext<unknown> {
     this.sendMessage = (message) => this.#collector().sendMessage(message);
     this.offerTool = (offer) => this.#collector().offerTool(offer);
     this.cost = (amount) => this.#collector().addCost(amount);
-    // The same functions for every context: an accessor made anew for each would cost more than the whole rest.
+    // All contexts share these accessors: creating them for each context would cost more than all the rest.
     Object.defineProperty(this, 'signal', CallContext.#SIGNAL);
     Object.defineProperty(this, 'log', CallContext.#LOG);
     Object.defineProperty(this, 'platform', CallContext.#PLATFORM);
@@ -136,8 +139,8 @@ export class CallContext implements ToolContext<unknown> {
   }
 
   /*
-   * On the prototype, unlike the rest: few tools use them, and a property of its own would cost every call. They can be taken out of
-   * the context by name, but a spread copy does not have them.
+   * These getters are on the prototype, unlike the rest: few tools use them, and an own property would cost every call. They can be
+   * destructured from the context by name, but a spread copy does not have them.
    */
   get input(): ToolContext['input'] {
     return this.#facts.input === undefined ? undefined : inputOf(this.#facts).shown;
@@ -187,8 +190,8 @@ export class CallContext implements ToolContext<unknown> {
   }
 
   /**
-   * Code the tool left behind must not speak for a call that has ended. Gives what it handed over until now. Not a method: the tool
-   * has the context in its hands.
+   * Closes the context and returns what the tool handed over so far. Code that the tool left running must not act for a call that has
+   * ended. Static, not a method, because the tool holds the context.
    */
   static close(context: CallContext): WriteBacks {
     context.#open = false;
@@ -209,7 +212,10 @@ function openLog(host: RunHost, isOpen: () => boolean): ToolLog {
   return Object.freeze({ debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') });
 }
 
-/** Throws TypeError: a wrong tool id is the author's mistake, not the model's. Also used on what a process sends. */
+/**
+ * Checks a nested call. Throws TypeError: a wrong tool id is a mistake of the tool author, not of the model. Also used for what a process
+ * sends.
+ */
 export function nestedRequest(tool: unknown, args: unknown, options: unknown): NestedCallRequest {
   if (typeof tool !== 'string' || splitToolId(tool) === undefined)
     throw new TypeError('ctx.call: the tool must be "module.tool"');
@@ -227,7 +233,7 @@ export function nestedRequest(tool: unknown, args: unknown, options: unknown): N
     arguments: plain as JsonObject,
     ...(key === undefined ? {} : { key }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    // Looked at by whoever prepares the call.
+    // The code that prepares the call checks the input.
     ...(answers === undefined ? {} : { input: answers as GivenInput }),
   };
 }

@@ -8,7 +8,7 @@ const ARGUMENTS_BYTES = 1024 * 1024;
 
 type Ask = (request: ServiceRequest) => Promise<JsonValue>;
 
-/** What a tool sees of its services: methods that ask, and nothing to hold on to. The same in every runner. */
+/** What a tool sees of its services: methods that send requests, and no objects of the service itself. The same in every runner. */
 export function openServiceHandles(
   offered: Readonly<Record<string, readonly string[]>>,
   ask: Ask,
@@ -26,7 +26,7 @@ async function request(service: string, method: string, args: readonly unknown[]
   });
 }
 
-/** Throws what names the place of a value that is no JSON. Also used on what a process sends. */
+/** Checks a request to a service. Throws an error that names the place of a value that is not JSON. Also used for what a process sends. */
 export function serviceRequest(service: unknown, method: unknown, args: unknown): ServiceRequest {
   if (typeof service !== 'string' || typeof method !== 'string') throw new TypeError('a request without a method');
   if (!Array.isArray(args) || args.length > MOST_ARGUMENTS) {
@@ -36,12 +36,12 @@ export function serviceRequest(service: unknown, method: unknown, args: unknown)
   const plain = args.map((value: unknown) =>
     value === undefined ? undefined : makePlain(value, budget, `${service}.${method}`),
   );
-  // What is left out at the end is left out there too; JSON has no word for it in between.
+  // Undefined arguments at the end are left out. JSON cannot express one in between, so that becomes null.
   while (plain.length > 0 && plain.at(-1) === undefined) plain.pop();
   return { service, method, args: plain.map((value) => value ?? null) };
 }
 
-/** A tool that does not catch it ends `failed`, with the service's own sentence and code. */
+/** A tool that does not catch this error ends as `failed`, with the service's own message and code. */
 function failureOf(error: unknown): Error {
   const { name, code, message } = error as { name?: unknown; code?: unknown; message?: unknown };
   if (name !== 'ServiceFailure' || typeof message !== 'string') return error as Error;

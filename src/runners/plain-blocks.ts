@@ -21,7 +21,10 @@ export const MAX_OFFERS = 32;
 const FORMAT = /^[a-z0-9][a-z0-9_.+/-]{0,63}$/i;
 const MAX_OFFER_DESCRIPTION = 2048;
 
-/** These read what tool code made, or a tool's process sent: nothing about the shape is known. All throw NotPlain or TooLarge. */
+/**
+ * The functions of this file read what tool code made or a tool's process sent, so the shape is not known. All of them throw NotPlain or
+ * TooLarge.
+ */
 export function plainBlock(block: unknown, budget: SizeBudget, path: string): ContentBlock {
   const fields = asFields(block, path);
   const { kind } = fields;
@@ -134,7 +137,7 @@ function plainMediaType(fields: Record<string, unknown>, budget: SizeBudget, pat
   return mediaType;
 }
 
-/** A copy: the tool could change its own bytes after it has answered. */
+/** Copies the bytes: the tool could change its own bytes after it has answered. */
 function plainBytes(fields: Record<string, unknown>, budget: SizeBudget, path: string): Uint8Array {
   const { bytes } = fields;
   if (!types.isUint8Array(bytes)) throw new NotPlain(`${path}.bytes is no Uint8Array`);

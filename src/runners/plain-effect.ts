@@ -11,7 +11,7 @@ const OPERATION = /^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$/;
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** Nothing about the shape is known. Throws NotPlain or TooLarge. */
+/** Reads an effect whose shape is not known. Throws NotPlain or TooLarge. */
 export function plainEffect(body: unknown, budget: SizeBudget): PlatformRequest['body'] {
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const { kind } = fields;
@@ -81,7 +81,7 @@ function text(value: unknown, what: string, budget: SizeBudget): string {
   return value;
 }
 
-/** Ids of messages, channels and platforms, and reactions: short, on one line. */
+/** Ids of messages, channels and platforms, and reactions: short texts on one line. */
 function name(value: unknown, what: string): string {
   const isName = typeof value === 'string' && value !== '' && value.length <= MAX_NAME && !CONTROL.test(value);
   if (!isName || hasLoneSurrogate(value)) throw new NotPlain(`${what} must be a short text on one line`);

@@ -21,7 +21,7 @@ const MOST_REQUESTS = 20;
 const MOST_MESSAGES = 100;
 const MOST_TOKENS = 1_000_000;
 
-/** What a tool asks for, or its process says that it asked for. Throws NotPlain or TooLarge. */
+/** Reads the requests that a tool made, or that its process reports. Throws NotPlain or TooLarge. */
 export function plainRequests(asked: unknown): Record<string, InputRequest> {
   if (typeof asked !== 'object' || asked === null) throw new NotPlain('the requests are not an object');
   const entries = Object.entries(asked);
@@ -103,7 +103,7 @@ function textOf(plain: JsonObject, member: string, name: string): string {
   return text;
 }
 
-/** The ending of a run that asked. `unavailable`: kinds that the caller said it cannot be asked for. */
+/** The ending of a run that asked for input. `unavailable`: the kinds of input that the caller said it cannot provide. */
 export function endingOfInput(
   required: RequiredInput,
   unavailable: readonly InputKind[],
@@ -115,7 +115,7 @@ export function endingOfInput(
   return bytes > maxBytes ? { kind: 'too-large', bytes, limit: maxBytes } : ending;
 }
 
-/** The same as it came out of a tool's process, where it could be forged. */
+/** The ending of a run that asked for input, as a tool's process reported it. It could be forged there, so it is checked again. */
 export function endingOfReceivedInput(fields: Record<string, unknown>, maxBytes: number): RunEnding {
   try {
     const { requests, state, problems } = (fields['required'] ?? {}) as Record<string, unknown>;

@@ -5,15 +5,15 @@ import { encode } from '../wire/message-pack.ts';
 import { makePlain, NotPlain, SizeBudget, TooLarge } from './make-plain.ts';
 import { plainBlocks, plainWriteBacks } from './plain-blocks.ts';
 
-/** The frame of an outcome around its content: kind, flags, code, message. */
+/** Bytes reserved for the outcome around its content: kind, flags, code, message. */
 const OUTCOME_BYTES = 128;
 
-/** What `run` returned, as an ending: JSON, content blocks, or the reason why it cannot be sent. */
+/** The ending for what `run` returned: JSON, content blocks, or the reason why it cannot be sent. */
 export function endingOfReturned(returned: unknown, writeBacks: WriteBacks, maxBytes: number): RunEnding {
   return measured(maxBytes, writeBacks, (budget) => plainResult(returned, budget));
 }
 
-/** The same for a result that came out of a tool's process and could be forged there. */
+/** The ending for a result that came from a tool's process. It could be forged there, so it is checked again. */
 export function endingOfReceived(result: unknown, writeBacks: unknown, maxBytes: number): RunEnding {
   return measured(maxBytes, writeBacks, (budget) => receivedResult(result, budget));
 }
@@ -48,7 +48,7 @@ function plainResult(returned: unknown, budget: SizeBudget): ToolResult {
   return { value: makePlain(returned, budget) };
 }
 
-/** One structured block is the answer's value; several are only shown. */
+/** A single structured block becomes the answer's value; several are only shown. */
 function withStructured(content: NonNullable<ToolResult['content']>): ToolResult {
   const found = content.filter((block) => block.kind === 'structured');
   const [only] = found;

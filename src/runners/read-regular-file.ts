@@ -2,8 +2,8 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { ToolFailure } from '../authoring/tool-failure.ts';
 
 /**
- * The bytes of a regular file. Opened without following a link and without waiting (a FIFO would block for ever);
- * type and size are asked of the open file, so that it cannot be swapped in between. Throws ToolFailure.
+ * Reads the bytes of a regular file. The file is opened without following a link and without waiting (a FIFO would block forever). Type and
+ * size are read from the open file, so that it cannot be swapped in between. Throws ToolFailure.
  */
 export function readRegularFile(path: string, maxBytes: number): Uint8Array {
   let file: number;
@@ -25,7 +25,7 @@ export function readRegularFile(path: string, maxBytes: number): Uint8Array {
 function readOpenFile(file: number, maxBytes: number): Uint8Array {
   const facts = fstatSync(file);
   if (!facts.isFile()) throw refused('it is not a regular file');
-  // The logical size: a sparse file of 10 GB is 10 GB for everybody who reads it.
+  // The logical size counts: a sparse file of 10 GB is 10 GB for every reader.
   if (facts.size > maxBytes) throw refused(`it has ${facts.size} bytes; ${maxBytes} are left for this call`);
   const bytes = Buffer.alloc(facts.size);
   let filled = 0;
@@ -34,7 +34,7 @@ function readOpenFile(file: number, maxBytes: number): Uint8Array {
     if (read === 0) throw refused('it shrank while it was read');
     filled += read;
   }
-  // Files of /proc have size 0 and content; they and growing files are not what their size says.
+  // Files of /proc report size 0 but have content. Their size, like that of a growing file, cannot be trusted.
   if (readSync(file, Buffer.alloc(1), 0, 1, null) > 0) throw refused('it has more content than its size says');
   return bytes;
 }

@@ -8,7 +8,7 @@ import { copyJson } from './copy-json.ts';
 import { makePlain, SizeBudget } from './make-plain.ts';
 import { plainRequests } from './plain-input.ts';
 
-/** Thrown through the tool's code to end its run: what it asked for is missing. */
+/** Thrown through the tool's code to end its run: input that the tool asked for is missing. */
 export class InputRequired extends Error {
   override readonly name = 'InputRequired';
   readonly required: RequiredInput;
@@ -21,7 +21,7 @@ export class InputRequired extends Error {
   }
 }
 
-/** Thrown through the tool's code to end its run: a form's schema changes an answer, so the tool would get what was not shown. */
+/** Thrown through the tool's code to end its run: a form's schema changes an answer, so the tool would get something that was not shown. */
 export class AnswersTransformed extends Error {
   override readonly name = 'AnswersTransformed';
   readonly changes: readonly string[];
@@ -38,7 +38,7 @@ interface InputFacts {
 
 const MOST_OWN_STATE_BYTES = 64 * 1024;
 
-/** Most calls have none, so it hangs beside the facts of a run and not on each of them. */
+/** Most calls have no input, so it is kept here and not in the facts of every run. */
 const inputs = new WeakMap<InputFacts, CallInput>();
 
 export function inputOf(facts: InputFacts): CallInput {
@@ -48,8 +48,8 @@ export function inputOf(facts: InputFacts): CallInput {
 }
 
 /**
- * The input of one call. A tool that asks twice is run three times, and each time it asks for everything from the start: what was
- * answered in earlier rounds comes along in the state, and is checked again like everything that the caller sends.
+ * The input of one call. A tool that asks twice is run three times, and each time it asks for everything from the start. Answers of earlier
+ * rounds come back in the state, and are checked again like everything that the caller sends.
  */
 export class CallInput {
   readonly #facts: InputFacts;
@@ -65,7 +65,7 @@ export class CallInput {
     this.#state = kept === 'foreign' ? undefined : kept.state;
   }
 
-  /** What the tool sees of it; undefined when the call brought nothing along. */
+  /** What the tool sees of the input; undefined if the call brought none. */
   get shown(): ToolInput | undefined {
     const { input } = this.#facts;
     if (input === undefined) return undefined;
@@ -76,7 +76,7 @@ export class CallInput {
     };
   }
 
-  /** Gives the answers, or throws InputRequired. TypeError and the like: the author's mistake. */
+  /** Returns the answers, or throws InputRequired. Other errors, such as TypeError, are mistakes of the tool author. */
   request(asked: Readonly<Record<string, AskedInput>>, { state }: RequestInputOptions = {}): Record<string, unknown> {
     const requests = plainRequests(asked);
     const answers: Record<string, unknown> = {};
@@ -127,7 +127,7 @@ interface KeptState {
   readonly state?: JsonValue;
 }
 
-/** `foreign`: it is none of ours. Then the call begins anew. */
+/** Reads the state that came with the call. `foreign`: this code did not write it, so the call starts from the beginning. */
 function readState(facts: InputFacts): KeptState | 'foreign' {
   const text = facts.input?.state;
   if (text === undefined) return { answers: {} };

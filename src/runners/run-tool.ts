@@ -35,13 +35,13 @@ export function factsOf(request: RunRequest, timeoutMs = request.timeoutMs): Run
   return request.input === undefined ? facts : { ...facts, input: request.input };
 }
 
-/** A normalising tool was parsed before the rules. A second parse could make something else of what they judged. */
+/** The arguments of a normalising tool were already parsed before the rules. A second parse could change what the rules judged. */
 function stepOf({ step, tool }: RunRequest): Pick<RunFacts, 'step'> {
   if (step !== undefined) return { step };
   return tool.normalises === true ? { step: 'parsed' } : {};
 }
 
-/** Runs the tool once its module is there. `load` may run the module's top-level code. */
+/** Loads the module and then runs the tool. `load` may run the module's top-level code. */
 export async function runTool(
   load: () => Promise<ModuleDefinition>,
   toolName: string,
@@ -56,8 +56,8 @@ export async function runTool(
 }
 
 /**
- * Enters tool code and says how it ended, at once if neither a schema nor the tool makes us wait. Never throws and never rejects,
- * whatever the tool throws or returns; time is the runner's business.
+ * Enters tool code and returns its ending, synchronously unless a schema or the tool is asynchronous. Never throws and never rejects,
+ * whatever the tool throws or returns. The runner enforces the timeout.
  */
 export function runLoaded(module: ModuleDefinition, toolName: string, facts: RunFacts, host: RunHost): Soon<RunEnding> {
   try {
@@ -66,7 +66,7 @@ export function runLoaded(module: ModuleDefinition, toolName: string, facts: Run
       : findSurfaceTool(module, toolName);
     if (typeof definition?.run !== 'function') return threw('ToolMissing', `${toolName} has no function "run"`);
     if (facts.step === 'normalise') return normalise(definition, facts, host);
-    // Copies: what the tool does to its arguments must not reach the caller's records.
+    // Copies, so that changes the tool makes to its arguments do not reach the caller's records.
     const setup = parseWith(module.setup, copyJson(facts.setup));
     if (setup instanceof Promise) return runSlowly(definition, setup, facts, host);
     if (setup.kind === 'issues') return threw('SetupInvalid', setup.problems.join('; '));
@@ -90,7 +90,7 @@ function normalise({ input }: ToolDefinition, facts: RunFacts, host: RunHost): S
   return parsing instanceof Promise ? parsing.then(endOfNormalised, endOfFailedParse) : endOfNormalised(parsing);
 }
 
-/** Written down here, where it was made: what JSON cannot say does not survive the way out of a process. */
+/** Writes the normalised arguments as text in the same process: values that JSON cannot express would not survive the way out of a process. */
 function endOfNormalised(parsed: Parsed): RunEnding {
   if (parsed.kind === 'issues') return { kind: 'invalid-arguments', problems: parsed.problems };
   const written = checkArguments(parsed.value);
@@ -103,7 +103,7 @@ function endOfFailedParse(thrown: unknown): RunEnding {
   return { kind: 'threw', ...describeThrown(thrown) };
 }
 
-/** A schema of this tool takes its time. */
+/** Runs a tool that has an asynchronous schema. */
 async function runSlowly(
   definition: ToolDefinition,
   parsing: Soon<Parsed>,
@@ -129,10 +129,10 @@ function enter(
   host: RunHost,
 ): Soon<RunEnding> {
   if (args.kind === 'issues') return { kind: 'invalid-arguments', problems: args.problems };
-  // The rules judged `facts.arguments`. A schema that trims or lowers would carry a value past them that they deny.
+  // The rules judged `facts.arguments`. A schema that trims or lowercases could turn an allowed value into one that the rules deny.
   const changes = facts.step === 'parsed' ? NO_CHANGES : findChanges(facts.arguments, args.value);
   if (changes.length > 0) return { kind: 'changed-arguments', changes };
-  // Loading and parsing took time; a run that was stopped meanwhile, or that nobody allows any more, must not begin.
+  // Loading and parsing took time. A run that was stopped meanwhile, or that is no longer allowed, must not begin.
   const stop = host.stopFor?.();
   if (stop === undefined) return enterNow(definition, args.value, setup, facts, host);
   return stop instanceof Promise ? enterUnless(stop, definition, args.value, setup, facts, host) : stop;
@@ -167,8 +167,8 @@ function enterNow(
 }
 
 /**
- * The JSON that was judged. The object that a schema returned may still change after the comparison: it may have accessors, be a Proxy,
- * or be held by the schema's code. A plain JSON Schema has no code, so its value is a copy of ours already.
+ * The JSON that was judged. The object that a schema returned may still change after the comparison: it may have accessors, be a Proxy, or
+ * be held by the schema's code. A plain JSON Schema has no code, so its value is already a copy made by the runner.
  */
 function judgedOf({ input }: ToolDefinition, parsed: unknown, { step, arguments: judged }: RunFacts): unknown {
   return step === 'parsed' || !isStandardSchema(input) ? parsed : copyJson(judged);
@@ -197,7 +197,7 @@ function endOfThrown(thrown: unknown, context: CallContext, { maxResultBytes }: 
   return { kind: 'refused', ...failure, ...(fault === undefined ? {} : { fault }), writeBacks };
 }
 
-/** As `await` would see it. */
+/** Whether `await` would treat the value as a promise. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   return typeof (value as { then?: unknown }).then === 'function';

@@ -2,7 +2,7 @@ import type { RunEnding } from '../ports/tool-runner.ts';
 
 export type AbortReason = 'timed-out' | 'aborted';
 
-/** What `ctx.signal.reason` is inside the tool. */
+/** The value of `ctx.signal.reason` inside the tool. */
 export function abortError(why: AbortReason): Error {
   const error = new Error(why === 'timed-out' ? 'The time for this call is up.' : 'This call was aborted.');
   error.name = why === 'timed-out' ? 'TimeoutError' : 'AbortError';
@@ -10,8 +10,8 @@ export function abortError(why: AbortReason): Error {
 }
 
 /**
- * How a run ended that was told to stop. Past its time it is `timed-out` whatever it says. A run that was aborted
- * and still finished says what it did; one that threw only obeyed.
+ * The ending of a run that was asked to stop. After its timeout it is `timed-out`, whatever the run reports. An aborted run that still
+ * finished keeps its own ending. One that threw or crashed only followed the abort, so it is `aborted`.
  */
 export function endingAfterAbort(why: AbortReason, ending: RunEnding): RunEnding {
   if (why === 'timed-out') return { kind: 'timed-out' };

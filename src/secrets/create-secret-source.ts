@@ -7,7 +7,7 @@ import type { StopSignal } from '../ports/tool-runner.ts';
 import { readPrivateFile } from './read-private-file.ts';
 import { runSecretCommand } from './run-secret-command.ts';
 
-/** One provider as it is asked: only for names that it knows. */
+/** A provider as the source sees it. It is only asked for names that it knows. */
 interface Asked {
   knows(name: string): boolean;
   read(name: string): ReadSecret | Promise<ReadSecret>;
@@ -15,7 +15,7 @@ interface Asked {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Shorter ones cannot be kept out of a result without spoiling it. */
+/** A shorter secret cannot be removed from a result without spoiling the result. */
 export const LEAST_SECRET_CHARACTERS = 4;
 
 export function createSecretSource(providers: readonly SecretProvider[], env: Environment = process.env): SecretSource {
@@ -51,7 +51,7 @@ function fromEnvironment(variableOf: (name: string) => string, env: Environment)
   };
 }
 
-/** Read each time: who replaces the file has changed the secret. */
+/** The file is read each time: replacing the file changes the secret. */
 function fromFile(path: string): ReadSecret {
   try {
     const read = readPrivateFile(path);
@@ -61,7 +61,7 @@ function fromFile(path: string): ReadSecret {
   }
 }
 
-/** Calls that need it at the same time ask once. A failure is not kept. */
+/** Concurrent calls share one run of the command. A value is cached for `cacheMs`; a failure is not cached. */
 function fromCommand(command: SecretCommand): () => Promise<ReadSecret> {
   const { cacheMs = SECRET_COMMAND_DEFAULTS.cacheMs } = command;
   let running: Promise<ReadSecret> | undefined;
@@ -77,7 +77,7 @@ function fromCommand(command: SecretCommand): () => Promise<ReadSecret> {
   };
 }
 
-/** One line break at the end belongs to the file or the program, not to the secret. */
+/** A single line break at the end belongs to the file or the program, not to the secret. */
 function checked(read: ReadSecret): ReadSecret {
   if (read.kind === 'problem') return read;
   const value = read.value.replace(/\r?\n$/, '');
@@ -90,7 +90,7 @@ function problem(text: string): ReadSecret {
   return { kind: 'problem', problem: text };
 }
 
-/** Whoever is stopped does not wait; what others wait for goes on. */
+/** A call that is stopped does not wait any longer; the read continues for other calls that wait for it. */
 async function unlessAborted(reading: ReadSecret | Promise<ReadSecret>, signal: StopSignal): Promise<ReadSecret> {
   if (!(reading instanceof Promise)) return reading;
   let onAbort!: () => void;

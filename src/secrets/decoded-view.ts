@@ -1,14 +1,14 @@
-/** A text as somebody reads it who undoes one kind of escaping, and where each of its characters stands in the text as it is. */
+/** A text after undoing one kind of escaping, with the position of each character in the original text. */
 export interface View {
   readonly text: string;
-  /** Where the character begins, and where it ends. */
+  /** Where the character begins and ends in the original text. */
   startOf(index: number): number;
   endOf(index: number): number;
 }
 
 interface Escaping {
   readonly pattern: RegExp;
-  /** The characters that it stands for, each with the length of its own part. */
+  /** The characters that an escape stands for, each with the length of its part of the escape. */
   readonly decode: (escape: string) => readonly (readonly [character: string, length: number])[];
 }
 
@@ -27,7 +27,7 @@ const HTML: Escaping = {
 };
 const LINE_BREAK: Escaping = { pattern: /(?:\\[rn]|[\r\n])[ \t]*/g, decode: () => [] };
 
-/** The text itself, and as it reads without escapes that are in it. None of these takes more than one look at the text. */
+/** The text itself, and the text with each kind of escape that it contains undone. Each view takes a single pass over the text. */
 export function viewsOf(text: string): View[] {
   const views: View[] = [{ text, startOf: (index) => index, endOf: (index) => index + 1 }];
   const add = (view: View, escaping: Escaping): void => {
@@ -36,7 +36,7 @@ export function viewsOf(text: string): View[] {
   };
   const [plain] = views as [View];
   if (text.includes('\\')) add(plain, JSON_ESCAPE);
-  // JSON in a text of JSON.
+  // JSON text inside JSON text.
   const inner = views[1];
   if (inner?.text.includes('\\') === true) add(inner, JSON_ESCAPE);
   if (text.includes('%')) add(plain, PERCENT);
@@ -45,12 +45,12 @@ export function viewsOf(text: string): View[] {
   return views;
 }
 
-/** As one line; undefined when it is one. */
+/** The text as one line; undefined if it already is one. */
 export function withoutBreaks(view: View): View | undefined {
   return decode(view, LINE_BREAK);
 }
 
-/** Undefined when there was nothing to decode. Only what was decoded is remembered; between it, one character is one. */
+/** Undefined if there was nothing to decode. Only decoded places are stored; between them, characters map one to one. */
 function decode(from: View, { pattern, decode: toCharacters }: Escaping): View | undefined {
   const [places, sources, lengths]: [number[], number[], number[]] = [[0], [0], [1]];
   const parts: string[] = [];
@@ -89,7 +89,7 @@ function decode(from: View, { pattern, decode: toCharacters }: Escaping): View |
   };
 }
 
-/** The last of the ascending numbers that is not above; of equal ones the last. */
+/** Index of the last of the ascending numbers that is at most `most`; among equal numbers, the last one. */
 function lastAtMost(numbers: readonly number[], most: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -107,7 +107,7 @@ function decodeJson(escape: string): string {
   return letter === 'u' ? String.fromCharCode(Number.parseInt(escape.slice(2), 16)) : (SHORT_ESCAPES[letter] ?? letter);
 }
 
-/** UTF-8, three characters of the text for each byte. */
+/** Decodes UTF-8 bytes, each written as three characters. */
 function decodePercent(escape: string): (readonly [string, number])[] {
   const decoded = Buffer.from(escape.replaceAll('%', ''), 'hex').toString('utf8');
   return Array.from(decoded, (character) => [

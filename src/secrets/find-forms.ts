@@ -1,7 +1,7 @@
 import { viewsOf, withoutBreaks, type View } from './decoded-view.ts';
 import { LEAST_ANYWHERE, type SecretForm } from './secret-forms.ts';
 
-/** A secret of a call, and every way in which it may come back. */
+/** A secret of a call, and every form in which it may reappear. */
 export interface TaintedSecret {
   readonly name: string;
   readonly value: string;
@@ -12,15 +12,21 @@ export interface FoundSecret {
   readonly start: number;
   readonly end: number;
   readonly name: string;
-  /** It stands there as it is. */
+  /** The secret appears in the text unchanged. */
   readonly raw: boolean;
 }
 
-/** A text may have been cut in the middle of a secret: so much of its beginning is taken for it. */
+/**
+ * A text may have been cut in the middle of a secret: this many characters of a secret's beginning, at the end of the text, count as the
+ * secret.
+ */
 const LEAST_CUT = 8;
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** Where secrets stand in a text, in order, those that meet made one. With `mayBeCut`, also the beginning of one at its end. */
+/**
+ * Finds secrets in a text, in order; overlapping places are joined. With `mayBeCut`, also finds the beginning of a secret at the end of the
+ * text.
+ */
 export function findSecrets(text: string, secrets: readonly TaintedSecret[], mayBeCut: boolean): FoundSecret[] {
   const found: FoundSecret[] = [];
   for (const [index, view] of viewsOf(text).entries()) {

@@ -1,17 +1,17 @@
-/** Up to this length the engine's own search is used: it is fast, and its worst case is so many times the length of the text. */
+/** Up to this length the engine's own search is used: it is fast, and its worst case is this number times the length of the text. */
 const LONGEST_BY_ENGINE = 256;
 
-/** A text to be found in others. Linear in the text that is looked through, even if that was made to be slow to look through. */
+/** A text to search for in others. The search takes time linear in the searched text, even if that was crafted to be slow to search. */
 export class SoughtText {
   readonly text: string;
-  /** Of each beginning, how much of it is also its end (Knuth, Morris and Pratt). */
+  /** For each prefix, how much of its beginning is also its end (Knuth, Morris and Pratt). */
   #borders: Uint32Array | undefined;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  /** All places in order, overlapping ones as one: `aaaa` in `aaaaaa` is one place of six. */
+  /** All places in order; overlapping ones are joined: `aaaa` in `aaaaaa` is one place of six characters. */
   *placesIn(text: string): Generator<readonly [start: number, end: number]> {
     let start = this.#indexIn(text, 0);
     if (start < 0) return;
@@ -24,7 +24,7 @@ export class SoughtText {
     }
   }
 
-  /** How much of its beginning, but not all of it, the text ends with. */
+  /** How many characters of the beginning of this text, but not all of it, the given text ends with. */
   beginningAtEndOf(text: string): number {
     const most = Math.min(this.text.length - 1, text.length);
     let matched = 0;

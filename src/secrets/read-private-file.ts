@@ -5,10 +5,13 @@ export const MOST_PRIVATE_BYTES = 64 * 1024;
 
 export type ReadPrivateFile =
   | { readonly kind: 'read'; readonly text: string }
-  /** `absent` tells the one problem apart that creating the file would solve. The words never quote the content. */
+  /** `absent` marks the only problem that creating the file would solve. The texts never quote the content. */
   | { readonly kind: 'problem'; readonly problem: string; readonly fix?: string; readonly absent: boolean };
 
-/** A file with a secret in it: regular, ours, and closed to everybody else. Opened without waiting, as a FIFO would block for ever. */
+/**
+ * Reads a file that contains a secret. It must be a regular file that belongs to this user and is closed to all others. It is opened
+ * without waiting, because a FIFO would block forever.
+ */
 export function readPrivateFile(path: string): ReadPrivateFile {
   let file: number;
   try {
@@ -45,8 +48,8 @@ function problem(text: string, fix?: string): ReadPrivateFile {
 }
 
 /**
- * A credential of systemd: in a folder that only this service can enter. It may be root's, with an access list that names our user; the
- * group's bits then show that list's mask and no group.
+ * Whether the file is a systemd credential, which is in a folder that only this service can enter. It may belong to root, with an access
+ * list that names this user; the group bits then show the mask of that list, and not the rights of a group.
  */
 function isGivenByManager(path: string): boolean {
   const folder = process.env['CREDENTIALS_DIRECTORY'];

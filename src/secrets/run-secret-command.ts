@@ -5,7 +5,7 @@ import { MOST_PRIVATE_BYTES } from './read-private-file.ts';
 
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
 
-/** Runs a program that prints a secret. Never rejects; what it prints on standard error is not kept, as it may hold the secret too. */
+/** Runs a program that prints a secret. Never rejects. Its standard error is not kept, because it may contain the secret, too. */
 export function runSecretCommand(secret: SecretCommand): Promise<ReadSecret> {
   const { command, env = [], cwd, timeoutMs = SECRET_COMMAND_DEFAULTS.timeoutMs } = secret;
   const [program, ...args] = command;
@@ -13,7 +13,7 @@ export function runSecretCommand(secret: SecretCommand): Promise<ReadSecret> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    // A group of its own, so that what it starts ends with it.
+    // The program gets its own process group, so that everything it starts is killed with it.
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
@@ -41,12 +41,12 @@ export function runSecretCommand(secret: SecretCommand): Promise<ReadSecret> {
   });
 }
 
-/** The first answer decides; killing a group that is gone does nothing. */
+/** Only the first answer counts, so this may run more than once; killing a group that is gone does nothing. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left in it.
+    // No process is left in the group.
   }
 }

@@ -8,13 +8,13 @@ import { scrubEnding } from './scrub-ending.ts';
 import { Taint } from './taint.ts';
 
 /**
- * A runner that puts secrets in the place of references right before the tool runs, and takes them out of everything the run
- * tells afterwards. All of it happens on the worker's side: tool code cannot get around it by saying something else.
+ * A runner that replaces references by secrets right before the tool runs, and removes the secrets from everything that the run reports
+ * afterwards. All of it happens on the worker's side, so tool code cannot bypass it.
  */
 export function withSecrets(runner: ToolRunner, source: SecretSource): ToolRunner {
   return {
     run: (request) =>
-      // A schema is shown references, as the rules are: their values exist only while the tool runs.
+      // A schema sees references, as the rules do: the values exist only while the tool runs.
       request.secrets === undefined || request.step !== undefined
         ? runner.run(request)
         : runWithSecrets(request, request.secrets, runner, source),
@@ -50,7 +50,10 @@ async function runWithSecrets(
   return taint.isEmpty ? ending : scrubEnding(ending, taint, request.tool.limits.maxResultBytes);
 }
 
-/** Of the setup, what this tool declared: the rest stays as it is written. Each is asked for once. */
+/**
+ * Names of the secrets to read, each once. From the setup only those that this tool declared; other references there stay as they are
+ * written.
+ */
 function namesIn({ arguments: args, setup, tool }: RunRequest): Map<string, SecretPlace> {
   const inSetup = [...referencesOfSetup(setup).names].filter((name) => declaresSecret(tool, name, 'own'));
   const given = [...findReferences(args).names].map((name) => [name, 'arguments'] as const);
@@ -76,7 +79,10 @@ async function readFor(
   return { kind: 'value', value: read.value };
 }
 
-/** Everything that a run can say while it runs. What is not named here, as it came later, is scrubbed like the rest. */
+/**
+ * Scrubs everything that a run can report while it runs. A callback that is not named here, because it was added later, is scrubbed like
+ * the others.
+ */
 function guarded(request: RunRequest, taint: Taint): RunRequest {
   const scrubbed = Object.entries(request).flatMap(([name, member]: [string, unknown]) => {
     if (!/^on[A-Z]/.test(name) || typeof member !== 'function') return [];
@@ -93,7 +99,7 @@ function guarded(request: RunRequest, taint: Taint): RunRequest {
     onProgress: ({ message, ...progress }) =>
       request.onProgress(message === undefined ? progress : { ...progress, message: taint.scrubText(message, true) }),
     onLog: (line) => request.onLog({ ...taint.scrub(line), message: taint.scrubText(line.message, true) }),
-    // Another tool gets the secret only if it, too, may have it: what is told to the store is a reference.
+    // Another tool gets the secret only if it may have it, too: the store gets a reference, not the value.
     onNestedCall: (nested, signal) =>
       request.onNestedCall({ ...taint.scrub(nested), arguments: taint.toReferences(nested.arguments) }, signal),
   };

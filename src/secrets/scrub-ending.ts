@@ -5,7 +5,10 @@ import type { Taint } from './taint.ts';
 
 const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 
-/** What a run ended with, without the secrets it was given. Words about errors were cut to a length before. */
+/**
+ * The ending of a run without the secrets that it was given. Texts about errors were cut to a length before, so they may end inside a
+ * secret.
+ */
 export function scrubEnding(ending: RunEnding, taint: Taint, maxBytes: number): RunEnding {
   const cut = (text: string): string => taint.scrubText(text, true);
   switch (ending.kind) {
@@ -66,7 +69,7 @@ function scrubName<File extends { readonly name: string }>(file: File, taint: Ta
   return { ...file, name: taint.scrubFileName(file.name) };
 }
 
-/** Marks can be longer than what they stand for. */
+/** A mark can be longer than the secret it replaces, so the size is checked again. */
 function withinLimit(ending: RunEnding, limit: number): RunEnding {
   const bytes = encode(ending).byteLength;
   return bytes > limit ? { kind: 'too-large', bytes, limit } : ending;

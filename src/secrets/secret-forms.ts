@@ -1,6 +1,6 @@
 import { SoughtText } from './find-text.ts';
 
-/** One way in which a secret can be written. Escapes of JSON, addresses and HTML are also undone where it is looked for. */
+/** One way in which a secret can be written. In addition, the search undoes the escapes of JSON, URLs and HTML. */
 export interface SecretForm {
   readonly sought: SoughtText;
   /** Base64 is often broken into lines. */
@@ -8,16 +8,16 @@ export interface SecretForm {
 }
 
 const LEAST_LINE = 16;
-/** Below this, encoded pieces are too short to be told from other text; such secrets are found only where they stand alone. */
+/** The encoded pieces of a shorter secret cannot be distinguished from other text, so a shorter secret is found only where it stands alone. */
 export const LEAST_ANYWHERE = 6;
 
-/** The secret as it is, in base64 at any place of a longer text, and in hexadecimal. */
+/** The forms of a secret: as it is, in base64 at any position of a longer text, and in hexadecimal. */
 export function formsOf(value: string): SecretForm[] {
   const parts = [value, ...longLines(value)];
   const bases = new Set(
     parts.flatMap((part) => (part.length < LEAST_ANYWHERE ? wholeBase64(part) : base64Cores(part))),
   );
-  // The usual escapes as they are, too: a text around them may not be escaped, and read wrongly as if it were.
+  // The usual escapes are searched for literally, too: the text around them may not be escaped, and would be decoded wrongly.
   const plain = new Set(parts.flatMap((part) => [part, ...usualEscapes(part), ...hex(part)]));
   return [
     ...Array.from(plain, (text) => ({ sought: new SoughtText(text), breaks: false })),
@@ -25,14 +25,14 @@ export function formsOf(value: string): SecretForm[] {
   ];
 }
 
-/** How it may stand in bytes that are no text, where nothing is undone. */
+/** The forms of a secret in bytes that are not text, where no escapes are undone. */
 export function byteFormsOf(value: string): SoughtText[] {
   const forms = value.length < LEAST_ANYWHERE ? [] : formsOf(value).map(({ sought }) => sought.text);
   const bytes = [...forms.map((text) => Buffer.from(text)), Buffer.from(value, 'utf16le')];
   return Array.from(new Set(bytes.map((form) => form.toString('latin1'))), (form) => new SoughtText(form));
 }
 
-/** A key in several lines is often shown indented, or a line at a time. */
+/** A key of several lines is often shown indented, or one line at a time. */
 function longLines(value: string): string[] {
   if (!value.includes('\n')) return [];
   const lines = value.split('\n').map((line) => line.trim());
@@ -45,7 +45,10 @@ function wholeBase64(value: string): string[] {
   return [encoded, bare, toUrlAlphabet(bare)];
 }
 
-/** Three bytes make four characters, so there are three ways; of each, what does not depend on the neighbours. */
+/**
+ * Base64 encodes three bytes as four characters, so a value can be aligned in three ways. Returns the part of each that does not depend on
+ * the bytes around it.
+ */
 function base64Cores(value: string): string[] {
   const bytes = Buffer.from(value);
   return [0, 1, 2].flatMap((before) => {

@@ -3,7 +3,7 @@ import { findSecrets, type FoundSecret, type TaintedSecret } from './find-forms.
 import type { SoughtText } from './find-text.ts';
 import { byteFormsOf, formsOf } from './secret-forms.ts';
 
-/** The secrets that one call was given, and how to keep them inside it. */
+/** The secrets that one call was given, and the functions that keep them from leaving it. */
 export class Taint {
   readonly #secrets: TaintedSecret[] = [];
   #inBytes: SoughtText[] | undefined;
@@ -18,17 +18,17 @@ export class Taint {
     return this.#secrets.length === 0;
   }
 
-  /** `mayBeCut`: the text was shortened somewhere, perhaps in the middle of a secret. */
+  /** Replaces secrets in a text. `mayBeCut`: the text was shortened before, perhaps in the middle of a secret. */
   scrubText(text: string, mayBeCut = false): string {
     return this.#replace(text, mayBeCut, ({ name }) => markOf(name));
   }
 
-  /** Any JSON, and bytes in it. The same value when there was nothing to scrub. */
+  /** Replaces secrets in any JSON, and in bytes inside it. Returns the same value if there was nothing to scrub. */
   scrub<Value>(value: Value): Value {
     return this.#walk(value, (text) => this.scrubText(text)) as Value;
   }
 
-  /** A file's name was made of the last part of a path, and cut before its ending. */
+  /** Replaces secrets in a file name. The name was made from the last part of a path, and cut before its extension. */
   scrubFileName(name: string): string {
     const ending = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? '';
     const stem = this.scrubText(name.slice(0, name.length - ending.length), true);
@@ -41,7 +41,7 @@ export class Taint {
     return part === undefined ? stem + ending : markOf(part.name) + ending;
   }
 
-  /** For what goes to another call: a secret that stands there as it is becomes a reference again, so that it is asked for again. */
+  /** For arguments of another call: a secret that appears unchanged becomes a reference again, so that the other call asks for it again. */
   toReferences(value: JsonObject): JsonObject {
     return this.#walk(value, (text) => {
       const whole = this.#secrets.find((secret) => secret.value === text);
@@ -75,7 +75,7 @@ export class Taint {
     return prototype === Object.prototype || prototype === null ? this.#object(value, change) : value;
   }
 
-  /** Keys too: a result may be a map by what the tool was given. */
+  /** Keys are scrubbed, too: a result may be a map keyed by what the tool was given. */
   #object(object: object, change: (text: string) => string): object {
     const copy: Record<string, unknown> = {};
     let changed = false;
@@ -95,7 +95,7 @@ export class Taint {
     return secret === undefined ? number : markOf(secret.name);
   }
 
-  /** In text the mark is written; anything else keeps its length, so that what is around stays readable. */
+  /** Text gets the mark. Other bytes are overwritten at the same length, so that what surrounds them stays readable. */
   #bytes(bytes: Uint8Array): Uint8Array {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const latin = buffer.toString('latin1');
@@ -123,7 +123,7 @@ function lastPart(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).trim();
 }
 
-/** Says which one it was: the model can act on that. */
+/** The mark names the secret, so that the model can act on it. */
 export function markOf(name: string): string {
   return `[secret ${name}]`;
 }

@@ -7,12 +7,12 @@ export interface BoundParts extends Pick<ApprovalQuestion, 'tool' | 'toolDigest'
   readonly salt?: string;
 }
 
-/** Changes when what is bound does. */
+/** Increase this number whenever the set of bound parts changes. */
 const VERSION = 1;
 
 /**
- * What an approver agrees to, as one digest: this tool as it was shown, these bytes, for this session, because these asked. If any of
- * them is another when the call is about to run, it is another question. The order of the askers means nothing.
+ * One digest of what an approver agrees to: this tool as it was shown, these argument bytes, this session, and the rules and hooks that
+ * asked. If any of them differs when the call is about to run, it is a different question. The order of the askers does not matter.
  */
 export function bindingOf({ tool, toolDigest, arguments: args, session, askers, salt }: BoundParts): string {
   const asked = askers.map(({ kind, id, digest }) => canonicalJson({ kind, id, digest })).sort();
@@ -20,7 +20,7 @@ export function bindingOf({ tool, toolDigest, arguments: args, session, askers, 
   return sha256(canonicalJson(salt === undefined ? parts : { ...parts, salt }));
 }
 
-/** Of canonical JSON. */
+/** SHA-256 of arguments in canonical JSON. */
 export function argumentsDigest(canonicalArguments: string): string {
   return sha256(canonicalArguments);
 }

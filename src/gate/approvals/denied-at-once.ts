@@ -4,17 +4,17 @@ import type { Identity } from '../../domain/session.ts';
 import { whyUnattended } from '../../domain/unattended.ts';
 import { codeOf } from '../../wire/history.ts';
 
-/** So often the same was denied in a run, and nobody is asked again. */
+/** After this many denials of the same call in a run, no approver is asked about it again. */
 const DENIALS_ENOUGH = 2;
 const DENIED = codeOf(DENIED_RESULT);
 
-/** Whose call it is: its identity, and the run it is made in. */
+/** The identity that makes a call, and the run that the call belongs to. */
 interface Caller {
   readonly identity: Identity;
   readonly run: string;
 }
 
-/** Why no person is asked about a call with this signature; undefined when a person must be asked. */
+/** Why no approver is asked about a call with this signature; undefined if an approver must be asked. */
 export function deniedAtOnce(
   policy: Pick<Policy, 'unattended'>,
   { identity, run }: Caller,

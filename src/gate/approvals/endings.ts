@@ -5,53 +5,56 @@ import type { Executed, Outcome } from '../../domain/outcome.ts';
 
 type ApprovalErrorCode = keyof typeof APPROVAL_ERRORS;
 
-/** What became of a call that needed a person's word. */
+/** How a call ends that needed an approval. */
 export interface ApprovalEndingRow {
-  /** What callbacks and audit are told: one of the five. */
+  /** The resolution that callbacks and the audit get: one of the five `RESOLUTIONS`. */
   readonly resolution: Resolution;
-  /** The error that ends the call; none where it goes on. */
+  /** The error that ends the call. Undefined: the call goes on. */
   readonly code: ApprovalErrorCode | undefined;
-  /** `by-the-tool`: the approval ended nothing, the call says for itself what ran. */
+  /** `by-the-tool`: the approval did not end the call, so the tool's outcome states whether it ran. */
   readonly executed: Extract<Executed, 'no'> | 'by-the-tool';
 }
 
-/** The one table of endings. Whatever is not a yes that was offered, stored and matched ends the call, and nothing runs. */
+/**
+ * The only table of approval endings. Only a yes that was offered, stored and matched lets the call go on. Every other ending ends the
+ * call, and nothing runs.
+ */
 export const APPROVAL_ENDINGS = {
   'allow-once': { resolution: 'allow-once', code: undefined, executed: 'by-the-tool' },
   'allow-always': { resolution: 'allow-always', code: undefined, executed: 'by-the-tool' },
   deny: { resolution: 'deny', code: 'APPROVAL_DENIED', executed: 'no' },
   timeout: { resolution: 'timeout', code: 'APPROVAL_EXPIRED', executed: 'no' },
   'caller-aborted': { resolution: 'cancelled', code: 'APPROVAL_ABORTED', executed: 'no' },
-  /** Revoked, over, or without its run. */
+  /** The session was revoked or is over, or its run is gone. */
   'session-ended': { resolution: 'cancelled', code: 'APPROVAL_SESSION_ENDED', executed: 'no' },
-  /** Nobody could be asked. */
+  /** No approver could be asked. */
   'no-route': { resolution: 'cancelled', code: 'APPROVAL_NO_ROUTE', executed: 'no' },
-  /** Denied without asking: an unattended run, or the same question was denied twice before. */
+  /** Denied without asking an approver: the run is unattended, or the same call was denied twice before in this run. */
   'immediate-decision': { resolution: 'deny', code: 'APPROVAL_DENIED_AT_ONCE', executed: 'no' },
-  /** It was asked, and nobody can say under which id. */
+  /** The question was asked, but its id is not known. */
   'no-id': { resolution: 'cancelled', code: 'APPROVAL_NOT_ASKED', executed: 'no' },
   'gateway-unavailable': { resolution: 'cancelled', code: 'APPROVAL_UNAVAILABLE', executed: 'no' },
   'storage-error': { resolution: 'cancelled', code: 'APPROVAL_STORE_FAILED', executed: 'no' },
   'malformed-decision': { resolution: 'cancelled', code: 'APPROVAL_MALFORMED', executed: 'no' },
   'already-decided': { resolution: 'cancelled', code: 'APPROVAL_ALREADY_DECIDED', executed: 'no' },
-  /** What was approved is not what would run. */
+  /** What was approved is not what would run now. */
   mismatch: { resolution: 'cancelled', code: 'APPROVAL_MISMATCH', executed: 'no' },
 } as const satisfies Record<string, ApprovalEndingRow>;
 
 export type ApprovalEnding = keyof typeof APPROVAL_ENDINGS;
 
-/** Facts that some of the sentences name. */
+/** Facts that some of the error messages include. */
 export interface EndingFacts {
   readonly tool?: string;
-  /** Of whoever denied it. */
+  /** Comment of the approver who denied the call. */
   readonly comment?: string;
-  /** Why nobody was asked. */
+  /** Why no approver was asked. */
   readonly reason?: string;
-  /** What is not as it was approved. */
+  /** What differs from what was approved. */
   readonly what?: string;
 }
 
-/** How the call ends; undefined for a yes, after which it goes on. */
+/** The outcome that ends the call; undefined for a yes, after which the call goes on. */
 export function endingOutcome(
   ending: ApprovalEnding,
   { tool = 'the tool', comment = '', reason = 'nobody may be asked', what = 'something' }: EndingFacts = {},

@@ -10,25 +10,25 @@ import { planeError } from '../../domain/errors.ts';
 import type { Identity } from '../../domain/session.ts';
 import { argumentsDigest } from './binding.ts';
 
-/** A call that somebody has to be asked about, unless a grant answers. */
+/** A call that needs an approval unless a grant answers it. */
 export interface AskedCall extends Pick<ApprovalQuestion, 'tool' | 'toolDigest' | 'arguments'> {
   readonly identity: Identity;
   readonly askers: readonly Asker[];
 }
 
-/** Whether all conditions of a rule hold for these arguments, both as JSON text. */
+/** Whether all conditions of a rule hold for these arguments. Both are JSON text. */
 type ConditionsHold = (conditions: string, canonicalArguments: string) => boolean;
 
 /**
- * Whether a grant answers everybody who asks about this call. Time, revocation and the count of its uses are the store's: `useGrant`
- * decides on them in the step that counts.
+ * Whether a grant answers every asker of this call. A grant that is known to be revoked answers none. The store's `useGrant` decides about
+ * expiry, revocation and the number of uses, in the same step that counts the use.
  */
 export function grantMatches(grant: Grant, call: AskedCall, conditionsHold: ConditionsHold = () => false): boolean {
   const { identity, askers } = call;
   if (grant.revoked || grant.tenant !== identity.tenant || grant.subject !== identity.subject) return false;
   if (grant.agent !== undefined && grant.agent !== identity.agent) return false;
   if (grant.tool !== call.tool || grant.toolDigest !== call.toolDigest) return false;
-  // A rule that was changed since, a rule the grant knows nothing of, or a hook that wants to be asked every time.
+  // Rejects a grant if a rule was changed since, if the grant does not know an asker, or if a hook wants an approval every time.
   if (!askers.every(({ digest, grantable }) => grantable && grant.askers.includes(digest))) return false;
   switch (grant.matches.kind) {
     case 'any':
@@ -40,19 +40,19 @@ export function grantMatches(grant: Grant, call: AskedCall, conditionsHold: Cond
   }
 }
 
-/** What an approver who says "always" means by it. */
+/** What an approver who decides "allow always" wants to allow. */
 export interface GrantWish {
-  /** Default `exact`: these arguments and no others. */
+  /** Default `exact`: only these arguments. */
   readonly arguments?: 'exact' | 'any' | { readonly conditions: string };
-  /** Default: the agent that asked, and no other of the subject's. */
+  /** Default `false`: only the agent that made the call, no other agent of the subject. */
   readonly anyAgent?: boolean;
   /** Default `APPROVAL_LIMITS.defaultGrantMs`. */
   readonly lifetimeMs?: number;
-  /** Default: as often as it is needed. */
+  /** How often the grant may be used. Default: no limit. */
   readonly uses?: number;
 }
 
-/** A grant as narrow as it was wished for. `effective` are the arguments that were allowed, if they were edited. */
+/** Makes a grant that is as narrow as the approver asked for. `effective` is the arguments that were allowed, if the approver edited them. */
 export function makeGrant(
   id: GrantId,
   question: ApprovalQuestion,

@@ -1,14 +1,18 @@
 import type { ApprovalQuestion, Principal } from '../../domain/approval.ts';
 import { findSubject, type Policy } from '../../domain/policy.ts';
 
-/** `approver`: sees everything and decides. `requester`: sees that it was asked. `stranger`: there is no such approval. */
+/**
+ * What a principal may do with a question. `approver`: sees all of it and decides. `requester`: sees only that it was asked. `stranger`:
+ * gets the answer that there is no such approval.
+ */
 export type Standing = 'approver' | 'requester' | 'stranger';
 
 type Asked = Pick<ApprovalQuestion, 'identity' | 'approvers' | 'requesterMayDecide'>;
 
 /**
- * Operators hold the store's credentials, with which they could write the policy itself. Everybody else has to be named by every asker,
- * in the roles of now; the requester is kept out unless the deployment says otherwise.
+ * What this principal may do with the question. Operators always decide: they hold the store's credentials and could write the policy
+ * itself. Every other principal must be named by every asker, by the current roles. The requester may not decide unless the deployment
+ * allows it.
  */
 export function standingOf(question: Asked, principal: Principal, policy: Policy): Standing {
   if (principal.kind === 'operator') return 'approver';
@@ -31,13 +35,13 @@ interface Who {
   readonly subject: string;
 }
 
-/** Everybody means everybody of the requester's tenant: a question shows arguments, and those are not for other tenants. */
+/** `*` means every subject of the requester's tenant: a question shows arguments, and other tenants must not see those. */
 function isNamed(policy: Policy, names: readonly string[], who: Who, { identity }: Asked): boolean {
   const meant = names.map((name) => (name === '*' ? `${identity.tenant}/*` : name));
   return findSubject(policy, meant, { ...who, agent: '' }) !== undefined;
 }
 
-/** A tenant has no slash; a subject may. */
+/** Splits at the first slash: a tenant's name has no slash, a subject's name may have some. */
 function splitName(name: string): Who | undefined {
   const slash = name.indexOf('/');
   if (slash <= 0 || slash === name.length - 1) return undefined;

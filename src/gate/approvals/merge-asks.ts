@@ -12,7 +12,7 @@ import {
 import type { Ask } from '../../domain/hook.ts';
 import { cutText } from './cut-text.ts';
 
-/** What a deployment says where an asker says nothing. */
+/** The deployment's defaults, for askers that do not set a title or approvers. */
 export interface AskDefaults {
   readonly title: string;
   readonly approvers: readonly string[];
@@ -28,12 +28,13 @@ export interface MergedAsk extends Merged {
 }
 
 /**
- * Several who ask make one question, as strict as the strictest of them: highest severity, shortest timeout, only the decisions that all
- * offer, approvers whom each of them names, the largest quorum, and every reason. Texts are cut here and refused nowhere.
+ * Merges all asks about a call into one question that is as strict as the strictest of them: highest severity, shortest timeout, only the
+ * decisions that all offer, only approvers that each of them names, the largest quorum, and every reason. Texts that are too long are cut
+ * here; no later step rejects them.
  */
 export function mergeAsks(asks: readonly [Ask, ...Ask[]], defaults: AskDefaults): MergedAsk {
   const severity = strictest(asks.map((ask) => ask.severity ?? 'warning'));
-  // Whoever is most worried speaks first.
+  // The ask with the highest severity comes first: its title and description are used.
   const ordered = asks.toSorted((a, b) => rank(b.severity) - rank(a.severity));
   const { titleLength, descriptionLength, detailLength } = APPROVAL_LIMITS;
   const title = ordered.find((ask) => ask.title !== undefined)?.title ?? defaults.title;
@@ -60,8 +61,8 @@ export interface AskedBefore {
 }
 
 /**
- * A question about a call that was allowed already. What was said in the question before holds on for those that ask again: a principal
- * who could not answer it cannot answer this one either. `asks` may be empty if `askers` is not.
+ * Makes a second question about a call that was already allowed. The limits of the earlier question stay in force for the askers that ask
+ * again: a principal who could not answer that question cannot answer this one either. `asks` may be empty if `askers` is not.
  */
 export function mergeAgain(asks: readonly Ask[], before: AskedBefore, defaults: AskDefaults): MergedAsk {
   const [first, ...rest] = asks;
@@ -115,13 +116,13 @@ function reasonOf({ asker, reason, description }: Ask): string {
   return cutText(text === undefined ? `${who} asks` : `${who}: ${text}`, APPROVAL_LIMITS.reasonLength);
 }
 
-/** By the whole name: `rule a` has no part in what `rule ab` says. */
+/** Compares the whole name of the asker: a reason of `rule ab` is not a reason of `rule a`. */
 function isReasonOf(asker: Asker, reason: string): boolean {
   const who = nameOfAsker(asker);
   return reason === `${who} asks` || reason.startsWith(`${who}: `);
 }
 
-/** A no is always possible. A yes for always is offered only where a grant would answer everybody who asks. */
+/** `deny` is always offered. `allow-always` is offered only if a grant could answer every asker. */
 function mergeDecisions(asks: readonly Ask[]): ApprovalDecision[] {
   const grantable = asks.every(({ asker }) => asker.grantable);
   return APPROVAL_DECISIONS.filter((decision) => {
@@ -131,7 +132,7 @@ function mergeDecisions(asks: readonly Ask[]): ApprovalDecision[] {
   });
 }
 
-/** A list per asker, the deployment's for those that name nobody; the same list twice says nothing new. */
+/** One list of approvers per asker; an asker that names none gets the deployment's list. Equal lists are kept once. */
 function mergeApprovers(asks: readonly Ask[], defaults: AskDefaults): Merged['approvers'] {
   return distinct(
     asks.map(({ approvers = [] }) => [...new Set(approvers.length === 0 ? defaults.approvers : approvers)]),
@@ -142,7 +143,7 @@ function distinct(lists: Merged['approvers']): Merged['approvers'] {
   return [...new Map(lists.map((list) => [JSON.stringify(list.toSorted()), list])).values()];
 }
 
-/** Only of those that say something about it. */
+/** The shortest timeout of the asks that set one, within the allowed range; the default if none does. */
 function mergeTimeouts(asks: readonly Ask[]): number {
   const { defaultTimeoutMs, leastTimeoutMs, mostTimeoutMs } = APPROVAL_LIMITS;
   const given = asks.flatMap(({ timeoutMs }) =>

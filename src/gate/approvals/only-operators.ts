@@ -5,8 +5,9 @@ import { mayDecide } from './may-decide.ts';
 type Asked = Pick<ApprovalQuestion, 'identity' | 'approvers' | 'requesterMayDecide'>;
 
 /**
- * Whether nobody but an operator can decide, in the roles of now: no approver is named, a role is empty, the lists of several askers
- * have nobody in common, or the only one named is the requester. Subjects are not listed anywhere, so `TENANT/*` counts as somebody.
+ * Whether only an operator can decide, by the current roles: no approver is named, a role is empty, the lists of several askers have no
+ * principal in common, or the only principal named is the requester. There is no list of all subjects, so `TENANT/*` counts as a principal
+ * who can decide.
  */
 export function onlyOperatorsDecide(question: Asked, policy: Policy): boolean {
   const named = new Set(question.approvers.flat().flatMap((name) => membersOf(name, policy)));
@@ -21,7 +22,7 @@ function membersOf(name: string, { roles }: Policy): readonly string[] {
   return Object.hasOwn(roles, role) ? roles[role]! : [];
 }
 
-/** One principal whom the name means; of everybody, one who is not the requester. */
+/** An example of a principal that this name matches. For `*` and `TENANT/*` it is one that is not the requester. */
 function somebodyCalled(name: string, { identity: { tenant, subject } }: Asked): string {
   if (name === '*') return `${tenant}/not ${subject}`;
   if (name.endsWith('/*')) return `${name.slice(0, -1)}not ${subject}`;

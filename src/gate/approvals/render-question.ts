@@ -6,17 +6,17 @@ import { escapeHidden, toVisibleJsonString } from '../../wire/escape-text.ts';
 import { parseStrictJson } from '../../wire/strict-json.ts';
 import { argumentsDigest } from './binding.ts';
 
-/** How a question is rendered. Without options, what is masked is shown as marks without a name. */
+/** How a question is rendered. By default, a masked value is shown as a mark without a name. */
 export interface RenderOptions {
-  /** Shows what is masked. Only for an approver whose reveal the store has recorded. */
+  /** Shows the masked values. Set it only for an approver whose reveal the store has recorded. */
   readonly revealed?: boolean;
-  /** A short name for a secret, the same for the same secret. */
+  /** Returns a short name for a secret; equal secrets get equal names. */
   readonly nameSecret?: (secret: string) => string;
 }
 
 /**
- * What a person sees before they decide. Made from the bytes that would run, never from what an asker says about them. Nothing is left
- * out or shortened; what cannot be seen is spelled out; what is masked shows its length.
+ * What an approver sees before deciding. It is made from the bytes that would run, never from an asker's description of them. Nothing is
+ * left out or shortened; invisible characters are escaped; a mark shows the length of what it masks.
  */
 export interface RenderedQuestion {
   readonly title: string;
@@ -29,28 +29,28 @@ export interface RenderedQuestion {
   readonly requester: string;
   readonly askers: readonly string[];
   readonly arguments: RenderedArguments;
-  /** What the caller's person answered to the tool, where there is any: the tool gets it together with the arguments. */
+  /** What the caller's user answered to the tool's questions, if anything: the tool gets it together with the arguments. */
   readonly answers?: RenderedArguments;
-  /** How many marks stand in arguments and answers. An approver has to reveal them before a yes counts. */
+  /** Number of marks in arguments and answers. An approver has to reveal them before a yes counts. */
   readonly masked: number;
   readonly decisions: ApprovalQuestion['decisions'];
   readonly quorum: number;
-  /** What a decision has to name. */
+  /** The binding that a decision must name. */
   readonly binding: string;
 }
 
 export interface RenderedArguments {
-  /** JSON with a line per value; where nothing is masked, it means exactly what runs. */
+  /** JSON with one line per value. If nothing is masked, it is equal to the JSON that runs. */
   readonly text: string;
-  /** Of the canonical form, which is what runs. */
+  /** Size of the canonical form, which is what runs. */
   readonly bytes: number;
   /** SHA-256 of the canonical form. Absent while something is masked: a short secret could be found by trying digests. */
   readonly digest?: string;
-  /** How many marks stand in the text. */
+  /** Number of marks in the text. */
   readonly redacted: number;
 }
 
-/** A question of a release that kept no list of masks is masked as a whole. */
+/** A question that an older release stored has no list of masks: its arguments are masked as a whole. */
 const ALL_MASKED: readonly QuestionMask[] = [{ of: 'arguments', pointer: '' }];
 
 export function masksOf({ masks = ALL_MASKED }: Pick<ApprovalQuestion, 'masks'>): readonly QuestionMask[] {
@@ -109,13 +109,13 @@ export function renderArguments(
 type Mask = Omit<QuestionMask, 'of'>;
 type Spans = NonNullable<QuestionMask['spans']>;
 
-/** Masks by the steps of their pointers. A value below which nothing is masked has no node. */
+/** Masks in a tree, by the steps of their pointers. A value without a mask in or below it has no node. */
 interface MaskNode {
   mask?: Spans | 'whole';
   readonly below: Map<string, MaskNode>;
 }
 
-/** As a tree: a pointer written for each value would repeat the keys above it, and keys have no limit of their own. */
+/** Builds a tree of masks. Writing a pointer for each value would repeat all keys above it, and the length of a key is not limited. */
 function treeOf(masks: readonly Mask[]): MaskNode | undefined {
   if (masks.length === 0) return undefined;
   const root: MaskNode = { below: new Map() };
@@ -131,7 +131,7 @@ function treeOf(masks: readonly Mask[]): MaskNode | undefined {
   return root;
 }
 
-/** Writes values in canonical order: keys by their UTF-16 units, numbers as RFC 8785 has them. */
+/** Writes values in canonical order: keys sorted by UTF-16 units, numbers as in RFC 8785. */
 class ValueWriter {
   redacted = 0;
   readonly #nameSecret: RenderOptions['nameSecret'];
@@ -142,7 +142,7 @@ class ValueWriter {
 
   write(value: JsonValue, node: MaskNode | undefined, indent: string): string {
     const mask = node?.mask;
-    // Without quotes: no text of the arguments can pass for a masked value.
+    // A mark has no quotes, so no text in the arguments can pass for a masked value.
     if (mask === 'whole') return this.#mark(typeof value === 'string' ? value : canonicalJson(value));
     if (Array.isArray(value)) return this.#list(value, node, indent);
     if (isJsonObject(value)) return this.#object(value, node, indent);
@@ -150,7 +150,10 @@ class ValueWriter {
     return mask === undefined ? quote(value) : this.#text(value, mask);
   }
 
-  /** Answers may be nested one level deeper than can be read. Shown all the same, because it is what would run; no pointer leads into it. */
+  /**
+   * Renders text that cannot be parsed: answers may be nested one level deeper than the parser allows. It is shown all the same, because it
+   * is what would run. No pointer leads into it, so a mask masks all of it.
+   */
   writeUnread(text: string, masks: readonly Mask[]): string {
     return masks.length > 0 ? this.#mark(text) : escapeHidden(text);
   }
@@ -190,7 +193,7 @@ class ValueWriter {
   }
 }
 
-/** A JSON string that means the same. A text that looks like a mark is spelled out, so that only marks look like marks. */
+/** A JSON string with the same meaning. The bracket of a text that looks like a mark is escaped, so that only marks look like marks. */
 function quote(text: string): string {
   return toVisibleJsonString(text).replaceAll(/\[(?=secret\b)/gi, '\\u005b');
 }

@@ -6,7 +6,7 @@ import type { StopSignal } from '../../ports/tool-runner.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { showCause, showCauseType } from './show-cause.ts';
 
-/** Trouble that is told by its own word, and not as something the hook threw. */
+/** A hook failure that has its own word (`how`), in contrast to an error that the hook threw. */
 export class HookTrouble extends Error {
   override readonly name = 'HookTrouble';
   readonly how: HookFailure;
@@ -20,10 +20,10 @@ export class HookTrouble extends Error {
 export type HookCallEnding =
   | { readonly kind: 'answered'; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly how: HookFailure; readonly cause: unknown }
-  /** The call itself was stopped; the hook is told so. */
+  /** The call itself was stopped; the hook's signal was aborted. */
   | { readonly kind: 'aborted' };
 
-/** Enters a hook and waits for it, up to its deadline. Never throws; answers at once when the hook does. */
+/** Calls a hook and waits for its answer, up to its timeout. Never throws. Returns synchronously if the hook does. */
 export function callHook(
   hook: RegisteredHook,
   event: unknown,
@@ -34,7 +34,8 @@ export function callHook(
   let answer: unknown;
   try {
     answer = hook.run(event, context);
-    // Any promise, not only ours: one taken for an answer would be refused, though the hook did nothing wrong.
+    // Any thenable counts as a promise, not only a native one. Taken for the answer itself, it would be rejected although the hook did
+    // nothing wrong.
     if (!isThenable(answer)) return { kind: 'answered', answer };
   } catch (thrown) {
     return failed(thrown);
@@ -60,7 +61,7 @@ function waitFor(
       const cause = new HookTrouble('timed-out', `no answer within ${timeoutMs} ms`);
       end({ kind: 'failed', how: 'timed-out', cause }, cause);
     }, timeoutMs);
-    // What it answers or throws too late is heard by nobody, but must not end the process either.
+    // A late answer or error is ignored, but a late rejection must have a handler: it would otherwise end the process.
     answering.then(
       (answer) => end({ kind: 'answered', answer }),
       (thrown: unknown) => end(failed(thrown)),
@@ -82,7 +83,7 @@ function isTrouble(cause: unknown): cause is HookTrouble {
   try {
     return cause instanceof HookTrouble;
   } catch {
-    // A proxy that does not even tell its prototype.
+    // `cause` is a proxy whose prototype cannot be read.
     return false;
   }
 }
@@ -91,7 +92,7 @@ function isThenable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** A signal costs more than a short hook; most never look at it. */
+/** Creates the abort signal only on first use: creating one costs more than a short hook takes, and most hooks never use it. */
 class LazyContext implements HookContext {
   #controller: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
@@ -112,7 +113,7 @@ class LazyContext implements HookContext {
 
 export interface HookReporting {
   readonly log: Log;
-  /** The cause is given for its category only: its text is for the log. */
+  /** The listener gets the cause only to derive its category; the text of the cause is only for the log. */
   readonly onEvent?: (event: HookFailed, cause: unknown) => void;
 }
 
@@ -123,7 +124,10 @@ const STAGE_OF: Readonly<Record<HookEventName, Stage>> = {
   approval_resolved: 'gate',
 };
 
-/** The one place where a cause is told, and only to the operator. An error of a result hook may quote the result: only its type is logged. */
+/**
+ * Reports a failed hook. This is the only place that reports the cause, and it does so only in the operator's log. An error of a result
+ * hook may quote the result, so only its type is logged.
+ */
 export function reportFailure(
   hook: RegisteredHook,
   { how, cause }: { readonly how: HookFailure; readonly cause: unknown },

@@ -6,7 +6,7 @@ import type { HookDefinition } from './define-hooks.ts';
 import { findMatchProblems, type HookCatalog } from './find-match-problems.ts';
 import { registerHook, type RegisteredHook } from './registered-hook.ts';
 
-/** What the operator sets for all hooks of a file; it counts before what the plugin says. */
+/** What the operator sets for all hooks of a file. It overrides what the plugin sets. */
 export interface PluginSettings {
   readonly timeoutMs?: number;
   readonly priority?: number;
@@ -26,7 +26,7 @@ const hook = z.strictObject(
     id: name,
     on: z.enum(HOOK_EVENTS, `expected one of ${HOOK_EVENTS.join(', ')}`),
     run: z.custom<HookDefinition['run']>((value) => typeof value === 'function', 'expected a function'),
-    // Looked at with the catalog in hand.
+    // `findMatchProblems` checks `tools` and `effects` against the catalog.
     tools: z.unknown().optional(),
     effects: z.unknown().optional(),
     priority: priority.optional(),
@@ -40,7 +40,7 @@ const plugin = z.strictObject({
   hooks: z.array(z.unknown(), 'expected a list of hooks').min(1, 'has no hooks'),
 });
 
-/** Checks what a plugin exports. All its problems are told at once, each with the hook it is about. */
+/** Checks what a plugin exports. Returns all problems at once, each with the hook it is about. */
 export function checkPlugin(
   exported: unknown,
   where: string,
@@ -81,7 +81,7 @@ function checkHook(
     id: `${pluginId}.${id}`,
     on,
     match,
-    // Kept as a method of its definition: `this` is what the author expects.
+    // Called as a method of its definition, so that `this` is what the author expects.
     run: (event, context) => (run as (...given: unknown[]) => unknown).call(given, event, context),
     ...(timing.timeoutMs === undefined ? {} : { timeoutMs: timing.timeoutMs }),
     ...(timing.priority === undefined ? {} : { priority: timing.priority }),
@@ -94,7 +94,7 @@ function nameOf(given: unknown, index: number): string {
   return typeof id === 'string' && NAME_PATTERN.test(id) ? `hook ${id}` : `hook ${index + 1}`;
 }
 
-/** Wishes for a hook that lets calls through when it fails. There is no such hook. */
+/** Names of options by which an author may want calls to pass when the hook fails. No such option exists: a failed hook always blocks. */
 const LENIENT = /timeout|fail|error|fallback|default|lenient|optional/i;
 
 const KEYS = ['id', 'on', 'run', 'tools', 'effects', 'priority', 'timeoutMs', 'hooks'];

@@ -5,18 +5,18 @@ import { checkEnding, readOutput, readResultOutput, writeInput } from './command
 import { runProcess } from './run-process.ts';
 import { registerHook, type RegisteredHook } from './registered-hook.ts';
 
-/** A hook that is a program: it reads one JSON object and says what it decides. */
+/** A hook that is a program: it reads one JSON object from stdin and answers with its exit code and its output. */
 export interface CommandHookSource extends HookMatch {
-  /** The program, then its arguments. There is no shell. */
+  /** The program, then its arguments. No shell is involved. */
   readonly command: readonly string[];
   readonly on: HookEventName;
-  /** Without it, the name of the script, or of the program. */
+  /** Default: the file name of the script, or of the program, without its extension. */
   readonly id?: string;
   readonly priority?: number;
   readonly timeoutMs?: number;
-  /** Names of variables it gets beside PATH, HOME and LANG. */
+  /** Names of environment variables that it gets in addition to PATH, HOME and LANG. */
   readonly env?: readonly string[];
-  /** The folder it starts in; this process's without it. */
+  /** The folder it starts in. Default: the working folder of this process. */
   readonly cwd?: string;
 }
 
@@ -51,7 +51,7 @@ export function registerCommand(source: CommandHookSource): RegisteredHook {
   });
 }
 
-/** Nothing of this process's environment is there unless somebody named it. */
+/** The environment of the command: only the default variables and those that the operator named, nothing else of this process's environment. */
 function environmentOf(named: readonly string[]): Readonly<Record<string, string>> {
   const entries = [...ENVIRONMENT, ...named].flatMap((name) => {
     const value = process.env[name];

@@ -15,8 +15,8 @@ import type { EndedProcess } from './run-process.ts';
 import { oneLine } from './show-cause.ts';
 
 /**
- * What a command reads and says: the shape that the command hooks of coding agents have (Claude Code's PreToolUse and PostToolUse), so
- * that a guard written for one works here. What it lacks, an own member `sallyport` holds.
+ * Writes what a command reads from stdin. The shape is that of the command hooks of coding agents (Claude Code's PreToolUse and
+ * PostToolUse), so that a guard written for one of them works here. Facts that this shape has no place for are in the member `sallyport`.
  */
 export function writeInput(on: HookEventName, event: unknown, cwd: string): string {
   if (on === 'approval_resolved') {
@@ -47,19 +47,19 @@ const decision = z
     permissionDecision: z.enum(['allow', 'deny', 'ask']).exactOptional(),
     permissionDecisionReason: text.exactOptional(),
     updatedInput: z.custom<JsonObject>(isJsonObject, 'expected an object').exactOptional(),
-    /** For the model of the agent it was written for; there is none here. */
+    /** Text for the model of a coding agent. Accepted and ignored: no model reads it here. */
     additionalContext: text.exactOptional(),
   })
   .exactOptional();
 
 const output = z.strictObject({
   hookSpecificOutput: decision,
-  /** The older form. */
+  /** The older form of a decision. */
   decision: z.enum(['approve', 'block']).exactOptional(),
   reason: text.exactOptional(),
   continue: z.boolean().exactOptional(),
   stopReason: text.exactOptional(),
-  /** These two say how a terminal shows it. */
+  /** `suppressOutput` and `systemMessage` control what a terminal shows. Accepted and ignored. */
   suppressOutput: z.boolean().exactOptional(),
   systemMessage: text.exactOptional(),
 });
@@ -78,7 +78,7 @@ const resultOutput = z.strictObject({
 
 const EXIT_DENY = 2;
 
-/** The answer of a `before_tool_call` command. Throws for every ending that is not one of the known ones. */
+/** Reads the answer of a `before_tool_call` command. Throws for every ending that is not one of the known ones. */
 export function readOutput({ exitCode, signal, stdout, stderr }: EndedProcess): BeforeAnswer | undefined {
   if (exitCode === EXIT_DENY) return blocked(stderr);
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
@@ -93,8 +93,8 @@ export function readOutput({ exitCode, signal, stdout, stderr }: EndedProcess): 
 }
 
 /**
- * The answer of a `tool_result` command: no output keeps the result. Throws for every other ending, exit code 2 included. What it printed is
- * never quoted: it may be the result.
+ * Reads the answer of a `tool_result` command. No output keeps the result. Throws for an exit code other than 0, exit code 2 included, and
+ * for output that cannot be used. Error messages never quote the output: it may contain the result.
  */
 export function readResultOutput({ exitCode, signal, stdout }: EndedProcess): ResultAnswer | undefined {
   if (exitCode !== 0) throw badEnding({ exitCode, signal });
@@ -103,15 +103,15 @@ export function readResultOutput({ exitCode, signal, stdout }: EndedProcess): Re
   const json = parseStrictJson(said);
   if (!json.ok) throw new HookTrouble('invalid-answer', 'its output is not JSON');
   const parsed = resultOutput.safeParse(json.value);
-  // Without a word about its keys: they may be those of the result.
+  // The message does not name the unknown keys: they may be keys of the result.
   if (!parsed.success) throw new HookTrouble('invalid-answer', 'its output is not that of a PostToolUse hook');
   const answer = parsed.data.hookSpecificOutput?.updatedToolOutput;
-  // Who prints an answer means to change something: a redaction that got lost must not let the result through.
+  // A command that prints an answer wants to change something. If its redaction were lost, the result must not pass unredacted.
   if (answer === undefined) throw new HookTrouble('invalid-answer', 'its output has no updatedToolOutput');
   return answer;
 }
 
-/** Of a command that only looks: what it prints is nobody's business, how it ends is. */
+/** Checks how a command ended that only observes. Its output is ignored; a bad exit is a failure. */
 export function checkEnding({ exitCode, signal, stderr }: EndedProcess): void {
   if (exitCode !== 0) throw badEnding({ exitCode, signal, stderr });
 }

@@ -10,11 +10,14 @@ import type {
 } from '../../domain/hook.ts';
 
 interface HookOptions extends HookMatch {
-  /** Its name in the plugin. Approvals remember who asked by it, so do not change it lightly. */
+  /** The hook's name in its plugin. Approvals remember an asker by this id, so do not change it lightly. */
   readonly id: string;
-  /** Higher is asked first; 0 without. */
+  /** Hooks with a higher priority run first. Default 0. */
   readonly priority?: number;
-  /** It has so long to answer, then the call is blocked, or its result withheld. What the operator sets counts before it. */
+  /**
+   * How long the hook may take to answer. After that the call is blocked, or its result withheld. The operator's setting overrides this
+   * one.
+   */
   readonly timeoutMs?: number;
 }
 
@@ -51,7 +54,7 @@ export interface HookPlugin {
   readonly hooks: readonly HookDefinition[];
 }
 
-/** The default export of a plugin file. Nothing runs or is checked here; whoever loads it does that. */
+/** Makes the default export of a plugin file. Nothing runs and nothing is checked here; the loader does both. */
 export function defineHooks(plugin: HookPlugin): HookPlugin {
   return Object.freeze({ ...plugin, hooks: Object.freeze([...plugin.hooks]) });
 }

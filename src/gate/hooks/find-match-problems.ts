@@ -4,16 +4,16 @@ import { NAME_PATTERN, splitToolId } from '../../domain/ids.ts';
 import { toolPatternMatches } from '../../domain/policy.ts';
 import { matchesTool } from './match-tool.ts';
 
-/** The tools that hooks can be for. */
+/** The tools that hooks can match. */
 export interface HookCatalog {
   readonly tools: readonly HookedTool[];
-  /** Modules that could not be loaded: what they would have is not known. */
+  /** Modules that could not be loaded, so that their tools are not known. */
   readonly brokenModules?: readonly string[];
-  /** Names that look like the one asked for. */
+  /** Returns known names that are similar to the given one. */
   readonly near?: (name: string, known: Iterable<string>, limit?: number) => string[];
 }
 
-/** Why a hook would not do what its author thinks: a guard for a tool that is not there guards nothing. */
+/** Finds reasons why a hook would not do what its author thinks: a guard for a tool that does not exist guards nothing. */
 export function findMatchProblems(match: HookMatch, catalog: HookCatalog | undefined): string[] {
   const { tools, effects } = match;
   const problems = [...listProblems('tools', tools, isPattern), ...listProblems('effects', effects, isEffect)];
@@ -27,7 +27,7 @@ export function findMatchProblems(match: HookMatch, catalog: HookCatalog | undef
     : ['it can never fire: no tool matches all it names'];
 }
 
-/** `search` is a tool of an agent's own process; those of a plane are `module.tool`. */
+/** A name without a dot, such as `search`, is a tool that an agent's own process wraps; tools of a plane are named `module.tool`. */
 function isPattern(text: unknown): boolean {
   if (typeof text !== 'string') return false;
   const name = text.endsWith('.*') ? text.slice(0, -2) : text;
@@ -45,7 +45,7 @@ function listProblems(
 ): string[] {
   if (list === undefined) return [];
   if (!Array.isArray(list)) return [`${name}: expected a list`];
-  // Nothing is named, so nothing would match; whoever means all leaves it out.
+  // An empty list would match nothing; to match everything, the author leaves the list out.
   if (list.length === 0) return [`${name}: the list is empty, so it can never fire; leave ${name} out to match all`];
   const expected = name === 'tools' ? 'module.tool, module.* or *' : `one of ${EFFECTS.join(', ')}`;
   return list.flatMap((item, index) => (fits(item) ? [] : [`${name}.${index}: expected ${expected}`]));
@@ -59,7 +59,7 @@ function findUnknown(pattern: string, catalog: HookCatalog): string[] {
   return [`tools: there is ${what}${guess === undefined ? '' : ` (did you mean ${guess}?)`}`];
 }
 
-/** Whether it could match tools that would be there if their module had loaded. */
+/** Whether the hook could match tools of a module that failed to load. */
 function hasUnknownTools({ tools }: HookMatch, catalog: HookCatalog): boolean {
   const { brokenModules = [] } = catalog;
   if (tools === undefined) return brokenModules.length > 0;

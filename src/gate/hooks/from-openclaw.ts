@@ -15,10 +15,10 @@ import type {
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { defineHooks, type HookPlugin } from './define-hooks.ts';
 
-/** What OpenClaw gives a `before_tool_call` handler. */
+/** The event that OpenClaw passes to a `before_tool_call` handler. */
 export interface OpenClawEvent {
   readonly toolName: string;
-  /** A copy of its own: changing it changes nothing, as there. */
+  /** A copy for this handler: changing it has no effect, as in OpenClaw. */
   // oxlint-disable-next-line typescript/no-explicit-any -- Handlers read members without a check, as in their own project.
   readonly params: Record<string, any>;
   readonly runId: string;
@@ -40,11 +40,11 @@ export interface OpenClawApproval {
   readonly description?: string;
   readonly severity?: Severity;
   readonly timeoutMs?: number;
-  /** `allow` is taken as `deny`. */
+  /** `allow` is treated as `deny`. */
   readonly timeoutBehavior?: 'allow' | 'deny';
   readonly allowedDecisions?: readonly ApprovalDecision[];
   readonly onResolution?: (decision: Resolution) => unknown;
-  /** Others have no effect here: `pluginId`, `timeoutReason`, `scope`. */
+  /** Other members have no effect here: `pluginId`, `timeoutReason`, `scope`. */
   readonly [other: string]: unknown;
 }
 
@@ -61,21 +61,21 @@ export type OpenClawHandler = (
 ) => OpenClawAnswer | undefined | void | null | Promise<OpenClawAnswer | undefined | void | null>;
 
 export interface FromOpenClawOptions {
-  /** Of the plugin; `openclaw` without it. Several plugins need ids of their own. */
+  /** Id of the plugin. Default `openclaw`. If there are several plugins, each needs its own id. */
   readonly id?: string;
-  /** `priority` and `timeoutMs` as they were given to `api.on`. */
+  /** `priority` and `timeoutMs` as they were passed to `api.on`. */
   readonly priority?: number;
   readonly timeoutMs?: number;
-  /** Which tools, by their ids here; all without it. */
+  /** The tools that the handler is called for, by their ids here. Default: all. */
   readonly tools?: readonly string[];
-  /** What the handler calls a tool, by its id here: `{ 'shell.run': 'exec' }`. Without an entry, the id itself. */
+  /** Maps a tool's id here to the name that the handler knows: `{ 'shell.run': 'exec' }`. A tool without an entry keeps its id. */
   readonly toolNames?: Readonly<Record<string, string>>;
-  /** Hears once of each thing that is not done as there. Without it, a warning of the process. */
+  /** Called once for each thing that works differently than in OpenClaw. Default: `process.emitWarning`. */
   readonly warn?: (message: string) => void;
 }
 
 const MAX_TIMEOUT_MS = 600_000;
-/** Questions whose handler wants to hear the answer; the oldest are forgotten first. */
+/** Max pending questions whose handler has an `onResolution`; the oldest are evicted first. */
 const MAX_WAITING = 1000;
 const ANSWER_KEYS: readonly string[] = [
   'params',
@@ -87,8 +87,8 @@ const ANSWER_KEYS: readonly string[] = [
 type OnResolution = NonNullable<OpenClawApproval['onResolution']>;
 
 /**
- * A `before_tool_call` handler of an OpenClaw plugin as a plugin of this gate, in the library and on a worker. The handler stays as it is; an
- * answer that cannot be understood blocks, as every answer of a hook does. `onResolution` is called in the process that asked.
+ * Turns a `before_tool_call` handler of an OpenClaw plugin into a plugin of this gate, for the library and for a worker. The handler needs
+ * no change. An answer that cannot be understood blocks the call, as with every hook. `onResolution` is called in the process that asked.
  */
 export function fromOpenClaw(handler: OpenClawHandler, options: FromOpenClawOptions = {}): HookPlugin {
   if (typeof handler !== 'function') throw new TypeError('fromOpenClaw takes a before_tool_call handler.');
@@ -145,7 +145,7 @@ function contextOf(
     sessionId: session,
     runId: run,
     toolCallId: callId,
-    // Made when it is looked at: most handlers never do.
+    // Creates the signal on first access: most handlers never use it.
     get abortSignal() {
       return context.signal;
     },
@@ -164,7 +164,7 @@ function readAnswer(given: unknown, call: BeforeToolCall, warn: (message: string
   if (unknown !== undefined) throw new TypeError(`the handler answered with the unknown key ${unknown}`);
   const { block, blockReason, params, requireApproval } = given as OpenClawAnswer;
   if (block === true) return { answer: { block: true, ...textOf('reason', blockReason) } };
-  // Probably meant to block, and must not be taken for a yes.
+  // The author probably meant to block, so this must not count as a yes.
   if (block === undefined && blockReason !== undefined) throw new TypeError('a blockReason without block');
   if (params !== undefined && !isJsonObject(params)) throw new TypeError('params is no object');
   if (requireApproval !== undefined && !isJsonObject(requireApproval))
@@ -172,7 +172,7 @@ function readAnswer(given: unknown, call: BeforeToolCall, warn: (message: string
   const onResolution = requireApproval?.onResolution;
   return {
     answer: {
-      // There, the given members are laid over the others.
+      // As in OpenClaw, the given members replace only the arguments of the same name.
       ...(params === undefined ? {} : { params: { ...call.arguments, ...(params as JsonObject) } }),
       ...(requireApproval === undefined ? {} : { requireApproval: readApproval(requireApproval, warn) }),
     },
@@ -193,12 +193,12 @@ function readApproval(given: OpenClawApproval, warn: (message: string) => void):
       ? { timeoutMs: Math.ceil(Math.min(timeoutMs, MAX_TIMEOUT_MS)) }
       : {}),
     decisions,
-    // A yes for always is remembered by the gate. There, the plugin had to do that in `onResolution`.
+    // The gate remembers an `allow-always`. In OpenClaw the plugin has to do that in `onResolution`.
     grantable: decisions.includes('allow-always'),
   };
 }
 
-/** All three without a list, as there. */
+/** Without a list, all three decisions are allowed, as in OpenClaw. */
 function readDecisions(given: unknown): ApprovalDecision[] {
   if (given === undefined) return [...APPROVAL_DECISIONS];
   const known = Array.isArray(given) ? APPROVAL_DECISIONS.filter((decision) => given.includes(decision)) : [];

@@ -10,7 +10,7 @@ import { KEPT, runResultHooks } from './run-result-hooks.ts';
 export function createGateHooks(set: HookSet, reporting: HookReporting): GateHooks {
   const queue = createObserverQueue(reporting);
   return {
-    // Most tools have none: nothing is put together for them.
+    // Most tools have no hooks, so no event is built for them.
     before: (call, read) =>
       set.matching('before_tool_call', call.tool).length === 0
         ? untouched(call)

@@ -1,12 +1,12 @@
 import type { HookEventName, HookFailure, HookHealth } from '../../domain/hook.ts';
 
-/** So many of the last durations are kept for the percentile. */
+/** The percentile is computed from this many of the latest durations. */
 const KEPT_DURATIONS = 128;
 
 /** Counts what one hook does. */
 export interface HookMeter {
   took(durationMs: number): void;
-  /** How many there are now. */
+  /** Adds one and returns the new count. */
   count(what: 'blocked' | 'asked' | 'changed' | 'dropped'): number;
   failed(how: HookFailure): void;
   read(): HookHealth;

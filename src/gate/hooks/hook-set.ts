@@ -2,22 +2,25 @@ import type { HookedTool, HookEventName, HookHealth } from '../../domain/hook.ts
 import { matchesTool } from './match-tool.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 
-/** The hooks of a process, in the order they are asked. */
+/** The hooks of a process, in the order in which they are called. */
 export interface HookSet {
   readonly hooks: readonly RegisteredHook[];
-  /** Those for this tool. Most tools have none: the same empty list each time, at the price of one look-up. */
+  /** The hooks for this event and tool. Most tools have none and always get the same empty list; a call costs one lookup. */
   matching(on: HookEventName, tool: HookedTool): readonly RegisteredHook[];
   health(): HookHealth[];
 }
 
 const NONE: readonly RegisteredHook[] = Object.freeze([]);
-/** Ids come from a catalog, so this many are not expected; whoever makes them up shall not fill the memory. */
+/**
+ * Max number of tools in the cache. Tool ids come from a catalog, so it is not expected to fill up; a caller that invents ids must not
+ * exhaust the memory.
+ */
 const MOST_TOOLS = 10_000;
 
 type Matching = Readonly<Record<HookEventName, readonly RegisteredHook[]>> & { readonly effect: string };
 
 export function createHookSet(registered: readonly RegisteredHook[]): HookSet {
-  // Sorting is stable: equal priorities stay as they were registered.
+  // Sorting is stable: hooks of equal priority stay in the order of their registration.
   const hooks = Object.freeze(registered.toSorted((a, b) => b.priority - a.priority));
   const known = new Map<string, Matching>();
 
@@ -43,7 +46,7 @@ export function createHookSet(registered: readonly RegisteredHook[]): HookSet {
     matching(on, tool) {
       if (hooks.length === 0) return NONE;
       const found = known.get(tool.id);
-      // A module that was loaded again may have changed what its tool does.
+      // A module that was loaded again may declare another effect for the tool.
       return (found?.effect === tool.effect ? found : match(tool))[on];
     },
     health: () => hooks.map(({ meter }) => meter.read()),

@@ -9,7 +9,7 @@ import { createHookSet, type HookSet } from './hook-set.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { showCause } from './show-cause.ts';
 
-/** A plugin file, loaded when the process starts and never again. */
+/** A plugin file. It is loaded once, when the process starts. */
 export interface FileHookSource extends PluginSettings {
   readonly file: string;
 }
@@ -20,19 +20,19 @@ const IMPORT_TIMEOUT_MS = 20_000;
 const MOST_PROBLEMS = 16;
 
 /**
- * Loads all hooks or none: throws HOOKS_INVALID with every problem. A worker that went on without one of its guards would be open
- * where its operator thinks it is closed. Without a catalog nothing is compared with tools.
+ * Loads all hooks or none: throws HOOKS_INVALID with the problems, at most 16. A worker that continued without one of its guards would be
+ * open where its operator thinks it is closed. Without a catalog, patterns are not compared with existing tools.
  */
 export async function loadHooks(sources: readonly HookSource[], catalog?: HookCatalog): Promise<HookSet> {
   const checked: CheckedHooks[] = [];
-  // One after the other: what a file does at its import may matter to the next.
+  // Files are loaded one after the other: what one does during its import may matter to the next.
   for (const source of sources) {
     checked.push('file' in source ? await loadFile(source, catalog) : checkCommand(source, catalog));
   }
   return join(checked);
 }
 
-/** Plugins that are there already. */
+/** Registers plugins that are already loaded. */
 export function registerPlugins(plugins: readonly HookPlugin[], catalog?: HookCatalog): HookSet {
   return join(plugins.map((plugin, index) => checkPlugin(plugin, `plugin ${index + 1}`, {}, catalog)));
 }
@@ -44,7 +44,7 @@ function join(checked: readonly CheckedHooks[]): HookSet {
   return createHookSet(hooks);
 }
 
-/** Approvals and the audit know a hook by its id alone. */
+/** Reports ids that several hooks share. Approvals and the audit identify a hook only by its id. */
 function findDuplicates(hooks: readonly RegisteredHook[]): string[] {
   const ids = hooks.map(({ id }) => id);
   const twice = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));

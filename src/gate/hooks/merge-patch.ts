@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { escapeStep } from '../../domain/json-pointer.ts';
 
-/** RFC 7396: members that are objects are merged, `null` takes a member away, everything else takes its place. Makes a new object. */
+/** RFC 7396: objects are merged member by member, `null` removes a member, every other value replaces it. Returns a new object. */
 export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
   const merged: JsonObject = { ...target };
   for (const [name, value] of Object.entries(patch)) {
@@ -14,7 +14,7 @@ export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
 
 const MOST_POINTERS = 16;
 
-/** JSON pointers to what differs, the first few of them. */
+/** JSON pointers to the places that differ, at most the first 16. */
 export function findDifferences(before: JsonObject, after: JsonObject): string[] {
   const found: string[] = [];
   compare(before, after, '', found);

@@ -2,10 +2,10 @@ import type { ContentBlock } from '../../domain/content.ts';
 import type { ObservedBlock, ObservedOutcome } from '../../domain/hook.ts';
 import type { Outcome, OutcomeError } from '../../domain/outcome.ts';
 
-/** A result can have megabytes, and many of them may wait for a slow observer. */
+/** Max characters of content that an observer gets. A result can have megabytes, and many results may wait for a slow observer. */
 const MOST_CHARACTERS = 256 * 1024;
 
-/** What observers are told of an outcome. */
+/** The part of an outcome that observers get. */
 export function observeOutcome(outcome: Outcome): ObservedOutcome {
   const { kind, executed, retryable, error, structured, advice } = outcome;
   const ending = {
@@ -17,12 +17,12 @@ export function observeOutcome(outcome: Outcome): ObservedOutcome {
   };
   const content = outcome.content.map(observeBlock);
   const shown = { content, ...(structured === undefined ? {} : { structured }) };
-  // The cheap look first: writing down megabytes only to count them would hold up everybody.
+  // The cheap check comes first: serialising megabytes only to measure them would block the whole process.
   const fits = textLength(content) <= MOST_CHARACTERS && JSON.stringify(shown).length <= MOST_CHARACTERS;
   return fits ? { ...ending, ...shown } : { ...ending, content: [], truncated: true };
 }
 
-/** The state of a tool that asked is between it and its caller, and may be large. */
+/** Removes the state of a tool that asked for input. It is only for the tool and its caller, and it may be large. */
 function withoutState(error: OutcomeError): OutcomeError {
   if (error.code !== 'INPUT_REQUIRED' || error.facts?.['state'] === undefined) return error;
   const { state: _state, ...facts } = error.facts;

@@ -4,9 +4,9 @@ import { callHook, reportFailure, type HookReporting } from './call-hook.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 
 export interface ObserverBounds {
-  /** Of one hook at the same time. */
+  /** Max concurrent calls of one hook. */
   readonly concurrency: number;
-  /** Waiting for one hook. */
+  /** Max events that wait for one hook. */
   readonly queued: number;
   readonly queuedCharacters: number;
 }
@@ -17,17 +17,20 @@ export const OBSERVER_BOUNDS: ObserverBounds = Object.freeze({
   queuedCharacters: 32 * 1024 * 1024,
 });
 
-/** An event for one hook. Kept as text: what waits is one string that all hooks of the call share. */
+/** An event for one hook. It is kept as text, so that all hooks of the call share one waiting string. */
 export interface Observation {
   readonly tool: string;
   readonly callId: string;
   readonly event: string;
 }
 
-/** Hands events to hooks that only look. Each hook has its own queue: a slow one loses only its own events, and they are counted. */
+/**
+ * Passes events to hooks that only observe. Each hook has its own queue: a slow hook loses only its own events, and lost events are
+ * counted.
+ */
 export interface ObserverQueue {
   submit(hook: RegisteredHook, observation: Observation): void;
-  /** False when the time was up first. */
+  /** Resolves when no hook runs or waits; false if the timeout passes first. */
   idle(timeoutMs: number): Promise<boolean>;
 }
 
@@ -40,7 +43,7 @@ interface Lane {
 const LOG_EVERY = 1000;
 
 export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds = OBSERVER_BOUNDS): ObserverQueue {
-  // As many as there are hooks.
+  // At most one lane per hook.
   const lanes = new Map<RegisteredHook, Lane>();
   const idlers = new Set<() => void>();
 
@@ -67,7 +70,7 @@ export function createObserverQueue(needs: HookReporting, bounds: ObserverBounds
 
   function start(hook: RegisteredHook, lane: Lane, observation: Observation): void {
     lane.running += 1;
-    // Not in this turn: the call that is being settled comes first, however long the hook computes.
+    // Starts in a later turn of the event loop: the call that is being settled comes first, however long the hook computes.
     setImmediate(() => void observe(hook, observation).finally(() => onEnd(hook, lane)));
   }
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Ends the process groups of commands when this process is killed and cannot do it itself: then the pipe to it closes. One for the
- * whole process, started with the first command. It is told numbers, never text of others.
+ * Kills the process groups of commands when this process is killed and cannot do it itself: the guard then sees its input pipe close. One
+ * guard serves the whole process; it starts with the first command. It is sent only group numbers, never text that comes from others.
  */
 export interface ProcessGuard {
   add(group: number): void;
@@ -26,16 +26,16 @@ export function processGuard(): ProcessGuard {
 
 function startGuard(): ProcessGuard {
   const guard = spawn('/bin/sh', ['-c', SCRIPT], {
-    // A group of its own, or Ctrl-C would end it before it can do anything.
+    // The guard has its own process group; otherwise Ctrl-C would end it before it can kill the commands.
     detached: true,
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without it commands still end with their deadline.
+  // If the guard cannot start, commands still end at their timeout.
   guard.on('error', () => {});
   guard.on('exit', () => (running = undefined));
   guard.stdin.on('error', () => {});
-  // Nothing here keeps this process alive.
+  // Neither the guard nor its pipe keeps this process alive.
   guard.unref();
   (guard.stdin as unknown as { unref?: () => void }).unref?.();
   const tell = (sign: string, group: number): void =>

@@ -7,7 +7,7 @@ import { checkArguments } from '../../wire/check-arguments.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 import { oneLine } from './show-cause.ts';
 
-/** What a hook said, once it was understood. */
+/** A hook's answer after it was parsed. */
 export type ReadAnswer =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'block'; readonly reason: string }
@@ -16,17 +16,17 @@ export type ReadAnswer =
       readonly rewrite?: { readonly how: 'params' | 'patch'; readonly value: JsonObject };
       readonly ask?: Ask;
     }
-  /** The problem is for the log. */
+  /** The problem is only for the log. */
   | { readonly kind: 'malformed'; readonly problem: string };
 
 const MOST_REASON = 500;
-/** Too long a text is cut and not refused: nobody's call should fail for an eloquent title. */
+/** Max characters of title, description and detail. A longer text is cut, not rejected: a call must not fail because a title is long. */
 const MOST_TITLE = 80;
 const MOST_DESCRIPTION = 512;
 const MOST_DETAIL = 16_384;
 
 const text = z.string().min(1);
-// It was JSON before it came here.
+// A check for an object is enough: the value was parsed from JSON.
 const object = z.custom<JsonObject>(isJsonObject, 'expected an object');
 
 const approvalRequest = z.strictObject({
@@ -51,14 +51,14 @@ const beforeAnswer = z
     requireApproval: approvalRequest.exactOptional(),
   })
   .refine(({ params, patch }) => params === undefined || patch === undefined, 'params and patch exclude each other')
-  // Probably meant to block, and must not be taken for a yes.
+  // The author probably meant to block, so this must not count as a yes.
   .refine(({ block, reason }) => block === true || reason === undefined, 'a reason without block: true');
 
 const NOTHING: ReadAnswer = Object.freeze({ kind: 'nothing' });
 
 /**
- * Reads an answer once, as JSON, and strictly: an unknown key may be a misspelt `block`. Whatever code the value holds (getters,
- * proxies) runs here and nowhere else.
+ * Reads an answer once, as JSON, and strictly: an unknown key may be a misspelt `block`. Code in the value (getters, proxies) runs only
+ * here.
  */
 export function readAnswer(answer: unknown, hook: RegisteredHook): ReadAnswer {
   if (answer === undefined || answer === null) return NOTHING;
@@ -78,7 +78,7 @@ export function readAnswer(answer: unknown, hook: RegisteredHook): ReadAnswer {
   };
 }
 
-/** Who asks is written by us: a hook cannot speak for another one. */
+/** Builds the ask. The gate itself fills in the asker, so a hook cannot ask in the name of another hook. */
 function toAsk({ grantable, ...request }: z.output<typeof approvalRequest>, hook: RegisteredHook): Ask {
   const { reason, title, description, detail, decisions, ...rest } = request;
   const texts = {
@@ -100,7 +100,7 @@ function shown(given: string | undefined, most: number): string | undefined {
   return line === '' ? undefined : line;
 }
 
-/** Line ends stay: these texts are shown as they are. */
+/** Keeps line breaks: these texts are shown as they are. */
 function cut(given: string | undefined, most: number): string | undefined {
   return given === undefined || given.length <= most ? given : `${given.slice(0, most - 1)}…`;
 }
@@ -109,7 +109,7 @@ function malformed(problem: string): ReadAnswer {
   return { kind: 'malformed', problem };
 }
 
-/** Names and rules, never a value: it could hold the arguments. */
+/** Describes the problems by names and rules, never by a value: a value could contain the arguments. */
 function describe({ issues }: z.ZodError): string {
   return issues
     .slice(0, 3)

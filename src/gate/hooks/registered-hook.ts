@@ -11,10 +11,10 @@ export interface RegisteredHook {
   readonly match: HookMatch;
   readonly priority: number;
   readonly timeoutMs: number;
-  /** Of its id: what approvals know it by. */
+  /** SHA-256 of the id. Approvals identify the hook by it. */
   readonly digest: string;
   readonly meter: HookMeter;
-  /** Its answer is anybody's guess until it was read strictly. */
+  /** Calls the hook. The answer is untrusted and may have any shape until it was parsed strictly. */
   readonly run: (event: unknown, context: HookContext) => unknown;
 }
 

@@ -8,7 +8,7 @@ import { HookTrouble } from './call-hook.ts';
 
 const MAX_BLOCKS = 1000;
 
-/** As result hooks see a block. */
+/** A content block as result hooks see it. */
 export function showBlock(block: ContentBlock, at: number): ResultBlock {
   switch (block.kind) {
     case 'text':
@@ -55,8 +55,8 @@ export interface ReplacedResult {
 }
 
 /**
- * Reads the answer of a result hook once, as JSON, and strictly: a misspelt key could be the redaction. Undefined keeps the result.
- * Throws a HookTrouble whose message names neither values nor keys of the answer: both may be the result's.
+ * Reads the answer of a result hook once, as JSON, and strictly: a misspelt key could be the redaction. Undefined keeps the result. Throws
+ * a HookTrouble whose message contains neither values nor keys of the answer: both may come from the result.
  */
 export function readResultAnswer(answer: unknown, before: readonly ContentBlock[]): ReplacedResult | undefined {
   if (answer === undefined) return undefined;
@@ -73,7 +73,7 @@ function plain(answer: unknown): JsonValue {
   try {
     return copyPlain(answer);
   } catch (error) {
-    // Code of the answer (getters, proxies) may have thrown with any text.
+    // Code in the answer (getters, proxies) may have thrown an error with any text, so the text is not used.
     throw invalid(
       error instanceof TypeError && Object.getPrototypeOf(error) === TypeError.prototype
         ? 'it is not JSON'
@@ -82,7 +82,7 @@ function plain(answer: unknown): JsonValue {
   }
 }
 
-/** A block that stays: everything but the text of a resource must be as it was. */
+/** Returns a block that the hook kept. Everything but the text of a resource must be unchanged. */
 function keptBlock(
   given: { readonly at: number; readonly text?: string },
   before: readonly ContentBlock[],

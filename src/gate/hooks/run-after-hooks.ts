@@ -5,8 +5,8 @@ import { observeOutcome } from './observe-outcome.ts';
 import type { ObserverQueue } from './observer-queue.ts';
 
 /**
- * Tells the observers of a tool how a call ended, and returns at once: nothing they do changes the outcome or delays it. Whoever
- * settles the call says so once; the call's id is in the event.
+ * Sends the call's ending to the observers of its tool and returns at once: nothing they do changes or delays the outcome. The settling
+ * code calls this once per call; the event contains the call's id.
  */
 export function runAfterHooks(set: HookSet, ended: EndedCall, queue: ObserverQueue): void {
   const hooks = set.matching('after_tool_call', ended.tool);

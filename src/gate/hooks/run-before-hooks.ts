@@ -21,7 +21,7 @@ const NO_CHANGES: readonly ArgumentChange[] = Object.freeze([]);
 const NO_ASKS: readonly Ask[] = Object.freeze([]);
 type Changed = Exclude<RewrittenArguments, { readonly kind: 'judged' }> | undefined;
 
-/** What the hooks asked so far have made of the call. */
+/** The arguments and asks of the call, as the hooks that ran so far left them. */
 interface State {
   arguments: JsonObject;
   canonical: string;
@@ -30,8 +30,8 @@ interface State {
 }
 
 /**
- * Asks the hooks of a tool one after the other. Each sees what the one before it made of the arguments, as a copy of its own; the
- * first block ends it. Answers at once as long as the hooks do, and does nothing for a tool that has none.
+ * Calls the hooks of a tool one after the other. Each gets its own copy of the arguments as the hook before it left them. The first block
+ * ends the sequence. Returns synchronously as long as the hooks do, and at once for a tool that has none.
  */
 export function runBeforeHooks(set: HookSet, call: HookedCall, needs: BeforeNeeds): Soon<HooksVerdict> {
   const hooks = set.matching('before_tool_call', call.tool);
@@ -40,7 +40,7 @@ export function runBeforeHooks(set: HookSet, call: HookedCall, needs: BeforeNeed
   return askFrom(0, hooks, state, { call, facts: factsText(call), needs });
 }
 
-/** What a call without hooks gets: as it came. */
+/** The verdict for a call without hooks: the arguments are unchanged. */
 export function untouched({ arguments: given, canonical }: HookedCall): HooksVerdict {
   return { kind: 'passed', arguments: given, canonical, changedBy: NO_CHANGES, asks: NO_ASKS };
 }
@@ -61,7 +61,7 @@ function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, 
   return { kind: 'passed', ...state };
 }
 
-/** Undefined: go on with the next hook. */
+/** Calls one hook. Undefined: continue with the next hook. */
 function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<HooksVerdict | undefined> {
   const { call, needs } = frame;
   const startedAt = performance.now();
@@ -75,7 +75,7 @@ function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<HooksVerdic
     hook.meter.took(durationMs);
     if (ending.kind === 'aborted') return ending;
     if (ending.kind === 'failed') return fail(ending);
-    // Getters of its answer may throw, and so may the code of a schema.
+    // Getters of the answer may throw, and so may code of the tool's schema.
     return orElse(
       () => obey(hook, ending.answer, state, frame),
       (cause) => fail({ how: 'invalid-answer', cause }),
@@ -106,7 +106,10 @@ function obey(hook: RegisteredHook, answer: unknown, state: State, { needs }: Fr
   });
 }
 
-/** Validated hook by hook, so that a problem has a name and no later hook is shown wrong arguments. Undefined: there is none. */
+/**
+ * Applies one hook's rewrite and validates it at once, so that a problem names its hook and no later hook sees wrong arguments. Undefined:
+ * no problem.
+ */
 function change(
   hook: RegisteredHook,
   { how, value }: { readonly how: 'params' | 'patch'; readonly value: JsonObject },
@@ -122,7 +125,7 @@ function change(
   return whenHere(read(JSON.parse(written.canonical) as JsonObject, written.canonical), (rewritten) => {
     if (rewritten.kind !== 'judged') return rewritten;
     const { arguments: changed, canonical } = rewritten;
-    // What the tool's schema made of it may be what was there before.
+    // The tool's schema may have turned the rewrite back into the arguments that were there before.
     if (canonical === state.canonical) return undefined;
     hook.meter.count('changed');
     const at = findDifferences(state.arguments, changed);
@@ -133,13 +136,13 @@ function change(
   });
 }
 
-/** Everything but the arguments, as text: written once, read again for every hook. */
+/** All facts but the arguments, as JSON text without its closing brace. Written once, parsed again for every hook. */
 function factsText({ tool, callId, session, run, identity, parent, trace, untrusted }: HookedCall): string {
   const facts = { callId, session, run, identity, parent, trace, untrusted };
   return JSON.stringify({ ...facts, tool: tool.id, effect: tool.effect, privileged: tool.privileged }).slice(0, -1);
 }
 
-/** Through text, so that no hook holds anything that another one, or the tool, will see. */
+/** Builds the event of one hook by parsing text, so that no hook holds an object that another hook, or the tool, will see. */
 function eventFor({ canonical }: State, { facts }: Frame): unknown {
   return deepFreeze(JSON.parse(`${facts},"arguments":${canonical}}`) as JsonObject);
 }

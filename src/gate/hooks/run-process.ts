@@ -4,13 +4,13 @@ import { HookTrouble } from './call-hook.ts';
 import { processGuard } from './process-guard.ts';
 
 export interface ProcessRequest {
-  /** The program, then its arguments; no shell reads them. */
+  /** The program, then its arguments. No shell reads them. */
   readonly command: readonly string[];
   readonly cwd: string;
-  /** All of its environment. */
+  /** The complete environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string;
-  /** Aborted: the process and everything it started is killed. */
+  /** When it is aborted, the whole process group is killed. */
   readonly signal: AbortSignal;
 }
 
@@ -18,16 +18,19 @@ export interface EndedProcess {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly stdout: Buffer;
-  /** Its beginning. */
+  /** The first 4096 bytes of the error output. */
   readonly stderr: string;
 }
 
 export const MOST_OUTPUT_BYTES = 1024 * 1024;
 const MOST_ERROR_BYTES = 4096;
-/** A process that left the group may hold the outputs open; nobody waits for it longer than this. */
+/** How long to wait for output after the process has ended: a process that left the group may hold the pipes open. */
 const LAST_OUTPUT_MS = 500;
 
-/** Runs a program in a process group that ends with it. Rejects when it cannot be started, says too much, or was aborted. */
+/**
+ * Runs a program in its own process group, which is killed when the program ends. Rejects if it cannot be started, prints more than
+ * `MOST_OUTPUT_BYTES`, or was aborted.
+ */
 export async function runProcess(request: ProcessRequest): Promise<EndedProcess> {
   request.signal.throwIfAborted();
   const child = await start(request);
@@ -49,7 +52,7 @@ export async function runProcess(request: ProcessRequest): Promise<EndedProcess>
 async function start({ command, cwd, env }: ProcessRequest): Promise<ChildProcessWithoutNullStreams> {
   const [program = '', ...programArguments] = command;
   try {
-    // Detached: the leader of a group of its own, so that one signal reaches all it has started.
+    // Detached: the child leads its own process group, so that one signal reaches everything it has started.
     const child = spawn(program, programArguments, { cwd, env, detached: true, shell: false, stdio: 'pipe' });
     if (child.pid !== undefined) return child;
     const [error] = (await once(child, 'error')) as [NodeJS.ErrnoException];
@@ -76,13 +79,13 @@ function endOf(child: ChildProcessWithoutNullStreams, stdin: string): Promise<En
     errorBytes += kept.byteLength;
     if (kept.byteLength > 0) stderr.push(kept);
   });
-  // A program need not read its input.
+  // The program does not have to read its input, so a broken pipe is not an error.
   child.stdin.on('error', () => {});
   child.stdin.end(stdin);
   return new Promise((resolve, reject) => {
     let lastOutput: NodeJS.Timeout | undefined;
     child.once('exit', () => {
-      // What it left in the background would outlive it, and hold its outputs open.
+      // Processes that it left in the background would outlive it and hold its output pipes open.
       killGroup(pid);
       lastOutput = setTimeout(() => {
         child.stdout.destroy();
@@ -102,6 +105,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left in it.
+    // No process is left in the group.
   }
 }

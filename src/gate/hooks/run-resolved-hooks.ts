@@ -6,8 +6,8 @@ import type { HookSet } from './hook-set.ts';
 import type { RegisteredHook } from './registered-hook.ts';
 
 /**
- * Tells the hooks of a tool how a question ended. Resolves when all have answered or run out of time, and never rejects. The data
- * path does not wait for it; whoever claimed the callback in the store does, and calls this once.
+ * Passes the resolution of a question to the hooks of its tool. Resolves when all have answered or timed out, and never rejects. The data
+ * path does not wait for it. The process that claimed the callback in the store waits for it and calls it once.
  */
 export async function runResolvedHooks(
   set: HookSet,

@@ -18,20 +18,20 @@ export const KEPT: ResultVerdict = Object.freeze({ kind: 'kept' });
 interface Frame {
   readonly call: ResultCall;
   readonly needs: ResultNeeds;
-  /** Everything but the outcome, as text: written once, read again for every hook. */
+  /** All facts but the outcome, as JSON text without its closing brace. Written once, parsed again for every hook. */
   facts?: string;
 }
 
 interface State {
   outcome: Outcome;
-  /** A hook answered, if only with what was there: what the caller gets is made of the answer. */
+  /** A hook has answered, even if only with the same result: the caller then gets what was made from the answer. */
   isAnswered: boolean;
   readonly changedBy: string[];
 }
 
 /**
- * Asks the result hooks of a tool one after the other. Each sees what the one before it made of the result, checked and without secrets.
- * The first one that fails withholds the result: no later one is asked, and nothing of the result is given on.
+ * Calls the result hooks of a tool one after the other. Each sees the result as the hook before it left it, checked and without secrets.
+ * The first hook that fails withholds the result: no later hook is called, and no part of the result is passed on.
  */
 export function runResultHooks(set: HookSet, call: ResultCall, needs: ResultNeeds): Soon<ResultVerdict> {
   const hooks = set.matching('tool_result', call.tool);
@@ -49,7 +49,7 @@ function askFrom(first: number, hooks: readonly RegisteredHook[], state: State, 
   return isAnswered ? { kind: 'kept', isAnswered } : KEPT;
 }
 
-/** Undefined: go on with the next hook. */
+/** Calls one hook. Undefined: continue with the next hook. */
 function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<ResultVerdict | undefined> {
   const { call, needs } = frame;
   if (call.signal?.aborted === true) return { kind: 'aborted', hook: hook.id };
@@ -72,14 +72,14 @@ function ask(hook: RegisteredHook, state: State, frame: Frame): Soon<ResultVerdi
     if (ending.kind === 'failed') return withhold(ending);
     return whenHere(replace(hook, ending.answer, state, needs), () => undefined);
   };
-  // Reading the answer may throw, and so may the code of a schema.
+  // Reading the answer may throw, and so may code of the tool's schema.
   return orElse<ResultVerdict | undefined>(
     () => whenHere(callHook(hook, eventFor(state.outcome, frame), call.signal, timeoutMs), follow),
     (cause) => withhold({ how: 'invalid-answer', cause }),
   );
 }
 
-/** Throws or rejects for an answer that cannot be used. */
+/** Replaces the result by the hook's answer. Throws or rejects if the answer cannot be used. */
 function replace(hook: RegisteredHook, answer: unknown, state: State, needs: ResultNeeds): Soon<void> {
   const read = readResultAnswer(answer, state.outcome.content);
   if (read === undefined) return undefined;
@@ -94,7 +94,7 @@ function replace(hook: RegisteredHook, answer: unknown, state: State, needs: Res
   });
 }
 
-/** Kind, `executed`, code and write-backs stay those of the tool. */
+/** The outcome with the hook's content. Kind, `executed`, error code and write-backs stay those of the tool. */
 function withResult(outcome: Outcome, { content, structured }: ReplacedResult): Outcome {
   const { structured: _structured, error, ...rest } = outcome;
   return {
@@ -107,7 +107,10 @@ function withResult(outcome: Outcome, { content, structured }: ReplacedResult): 
 
 const MAX_MESSAGE = 2000;
 
-/** The message of a failure is made of the tool's own words, so it becomes the first text of the new content. */
+/**
+ * The message of a failure consists of the tool's own words, which the hook may have removed. So it is replaced by the first text of the
+ * new content.
+ */
 function reworded(error: OutcomeError, { kind }: Outcome, content: Outcome['content']): OutcomeError {
   const text = content.find((block) => block.kind === 'text' && block.text.trim() !== '');
   const said = text?.kind === 'text' ? text.text : FIXED_MESSAGE[kind === 'denied' ? 'denied' : 'failed'];
@@ -132,7 +135,7 @@ function factsText({ tool, callId, session, run, identity, parent, trace, untrus
   return JSON.stringify({ ...call, ...facts }).slice(0, -1);
 }
 
-/** Through text, so that no hook holds anything that another one, or the caller, will see. */
+/** Builds the event of one hook by parsing text, so that no hook holds an object that another hook, or the caller, will see. */
 function eventFor(outcome: Outcome, frame: Frame): unknown {
   const facts = (frame.facts ??= factsText(frame.call));
   const { kind, executed, retryable, structured, error } = outcome;

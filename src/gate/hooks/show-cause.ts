@@ -1,8 +1,8 @@
 const MOST_CHARACTERS = 500;
-/** Whatever could break the line, hide a part of it, or be read by a terminal; and what stands beside it. */
+/** Runs of white space and of characters that could break the line, hide a part of it, or control a terminal. */
 const UNPRINTABLE = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
-/** What errors of HTTP clients and drivers tend to quote. */
+/** Secrets that errors of HTTP clients and database drivers tend to quote. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(\/\/[^\s:/@]*:)[^\s@]+@/g, '$1***@'],
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 ***'],
@@ -12,9 +12,9 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Text that others wrote, on one line that can be printed, of at most so many characters. */
+/** Turns text of untrusted origin into one printable line of at most `mostCharacters` characters. */
 export function oneLine(text: string, mostCharacters = MOST_CHARACTERS): string {
-  // Cut first: what is far too long shall not be searched from end to end.
+  // Cut first, so that a very long text is not searched from end to end.
   const line = text
     .slice(0, mostCharacters * 4)
     .replaceAll(UNPRINTABLE, ' ')
@@ -22,7 +22,7 @@ export function oneLine(text: string, mostCharacters = MOST_CHARACTERS): string 
   return line.length > mostCharacters ? `${line.slice(0, mostCharacters - 1)}…` : line;
 }
 
-/** Why a hook failed, for the operator's log only. Anything can be thrown; this never throws itself. */
+/** Describes why a hook failed, only for the operator's log. Accepts any thrown value and never throws itself. */
 export function showCause(thrown: unknown): string {
   try {
     const text =
@@ -39,14 +39,17 @@ export function showCause(thrown: unknown): string {
 
 const PLACE = /([\w./:@%~+-]+:\d+:\d+)\)?$/;
 
-/** The type of an error and where it was thrown, without its message: that could quote what the hook was shown. Never throws. */
+/**
+ * The type of an error and the place where it was thrown, without its message: the message could quote what the hook was shown. Never
+ * throws.
+ */
 export function showCauseType(thrown: unknown): string {
   try {
     if (!(thrown instanceof Error)) return typeof thrown;
     const { name, message, stack } = thrown;
     const type = typeof name === 'string' && /^\w{1,64}$/.test(name) ? name : 'Error';
     const head = `${name}: ${message}\n`;
-    // A message can look like a line of the stack, so only what follows it is read.
+    // A message can look like a line of the stack, so only the text after the message is read.
     const [first = ''] =
       typeof stack === 'string' && stack.startsWith(head) ? stack.slice(head.length).split('\n') : [];
     const place = PLACE.exec(first.slice(0, 1000))?.[1];

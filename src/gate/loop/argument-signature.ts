@@ -6,17 +6,18 @@ import { isTimeSince1970, scrubText } from './scrub-text.ts';
 import { signatureOf } from './signature.ts';
 import { isLongId } from './stable-text.ts';
 
-/** What is known of a call's arguments beside the signature of the caller's own text. */
+/** Signatures of a call's arguments, in addition to the signature of the text that the caller sent. */
 export interface ArgumentSignatures {
-  /** The signature of what runs, without volatile values. Absent where that is the caller's own text. */
+  /** Signature of the arguments that run, without volatile values. Absent if it is the same as the signature of the caller's text. */
   readonly effective?: string;
-  /** Some of the values are volatile, so that calls with this signature may differ in them. */
+  /** Some values are volatile, so calls with this signature may differ in them. */
   readonly hasVolatile: boolean;
 }
 
 /**
- * `args` are what runs; `changed` is their canonical text, where that is not the caller's own. Of a tool that may change something, a member
- * that is nothing but a random value says which thing is changed: each call of a batch may get the same answer.
+ * `args` are the arguments that run. `changed` is their canonical text, if it differs from the caller's. For a tool that may change
+ * something, a member whose whole value is random is kept, because it names the thing that is changed: all calls of a batch may get the
+ * same answer.
  */
 export function argumentSignatures(
   { id, effect = 'read' }: { readonly id: string; readonly effect?: Effect | undefined },
@@ -32,12 +33,13 @@ export function argumentSignatures(
 
 const UNCHANGED: ArgumentSignatures = Object.freeze({ hasVolatile: false });
 
-/** So many calls of a tool are made in a run before their targets are remembered: most runs cost nothing. */
+/** Targets are recorded only after this many calls of a tool in a run, so that most runs have no cost for them. */
 const UNREMEMBERED_TARGETS = 10;
 
 /**
- * Which thing a call is about that may change something: the members that name it, without what is written to it. Absent where no member
- * names a thing, or all of them do: then there is nothing that could change.
+ * Signature of the thing that a call may change: the members that name it, without what is written to it. Absent if no member names a
+ * thing, or if all members do, because then there is no content that could differ. Also absent for `read` tools and for a tool's first
+ * calls.
  */
 export function targetSignature(
   { id, effect }: { readonly id: string; readonly effect?: Effect },
@@ -57,14 +59,14 @@ export function targetSignature(
 }
 
 const GONE = '\u0001';
-/** No volatile text is shorter than a time of day. */
+/** Minimum length of a volatile text: a time of day has 8 characters, and no volatile text is shorter. */
 const SHORTEST = 8;
-/** Longer texts are contents, and compared as they are: looking through one costs 15 ns for each character. */
+/** Longer texts are content and are compared as they are: scanning costs 15 ns per character. */
 const LONGEST = 2048;
-/** The wire refuses deeper values. */
+/** Max depth of nesting. The wire format rejects deeper values. */
 const DEEPEST = 100;
 
-/** The arguments as one text in which volatile values are replaced. */
+/** Collects the arguments as one text in which volatile values are replaced. */
 class ScrubbedArguments {
   text = '';
   hasVolatile = false;
@@ -117,7 +119,7 @@ function scrubMember(value: string, name: string, keepsIds: boolean): string {
   return value.includes('?') ? value.replaceAll(PARAMETER, scrubParameter) : value;
 }
 
-/** In an address only what is named like a nonce goes: `?page=…` and `?id=…` say which thing is meant. */
+/** In a URL only parameters that are named like a nonce are removed: `?page=…` and `?id=…` say which thing is meant. */
 const PARAMETER = /([?&])([^=&#?]{1,64})=[^&#]*/g;
 
 function scrubParameter(whole: string, mark: string, name: string): string {
@@ -133,8 +135,9 @@ function isVolatileNumber(value: number, name: string, keepsIds: boolean): boole
 const TIME = /time|stamp|epoch/i;
 
 /**
- * `nonce`: made anew for every call, whatever its value. `thing`: says what the call is about, so that another value is another call,
- * however random it looks: ids, cursors, paths, the ends of a range. `other`: its value has to tell.
+ * What the name of a member says about its value. `nonce`: made anew for every call, so the value is ignored. `thing`: names what the call
+ * is about, so another value means another call, however random it looks (ids, cursors, paths, the ends of a range). `other`: the value
+ * decides.
  */
 type NameKind = 'nonce' | 'thing' | 'other';
 

@@ -5,11 +5,11 @@ import type { AskedTool } from './finding.ts';
 import { PASS, type BlockScope, type Detector, type LoopVerdict } from './loop-verdict.ts';
 
 export const COST_UNIT = 1_000_000;
-/** Short budgets need no warning: they are over before it could help. */
+/** Smaller budgets get no warning: they are used up before it could help. */
 const LEAST_WARNED = 10;
 const WARNED_PART = 0.9;
 
-/** Whether the run may still call. Counts come with every call, so this needs no history. */
+/** Whether the budgets of the run allow this call. The counts arrive with every call, so no history is needed. */
 export function checkBudgets(run: RunState, at: number, budgets: LoopBudgets, tool: AskedTool): LoopVerdict {
   const { callsPerRun, callsPerTool, wallTimeMs, cost } = budgets;
   const perTool = callsPerTool === undefined ? undefined : limitOf(callsPerTool, tool.id);
@@ -28,7 +28,7 @@ export function checkBudgets(run: RunState, at: number, budgets: LoopBudgets, to
   return PASS;
 }
 
-/** A call that is known to go beyond the budget is not begun. */
+/** A call that is known to exceed the budget is not started. */
 function isTooDear(costSoFar: number, budget: number, own: number): boolean {
   const limit = budget * COST_UNIT;
   return costSoFar >= limit || costSoFar + Math.round(own * COST_UNIT) > limit;

@@ -3,7 +3,7 @@ import { LONGEST_CYCLE } from '../../domain/loop-settings.ts';
 import type { Detect, Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 
-/** The first two times may be a look and a check; from the third on the same result of the same call is nothing new. */
+/** The first two equal results of a call may be a look and a check. From the third on, the same result of the same call brings nothing new. */
 const WORK = 2;
 const SLOTS = 2 * HISTORY_LENGTH;
 
@@ -16,8 +16,8 @@ const mixed = new Float64Array(1);
 const halves = new Uint32Array(mixed.buffer);
 
 /**
- * The last resort: a few calls that bring nothing new any more, in whatever order, also those that no other detector judges. Passes over
- * many things are not meant, so at most eight different calls are.
+ * The last resort: a few calls that bring nothing new any more, in any order, including calls that no other detector judges. It applies
+ * only to at most eight different calls: going over many things is not a loop.
  */
 export const detectBreaker: Detect = (window, settings) => {
   if (settings.breaker === false || (window.same <= WORK && !window.blockedSame)) return undefined;
@@ -51,12 +51,15 @@ function breakOn(
     idle += 1;
   }
   if (idle < most || calls > LONGEST_CYCLE) return undefined;
-  // The call itself must be one of them.
+  // The call in question must be one of the repeating calls.
   const isOwn = window.blockedSame || streakAt[slotOf(own)]! > WORK;
   return isOwn ? { detector: 'breaker', level: 'block', count: idle } : undefined;
 }
 
-/** 256, twice as many slots as attempts: there is always a free one, and mostly at once. */
+/**
+ * Slot of a signature in the hash table. The table has 256 slots, twice the number of attempts: a free slot always exists and is mostly
+ * found at once.
+ */
 function slotOf(signature: number): number {
   mixed[0] = signature;
   let slot = Math.imul(halves[0]! ^ Math.imul(halves[1]!, 0x85ebca6b), 0x9e3779b1) >>> 24;

@@ -3,7 +3,7 @@ import { climb, type Detect, type Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 import type { HeldSettings } from './stricter.ts';
 
-/** The same two to eight calls in the same order with the same results, and this call would go on with it. */
+/** The same two to eight calls in the same order with the same results, and this call would continue the cycle. */
 export const detectCycle: Detect = (window, settings) => {
   if (settings.cycle === false || window.same === 0) return undefined;
   const found = findCycle(window, window.raw, window.ownRaw, settings);
@@ -25,7 +25,7 @@ function findCycle(
   let shorterCalls = 0;
   for (let period = 2; period <= LONGEST_CYCLE && period * 2 <= length; period += 1) {
     if (signatures[length - period] !== own || !follow(window, signatures, period, settings.paceMs)) continue;
-    // A B A B is a circle of four, too, and was told as one of two.
+    // A B A B is also a cycle of four, but it was already found as a cycle of two.
     if (shorter > 0 && period % shorter === 0 && followed.calls <= shorterCalls + period) continue;
     [shorter, shorterCalls] = [period, followed.calls];
     const found = judge(period, settings);
@@ -35,10 +35,10 @@ function findCycle(
   return warning;
 }
 
-/** What `follow` has found: calls of the circle so far, those under way among them, and pauses between them. */
+/** Output of `follow`: the calls of the cycle so far, how many of them are still open, and the pauses between them. */
 const followed = { calls: 0, open: 0, pauses: 0 };
 
-/** False when it is no circle, or one call again and again: that is for the repeat detector. */
+/** Follows a possible cycle backwards. False if it is no cycle, or if it is a single call repeated: the repeat detector handles that. */
 function follow(window: LoopWindow, signatures: Float64Array, period: number, paceMs: number): boolean {
   const { length, result, at, state } = window;
   let calls = period;
@@ -66,7 +66,7 @@ function judge(period: number, { cycle, rounds }: HeldSettings): Finding | undef
     warn: Math.max(cycle.warn, rounds.warn * period),
     block: Math.max(cycle.block, rounds.block * period),
   };
-  // A round with a pause in it is somebody who waits.
+  // A round with a pause in it is not counted: the caller is waiting.
   const seen = followed.calls - followed.pauses * period;
   const found = climb(rungs, 'cycle', seen - followed.open, seen);
   return found === undefined ? undefined : { ...found, period };
@@ -76,7 +76,7 @@ function isOtherResult({ state, result }: LoopWindow, index: number): boolean {
   return state[index] !== OPEN && state[index - 1] !== OPEN && result[index] !== result[index - 1];
 }
 
-/** Another member of a circle that was blocked before, in whatever order it comes now. */
+/** The call belongs to a cycle that was blocked before, in whatever order its calls come now. */
 function findBlockedCycle(window: LoopWindow): Finding | undefined {
   for (let circle = 0; circle < window.circles; circle += 1) {
     const end = window.circleEnd[circle]!;

@@ -13,7 +13,7 @@ import type { BlockScope, LoopVerdict } from './loop-verdict.ts';
 import { stricter, type HeldSettings } from './stricter.ts';
 
 export interface LoopQuestion {
-  /** Of this run, without this attempt. Empty when the store saw no reason to send it. */
+  /** Attempts of this run, without the current one. Empty if the store saw no reason to send them. */
   readonly history: RunHistory;
   readonly run: RunState;
   readonly attempt: AskedAttempt;
@@ -24,7 +24,10 @@ export interface LoopQuestion {
 const detectInFlight: Detect = ({ openSame }, { inFlight }) =>
   inFlight === false ? undefined : climb(inFlight, 'in-flight', openSame, openSame);
 
-/** A block found by any of them wins; of several warnings the first is given. */
+/**
+ * Detectors in their order; `ALWAYS` is for a tool that is polled no faster than its cadence. A block by any of them wins; of several
+ * warnings the first is given.
+ */
 const ALWAYS: readonly Detect[] = [detectInFlight];
 const UNLESS_SLOW: readonly Detect[] = [
   detectUnknownTool,
@@ -42,9 +45,9 @@ const UNLESS_SLOW: readonly Detect[] = [
 const window = new LoopWindow();
 
 /**
- * Whether this call goes round in circles. A pure function of what the store remembers: every attempt is in the history, blocked ones
- * too, so that the steps warn, block the call, block the pattern, end the run follow from it and nothing is kept here. Ask once before
- * hooks, and again when they changed the arguments.
+ * Whether this call is part of a loop. A pure function of what the store remembers: every attempt is in the history, blocked ones too. The
+ * four steps (warn, block the call, block the pattern, end the run) follow from the history, and no state is kept here. Call it once before
+ * hooks, and again if hooks changed the arguments.
  */
 export function detectLoop({ history, run, attempt, settings, tool }: LoopQuestion): LoopVerdict {
   const budget = checkBudgets(run, attempt.at, settings.budgets, tool);
@@ -68,7 +71,10 @@ export function detectLoop({ history, run, attempt, settings, tool }: LoopQuesti
   };
 }
 
-/** An ended run makes later ones stricter for a while only: a loop of yesterday says nothing about the conversation of today. */
+/**
+ * Counts the runs that loop detection ended within `strictMs`. Older ones do not count: a loop of yesterday says nothing about today's
+ * conversation.
+ */
 function countLoopEnds({ loopEnds }: RunState, now: number, strictMs: number): number {
   return loopEnds.reduce((count, endedAt) => (now - endedAt < strictMs ? count + 1 : count), 0);
 }
@@ -85,7 +91,7 @@ function find(settings: HeldSettings, tool: AskedTool): Finding | undefined {
   return warning;
 }
 
-/** The model was told and went on: first this call is blocked, then what belongs to it, then everything. */
+/** Escalates if the model continues after a warning: first this call is blocked, then the pattern it belongs to, then the whole run. */
 function scopeOf({ detector, period }: Finding, settings: HeldSettings): BlockScope {
   if (detector === 'changing') return 'call';
   if (isOver(settings, detector === 'in-flight' ? 'small' : 'full')) return 'run';
@@ -94,8 +100,9 @@ function scopeOf({ detector, period }: Finding, settings: HeldSettings): BlockSc
 }
 
 /**
- * One message of the model may send the same call many times; only a mass of them ends the run, and before they have pushed the calls
- * under way out of what the store remembers.
+ * Whether the run has ended, or would end with one more blocked call. One message of the model may send the same call many times, so such
+ * duplicates are counted apart, and only `MOST_COUNTED` of them end the run. That is before they push the calls under way out of the
+ * store's history.
  */
 function isOver({ endRun }: HeldSettings, next?: 'full' | 'small'): boolean {
   const [full, small] = [next === 'full' ? 1 : 0, next === 'small' ? 1 : 0];

@@ -2,10 +2,10 @@ import type { Rungs } from '../../domain/loop-settings.ts';
 import { climb, type Detect, type Finding } from './finding.ts';
 import { OPEN, type LoopWindow } from './loop-window.ts';
 
-/** A timer that fires a little early still keeps its cadence. */
+/** A timer may fire up to 10 % early and still keeps its cadence. */
 const CADENCE_SLACK = 0.9;
 
-/** The same call again. Other calls in between change nothing; another result does. */
+/** The same call again. Other calls in between do not matter; another result does. */
 export const detectRepeat: Detect = (window, settings, tool) => {
   const { poll } = tool;
   const rungs = poll === undefined ? settings.repeat : settings.poll;
@@ -16,7 +16,7 @@ export const detectRepeat: Detect = (window, settings, tool) => {
   return repeatsOf(window, window.effective, window.ownEffective, rungs, paceMs, poll !== undefined) ?? found;
 };
 
-/** Whoever waits as long as the tool asks for is not in a loop, however often the answer is the same. */
+/** A caller that waits as long as the tool asks for is not in a loop, however often the answer is the same. */
 export function keepsCadence(window: LoopWindow, everyMs: number): boolean {
   return window.ownAt - window.lastSameAt >= everyMs * CADENCE_SLACK;
 }
@@ -53,10 +53,13 @@ function repeatsOf(
   return climb(rungs, detector, same, seen);
 }
 
-/** Results that differ may be progress, or carry something volatile that is not known as such. A run is never ended for them. */
+/**
+ * Thresholds for equal calls with different results. Such results may be progress, or contain a volatile value that is not recognised as
+ * one. A run is never ended because of them.
+ */
 const CHANGING: Rungs = Object.freeze({ warn: 50, block: 200 });
 
-/** The very same call, whatever comes out. A tool that declares a cadence is made for this. */
+/** Exactly the same call, whatever the results are. A tool that declares a cadence is meant to be called like this and is skipped. */
 export const detectChanging: Detect = (window, settings, tool) => {
   if (settings.repeat === false || tool.poll !== undefined || window.tally < CHANGING.warn) return undefined;
   const count = window.tallyWithin(settings.paceMs);
@@ -66,7 +69,7 @@ export const detectChanging: Detect = (window, settings, tool) => {
 
 const WARN_TARGET = 10;
 
-/** Something else is written to the same target again and again. That may be work, so the model is only told. */
+/** Different content is written to the same target again and again. That may be work, so the model is only warned. */
 export const detectSameTarget: Detect = ({ sameTarget }, { repeat }) =>
   repeat === false || sameTarget === 0 || sameTarget % WARN_TARGET !== 0
     ? undefined

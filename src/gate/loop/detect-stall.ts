@@ -4,16 +4,16 @@ import { codeOf, tagCode } from '../../wire/history.ts';
 import { climb, type Detect } from './finding.ts';
 import { BAD, OPEN, type LoopWindow } from './loop-window.ts';
 
-/** The first two times may be a look and a check: a conversation that makes a call twice has nothing to do with the one before it. */
+/** The first two times may be a look and a check: a conversation that makes a call twice is not continuing an earlier conversation's loop. */
 const WORK = 2;
-/** The same of failures: three tries of something that fails are no loop. */
+/** Three tries of something that fails are no loop. */
 const TRIES = 3;
-/** A session may be shared by many conversations, so it needs more evidence than a run. */
+/** Factor for the thresholds: a session may be shared by many conversations, so it needs more evidence than a run. */
 const MORE_EVIDENCE = 2;
 
 /**
- * Runs of one session that go round in circles, each of them too short to be stopped: a new name for a run is no new start. Only the
- * third and later repetitions within a run count, and only those are blocked.
+ * Runs of one session that loop, each of them too short to be stopped: opening a new run must not reset detection. Only the third and later
+ * repetitions within a run count, and only those are blocked.
  */
 export const detectStall: Detect = (window, settings) => {
   const { stalls } = window;
@@ -54,16 +54,16 @@ function countSame(streak: { newest: number; count: number; isOver: boolean }, r
   streak.count += 1;
 }
 
-/** What is remembered of an attempt that has ended, beside what came out. */
+/** What is stored about an attempt that has ended, in addition to its ending and result. */
 export interface Remembered {
   readonly tally?: number;
-  /** The session counts it: see `Stall`. */
+  /** Signature under which the session counts this attempt: see `Stall`. */
   readonly stall?: string;
 }
 
 const NOTHING: Remembered = Object.freeze({});
 
-/** `history` is what stood before the attempt. */
+/** Computes the tally and the stall of an attempt that has ended. `history` holds the attempts before it. */
 export function rememberAttempt(
   history: RunHistory,
   attempt: Pick<Attempt, 'tool' | 'raw' | 'effective' | 'at' | 'ending' | 'result'>,
@@ -89,7 +89,7 @@ export function rememberAttempt(
   }
   const isStalled = same >= (isOk ? WORK : TRIES) && attempt.at - lastSameAt < paceMs;
   return {
-    // A repetition that comes slowly is not counted.
+    // A repetition that comes at least `paceMs` after the last one is not counted.
     ...(tally === 0 ? {} : { tally: attempt.at - lastAt < paceMs ? tally + 1 : tally }),
     ...(isStalled ? { stall: isOk ? (attempt.effective ?? attempt.raw) : attempt.result! } : {}),
   };

@@ -6,11 +6,11 @@ import { failureClass, failureSignature } from './failure-class.ts';
 import { blockMark, DETECTORS } from './loop-verdict.ts';
 import { resultSignature } from './result-signature.ts';
 
-/** They say nothing about the call: sent again, it may well work. */
+/** Outcomes that say nothing about the call itself: sent again, it may well succeed. */
 const NEUTRAL: readonly OutcomeKind[] = ['cancelled', 'expired', 'stale', 'unauthenticated', 'overloaded', 'conflict'];
 const FAILURES: readonly OutcomeKind[] = ['failed', 'exception', 'timed-out', 'crashed', 'indeterminate'];
 
-/** What settle adds to the attempt. Absent tool: there is none of that name here. */
+/** The ending and result signature that settle adds to the attempt. `tool` is absent if no tool of that name exists here. */
 export function endOfAttempt(
   outcome: Outcome,
   tool: Pick<ToolDeclaration, 'progress'> = {},
@@ -24,7 +24,7 @@ export function endOfAttempt(
   return { ending: FAILURES.includes(kind) ? 'failed' : 'refused', result };
 }
 
-/** Undefined for what a hook has blocked: to the detector that is a refusal. */
+/** The mark of a block by loop detection or a budget. Undefined for a block by a hook: loop detection counts that as a refusal. */
 function markOf({ error }: Outcome): string | undefined {
   const detector = error?.facts?.['detector'];
   const period = error?.facts?.['period'];
@@ -32,7 +32,10 @@ function markOf({ error }: Outcome): string | undefined {
   return blockMark(detector, typeof period === 'number' ? period : 0);
 }
 
-/** In millionths of the tool's unit. What the tool counted itself wins over what it declared; what did not run costs nothing. */
+/**
+ * Cost in millionths of the tool's unit. The cost that the tool counted itself wins over the declared one. A call that did not run costs
+ * nothing.
+ */
 export function costOfCall(outcome: Outcome, tool: Pick<ToolDeclaration, 'cost'> = {}): number {
   if (outcome.executed === 'no') return 0;
   return Math.round((outcome.writeBacks?.cost ?? tool.cost ?? 0) * COST_UNIT);

@@ -2,14 +2,17 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json
 import type { Outcome } from '../../domain/outcome.ts';
 import { signatureOf } from './signature.ts';
 
-/** Failures of one class are the same failure, whatever numbers, names and paths their texts have in them. */
+/** Failures of one class count as the same failure, whatever numbers, names and paths their messages contain. */
 export function failureSignature(failureClass: string): string {
   return signatureOf(`failure\0${failureClass}`);
 }
 
 export const UNKNOWN_TOOL = failureSignature('TOOL_UNKNOWN');
 
-/** The words of the author are believed first: a code, then a type or a status. Only without them the text counts, without its details. */
+/**
+ * The class of a failure. What the tool author states comes first: a code, then a type or a status. Only without them the text counts,
+ * reduced to its words.
+ */
 export function failureClass(outcome: Outcome): string {
   const { error } = outcome;
   if (error === undefined) return outcome.kind;
@@ -24,9 +27,9 @@ export function failureClass(outcome: Outcome): string {
 }
 
 interface Structure {
-  /** What names the failure: codes, types, states. */
+  /** Fields that describe the failure: codes, types, states. */
   facts: string;
-  /** One of them says which failure it is; an exit code alone does not. */
+  /** One of the fields identifies the failure; an exit code alone does not. */
   isNamed: boolean;
   text?: string;
 }
@@ -71,7 +74,7 @@ const LONGEST_LINE = 300;
 const QUOTED = /(?<![\p{L}\p{N}])(["'`])[^"'`]{0,300}\1/gu;
 const WORD = /(?<![^\s([{<"'`])\p{L}[\p{L}_-]*(?=[:.,;!?)\]}>"'`]*(?:\s|$))/gu;
 
-/** The first and the last line as bare words: a traceback names its error at the end, most others at the beginning. */
+/** The first and the last line as bare words: a traceback names its error at the end, most other messages at the beginning. */
 function skeleton(text: string): string {
   const trimmed = text.trim();
   const first = trimmed.slice(0, LONGEST_LINE).split('\n', 1)[0]!;

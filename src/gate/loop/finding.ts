@@ -4,10 +4,10 @@ import type { LoopWindow } from './loop-window.ts';
 import type { Detector } from './loop-verdict.ts';
 import type { HeldSettings } from './stricter.ts';
 
-/** The declaration of the tool, or only its id when there is no such tool. */
+/** The declaration of the tool, or only its id if there is no such tool. */
 export type AskedTool = { readonly id: string } & Pick<ToolDeclaration, 'poll' | 'cost'>;
 
-/** What a detector says of the call that is asked about. */
+/** What a detector found out about the call in question. */
 export interface Finding {
   readonly detector: Detector;
   readonly level: 'warn' | 'block';
@@ -20,8 +20,8 @@ export type Detect = (window: LoopWindow, settings: HeldSettings, tool: AskedToo
 const BUCKET = 10;
 
 /**
- * `count` calls have ended and prove the loop; `seen` counts those under way too. Each new call raises `seen` by one, so that the
- * warning is given once for every ten of them, also when several calls are sent at once.
+ * Compares the counts with the thresholds. `count` calls have ended and prove the loop; `seen` also includes those under way. Each new call
+ * raises `seen` by one, so a warning is given once per ten calls, even if several calls are sent at once.
  */
 export function climb(rungs: Rungs, detector: Detector, count: number, seen: number): Finding | undefined {
   if (count >= rungs.block) return { detector, level: 'block', count };

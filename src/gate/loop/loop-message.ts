@@ -2,11 +2,11 @@ import { RUN_ENDED_ADVICE } from '../../domain/gate-errors.ts';
 import type { Finding } from './finding.ts';
 import type { BlockScope } from './loop-verdict.ts';
 
-/** A name that no published tool can have is the caller's own text, and not repeated: in advice it would read like ours. */
+/** A name that no published tool can have is text of the caller. It is not repeated: inside the advice it would read like text of the plane. */
 const TOOL_NAME = /^[\w.-]{1,129}$/;
 const unknownName = (tool: string): string => (TOOL_NAME.test(tool) ? tool : 'of that name');
 
-/** What the model reads beside the result. Says what happened, how often, and what to do instead. */
+/** The warning that the model reads next to the result. It states what happened, how often, and what to do instead. */
 export function warningText({ detector, count, period }: Finding, tool: string): string {
   switch (detector) {
     case 'poll':
@@ -32,7 +32,7 @@ export function warningText({ detector, count, period }: Finding, tool: string):
   }
 }
 
-/** What the model reads instead of a result. Never promises or threatens more than what is done. */
+/** The text that the model reads instead of a result. It never promises or threatens more than what is done. */
 export function blockText(finding: Finding, scope: BlockScope, tool: string): string {
   if (finding.detector === 'ended') {
     return RUN_ENDED_ADVICE;

@@ -13,13 +13,13 @@ export const DETECTORS = [
   'unknown-tool',
   'breaker',
   'in-flight',
-  /** The very same call again and again, with results that differ. */
+  /** Exactly the same call again and again, with different results. */
   'changing',
-  /** Something else is written to the same target again and again. */
+  /** Different content is written to the same target again and again. */
   'same-target',
-  /** Runs of one session that repeat the same without progress, each for itself too short to be stopped. */
+  /** Runs of one session that repeat the same calls without progress, each of them too short to be stopped. */
   'session',
-  /** Too many blocked calls before: the run is over. */
+  /** Too many calls were blocked before: the run has ended. */
   'ended',
   'calls-per-run',
   'calls-per-tool',
@@ -29,11 +29,11 @@ export const DETECTORS = [
 export type Detector = (typeof DETECTORS)[number];
 
 export type BlockScope =
-  /** This call. */
+  /** Only this call. */
   | 'call'
-  /** This call and what belongs to it: blocked before, and still. */
+  /** This call and the calls that belong to the same loop: they were blocked before and still are. */
   | 'pattern'
-  /** Everything in this run. */
+  /** Every call of this run. */
   | 'run';
 
 export type LoopCode = 'LOOP_BLOCKED' | 'RUN_ENDED_BY_LOOP' | 'BUDGET_SPENT';
@@ -42,7 +42,7 @@ export interface LoopWarning {
   readonly kind: 'warn';
   readonly detector: Detector;
   readonly count: number;
-  /** For the model, beside the result. */
+  /** Text for the model, shown next to the result. */
   readonly message: string;
 }
 
@@ -52,11 +52,11 @@ export interface LoopBlock {
   readonly scope: BlockScope;
   readonly detector: Detector;
   readonly count: number;
-  /** Of the circle that was found with this very call. */
+  /** Number of calls in the cycle that was found with this call. */
   readonly period?: number;
-  /** Only where the run is ended: for so long its conversation gets no new run. */
+  /** Only if the run is ended: how long its conversation gets no new run. */
   readonly restMs?: number;
-  /** For the model, instead of a result. */
+  /** Text for the model, instead of a result. */
   readonly message: string;
 }
 
@@ -64,7 +64,7 @@ export type LoopVerdict = { readonly kind: 'pass' } | LoopWarning | LoopBlock;
 
 export const PASS: LoopVerdict = Object.freeze({ kind: 'pass' });
 
-/** The answer to every call in a run that was ended before. It says nothing of a rest: that began with the end of the run. */
+/** The answer to every call in a run that was ended before. It has no `restMs`: the rest began when the run was ended. */
 export const RUN_ENDED: LoopBlock = Object.freeze({
   kind: 'block',
   code: 'RUN_ENDED_BY_LOOP',
@@ -74,13 +74,13 @@ export const RUN_ENDED: LoopBlock = Object.freeze({
   message: RUN_ENDED_ADVICE,
 });
 
-/** The facts of the outcome that a block makes. The attempt's mark is read from them: see `endOfAttempt`. */
+/** The facts of a blocked call's outcome. `endOfAttempt` reads the attempt's mark from them. */
 export function factsOfBlock({ message, detector, scope, count, period, restMs }: LoopBlock): JsonObject {
   const more = { ...(period === undefined ? {} : { period }), ...(restMs === undefined ? {} : { restMs }) };
   return { message, detector, scope, count, ...more };
 }
 
-/** What a blocked attempt has as its result: which detector blocked it, and whether a circle ended there. */
+/** The result that a blocked attempt is stored with: which detector blocked it, and the length of the cycle that ended there (0: none). */
 export function blockMark(detector: string, period: number): string {
   return signatureOf(`blocked\0${detector}\0${period}`);
 }
@@ -89,8 +89,8 @@ export interface BlockMark {
   readonly detector: Detector;
   readonly period: number;
   /**
-   * A spent budget and a call whose results differ are no step towards the end of the run; duplicates sent at once are one only in a
-   * mass.
+   * How much this block counts towards the end of the run. `none`: a spent budget, or a call whose results differ. `small`: duplicates sent
+   * at once, which count only in large numbers. `full`: every other block.
    */
   readonly step: 'full' | 'small' | 'none';
 }
@@ -106,7 +106,7 @@ const MARKS: ReadonlyMap<number, BlockMark> = new Map(
 );
 const PLAIN_BLOCK: BlockMark = { detector: 'repeat', period: 0, step: 'full' };
 
-/** A block whose mark is lost was one all the same. */
+/** Reads the mark of a blocked attempt. An unknown mark counts as a plain block by the repeat detector. */
 export function readBlockMark(result: number): BlockMark {
   return MARKS.get(result) ?? PLAIN_BLOCK;
 }

@@ -2,15 +2,15 @@ import { HISTORY_LENGTH, type Attempt, type RunHistory, type Stall } from '../..
 import { codeOf, tagCode } from '../../wire/history.ts';
 import { DETECTORS, readBlockMark, type Detector } from './loop-verdict.ts';
 
-/** The call that is asked about. `hasVolatile`: calls with its effective signature may differ in volatile values. */
+/** The call in question. `hasVolatile`: calls with its effective signature may differ in volatile values. */
 export type AskedAttempt = Pick<Attempt, 'tool' | 'raw' | 'effective' | 'target' | 'at'> & {
   readonly hasVolatile?: boolean;
 };
 
 export const OK = 0;
-/** Failed or refused. */
+/** State of an attempt that failed or was refused. */
 export const BAD = 1;
-/** Still under way. */
+/** State of an attempt that is still under way. */
 export const OPEN = 2;
 
 const BY_TOOL: readonly Detector[] = ['same-failure', 'any-failure', 'unknown-tool'];
@@ -20,16 +20,16 @@ const NO_STALLS: readonly Stall[] = Object.freeze([]);
 const numbers = (): Float64Array => new Float64Array(HISTORY_LENGTH);
 
 /**
- * The attempts that count, oldest first, as numbers in arrays. Blocked ones are not among them: they did not run and prove nothing about
- * progress; what they say stands beside. There is one window for the process, filled anew for each question.
+ * The attempts that count, oldest first, as numbers in arrays. Blocked attempts are not in the arrays: they did not run and prove nothing
+ * about progress; separate fields count them. The process has one window, which is filled again for each question.
  */
 export class LoopWindow {
   length = 0;
   readonly tool = numbers();
   readonly raw = numbers();
-  /** The raw one where nothing was changed. */
+  /** Signatures of the arguments that ran; equal to `raw` where nothing was changed. */
   readonly effective = numbers();
-  /** NaN where there is none, so that it equals nothing. */
+  /** Result signatures. NaN if there is none, because NaN equals nothing. */
   readonly result = numbers();
   readonly at = numbers();
   readonly state = new Uint8Array(HISTORY_LENGTH);
@@ -42,28 +42,31 @@ export class LoopWindow {
   hasVolatile = false;
   /** Calls that wrote something else to the same target. */
   sameTarget = 0;
-  /** This very call, byte for byte, up to now: blocked or not, also before the window. */
+  /** How often exactly this call, byte for byte, was made before: blocked or not, and including calls older than the window. */
   tally = 0;
   #lastTallyAt = -Infinity;
   stalls: readonly Stall[] = [];
-  /** Some arguments were changed, so that the two signatures differ somewhere. */
+  /** Some arguments were changed, so the two signatures differ somewhere. */
   rewritten = false;
   /** Attempts of the same call. */
   same = 0;
   openSame = 0;
-  /** The last of them, blocked or not. */
+  /** Time of the last attempt of the same call, blocked or not. */
   lastSameAt = -Infinity;
   bad = 0;
-  /** Blocked calls that count towards the end of the run. */
+  /** Blocked calls that count fully towards the end of the run. */
   blocked = 0;
   /** Blocked duplicates of calls under way. */
   blockedInFlight = 0;
   blockedSame = false;
-  /** By detector: blocked tries of what this call belongs to. They go on with a loop, though they did not run. */
+  /** Per detector: blocked attempts that belong to the same loop as this call. They continue the loop although they did not run. */
   readonly blockedBy: Record<Detector, number> = Object.fromEntries(
     DETECTORS.map((detector) => [detector, 0]),
   ) as Record<Detector, number>;
-  /** Where circles were found: so many attempts stood in the window then, and the last `period` of them are the circle. */
+  /**
+   * Cycles that were blocked before. `circleEnd` is the number of attempts in the window at that time; the last `circlePeriod` of them are
+   * the cycle.
+   */
   circles = 0;
   readonly circleEnd = new Uint8Array(HISTORY_LENGTH);
   readonly circlePeriod = new Uint8Array(HISTORY_LENGTH);
@@ -112,7 +115,7 @@ export class LoopWindow {
     if (raw === this.ownRaw) this.#count(history.tally(index), at);
     if (ending === 'blocked') return this.#addBlocked(result, isSame, history.tool(index) === this.ownTool);
     const isBad = ending === 'failed' || ending === 'refused';
-    // Cancelled, expired, stale: says nothing about the tool.
+    // Cancelled, expired or stale: this attempt says nothing about the tool.
     if (isBad && Number.isNaN(result)) return;
     const place = this.length;
     this.tool[place] = history.tool(index);
@@ -123,20 +126,20 @@ export class LoopWindow {
     this.state[place] = ending === 'ok' ? OK : isBad ? BAD : OPEN;
     if (raw !== effective) this.rewritten = true;
     if (isSame) this.same += 1;
-    // Calls under way that differ in volatile values may well be a batch: their results are not known yet.
+    // Open calls that differ in volatile values may well be a batch: their results are not known yet.
     if (ending === 'open' && (raw === this.ownRaw || (isSame && !this.hasVolatile))) this.openSame += 1;
     if (isBad) this.bad += 1;
     else if (raw !== this.ownRaw && history.target(index) === this.ownTarget) this.sameTarget += 1;
     this.length = place + 1;
   }
 
-  /** An attempt knows how often its call was made up to then; those that are under way come on top. */
+  /** An ended attempt stores how often its call had been made by then; attempts that are under way add one each. */
   #count(tally: number, at: number): void {
     this.tally = Math.max(this.tally + 1, tally);
     this.#lastTallyAt = at;
   }
 
-  /** The tally, unless so much time has passed since the last time that this call repeats nothing. */
+  /** The tally; 0 if at least `paceMs` have passed since the last such call, because then this call repeats nothing. */
   tallyWithin(paceMs: number): number {
     return this.ownAt - this.#lastTallyAt < paceMs ? this.tally : 0;
   }

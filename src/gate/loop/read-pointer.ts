@@ -4,7 +4,7 @@ import type { JsonValue } from '../../domain/json.ts';
 const known = new Map<string, readonly string[]>();
 const MAX_KNOWN = 1000;
 
-/** JSON pointer, RFC 6901. Own members only; undefined where there is nothing. */
+/** Reads the value at a JSON pointer (RFC 6901). Own members only; undefined if there is no value. */
 export function readPointer(value: JsonValue, pointer: string): JsonValue | undefined {
   let found: JsonValue | undefined = value;
   for (const step of knownSteps(pointer)) {

@@ -8,15 +8,15 @@ import { signatureOf } from './signature.ts';
 import { StableText } from './stable-text.ts';
 
 /**
- * The short digest of what a tool gave: the same if nothing has changed but ids and times. Looks at 32 Ki characters at most, so that
- * a huge result costs no more than a large one. With declared pointers only what they name counts, as it is.
+ * Short digest of a tool's result. It stays the same if only ids and times have changed. It reads at most 32 Ki characters, so a huge
+ * result costs no more than a large one. If the tool declares `progress` pointers, only the values they name count, unscrubbed.
  */
 export function resultSignature(outcome: Outcome, tool: Pick<ToolDeclaration, 'progress'>): string {
   const declared = tool.progress === undefined ? undefined : projection(outcome.structured, tool.progress);
   return signatureOf(declared ?? stableText(outcome));
 }
 
-/** Undefined when nothing that was declared is there: then the whole result has to speak for itself. */
+/** The declared values as text. Undefined if none of them exists: then the whole result is used. */
 function projection(structured: JsonValue | undefined, pointers: readonly string[]): string | undefined {
   const text = new StableText(false);
   let found = pointers.length === 0;
@@ -72,7 +72,7 @@ function addWriteBacks(text: StableText, { files, messages, injectedTools }: Wri
 
 const HASHED_BYTES = 64 * 1024;
 
-/** Of large ones the beginning, the end and the length. */
+/** Digest of bytes. For more than 64 KiB: the length and the digests of the first and last 32 KiB. */
 function bytesDigest(bytes: Uint8Array): string {
   if (bytes.byteLength <= HASHED_BYTES) return hash('sha256', bytes, 'base64url');
   const first = hash('sha256', bytes.subarray(0, HASHED_BYTES / 2), 'base64url');

@@ -1,4 +1,4 @@
-/** Stands for what was taken out: that something was there still counts, what it was does not. */
+/** Replaces what was removed: it still counts that something was there, but not what it was. */
 const GONE = '\u0001';
 
 const DIGIT = 1;
@@ -12,14 +12,14 @@ for (const letter of '._+-') KIND[letter.charCodeAt(0)] = OTHER;
 KIND[':'.charCodeAt(0)] = COLON;
 
 const SHORTEST_HEX = 16;
-/** Of 20 letters the ends may be `-` or `_`, which are not part of a word. */
+/** A token of 20 characters may begin and end with `-` or `_`, which are not counted as part of the word, so 18 remain. */
 const SHORTEST_TOKEN = 18;
 const LONGEST_JUDGED = 4096;
 
 /**
- * A text without what differs each time though nothing has changed: UUIDs, ULIDs, long hex numbers, ids of 17 to 20 digits, times of
- * day, times since 1970, durations, process ids, random tokens. Goes word by word and never backtracks, so that it costs the same whatever is in it. Dates, ports, short
- * hex and plain numbers stay: those are what progress is made of.
+ * Removes from a text what differs each time although nothing has changed: UUIDs, ULIDs, long hex numbers, ids of 17 to 20 digits, times of
+ * day, times since 1970, durations, process ids, random tokens. It goes word by word and never backtracks, so the cost per character does
+ * not depend on the content. Dates, ports, short hex and plain numbers stay: progress shows in those.
  */
 export function scrubText(text: string): string {
   const { length } = text;
@@ -31,7 +31,7 @@ export function scrubText(text: string): string {
     const letter = index < length ? text.charCodeAt(index) : 0;
     const kind = letter < 128 ? KIND[letter]! : 0;
     if (kind !== 0 && (kind !== COLON || isBetweenDigits(text, index))) {
-      // A sign or a dot begins no word; it may well stand in one.
+      // A sign or a dot does not begin a word, but may be inside one.
       if (start < 0 && kind !== OTHER) start = index;
       if (start >= 0) kinds |= kind;
     } else if (start >= 0) {
@@ -49,7 +49,7 @@ export function scrubText(text: string): string {
   return copied === 0 ? text : scrubbed + text.slice(copied);
 }
 
-/** As in a time of day. Everywhere else a colon ends a word: `at:1763200000`. */
+/** A colon between digits belongs to a time of day. Everywhere else a colon ends a word: `at:1763200000`. */
 function isBetweenDigits(text: string, index: number): boolean {
   return isDigit(text.charCodeAt(index - 1)) && isDigit(text.charCodeAt(index + 1));
 }
@@ -58,14 +58,14 @@ function isDigit(letter: number): boolean {
   return letter >= 48 && letter <= 57;
 }
 
-/** The full stop after a word is not part of it. */
+/** End of the word without trailing punctuation: the full stop after a word is not part of it. */
 function wordEnd(text: string, start: number, index: number): number {
   let end = index;
   while (end > start && !isLetterOrDigit(text.charCodeAt(end - 1))) end -= 1;
   return end;
 }
 
-/** `-` and `_` are letters of a random token, also at its ends. */
+/** `-` and `_` may be characters of a random token, also at its ends. */
 function tokenStart(text: string, start: number, least: number): number {
   let first = start;
   while (first > least && isDashOrLine(text.charCodeAt(first - 1))) first -= 1;
@@ -91,7 +91,7 @@ const DURATION = /^(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ns|us|ms|msec|s|sec|secs)$/
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const HEX = /^(?:0x)?[0-9a-f]{16,}$/i;
 const ULID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/i;
-/** Snowflakes and other ids from a counter and a clock. Card numbers are shorter. */
+/** Snowflakes and other ids made from a counter and a clock. Card numbers are shorter. */
 const LONG_ID = /^\d{17,20}$/;
 
 function isVolatile(text: string, start: number, end: number, kinds: number): boolean {
@@ -104,7 +104,7 @@ function isVolatile(text: string, start: number, end: number, kinds: number): bo
   return HEX.test(word) || UUID.test(word) || ULID.test(word) || (length >= SHORTEST_TOKEN && isRandom(word));
 }
 
-/** With seconds, or with the day before it: `10:30` alone may well be an appointment. */
+/** Requires seconds, or a date before the time: `10:30` alone may well be an appointment. */
 function isTimeOfDay(word: string): boolean {
   return CLOCK.test(word) && (word.includes('T') || word.indexOf(':') !== word.lastIndexOf(':'));
 }
@@ -134,7 +134,7 @@ function isVolatileNumber(text: string, start: number, end: number): boolean {
 const PROCESS_ID = /(?:^|[^a-z])pid[ :="#]{0,3}$/i;
 
 function isProcessId(text: string, start: number): boolean {
-  // Numbers are many: nothing is cut out of the text unless a "d" stands near.
+  // Texts contain many numbers, so the regular expression runs only if a "d" is among the 4 characters before the number.
   for (let index = start - 1; index >= 2 && start - index <= 4; index -= 1) {
     const letter = text.charCodeAt(index) | 32;
     if (letter === 100) return PROCESS_ID.test(text.slice(Math.max(0, start - 8), start));
@@ -143,7 +143,7 @@ function isProcessId(text: string, start: number): boolean {
   return false;
 }
 
-/** Seconds, milliseconds, microseconds or nanoseconds of the years 2020 to 2039. */
+/** Whether the number is a time since 1970 in seconds, milliseconds, microseconds or nanoseconds, in the years 2020 to 2039. */
 export function isTimeSince1970(value: number): boolean {
   return isSeconds(value) || isSeconds(value / 1e3) || isSeconds(value / 1e6) || isSeconds(value / 1e9);
 }
@@ -153,8 +153,8 @@ function isSeconds(value: number): boolean {
 }
 
 /**
- * Digits among letters again and again, or small and capital letters in turn: no word, no name and no identifier does that. In names
- * the parts between `-` and `_` are long, so what touches them does not count.
+ * Whether a word looks random: digits and letters alternate often, or lower and upper case letters do. No word, name or identifier does
+ * that. In names the parts between `-` and `_` are long, so characters next to these signs do not count.
  */
 function isRandom(word: string): boolean {
   let mixed = 0;

@@ -3,19 +3,19 @@ import { isTimeSince1970, scrubText } from './scrub-text.ts';
 
 const MOST_CHARACTERS = 32 * 1024;
 const NUMBER_CHARACTERS = 16;
-/** Deeper than any result is read; the wire refuses such values anyway. */
+/** Max depth at which a result is read. The wire format rejects deeper values anyway. */
 const DEEPEST = 100;
 
-/** Measured anew each time. A number alone does not say so, only its name does. */
+/** Names of values that are measured each time. A number alone does not show that; only its name does. */
 const MEASURED = /duration|elapsed|took|latency|uptime/i;
 const TIME = /time|date|stamp|epoch|expir|since|until|(?:^|_)(?:ts|at|exp|iat|nbf|now)$|[a-z]At$/i;
 
 const PROCESS = /^p?pid$|^process_?id$/i;
-/** 17 to 20 digits: an id. Smaller numbers may be amounts. */
+/** An id has 17 to 20 digits. Smaller numbers may be amounts. */
 const MIN_ID = 1e16;
 const MAX_ID = 1e20;
 
-/** Collects a result as one text, the same whatever the order of keys, and bounded. */
+/** Collects a result as one text of limited size that does not depend on the order of keys. */
 export class StableText {
   text = '';
   #left = MOST_CHARACTERS;
@@ -25,7 +25,7 @@ export class StableText {
     this.#scrubs = scrubs;
   }
 
-  /** Something of fixed size that is taken as it is. */
+  /** Adds a word of fixed size, unscrubbed. */
   mark(word: string): void {
     this.text += `\u0002${word}`;
   }
@@ -37,7 +37,7 @@ export class StableText {
       this.text += this.#scrubs ? scrubText(text) : text;
       return;
     }
-    // Logs grow at their end and pages change at their beginning; of what is between them the length must do.
+    // Logs grow at their end and pages change at their beginning, so both are kept. Only the total length stands for the part between them.
     const half = this.#left >> 1;
     this.#left = 0;
     const [head, tail] = [text.slice(0, half), half === 0 ? '' : text.slice(-half)];
@@ -84,7 +84,7 @@ export class StableText {
   }
 }
 
-/** Seconds since 1970 look like any other large number, so their name has to tell; milliseconds look like nothing else. */
+/** Seconds since 1970 look like any other large number, so the name must show that they are a time. Milliseconds look like nothing else. */
 function isVolatile(value: number, name: string): boolean {
   if (name !== '' && (MEASURED.test(name) || PROCESS.test(name))) return true;
   if (isLongId(value)) return true;

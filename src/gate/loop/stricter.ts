@@ -1,19 +1,22 @@
 import { COUNTED_LOOP_ENDS } from '../../domain/attempt.ts';
 import { CYCLE_ROUNDS, RUNG_NAMES, type LoopSettings, type Rungs } from '../../domain/loop-settings.ts';
 
-/** Settings as they hold in one run. */
+/** The settings that apply to one run. */
 export interface HeldSettings extends LoopSettings {
   readonly rounds: Rungs;
 }
 
-/** Three tries of something that fails stay possible, however often the session was stopped. */
+/** Minimum thresholds after tightening: three tries of something that fails stay possible, however often runs of the session were ended. */
 const LEAST_BLOCK = 5;
 const LEAST_WARN = 3;
 const LEAST_END = 3;
 
 const known = new WeakMap<LoopSettings, (HeldSettings | undefined)[]>();
 
-/** Each run of the session that a loop ended lately halves what the next one may do, twice at most: a fresh run id is no fresh start. */
+/**
+ * Tightens the settings: each run of the session that loop detection ended recently halves the thresholds of the next run, at most twice.
+ * Opening a new run must not reset detection.
+ */
 export function stricter(settings: LoopSettings, endedRuns: number): HeldSettings {
   const step = Math.min(endedRuns, COUNTED_LOOP_ENDS);
   let held = known.get(settings);
@@ -26,7 +29,7 @@ function tighten(settings: LoopSettings, step: number): HeldSettings {
   const tightened: Record<string, unknown> = { ...settings };
   for (const name of RUNG_NAMES) {
     const rungs = settings[name];
-    // Duplicates sent at once are no sign of an old loop.
+    // Duplicates sent at once are no sign that an earlier loop continues.
     if (rungs !== false && name !== 'inFlight') tightened[name] = tightenRungs(rungs, step);
   }
   return {
@@ -42,7 +45,7 @@ function tightenRungs({ warn, block }: Rungs, step: number): Rungs {
   return { warn: Math.min(less(warn, step, LEAST_WARN), least - 1), block: least };
 }
 
-/** Never more than it was. */
+/** Halves `number` once per step, down to `least`, but never returns more than `number`. */
 function less(number: number, step: number, least: number): number {
   return Math.min(number, Math.max(least, Math.ceil(number / 2 ** step)));
 }

@@ -1,7 +1,7 @@
 import type { Ask } from '../../domain/hook.ts';
 import type { RuleDecision } from '../../domain/rule-decision.ts';
 
-/** The rules that want a person to look, in the words of the question. */
+/** The asks of the rules that want an approval. */
 export function asksOf({ askers }: RuleDecision): Ask[] {
   return askers.map(({ asker, options, reason }) => ({
     ...options,

@@ -7,7 +7,7 @@ import { matchHost } from './match-host.ts';
 import { matchRoot } from './match-root.ts';
 import { matchGlob, matchPattern, matchPrefix } from './match-text.ts';
 
-/** What a condition can compare with. Exactly one stands in each. */
+/** What a condition can compare with. Each condition has exactly one of them. */
 export const COMPARISONS = [
   'exists',
   'equals',
@@ -26,13 +26,13 @@ export interface CompiledCondition {
   readonly steps: readonly PointerStep[];
   readonly not: boolean;
   readonly judge: Judge;
-  /** Of a pointer that leads to nothing. */
+  /** The judgement if the pointer leads to nothing. */
   readonly ofMissing: Judgement;
 }
 
 const KEYS: readonly string[] = ['at', 'not', ...COMPARISONS];
 
-/** A condition of a later release, or one that went past the checks: nobody knows what it asks for, so nothing can be judged by it. */
+/** A condition that a later release wrote, or that bypassed the checks: its meaning is not known, so it judges every value as unclear. */
 const NOT_UNDERSTOOD: CompiledCondition = Object.freeze({
   steps: [],
   not: false,
@@ -88,7 +88,7 @@ interface Bounds {
   readonly max?: number;
 }
 
-/** Both bounds belong to it. */
+/** Both bounds are inclusive. */
 function within({ min = -Infinity, max = Infinity }: Bounds, measure: (value: JsonValue) => number | undefined): Judge {
   return (value) => {
     const measured = measure(value);
@@ -97,7 +97,7 @@ function within({ min = -Infinity, max = Infinity }: Bounds, measure: (value: Js
   };
 }
 
-/** Characters as JSON Schema counts them, or elements. */
+/** Number of characters (code points, as JSON Schema counts them) or of elements. */
 function lengthOf(value: JsonValue): number | undefined {
   if (Array.isArray(value)) return value.length;
   if (typeof value !== 'string') return undefined;
@@ -108,7 +108,7 @@ function lengthOf(value: JsonValue): number | undefined {
   return value.length - pairs;
 }
 
-/** In an allow rule every element must meet the condition, in an ask or deny rule one is enough. */
+/** Whether the arguments meet the condition. In an allow rule every element must meet it; in an ask or deny rule one element is enough. */
 export function conditionIsMet(condition: CompiledCondition, args: JsonValue, isAllow: boolean): boolean {
   return isMetBelow(condition, args, 0, isAllow);
 }

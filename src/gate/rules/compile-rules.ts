@@ -7,11 +7,11 @@ import { ruleDigest } from './rule-digest.ts';
 
 export interface CompiledRule {
   readonly rule: Rule;
-  /** That of the rule; what is no verdict counts as the strictest. */
+  /** The rule's verdict. An unknown verdict counts as the strictest one, `deny`. */
   readonly verdict: RuleVerdict;
   readonly agents: ReadonlySet<string> | undefined;
   readonly conditions: readonly CompiledCondition[];
-  /** Of a rule that asks. */
+  /** Set only for a rule that asks. */
   readonly asker: Asker | undefined;
 }
 
@@ -29,21 +29,21 @@ const KEYS: readonly string[] = [
 ];
 const MOST_KEPT = 10_000;
 
-/** Never changes; what is kept beside the rules follows from them alone. */
+/** The compiled rules of a policy. They never change; the cache next to them is derived from them alone. */
 export class CompiledRules {
   readonly #rules: readonly CompiledRule[];
-  /** Rules that are about a tool, found once: those about other tools then cost nothing. */
+  /** Cache of the rules that apply to a tool, so that rules for other tools cost nothing. */
   readonly #byTool = new Map<string, AboutTool>();
 
   constructor(rules: readonly CompiledRule[]) {
     this.#rules = rules;
   }
 
-  /** Those whose `tools`, `effects` and `privileged` fit, in the order in which they are written. */
+  /** The rules whose `tools`, `effects` and `privileged` match the tool, in the order in which they are written. */
   about(tool: RuleCall['tool']): readonly CompiledRule[] {
     if (this.#rules.length === 0) return this.#rules;
     const known = this.#byTool.get(tool.id);
-    // During a deployment two definitions of one tool can differ in their effect.
+    // During a deployment two definitions of one tool can differ in effect or privilege.
     if (known?.effect === tool.effect && known.privileged === tool.privileged) return known.rules;
     const rules = Object.freeze(this.#rules.filter(({ rule }) => isAbout(rule, tool)));
     if (this.#byTool.size >= MOST_KEPT) this.#byTool.clear();
@@ -64,11 +64,11 @@ export function isAbout(rule: Rule, { id, effect, privileged }: RuleCall['tool']
   );
 }
 
-/** Another version of a policy has another list. */
+/** Keyed by the list of rules: another version of a policy has another list. */
 const compiled = new WeakMap<readonly Rule[], CompiledRules>();
 const NO_RULES: readonly Rule[] = Object.freeze([]);
 
-/** Done once for one list of rules. Never throws: a rule that is not understood matches if it is strict, and never if it allows. */
+/** Compiles a list of rules once. Never throws. A rule that is not understood matches if it asks or denies, and never matches if it allows. */
 export function compileRules({ rules = NO_RULES }: Pick<Policy, 'rules'>): CompiledRules {
   let made = compiled.get(rules);
   if (made === undefined) {
@@ -78,7 +78,10 @@ export function compileRules({ rules = NO_RULES }: Pick<Policy, 'rules'>): Compi
   return made;
 }
 
-/** A key of a later release may narrow the rule. Without it a strict rule only gets stricter; one that allows would allow too much. */
+/**
+ * A key that a later release added may narrow the rule. If the key is ignored, a strict rule only gets stricter, but an allow rule would
+ * allow too much, so such an allow rule is dropped.
+ */
 function isUsable(rule: Rule): boolean {
   return rule.verdict !== 'allow' || Object.keys(rule).every((key) => KEYS.includes(key));
 }

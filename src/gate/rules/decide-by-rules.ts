@@ -26,7 +26,7 @@ const DECIDED_BY_NONE: Readonly<Record<RuleVerdict, RuleDecision>> = {
 };
 
 /**
- * Deny before ask before allow, over all rules that match. An agent that acts for others is judged once for each of them, and the
+ * Decides over all matching rules: deny before ask before allow. An agent that acts for others is judged once for each of them and the
  * strictest answer counts, so it can do no more than any of them.
  */
 export function decideByRules(compiled: CompiledRules, call: RuleCall): RuleDecision {
@@ -64,7 +64,7 @@ function conditionsAreMet({ conditions, verdict }: CompiledRule, args: RuleCall[
   return true;
 }
 
-/** What holds where no rule matches. What is no verdict counts as the strictest. */
+/** The verdict if no rule matches. An unknown verdict counts as the strictest one, `deny`. */
 export function unmatchedVerdict({ unmatched = 'allow' }: RuleCall['policy']): RuleVerdict {
   return VERDICTS.includes(unmatched) ? unmatched : 'deny';
 }
@@ -74,7 +74,7 @@ interface Answer {
   readonly by: Rule | typeof UNMATCHED;
 }
 
-/** Of rules that match; of two equally strict the first. */
+/** The strictest answer of the matching rules; of two equally strict rules the first one. */
 export function strictest(matched: readonly CompiledRule[], identity: Identity, unmatched: RuleVerdict): Answer {
   const byNone: Answer = { verdict: unmatched, by: UNMATCHED };
   let found = strictestFor(identity.agent, matched) ?? byNone;

@@ -3,7 +3,10 @@ import type { RuleCall, RuleForesight } from '../../domain/rule-decision.ts';
 import { compileRules, type CompiledRule } from './compile-rules.ts';
 import { decideByRules, isAboutCaller, strictest, unmatchedVerdict } from './decide-by-rules.ts';
 
-/** What the rules of a policy say to a call, as far as it can be known without its arguments. For people; the gate has them. */
+/**
+ * Predicts the verdict of a policy's rules on a call, as far as that is possible without its arguments. Meant for people: the gate itself
+ * always has the arguments.
+ */
 export function foreseeRules(call: Omit<RuleCall, 'arguments'> & { readonly arguments?: JsonObject }): RuleForesight {
   const { arguments: args, ...rest } = call;
   const compiled = compileRules(call.policy);
@@ -26,7 +29,7 @@ export function foreseeRules(call: Omit<RuleCall, 'arguments'> & { readonly argu
   return { kind: 'depends', among: among.map(({ rule }) => rule) };
 }
 
-/** Sets of rules that may match together; enough of them to find every verdict that can come out. */
+/** Sets of rules that may match together: enough sets to find every possible verdict. */
 function waysToMatch(open: readonly CompiledRule[]): readonly (readonly CompiledRule[])[] {
   const allowing = open.filter(({ verdict }) => verdict === 'allow');
   const notDenying = open.filter(({ verdict }) => verdict !== 'deny');

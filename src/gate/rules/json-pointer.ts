@@ -1,16 +1,19 @@
 import { unescapeStep } from '../../domain/json-pointer.ts';
 
-/** One step of a pointer into arguments: every element, or a member. */
+/** One step of a pointer into arguments: every element, or one member. */
 export type PointerStep =
   | { readonly kind: 'every' }
-  /** `index` is -1 when the name is no index of a list. */
+  /** `index` is -1 if the name is not an index of a list. */
   | { readonly kind: 'member'; readonly name: string; readonly index: number };
 
 const MOST_STEPS = 32;
 const INDEX = /^(?:0|[1-9]\d{0,8})$/;
 const EVERY: PointerStep = Object.freeze({ kind: 'every' });
 
-/** RFC 6901, with `*` for every element of a list or every member of a group. Undefined when it is no pointer. */
+/**
+ * Parses a JSON pointer (RFC 6901) in which `*` means every element of a list or every member of an object. Undefined if the text is no
+ * pointer.
+ */
 export function parsePointer(text: string): readonly PointerStep[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;

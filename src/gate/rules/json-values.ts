@@ -11,7 +11,7 @@ export function typeOfJson(value: JsonValue): JsonType {
   return typeof value === 'object' ? 'group' : (typeof value as 'boolean' | 'number');
 }
 
-/** The same JSON, whatever the order of members. */
+/** Whether two values are the same JSON, whatever the order of their members. */
 export function sameJson(one: JsonValue, other: JsonValue): boolean {
   if (one === other) return true;
   if (Array.isArray(one)) {
@@ -28,8 +28,8 @@ export function sameJson(one: JsonValue, other: JsonValue): boolean {
 }
 
 /**
- * One of these values. A value of a type that none of them has cannot be judged: many a tool takes "5" for 5, or ["prod"] for "prod".
- * Null is never taken for something else.
+ * Whether a value is one of `expected`. A value of a type that none of them has is unclear, because many tools accept "5" for 5, or
+ * ["prod"] for "prod". Null is never accepted in place of another value.
  */
 export function oneOfValues(expected: readonly JsonValue[]): Judge {
   const types = new Set(expected.map(typeOfJson));

@@ -1,16 +1,16 @@
 import type { JsonValue } from '../../domain/json.ts';
 
 /**
- * What one comparison says to one value. `missing`: there is nothing to compare. `unclear`: there is something, but not of a kind
- * that can be compared, such as a list where an address was expected.
+ * The result of comparing one value. `missing`: there is no value to compare. `unclear`: there is a value, but of a kind that cannot be
+ * compared, such as a list where an address was expected.
  */
 export type Judgement = 'holds' | 'fails' | 'missing' | 'unclear';
 
 export type Judge = (value: JsonValue) => Judgement;
 
 /**
- * Whether a condition is met. An allow rule vouches only for what is there and understood. An ask or deny rule must not be escaped by
- * sending something odd: what cannot be judged meets it, also when the comparison is turned round with `not`.
+ * Whether a condition is met. An allow rule applies only to values that are present and understood. An ask or deny rule must not be escaped
+ * by sending an unusual value, so a value that cannot be judged meets its condition, even if the comparison is negated with `not`.
  */
 export function isMet(judgement: Judgement, not: boolean, isAllow: boolean): boolean {
   switch (judgement) {
@@ -25,7 +25,7 @@ export function isMet(judgement: Judgement, not: boolean, isAllow: boolean): boo
   }
 }
 
-/** A comparison of texts. Models send null for what they leave out, so it is nothing to compare. */
+/** A comparison of texts. Models send null for what they leave out, so null counts as missing. */
 export function ofText(judge: (text: string) => Judgement): Judge {
   return (value) => (typeof value === 'string' ? judge(value) : value === null ? 'missing' : 'unclear');
 }

@@ -1,20 +1,23 @@
 import { hostOfAddress, normaliseHost } from '../../domain/host-of-address.ts';
 import { ofText, type Judge } from './judgement.ts';
 
-/** A host as a rule names it: a name, an address with or without brackets, or `*.name` for every name below. Undefined for others. */
+/**
+ * Parses a host as a rule names it: a name, an address with or without brackets, or `*.name` for every name below it. Undefined for other
+ * texts.
+ */
 export function readHostEntry(entry: string): { readonly name: string; readonly below: boolean } | undefined {
   const below = entry.startsWith('*.');
   const rest = below ? entry.slice(2) : entry;
   const isBareIpv6 = !rest.startsWith('[') && rest.split(':').length > 2;
   const host = isBareIpv6 ? `[${rest}]` : rest;
-  // A port, a path, a user or a second star would silently mean nothing.
+  // A port, a path, a user or a second star would be ignored silently, so such an entry is rejected.
   if (/[/?#\\@%*\s]|\]./u.test(host) || (!host.startsWith('[') && host.includes(':'))) return undefined;
   const name = normaliseHost(host);
   if (name === undefined || (below && /^\[|^[\d.]+$/.test(name))) return undefined;
   return { name, below };
 }
 
-/** Throws on an entry that names no host. */
+/** Compares the host of an address with the entries. Throws if an entry names no host. */
 export function matchHost(entries: readonly string[]): Judge {
   const names = new Set<string>();
   const endings: string[] = [];

@@ -1,6 +1,9 @@
 import { ofText, type Judge, type Judgement } from './judgement.ts';
 
-/** A path without `.`, `..` and repeated slashes. By its text only: where links lead is known to the tool that opens it. */
+/**
+ * A path without `.`, `..` and repeated slashes. Only the text is considered: where links lead is known only to the tool that opens the
+ * path.
+ */
 interface Place {
   readonly absolute: boolean;
   readonly parts: readonly string[];
@@ -10,8 +13,8 @@ const SLASH = /\//;
 const BOTH_SLASHES = /[/\\]/;
 
 /**
- * Undefined where the text does not say which place it means: nothing, a NUL (C code stops reading there), a home folder, a drive
- * or a scheme before a colon.
+ * Parses a path. Undefined if the text does not show which place it means: it is empty, contains a NUL (C code stops reading there), or
+ * begins with a home folder, or with a drive or scheme and a colon.
  */
 function readPlace(text: string, separator: RegExp): Place | undefined {
   if (text === '' || text.includes('\0')) return undefined;
@@ -28,7 +31,7 @@ function readPlace(text: string, separator: RegExp): Place | undefined {
   return { absolute, parts };
 }
 
-/** A folder as a rule names it; undefined for a text that is none or that leads out of where it starts. */
+/** Parses a folder that a rule names. Undefined for a text that is no folder or that leads out of its start. */
 export function readRoot(text: string): Place | undefined {
   const isPlain = !text.includes('\\') && !text.split('/').includes('..');
   return isPlain ? readPlace(text, SLASH) : undefined;
@@ -38,7 +41,10 @@ export function isBelow({ absolute, parts }: Place, root: Place): boolean {
   return absolute === root.absolute && root.parts.every((part, index) => parts[index] === part);
 }
 
-/** A relative path and an absolute root, or the other way round, meet only in the tool's working folder, which nobody knows here. */
+/**
+ * Judges whether a path is below one of the roots. A relative path and an absolute root (or the reverse) can only be compared if the tool's
+ * working folder is known. It is not known here, so the result is `unclear`.
+ */
 function judgePlace(place: Place | undefined, roots: readonly Place[]): Judgement {
   if (place === undefined) return 'unclear';
   const leadsOut = place.parts[0] === '..';
@@ -46,7 +52,7 @@ function judgePlace(place: Place | undefined, roots: readonly Place[]): Judgemen
   return !leadsOut && roots.every(({ absolute }) => absolute === place.absolute) ? 'fails' : 'unclear';
 }
 
-/** The path is one of these folders or below it. Throws on a root that cannot be used. */
+/** Whether the path is one of these folders or below one. Throws if a root cannot be used. */
 export function matchRoot(entries: readonly string[]): Judge {
   const roots = entries.map((entry) => {
     const root = readRoot(entry);
@@ -56,7 +62,7 @@ export function matchRoot(entries: readonly string[]): Judge {
   return ofText((text) => {
     const judgement = judgePlace(readPlace(text, SLASH), roots);
     if (!text.includes('\\')) return judgement;
-    // A backslash separates folders on some systems and is a letter on others: both must agree.
+    // A backslash separates folders on some systems and is an ordinary character on others, so both readings must agree.
     return judgePlace(readPlace(text, BOTH_SLASHES), roots) === judgement ? judgement : 'unclear';
   });
 }

@@ -2,13 +2,16 @@ import { RE2JS } from 're2js';
 import { ofText, type Judge } from './judgement.ts';
 
 /**
- * Steps for one text: its length times the size of the compiled pattern. The engine needs about 10 ns for one, so no text holds a
- * worker up for more than a fifth of a second. More cannot be judged.
+ * Max steps for one text: its length times the size of the compiled pattern. The engine takes about 10 ns per step, so no text blocks a
+ * worker for more than a fifth of a second. A longer text is `unclear`.
  */
 const MOST_STEPS = 16 * 1024 * 1024;
 const LONGEST_PATTERN = 2_000;
 
-/** RE2, found anywhere in the text: time is linear in its length. Throws on what RE2 cannot say, such as back-references. */
+/**
+ * Searches the text for an RE2 pattern, in time linear in the length of the text. Throws if RE2 does not support the pattern, for example
+ * back-references.
+ */
 export function matchPattern(source: string): Judge {
   if (source.length > LONGEST_PATTERN) throw new RangeError(`a pattern has more than ${LONGEST_PATTERN} characters`);
   const compiled = RE2JS.compile(source);
@@ -20,8 +23,8 @@ export function matchPattern(source: string): Judge {
 }
 
 /**
- * The whole text: `*` stands for anything without a slash, `**` for anything, `?` for one character that is no slash. `**` between
- * slashes also stands for no folder at all. Everything else means itself.
+ * Matches the whole text. `*` matches any characters but a slash, `**` any characters, `?` one character but a slash. `**` between slashes
+ * also matches no folder at all. Every other character matches itself.
  */
 export function matchGlob(glob: string): Judge {
   const parts = glob.match(/(?<=^|\/)\*{2,}\/|\*{2,}|\*|\?|[^*?]+/gs) ?? [];

@@ -1,10 +1,13 @@
 import { isJsonObject } from '../../domain/json.ts';
 import { whenHere } from '../when-here.ts';
 
-/** Puts what loop detection advises where the model will read it; without advice the result is its own. */
+/** Puts the advice of loop detection where the model reads it. Without advice the result is returned unchanged. */
 export type Advise = (result: unknown, advice: string | undefined) => unknown;
 
-/** For results that the model reads as they are. What is neither text, nor a list of texts or blocks, nor an object stays as it is. */
+/**
+ * Adds advice to a result that the model reads as it is. A result that is neither a text, nor a list of texts or blocks, nor an object is
+ * returned unchanged.
+ */
 export function addToResult(result: unknown, advice: string): unknown {
   if (typeof result === 'string') return textWithAdvice(result, advice);
   if (Array.isArray(result)) return addToList(result, advice) ?? result;
@@ -14,7 +17,7 @@ export function addToResult(result: unknown, advice: string): unknown {
   return Object.hasOwn(result, 'advice') ? result : { ...result, advice };
 }
 
-/** Content blocks of Anthropic and MCP, or texts. */
+/** Adds advice to a list of texts, or of content blocks as Anthropic and MCP use them. Undefined for other lists. */
 function addToList(list: readonly unknown[], advice: string): unknown[] | undefined {
   if (list.length === 0) return undefined;
   if (list.every((one) => typeof one === 'string')) return [...list, advice];
@@ -34,12 +37,12 @@ export function textWithAdvice(text: string, advice: string): string {
 
 type ToModelOutput = (this: unknown, options: { readonly output: unknown }) => unknown;
 
-/** Results and errors that stay what the tool gave, with the advice that belongs to them. Weak: dropping the value drops its entry. */
+/** Advice for results and errors that must stay exactly what the tool gave. Weak: an entry disappears together with its value. */
 const advised = new WeakMap<object, string>();
 
 /**
- * Keeps the advice beside a value and takes an older one away. An error is never copied or changed: it may be frozen, have private fields,
- * or be one that the platform made, and its catcher compares class and identity.
+ * Stores the advice for a value without changing the value, and removes older advice. An error is never copied or changed: it may be
+ * frozen, have private fields, or be created by the platform, and the code that catches it compares class and identity.
  */
 export function adviseBeside(value: unknown, advice: string | undefined): void {
   if (!isReference(value)) return;
@@ -48,8 +51,8 @@ export function adviseBeside(value: unknown, advice: string | undefined): void {
 }
 
 /**
- * The advice of loop detection about the call that threw this error or returned this value. Undefined where there is none, and for a
- * `GateBlocked`: that has it in its message and its `advice`.
+ * The advice of loop detection about the call that threw this error or returned this value. Undefined if there is none, and for a
+ * `GateBlocked`, which has the advice in its message and in `advice`.
  */
 export function adviceOf(thrownOrReturned: unknown): string | undefined {
   return isReference(thrownOrReturned) ? advised.get(thrownOrReturned) : undefined;
@@ -59,7 +62,7 @@ function isReference(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** The AI SDK asks for what the model reads, so the result itself can stay what the program expects. */
+/** The AI SDK asks a tool separately for what the model reads, so the result itself can stay what the program expects. */
 export const adviseInModelOutput: Advise = (result, advice) => {
   if (typeof result === 'string') return advice === undefined ? result : textWithAdvice(result, advice);
   adviseBeside(result, advice);
@@ -68,13 +71,13 @@ export const adviseInModelOutput: Advise = (result, advice) => {
 
 const converters = new WeakSet<object>();
 
-/** A tool that is made for the AI SDK: it has what the SDK reads a schema from, or says itself what the model reads. */
+/** Whether a tool is made for the AI SDK: it has the `inputSchema` that the SDK reads, or its own `toModelOutput`. */
 export function isForModelOutput(tool: object): boolean {
   const { execute, inputSchema, toModelOutput } = tool as Record<string, unknown>;
   return typeof execute === 'function' && (inputSchema !== undefined || typeof toModelOutput === 'function');
 }
 
-/** In the place of `toModelOutput`, or of what the SDK does without one. */
+/** Returns a function that replaces the tool's `toModelOutput`, or the SDK's default conversion, and adds the advice. */
 export function converterFor(tool: object): ToModelOutput {
   const { toModelOutput: own } = tool as { toModelOutput?: ToModelOutput };
   if (own !== undefined && converters.has(own)) return own;

@@ -14,7 +14,7 @@ import type { GatedCall, GateParts, GateQuestion } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
 import { tellEvent } from './tell-event.ts';
 
-/** Asks a person about the arguments that would run. Undefined is a yes; whatever else becomes of the question ends the call. */
+/** Asks an approver about the arguments that would run. Undefined means yes; every other end of the question ends the call. */
 export async function approve(
   call: GatedCall,
   asks: readonly [Ask, ...Ask[]],
@@ -42,7 +42,7 @@ export async function approve(
       durationMs: elapsedMs(askedAt),
     }));
   }
-  // Nobody waits for them: whatever a callback does, the answer stands.
+  // The gate does not wait for these hooks: whatever a callback does, the decision stands.
   void hooks.resolved(tool, {
     approvalId,
     resolution,
@@ -84,7 +84,7 @@ function writeQuestion(
   const bound = { tool: tool.id, toolDigest: tool.digest, session };
   const { askers } = merged;
   const binding = bindingOf({ ...bound, session: session as SessionId, arguments: canonical, askers });
-  // Through text: the approver holds nothing that the tool, a rule or a hook will see.
+  // Copied through text, so that the approver holds no object that the tool, a rule or a hook will see.
   const copy = JSON.parse(JSON.stringify({ ...merged, ...bound, callId, run, identity, binding })) as GateQuestion;
   return deepFreeze({ ...copy, arguments: JSON.parse(canonical) as JsonObject });
 }

@@ -5,14 +5,14 @@ import type { ApprovalEnding, EndingFacts } from '../approvals/endings.ts';
 import { oneLine, showCause } from '../hooks/show-cause.ts';
 import type { GateApprover, GateQuestion } from './gate-parts.ts';
 
-/** What became of a question; the id is empty when it never got one. */
+/** How a question ended. The id is empty if the question never got one. */
 export interface AskedEnding {
   readonly approvalId: string;
   readonly ending: ApprovalEnding;
   readonly facts?: EndingFacts;
 }
 
-/** Asks and waits. Only a yes that was offered, for this very question and in time, lets the call run; this never throws. */
+/** Asks and waits. Only a yes that was offered, for exactly this question and in time, lets the call run. Never throws. */
 export async function askApprover(
   approver: GateApprover,
   question: GateQuestion,
@@ -68,7 +68,7 @@ function judge(
   return { approvalId, ending: known, facts: { comment: oneLine(comment, APPROVAL_LIMITS.commentLength) } };
 }
 
-/** What comes after the stop or the time is heard by nobody. */
+/** Waits for the approver until the call is stopped or the question times out. A later answer is ignored. */
 function untilStopped(
   waiting: Promise<unknown>,
   { timeoutMs }: GateQuestion,

@@ -3,7 +3,7 @@ import type { Stage } from '../../domain/stages.ts';
 import { isSampled, type Trace } from '../../domain/trace-context.ts';
 import { newSpanId } from '../../wire/trace.ts';
 
-/** The spans of one call below the span of its host: one for each stage, as on a worker. */
+/** The spans of one call, below the host's span: one per stage, as on a worker. */
 export class CallSpans {
   readonly #trace: Trace;
   readonly #spanIds: Partial<Record<Stage, string>> = {};

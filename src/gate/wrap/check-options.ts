@@ -2,14 +2,14 @@ import { planeError } from '../../domain/errors.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import { nearNames } from '../../domain/near-names.ts';
 
-/** What an option may be; undefined for one that is checked elsewhere. */
+/** A check per option that returns a problem; undefined for an option that is checked elsewhere. */
 export type OptionTable<Options> = {
   readonly [Name in keyof Required<Options>]: ((value: never) => string | undefined) | undefined;
 };
 
 /**
- * Refuses options that are not known and values that cannot be meant. An option that was dropped in silence could be the one that was to
- * close the gate: `rules` beside `policy`, `hook`, `efect`. Throws CONFIG_INVALID with every problem.
+ * Rejects unknown options and values that cannot be meant. An option that is ignored silently could be the one that should close the gate:
+ * `rules` next to `policy`, `hook`, `efect`. Throws CONFIG_INVALID with the problems, at most 8.
  */
 export function checkOptions<Options extends object>(
   where: string,
@@ -59,7 +59,7 @@ export const aFunction = (value: unknown): string | undefined =>
 export const aBoolean = (value: unknown): string | undefined =>
   typeof value === 'boolean' ? undefined : 'expected true or false';
 
-/** An object with none but these members. */
+/** Checks for an object that has no other members than these. */
 export const membersOf =
   (known: readonly string[]) =>
   (value: unknown): string | undefined => {

@@ -30,35 +30,35 @@ import type { CheckOutput } from './review-result.ts';
 import { createRunMemory, createSessionMemories } from './run-memory.ts';
 import { replaceMember, wrapEntries } from './wrap-tool.ts';
 
-/** The checks of the plane around tools that run in this process. */
+/** The checks of the plane, for tools that run in this process. */
 export interface Gate {
-  /** A tool whose calls are checked first; those that may not run throw `GateBlocked`. */
+  /** Returns a tool whose calls are checked first. A call that may not run throws `GateBlocked`. */
   wrapTool<Tool extends object>(tool: Tool, options?: WrapOptions): Tool;
-  /** All tools of an object, by their keys, or of a list, by their names. */
+  /** Wraps all tools of an object, named by their keys, or of a list, named by their own names. */
   wrapTools<Tools extends Readonly<Record<string, object>> | readonly object[]>(
     tools: Tools,
     options?: WrapAllOptions,
   ): Tools;
-  /** The same checks with a memory of its own: loops and budgets are counted per run. Open one for each conversation. */
+  /** Returns a gate with the same checks and its own memory: loops and budgets are counted per run. Open one run per conversation. */
   openRun(options?: RunOptions): Gate;
   health(): HookHealth[];
-  /** Whether all observers were told, within this time. */
+  /** Waits until all observers have received their events; false if the timeout passes first. */
   idle(timeoutMs: number): Promise<boolean>;
 }
 
-/** What is bound to the rest of the package: how policies, schemas and results are read. */
+/** Functions of the rest of the package that the gate uses: how policies, schemas and results are read. */
 export interface GateBindings {
-  /** The one that was given, checked. */
+  /** The policy from the options, checked. */
   readonly policy: Policy;
   readonly parserOf: (tool: object) => ParseInput;
-  /** Fills in the defaults of the tool's schema, as far as JSON Schema can say it. */
+  /** Fills in the defaults of the tool's schema, as far as JSON Schema can express them. */
   readonly defaultsOf: (tool: object) => GuardedTool['fill'];
-  /** What a result hook wrote, against the tool's output schema. */
+  /** Checks what a result hook wrote against the tool's output schema. */
   readonly outputOf: (tool: object) => CheckOutput;
   readonly judge: ResultJudge;
-  /** Where somebody listens. */
+  /** Absent if there is no listener. */
   readonly events?: Events;
-  /** `cause` is for its category only. */
+  /** `cause` is passed only to derive its category. */
   readonly onHookFailed?: (event: HookFailed, cause: unknown) => void;
 }
 
@@ -73,7 +73,7 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
   const ownSession = options.session ?? randomId();
   const memories = createSessionMemories();
 
-  /** Stands for this gate, whatever the run. */
+  /** Identifies this gate in all of its runs. */
   const thisGate = {};
 
   function isChecked(tool: GatedTool): boolean {
@@ -140,7 +140,7 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
         run: thisRun,
         reads,
         guard: (entry) =>
-          // Otherwise nothing would ever be done for it, whatever its calls are.
+          // If no rule, hook or loop setting can ever apply to this tool, its function is called directly.
           checked || loops !== undefined
             ? guardEntry(entry, guarded, needs)
             : (...given) => entry.enter.apply(entry.holder, given),
@@ -157,7 +157,7 @@ export function buildGate(options: GateOptions, bindings: GateBindings): Gate {
         checkWrapAllOptions(wrap);
         return wrapAll(tools, wrap, wrapOne);
       },
-      // A run that an unattended one opens is unattended too.
+      // A run that is opened from an unattended run is unattended, too.
       openRun: (next) => (run.unattended === true ? openRun({ ...next, unattended: true }) : openRun(next)),
       health: () => set.health(),
       idle: (timeoutMs) => hooks.idle(timeoutMs),
@@ -183,7 +183,10 @@ function wrapAll<Tools extends Readonly<Record<string, object>> | readonly objec
   return Object.fromEntries(entries) as Tools;
 }
 
-/** Rules name `module.tool`. A tool without a module would slip past the one that was written for it. */
+/**
+ * Rejects a tool without a module if any rule names tools. Rules name `module.tool`, so a tool without a module would escape the rule that
+ * was written for it.
+ */
 function refuseUnnamed({ id }: GatedTool, { rules = [] }: Policy): void {
   if (id.includes('.') || !rules.some(({ tools }) => tools?.some((pattern) => pattern !== '*') === true)) return;
   throw new TypeError(`Rules name tools as module.tool, and ${id} has no module: say { module } or { id }.`);
@@ -203,7 +206,7 @@ function withConverter<Tool extends object>(wrapped: Tool, tool: object): Tool {
   return isThere ? wrapped : replaceMember(wrapped, ['toModelOutput'], convert);
 }
 
-/** What the host says of its span may be code of its own, and no trace is worth a call. */
+/** The host's trace option may be a function of its own that throws. A call must not fail because of a trace. */
 function parseSafely(trace: RunOptions['trace']): ReturnType<RunFrame['trace']> {
   try {
     return parseTrace(typeof trace === 'function' ? trace() : trace);
@@ -212,7 +215,7 @@ function parseSafely(trace: RunOptions['trace']): ReturnType<RunFrame['trace']> 
   }
 }
 
-/** A log of the host that throws loses its own lines and nothing else. */
+/** If the host's log throws, only that log line is lost. */
 function guardLog(log: Log): Log {
   const guard =
     (level: keyof Log): Log['info'] =>
@@ -220,7 +223,7 @@ function guardLog(log: Log): Log {
       try {
         log[level](facts, message);
       } catch {
-        // There is no place left to report it.
+        // There is nowhere left to report it.
       }
     };
   return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };

@@ -4,20 +4,20 @@ import { sha256 } from '../../wire/digest.ts';
 import type { GatedTool, LoopFacts } from './gate-parts.ts';
 import { isToolId, toolIdOf } from './tool-id.ts';
 
-/** What is said about a tool where it is wrapped; what is left out is read from the tool itself. */
+/** Facts about a tool that are given where it is wrapped. What is left out is read from the tool itself. */
 export interface ToolFacts extends LoopFacts {
-  /** What hooks and rules know it by: `module.tool`, or a name. Without it, the tool's own name. */
+  /** The id by which hooks and rules know the tool: `module.tool`, or a name. Default: the tool's own name. */
   readonly id?: string;
-  /** The id is `module.name`. */
+  /** Prefix of the id, which becomes `module.name`. */
   readonly module?: string;
-  /** Default: what the tool says itself, else `unsafe`. */
+  /** Default: what the tool itself declares, otherwise `unsafe`. */
   readonly effect?: Effect;
   readonly privileged?: boolean;
 }
 
 const LONGEST_DESCRIPTION = 10_000;
 
-/** `name` is the one it is known by where it is wrapped, if that is not its own. */
+/** `name` is the name by which the tool is known where it is wrapped, if that differs from its own name. */
 export function describeTool(tool: object, facts: ToolFacts, name = ownName(tool)): GatedTool {
   const id = idFor(facts, name);
   const said = tool as Record<string, unknown>;
@@ -30,7 +30,7 @@ export function describeTool(tool: object, facts: ToolFacts, name = ownName(tool
 
 function idFor({ id, module }: ToolFacts, name: string | undefined): GatedTool['id'] {
   const prefix = module === undefined ? '' : `${module}.`;
-  // What the program itself says is taken as it is, so that an id from an event can be given back.
+  // An id that the program gives is used as it is, so that an id from an event can be passed back.
   if (id !== undefined) return isToolId(prefix + id) ? ((prefix + id) as GatedTool['id']) : toolIdOf(prefix + id);
   if (name === undefined || name === '') throw new TypeError('A tool needs a name: say { id }.');
   return toolIdOf(prefix + name);
@@ -52,7 +52,10 @@ const IS_FACT: { readonly [Name in keyof Required<LoopFacts>]: (value: unknown) 
   cost: isAmount,
 };
 
-/** What is wrong where it is wrapped is told; another member of somebody's tool that only has the same name is not ours. */
+/**
+ * Reads the facts for loop detection. A wrong value in the wrap options throws. A member of the tool itself that has the same name but
+ * another shape means something else and is ignored.
+ */
 function loopFacts(said: Readonly<Record<string, unknown>>, facts: LoopFacts): LoopFacts {
   const names = ['poll', 'progress', 'cost'] as const;
   const found = names.flatMap((name) => {

@@ -6,7 +6,7 @@ import { costOfCall, endOfAttempt } from '../loop/end-of-attempt.ts';
 import type { LoopFacts } from './gate-parts.ts';
 import type { EndedAttempt } from './run-memory.ts';
 
-/** What the run remembers of a call that has its outcome. What cannot be remembered changes nothing about the result. */
+/** What the run remembers of a call that has its outcome. An outcome that cannot be remembered does not change the result. */
 export function endedAttempt(outcome: Outcome, tool: LoopFacts, isReadable = true, loops?: LoopSettings): EndedAttempt {
   const { ending, result } = endSafely(outcome, tool);
   const restMs = restAfterLoop(outcome);

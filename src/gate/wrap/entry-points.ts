@@ -3,13 +3,16 @@ import type { StopSignal } from '../../ports/tool-runner.ts';
 
 /** Where the code of a tool object is entered, and how its parameters are read. */
 export interface EntryPoint {
-  /** From the tool to the function: `['execute']`, `['function', 'function']`. */
+  /** The path from the tool to the function: `['execute']`, `['function', 'function']`. */
   readonly path: readonly string[];
   readonly enter: EntryFunction;
-  /** The object it belongs to: what its code sees as `this`. */
+  /** The object that the function belongs to: its code sees it as `this`. */
   readonly holder: object;
   readonly reads: ParameterOrder;
-  /** A framework gives the model what this function returns, and ends the whole run when it throws: a refusal is returned as text. */
+  /**
+   * A framework passes the return value of this function to the model, and ends the whole run if it throws. So a refusal is returned as
+   * text.
+   */
   readonly returnsErrors: boolean;
 }
 
@@ -24,7 +27,7 @@ export const PARAMETER_ORDERS = ['input-first', 'call-id-first', 'context-first'
  */
 export type ParameterOrder = (typeof PARAMETER_ORDERS)[number];
 
-/** Every way into a tool that is known; one that was left out would be open. `_call` and `func` are LangChain's. */
+/** Every known way into a tool; a way that is missing here would bypass the gate. `_call` and `func` are LangChain's. */
 const PATHS: readonly (readonly string[])[] = [
   ['execute'],
   ['run'],
@@ -39,7 +42,7 @@ export function findEntryPoints(tool: object, reads: ParameterOrder): EntryPoint
   return isAgentsTool(tool) ? [...known, ...entryAt(tool, ['invoke'], 'context-first', true)] : known;
 }
 
-/** What `tool()` of the OpenAI Agents SDK makes. LangChain's `invoke` takes other parameters, and leads to `_call`. */
+/** Whether `tool()` of the OpenAI Agents SDK made this tool. LangChain's `invoke` takes other parameters and leads to `_call`. */
 function isAgentsTool(tool: object): boolean {
   return (tool as { type?: unknown }).type === 'function' && Object.hasOwn(tool, 'invoke');
 }
@@ -51,14 +54,14 @@ function entryAt(tool: object, path: readonly string[], reads: ParameterOrder, r
   return typeof enter === 'function' ? [{ path, enter: enter as EntryFunction, holder, reads, returnsErrors }] : [];
 }
 
-/** What a call brings beside its input. */
+/** The input of a call, and the call id and stop signal that came with it. */
 export interface ReadCall {
   readonly input: unknown;
   readonly callId: string | undefined;
   readonly signal: StopSignal | undefined;
 }
 
-/** Never throws: whatever a framework hands over beside the input is none of the gate's business if it cannot be read. */
+/** Reads the parameters of a call. Never throws: if what a framework passes next to the input cannot be read, it is ignored. */
 export function readCall(reads: ParameterOrder, given: readonly unknown[]): ReadCall {
   if (reads === 'call-id-first') {
     const [callId, input, signal] = given;
@@ -98,7 +101,7 @@ function memberAt(holder: unknown, path: readonly string[]): unknown {
   }
 }
 
-/** The same parameters with another input; everything else, callbacks and signals among it, is handed on as it is. */
+/** The same parameters with another input. Everything else, such as callbacks and signals, is passed on unchanged. */
 export function withInput(reads: ParameterOrder, given: readonly unknown[], input: unknown): unknown[] {
   const [first, , ...rest] = given;
   return reads === 'input-first' ? [input, ...given.slice(1)] : [first, input, ...rest];

@@ -1,21 +1,21 @@
 import type { Executed, Outcome, OutcomeKind } from '../../domain/outcome.ts';
 import { textWithAdvice } from './add-advice.ts';
 
-/** A call that may not run, or whose result may not be given on: how it ends, and the hook or rule that decided. */
+/** A call that may not run, or whose result may not be passed on: its outcome, and the hook or rule that decided. */
 export interface Refusal {
   readonly outcome: Outcome;
   readonly by?: string;
-  /** The hook that failed or timed out. For events only: the error does not say it. */
+  /** The hook that failed or timed out. Only for events: the error does not name it. */
   readonly failedHook?: string;
 }
 
 /**
- * A call that the gate did not let through, or whose result it withheld (`executed`). Its message is the reason, for the model, and ends
- * with the advice of loop detection where there is any: frameworks show the model the message alone.
+ * Thrown for a call that the gate did not let through, or whose result it withheld (see `executed`). The message is the reason, written for
+ * the model. It ends with the advice of loop detection, if there is any, because frameworks show the model only the message.
  */
 export class GateBlocked extends Error {
   override readonly name = 'GateBlocked';
-  /** As in `docs/errors.md`. */
+  /** Error code, as in `docs/errors.md`. */
   readonly code: string;
   readonly kind: Extract<OutcomeKind, 'blocked' | 'denied' | 'invalid' | 'cancelled' | 'failed'>;
   /** `no`: the tool's code was not entered. `yes`: it ran, and its result is withheld. */
@@ -23,7 +23,7 @@ export class GateBlocked extends Error {
   readonly tool: string;
   readonly callId: string;
   readonly by: string | undefined;
-  /** What loop detection advises, where it warned of the call. A call that it blocked has its advice as the message. */
+  /** The advice, if loop detection warned about the call. A call that loop detection blocked has the advice as its message. */
   readonly advice: string | undefined;
 
   constructor({ outcome, by }: Refusal, call: { readonly tool: string; readonly callId: string }) {

@@ -20,48 +20,54 @@ import type { ToolFacts } from './describe-tool.ts';
 import { PARAMETER_ORDERS, type ParameterOrder } from './entry-points.ts';
 import type { GateApprover, GatePolicy } from './gate-parts.ts';
 
-/** Whether it is attended is said for each run. */
+/** The identity of a gate. `unattended` is set per run. */
 export type GateIdentity = Partial<Omit<Identity, 'unattended'>>;
 
 export interface GateOptions {
-  /** Rules, loops and budgets, as in a policy file and checked like one. Loop detection is on without it, too. */
+  /** Rules, loops and budgets, as in a policy file and checked like one. Loop detection is on even without it. */
   readonly policy?: GatePolicy;
-  /** Plugins, or what `loadHooks` gave. */
+  /** Plugins, or the result of `loadHooks`. */
   readonly hooks?: readonly HookPlugin[] | HookSet;
-  /** Without it a call that somebody wants approved is denied. */
+  /** Without it, a call that needs an approval is denied. */
   readonly approver?: GateApprover;
-  /** Whose calls they are, for hooks and rules. */
+  /** The identity that hooks and rules see as the caller. */
   readonly identity?: GateIdentity;
   readonly session?: string;
-  /** With them hooks and rules for tools that are not there are refused, as a worker and `policy check` do. */
+  /** The existing tools. If given, hooks and rules for tools that do not exist are rejected, as a worker and `policy check` do. */
   readonly tools?: readonly (Pick<HookedTool, 'id'> & Partial<HookedTool>)[];
   readonly log?: Log;
-  /** Hears what a worker would tell: loops, approvals, blocked and failed calls, hooks that fail. Never a value of a call. */
+  /**
+   * Receives the events that a worker would emit: loops, approvals, blocked and failed calls, hooks that fail. Events never contain a value
+   * of a call.
+   */
   readonly onEvent?: DiagnosticListener | DiagnosticSubscription;
-  /** Puts the advice of loop detection into a result, instead of what is done without it. */
+  /** Puts the advice of loop detection into a result, instead of the default way. */
   readonly addAdvice?: (result: unknown, advice: string) => unknown;
-  /** The W3C `traceparent` of the host's span that a call is a part of, asked for with each call. */
+  /** The W3C `traceparent` of the host's span that a call is part of. A function is called for each call. */
   readonly trace?: TraceOfHost;
 }
 
 export type TraceOfHost = string | (() => string | undefined);
 
-/** What one run has of its own; what is left out is that of the gate. */
+/** Options of one run. What is left out is taken from the gate. */
 export interface RunOptions {
-  /** What the host calls this run. Events, hooks and approvals name it; without it, a new random id. */
+  /** The host's name for this run. Events, hooks and approvals contain it. Default: a new random id. */
   readonly id?: string;
-  /** A session that loop detection had to stop is watched more closely in its next runs. One per person or conversation. */
+  /**
+   * After loop detection ended a run of a session, the next runs of that session are watched more strictly. Use one session per person or
+   * conversation.
+   */
   readonly session?: string;
   readonly identity?: GateIdentity;
-  /** No person watches this run: the approver is not asked, and what would need a person ends with APPROVAL_DENIED_AT_ONCE. */
+  /** No person watches this run. The approver is not asked; a call that would need an approval ends with APPROVAL_DENIED_AT_ONCE. */
   readonly unattended?: boolean;
   readonly trace?: TraceOfHost;
 }
 
 export interface WrapOptions extends ToolFacts {
-  /** How its function takes its parameters; `input-first` without it. */
+  /** How the tool's function takes its parameters. Default `input-first`. */
   readonly parameters?: ParameterOrder;
-  /** Problems of arguments that a hook has changed, instead of a look at the tool's own schema. */
+  /** Returns the problems of arguments that a hook has changed. Used instead of the tool's own schema. */
   readonly validate?: (args: Record<string, unknown>) => readonly string[];
 }
 
@@ -105,7 +111,7 @@ const GATE: OptionTable<GateOptions> = {
   trace,
 };
 
-/** Options of a policy stand in `policy`. Beside it they would leave the gate open. */
+/** Options that belong into `policy`. Given next to it and ignored, they would leave the gate open. */
 const IN_POLICY = Object.fromEntries(
   ['roles', 'rules', 'unmatched', 'approvers', 'loops', 'unattended'].map((name) => [name, `policy: { ${name} }`]),
 );
@@ -125,7 +131,7 @@ const WRAP_ALL: OptionTable<WrapAllOptions> = {
   privileged: aBoolean,
   parameters: oneOf(PARAMETER_ORDERS),
   validate: aFunction,
-  // Checked with what they are for.
+  // `describeTool` checks these three.
   poll: undefined,
   progress: undefined,
   cost: undefined,

@@ -13,43 +13,43 @@ import type { Log } from '../../ports/log.ts';
 import type { MergedAsk } from '../approvals/merge-asks.ts';
 import type { CallSpans } from './call-spans.ts';
 
-/** What of a policy is about tools that run here, as it stands in a policy file. Everything else is refused and not ignored. */
+/** The parts of a policy that apply to tools in this process, as they are written in a policy file. Other parts are rejected, not ignored. */
 export type GatePolicy = Partial<Pick<Policy, 'roles' | 'rules' | 'unmatched' | 'approvers' | 'loops' | 'unattended'>>;
 
-/** What a tool says of itself, for loop detection and budgets. */
+/** What a tool declares about itself, for loop detection and budgets. */
 export type LoopFacts = Pick<ToolDeclaration, 'poll' | 'progress' | 'cost'>;
 
 export interface GatedTool extends HookedTool, LoopFacts {
   readonly id: ToolDeclaration['id'];
-  /** Of id, effect and description: an approval is for the tool as it was. */
+  /** Digest of id, effect, privilege and description: an approval is for the tool as it was. */
   readonly digest: string;
 }
 
 /** A call of a wrapped tool. */
 export interface GatedCall extends HookedCall {
   readonly tool: GatedTool;
-  /** What events say of the input, as the caller sent it. */
+  /** Summary of the input for events, as the caller sent it. */
   readonly parameters: ValueSummary;
-  /** Absent where the host has no trace. */
+  /** Absent if the host has no trace. */
   readonly spans?: CallSpans;
 }
 
 export interface GateParts {
   readonly hooks: GateHooks;
   readonly policy: Policy;
-  /** Of the agent whose calls they are; undefined where nothing is watched. */
+  /** The loop settings of the calling agent; undefined if neither loops nor budgets are checked. */
   readonly loops: LoopSettings | undefined;
   readonly approver?: GateApprover;
   readonly log: Log;
-  /** Absent where nobody listens. */
+  /** Absent if there is no listener. */
   readonly events?: Events;
 }
 
-/** Whoever asks people. Two steps: a question has an id before anybody waits for its answer. */
+/** Puts questions to people. Two steps: a question has an id before the gate waits for its answer. */
 export interface GateApprover {
-  /** With `decision` it is answered already; `null` says that there is nobody to ask. */
+  /** Asks a question. If the receipt has a `decision`, it is already answered; `null` means that there is no approver to ask. */
   request(question: GateQuestion): Soon<GateReceipt>;
-  /** Aborted when the call is stopped or the time is up: withdraw the question then. */
+  /** Waits for the decision. The signal is aborted when the call is stopped or the question times out: withdraw the question then. */
   wait(id: string, options: { readonly signal: AbortSignal }): Promise<GateAnswer>;
 }
 
@@ -60,11 +60,11 @@ export interface GateReceipt {
 }
 
 export interface GateAnswer {
-  /** Of the question that is answered. */
+  /** Id of the question that is answered. */
   readonly id: string;
-  /** `null`: nobody decided in time. */
+  /** `null`: no approver decided in time. */
   readonly decision: ApprovalDecision | null;
-  /** Why it was denied: for the model. */
+  /** Why it was denied, written for the model. */
   readonly comment?: string;
 }
 
@@ -76,8 +76,8 @@ export interface GateQuestion extends MergedAsk {
   readonly session: string;
   readonly run: string;
   readonly identity: Identity;
-  /** Those that run, or nothing does. */
+  /** Exactly these arguments run, or nothing runs. */
   readonly arguments: JsonObject;
-  /** SHA-256 of tool, arguments, session and askers. */
+  /** SHA-256 of tool, tool digest, arguments, session and askers. */
   readonly binding: string;
 }

@@ -17,7 +17,7 @@ import { enterAs, passedBefore, updatesAs, type EnteredCall } from './nested-cal
 import type { CheckOutput } from './review-result.ts';
 import { createFinish, refuse, type Finish, type Passage, type PassageNeeds, type Thrown } from './passage.ts';
 
-/** Reads rewritten arguments as the tool's own schema does. */
+/** Reads rewritten arguments in the way the tool's own schema does. */
 export type ParseInput = (value: JsonObject) => Soon<ParsedInput>;
 export type ParsedInput =
   | { readonly ok: true; readonly value: unknown }
@@ -26,9 +26,9 @@ export type ParsedInput =
 export interface GuardedTool {
   readonly tool: GatedTool;
   readonly parse: ParseInput;
-  /** The same object when no default is missing. */
+  /** Fills in defaults. Returns the same object if no default is missing. */
   readonly fill: (value: JsonObject) => JsonObject;
-  /** Rules or hooks are for it. Otherwise its calls are only counted, and whatever it takes as input is handed on. */
+  /** Rules or hooks apply to the tool. Otherwise its calls are only counted, and its input is passed on unchanged, whatever it is. */
   readonly checked: boolean;
   readonly advise: Advise;
   readonly checkOutput: CheckOutput;
@@ -36,10 +36,10 @@ export interface GuardedTool {
 
 type Proceed = (parameters: unknown[], entered: EnteredCall, finish: Finish | undefined, waited: boolean) => unknown;
 
-/** The function that takes the place of a tool's own. */
+/** Makes the function that replaces a tool's own function. */
 export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: PassageNeeds): EntryPoint['enter'] {
   const { enter, holder } = entry;
-  /** Stands for this function. */
+  /** Identifies this function. */
   const id = {};
   const guard = isTagged(enter, 'AsyncGeneratorFunction')
     ? async function* (...given: unknown[]): AsyncGenerator {
@@ -55,7 +55,7 @@ export function guardEntry(entry: EntryPoint, guarded: GuardedTool, needs: Passa
         pass({ ...entry, id }, given, guarded, needs, (parameters, entered, finish, waited) =>
           run(entered, () => enter.apply(holder, parameters), finish, waited),
         );
-  // Callers of an async function expect a rejection, those of a plain one that it throws.
+  // A caller of an async function expects a rejected promise; a caller of a plain function expects it to throw.
   return isTagged(enter, 'AsyncFunction') ? async (...given: unknown[]) => guard(...given) : guard;
 }
 
@@ -107,11 +107,11 @@ function pass(
 interface BroughtInput {
   /** What the caller sent, as canonical JSON. */
   readonly sent: string;
-  /** The same with the defaults of the schema. */
+  /** The caller's input with the schema's defaults filled in, as canonical JSON. */
   readonly canonical: string;
   readonly arguments: JsonObject;
   readonly parameters: ValueSummary;
-  /** The arguments cannot be checked. */
+  /** Why the arguments cannot be checked. */
   readonly problem?: string;
 }
 
@@ -130,7 +130,7 @@ function readInput({ input }: ReadCall, guarded: GuardedTool): BroughtInput {
   return { ...read, problem: `they cannot be checked (${problem})` };
 }
 
-/** Members of the input may be code: getters, proxies. What throws when it is read cannot be checked. */
+/** Members of the input may be code (getters, proxies). Input that throws when it is read cannot be checked. */
 function checkSafely(value: unknown): CheckedArguments {
   try {
     return checkArguments(value);
@@ -162,7 +162,7 @@ function begin(
   return { call, open: memory.begin(tool.id, canonical), startedAt: performance.now(), advise, checkOutput };
 }
 
-/** A default is data of the schema: the rules see it, and so does the tool. */
+/** A default is data of the schema: the rules see it, and the tool gets it. */
 function withDefaults(written: WrittenArguments, { fill }: GuardedTool): CheckedArguments {
   const value = JSON.parse(written.canonical) as JsonObject;
   const filled = fill(value);
@@ -170,8 +170,8 @@ function withDefaults(written: WrittenArguments, { fill }: GuardedTool): Checked
 }
 
 /**
- * Most frameworks apply the schema before they enter the tool, so what a hook wrote goes through it as well, and what comes out is
- * what rules judge and the tool gets. Text is handed on as text: its tool reads it itself.
+ * Most frameworks apply the schema before they enter the tool, so arguments that a hook wrote go through it, too. The rules judge what the
+ * schema returns, and the tool gets it. Text input is passed on as text: its tool parses it itself.
  */
 function readRewritten({ parse }: GuardedTool, { input }: ReadCall): ReadRewritten {
   return (value, canonical) =>
@@ -186,7 +186,7 @@ function readRewritten({ parse }: GuardedTool, { input }: ReadCall): ReadRewritt
     });
 }
 
-/** Tells calls apart that only loop detection looks at. What JSON cannot say is taken for another call each time. */
+/** A text that distinguishes calls, only for loop detection. Input that JSON cannot express counts as a different call each time. */
 function looseText(input: unknown): string {
   try {
     return (JSON.stringify(input) as string | undefined) ?? randomId();
@@ -195,13 +195,13 @@ function looseText(input: unknown): string {
   }
 }
 
-/** OpenAI hands functions without a parser what the model wrote. */
+/** Parses text input: OpenAI passes what the model wrote to functions that have no parser. */
 function readText(text: string): unknown {
   const parsed = parseStrictJson(text);
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** What was judged is what runs: a copy, so that no other holder can change it any more. */
+/** The input that runs is the input that was judged. It is a copy, so no other holder can change it any more. */
 function inputFor(
   verdict: Pick<JudgedCall, 'canonical'>,
   { input }: ReadCall,
@@ -215,7 +215,7 @@ function inputFor(
 }
 
 function run(entered: EnteredCall, enter: () => unknown, finish: Finish | undefined, waited: boolean): unknown {
-  // Without it the call is counted and observed further outside.
+  // Without `finish` this is an inner guard: the outer guard of the same call counts and observes it.
   if (finish === undefined) return runInside(entered, enter);
   let result: unknown;
   try {
@@ -238,7 +238,7 @@ function raise({ error }: Thrown): never {
   throw error;
 }
 
-/** The inner function of a decorated tool. What it throws is the caller's; it is noted for the guard further outside. */
+/** Runs the inner function of a decorated tool. What it throws goes to its caller and is also recorded for the outer guard. */
 function runInside(entered: EnteredCall, enter: () => unknown): unknown {
   const note = (error: unknown): never => {
     entered.thrown = { error };
@@ -255,8 +255,8 @@ function runInside(entered: EnteredCall, enter: () => unknown): unknown {
 }
 
 /**
- * Hands updates on as they come; the last one is the result. A reader that stops early has cancelled the call. Updates of a tool that has
- * result hooks are held back: they would show what the hooks may take out.
+ * Passes updates on as they come; the last one is the result. A reader that stops early has cancelled the call. Updates of a tool that has
+ * result hooks are held back: they would show what the hooks may remove.
  */
 async function* observe(updates: AsyncIterable<unknown>, finish: Finish): AsyncGenerator {
   let last: unknown;
@@ -266,17 +266,17 @@ async function* observe(updates: AsyncIterable<unknown>, finish: Finish): AsyncG
       if (!finish.reviews) yield update;
     }
     const result = finish.reviews ? await finish.returned(last) : finish.returned(last);
-    // The last update is the result, so advice makes one more.
+    // The last update is the result, so a result that the advice changed is yielded as one more update.
     if (finish.reviews || result !== last) yield result;
   } catch (error) {
     throw (await finish.threw(error)).error;
   } finally {
-    // Of no effect when it has ended otherwise.
+    // Has no effect if the call has already ended in another way.
     finish.left();
   }
 }
 
-/** Whoever asked got a promise already, and takes what it resolves to for the result. */
+/** Returns only the last update: the caller already got a promise and takes its value for the result. */
 async function readLast(updates: AsyncGenerator): Promise<unknown> {
   let last: unknown;
   for await (const update of updates) last = update;
@@ -291,7 +291,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return hasFunction(value, 'then');
 }
 
-/** A result whose members throw when they are read is the caller's to deal with, as it would be without a gate. */
+/** If a member of a result throws when it is read, the caller of the tool deals with that, as it would without a gate. */
 function hasFunction(value: unknown, name: string | symbol): boolean {
   try {
     return (

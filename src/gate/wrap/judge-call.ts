@@ -19,7 +19,7 @@ import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { OpenAttempt } from './run-memory.ts';
 import { tellLoop } from './tell-event.ts';
 
-/** The call with the arguments as they are by now. */
+/** The call with its current arguments. */
 export interface JudgedCall {
   readonly arguments: JsonObject;
   readonly canonical: string;
@@ -35,7 +35,7 @@ export type CallVerdict = JudgedCall &
 
 const NO_CHANGES: readonly ArgumentChange[] = Object.freeze([]);
 
-/** The checks in the order of the plane: loops, rules, hooks, rules again on what hooks made of it, approval. */
+/** Runs the checks in the plane's order: loops, rules, hooks, rules again if hooks changed the arguments, approval. */
 export function judgeCall(
   call: GatedCall,
   open: OpenAttempt,
@@ -60,7 +60,7 @@ export function judgeCall(
   });
 }
 
-/** What cannot be checked is refused, and counts for loop detection like every attempt. */
+/** Refuses arguments that cannot be checked. Like every attempt, this one counts for loop detection. */
 export function refuseUnchecked(call: GatedCall, open: OpenAttempt, problem: string, parts: GateParts): CallVerdict {
   const loop = judgeLoop(call, open, parts);
   tellLoop(call, loop, parts);
@@ -91,7 +91,7 @@ function judgeEffective(
     if (again.kind === 'block' || loop.kind !== 'warn') tellLoop(call, again, parts);
     if (again.kind === 'block') return { kind: 'refused', refusal: blockedByLoop(again), ...judged };
     if (loop.kind !== 'warn') loop = again;
-    // What runs is what rules are about: their first word was about arguments that nobody will see.
+    // Rules apply to the arguments that run. Their first verdict was about arguments that no tool will get.
     const ruled = judgeRules(call, judged.arguments, parts);
     if ('refusal' in ruled) return { kind: 'refused', refusal: advised(ruled.refusal, loop), ...judged };
     byRules = ruled.asks;
@@ -101,7 +101,7 @@ function judgeEffective(
     ...(loop.kind === 'warn' ? { advice: loop.message } : {}),
     ...judged,
   };
-  // The last look before the tool is entered.
+  // The last check of the stop signal before the tool is entered.
   const unlessStopped = (): CallVerdict => (call.signal?.aborted === true ? { kind: 'aborted', ...judged } : allowed);
   const [first, ...rest] = [...byRules, ...wishes.byHooks];
   if (first === undefined) return unlessStopped();
@@ -110,7 +110,7 @@ function judgeEffective(
   );
 }
 
-/** `judged` are the arguments as they are by now. */
+/** `judged` are the current arguments. */
 function judgeLoop(
   { tool, canonical, arguments: given }: GatedCall,
   open: OpenAttempt,
@@ -128,7 +128,7 @@ function judgeLoop(
   return detectLoop({ history, run: state, attempt: { ...open.attempt, hasVolatile }, settings: loops, tool });
 }
 
-/** A call that loop detection warned of and another check refused: the model reads the advice beside the refusal. */
+/** For a call that loop detection warned about and that another check refused: the model reads the advice next to the refusal. */
 function advised(refusal: Refusal, loop: LoopVerdict): Refusal {
   return loop.kind === 'warn' ? { ...refusal, outcome: withAdvice(refusal.outcome, loop.message) } : refusal;
 }

@@ -1,18 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** A call whose tool is being executed. */
+/** A call whose tool is running. */
 export interface EnteredCall {
   readonly gate: object;
   readonly tool: string;
   /** The arguments that run, as canonical JSON. */
   readonly canonical: string;
-  /** Of a tool that no rule or hook is for, whose input need not be JSON. Elsewhere only the text counts: an object can be changed. */
+  /**
+   * Set only for a tool that no rule or hook applies to, because its input need not be JSON. For other tools only the text counts: an
+   * object can be changed.
+   */
   readonly input?: unknown;
-  /** The guards that this one call came to: several where a wrapped tool was decorated and wrapped again. Grows. */
+  /** The guards that this call has passed: several if a wrapped tool was decorated and wrapped again. Guards are added while the call runs. */
   readonly guards: Set<object>;
-  /** Set when it has ended: what its tool left running makes calls of its own. */
+  /** Set when the call has ended. Later calls by code that its tool left running are calls of their own. */
   isOver: boolean;
-  /** What the tool threw at a guard further inside, before a framework made text of it. */
+  /** What the tool threw at an inner guard, before a framework turned it into text. */
   thrown?: { readonly error: unknown };
 }
 
@@ -21,20 +24,21 @@ interface Entered {
   readonly outer: Entered | undefined;
 }
 
-/** In the code of a tool, and in whatever it waits for: the calls that led there, the innermost one first. */
+/** Inside a tool's code, and in everything it waits for: the calls that led there, the innermost first. */
 const entered = new AsyncLocalStorage<Entered>();
 
 /**
- * The call that already passed this gate, when a guard is reached from inside of it with the same tool and the same arguments: a wrapped tool
- * that was decorated (`{ ...wrapped, execute: (...given) => wrapped.execute(...given) }`) and wrapped again. It was checked, so it is not
- * checked again. Whatever comes to the same guard a second time is a call of its own: a tool that calls itself, a decoration that retries.
+ * Returns the call that already passed this gate, if a guard is reached from inside that call with the same tool and the same arguments.
+ * That happens when a wrapped tool is decorated (`{ ...wrapped, execute: (...given) => wrapped.execute(...given) }`) and wrapped again. The
+ * call was checked, so it is not checked again. Reaching the same guard a second time is a separate call: a tool that calls itself, a
+ * decoration that retries.
  */
 export function passedBefore(
   guard: object,
   call: Pick<EnteredCall, 'gate' | 'tool' | 'canonical' | 'input'>,
 ): EnteredCall | undefined {
   let inner = entered.getStore();
-  // The checks of another gate between two of ours change nothing about the call.
+  // Guards of another gate between two guards of this gate do not change the call.
   while (inner !== undefined && inner.call.gate !== call.gate) inner = inner.outer;
   const found = inner?.call;
   if (found === undefined || found.isOver || found.tool !== call.tool || found.guards.has(guard)) return undefined;
@@ -44,12 +48,12 @@ export function passedBefore(
   return found;
 }
 
-/** Runs code as a part of this call. */
+/** Runs code as part of this call. */
 export function enterAs<Result>(call: EnteredCall, enter: () => Result): Result {
   return entered.run({ call, outer: entered.getStore() }, enter);
 }
 
-/** The updates of a tool, each made as a part of this call: the code of a generator runs where the next update is asked for. */
+/** The updates of a tool, each produced as part of this call: a generator's code runs where the next update is requested. */
 export function updatesAs(call: EnteredCall, updates: AsyncIterable<unknown>): AsyncIterable<unknown> {
   return {
     [Symbol.asyncIterator]() {

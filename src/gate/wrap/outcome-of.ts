@@ -4,31 +4,31 @@ import { trouble } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 
-/** Whether data that was returned reports a failure, and what a tool's own error says. */
+/** Decides whether returned data reports a failure, and what a tool's own error means. */
 export interface ResultJudge {
   returned(value: JsonValue): { readonly kind: 'ok' | 'failed' | 'denied'; readonly message?: string };
-  /** Undefined: nothing that a tool would throw on purpose. */
+  /** Undefined: not an error that a tool would throw on purpose. */
   thrown(
     error: unknown,
   ): { readonly how: 'failed' | 'denied'; readonly message: string; readonly code?: string } | undefined;
 }
 
 const MAX_ERROR_CHARACTERS = 1024 * 1024;
-/** Reading a value takes a copy of it. A text is taken as it is, whatever its length. */
+/** Max characters of JSON: reading a value copies it. A text is used as it is, whatever its length. */
 const MAX_COPIED_CHARACTERS = 64 * 1024 * 1024;
 const MAX_MESSAGE = 2000;
 
-/** Whether anything can be learned from a value: of what JSON cannot say, or only at length, nobody knows whether it changed. */
+/** Whether a result can be compared with earlier ones. If JSON cannot express it, or it is too large, it is not known whether it changed. */
 export function isReadable(value: unknown, { structured, content }: Outcome): boolean {
   return value === undefined || structured !== undefined || content.length > 0;
 }
 
-/** What observers and loop detection are told of a value that a tool returned. The caller gets the value itself. */
+/** The outcome of a returned value, for observers and loop detection. The caller gets the value itself. */
 export function outcomeOfResult(value: unknown, judge: ResultJudge): Outcome {
   return outcomeOfPlain(toPlain(value), judge);
 }
 
-/** The same for a value that is JSON; undefined for one that says nothing. */
+/** The outcome of a returned value that is already JSON. Undefined: the tool returned nothing, or a value that JSON cannot express. */
 export function outcomeOfPlain(plain: JsonValue | undefined, judge: ResultJudge): Outcome {
   const ok: Outcome = { kind: 'ok', executed: 'yes', retryable: false, content: [] };
   if (plain === undefined) return ok;
@@ -50,7 +50,7 @@ export function outcomeOfThrown(error: unknown, tool: string, aborted: boolean, 
   return trouble(said.how === 'failed' ? 'TOOL_FAILED' : 'TOOL_DENIED', facts, { executed: 'yes' });
 }
 
-/** What the OpenAI Agents SDK gives the model in the place of an error, unless the tool says otherwise. */
+/** What the OpenAI Agents SDK gives the model in place of an error, unless the tool sets another text. */
 const ERROR_TEXT = 'An error occurred while running the tool.';
 
 export function isErrorText(value: unknown): value is string {
@@ -62,7 +62,7 @@ export function outcomeOfErrorText(text: string): Outcome {
   return trouble('TOOL_FAILED', { message: text.slice(0, MAX_MESSAGE) }, { executed: 'yes', content });
 }
 
-/** The HTTP status that a returned failure shows, as on a worker. */
+/** The fault of a returned failure, from the HTTP status in its data, as on a worker. */
 export function faultOfResult({ error, structured }: Outcome): Fault | undefined {
   const isReported = error?.code === 'TOOL_FAILED' || error?.code === 'TOOL_DENIED';
   return isReported && structured !== undefined && isJsonObject(structured)
@@ -70,7 +70,7 @@ export function faultOfResult({ error, structured }: Outcome): Fault | undefined
     : undefined;
 }
 
-/** Undefined for what JSON cannot say: only the tool's caller knows what that is. */
+/** The value as JSON. Undefined if JSON cannot express it: only the tool's caller knows what it is. */
 function toPlain(value: unknown): JsonValue | undefined {
   if (typeof value === 'string') return value;
   try {

@@ -36,18 +36,18 @@ import {
 import type { OpenAttempt, RunMemory } from './run-memory.ts';
 import { tellBlocked, tellEnded, tellStarted } from './tell-event.ts';
 
-/** Whose calls they are. */
+/** The run, session and identity that a wrapped tool's calls belong to. */
 export interface RunFrame {
   readonly session: string;
   readonly run: string;
   readonly identity: Identity;
   readonly memory: RunMemory;
-  /** The span of the host that the next call is a part of. Never throws. */
+  /** The host's span that the next call is part of. Never throws. */
   readonly trace: () => Trace | undefined;
 }
 
 export interface PassageNeeds extends GateParts {
-  /** Stands for the gate, whatever the run. */
+  /** Identifies the gate in all of its runs. */
   readonly gate: object;
   readonly frame: RunFrame;
   readonly judge: ResultJudge;
@@ -62,26 +62,26 @@ export interface Passage {
   readonly checkOutput: CheckOutput;
 }
 
-/** What to throw. In an object: a tool may throw anything, a promise or a proxy too. */
+/** What to throw. It is wrapped in an object because a tool may throw anything, even a promise or a proxy. */
 export interface Thrown {
   readonly error: unknown;
 }
 
 /**
- * Ends a passage once: the first ending counts, and observers hear of it exactly once. Both give back what the caller gets; of an error,
- * that is the very value that the tool threw, unless a result hook replaced or withheld it. With result hooks the answer may be a promise,
- * and `returned` throws or rejects for a result that is withheld.
+ * Ends a passage once: the first ending counts, and observers get it exactly once. `returned` and `threw` return what the caller gets. For
+ * an error that is the same value that the tool threw, unless a result hook replaced or withheld it. With result hooks the answer may be a
+ * promise, and `returned` throws or rejects if the result is withheld.
  */
 export interface Finish {
-  /** Result hooks are for the tool: nothing is given on before they have answered. */
+  /** The tool has result hooks: nothing is passed on before they have answered. */
   readonly reviews: boolean;
   returned(value: unknown): unknown;
   threw(error: unknown): Soon<Thrown>;
-  /** The caller stopped reading. */
+  /** The caller stopped reading the updates. */
   left(): void;
 }
 
-/** What to throw for a call that may not run. */
+/** Records a refused call, and returns what to throw for it. */
 export function refuse(
   verdict: Exclude<CallVerdict, { kind: 'allowed' }>,
   passage: Passage,
@@ -93,7 +93,7 @@ export function refuse(
   if (remember(() => refusal.outcome, passage, needs) !== undefined)
     tellObservers(refusal.outcome, verdict, passage, needs);
   const reason: unknown = call.signal?.reason;
-  // Whoever stopped the call knows its own error best.
+  // If the code that stopped the call gave its own error, that one is thrown.
   if (refusal.outcome.kind === 'cancelled' && reason instanceof Error) return reason;
   return new GateBlocked(refusal, { tool: call.tool.id, callId: call.callId });
 }
@@ -110,7 +110,10 @@ export function createFinish(
   const reviews = needs.hooks.listens('tool_result', call.tool);
   tellStarted(call, verdict, needs);
   let ended = false;
-  /** What the tool itself did, for loop detection and events. Observers are told later where hooks are asked first. */
+  /**
+   * Records what the tool itself did, for loop detection and events. If there are result hooks, observers are notified later, after the
+   * hooks.
+   */
   const end = (outcome: () => Outcome, faultOf: (known: Outcome) => Fault | undefined, value?: unknown): void => {
     if (ended) return;
     ended = true;
@@ -151,7 +154,7 @@ export function createFinish(
       return whenHere(reviewing, giveOn);
     },
     threw(error) {
-      // Withheld by a hook: that was told already.
+      // A hook withheld the result, and that was already reported.
       if (ended && reviews) return { error };
       endThrown(error);
       if (!reviews) {
@@ -181,7 +184,7 @@ export function createFinish(
     return { call, judged: verdict, advice, durationMs: performance.now() - enteredAt, checkOutput };
   }
 
-  /** Of any length: hooks are there to shorten, too. */
+  /** The outcome in full length: a hook may be there to shorten it. */
   function wholeOutcome(value: JsonValue | undefined): Outcome {
     if (returnsErrors && isErrorText(value))
       return { ...outcomeOfErrorText(value), content: [{ kind: 'text', text: value }] };
@@ -191,7 +194,7 @@ export function createFinish(
   function giveOn(reviewed: Reviewed): unknown {
     tellObservers(reviewed.outcome, verdict, passage, needs);
     if (reviewed.kind === 'returned') return adviseSafely(reviewed.value);
-    // A framework ends the whole run of an agent for an error that it gets here.
+    // A framework ends the whole run of an agent if it gets an error here.
     if (returnsErrors && reviewed.error instanceof GateBlocked) return reviewed.error.message;
     throw reviewed.error;
   }
@@ -207,7 +210,7 @@ export function createFinish(
   }
 }
 
-/** Keeps for loop detection how the tool ended. Undefined: that failed, which never changes the result. */
+/** Records for loop detection how the tool ended. Undefined: recording failed, which never changes the result. */
 function remember(
   outcomeOf: () => Outcome,
   { call, open }: Passage,

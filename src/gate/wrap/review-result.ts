@@ -8,10 +8,10 @@ import { GateBlocked } from './gate-blocked.ts';
 import type { GatedCall, GateParts } from './gate-parts.ts';
 import type { JudgedCall } from './judge-call.ts';
 
-/** Problems of a replaced result: it must match the tool's output schema, if it has one. */
+/** Returns the problems of a replaced result: it must match the tool's output schema, if there is one. */
 export type CheckOutput = (value: JsonValue) => Soon<readonly string[]>;
 
-/** What the caller gets, and what observers are told. */
+/** What the caller gets, and the outcome for observers. */
 export type Reviewed =
   | { readonly kind: 'returned'; readonly value: unknown; readonly outcome: Outcome }
   | { readonly kind: 'threw'; readonly error: unknown; readonly outcome: Outcome };
@@ -19,7 +19,7 @@ export type Reviewed =
 export interface ReviewedCall {
   readonly call: GatedCall;
   readonly judged: JudgedCall;
-  /** The advice of loop detection, for the error that takes the place of a withheld result. */
+  /** The advice of loop detection, for the error that replaces a withheld result. */
   readonly advice: string | undefined;
   readonly durationMs: number;
   readonly checkOutput: CheckOutput;
@@ -27,7 +27,7 @@ export interface ReviewedCall {
 
 type Needs = Pick<GateParts, 'hooks'>;
 
-/** The copy that hooks see and the caller gets, or why there is none. */
+/** The copy that hooks see and the caller gets, or why no copy can be made. */
 export function readResult(value: unknown): { readonly value: JsonValue | undefined } | { readonly problem: string } {
   if (value === undefined) return { value };
   try {
@@ -37,7 +37,7 @@ export function readResult(value: unknown): { readonly value: JsonValue | undefi
   }
 }
 
-/** Asks the result hooks about what a tool returned. Never throws or rejects. */
+/** Calls the result hooks with what a tool returned. Never throws or rejects. */
 export function reviewReturned(
   value: JsonValue | undefined,
   own: Outcome,
@@ -50,7 +50,10 @@ export function reviewReturned(
   });
 }
 
-/** The same for what it threw. The hooks see its message as the text of the content, or the JSON of a value that is no error. */
+/**
+ * Calls the result hooks with what a tool threw. Hooks see the error's message, or the JSON of a value that is no error, as the text of the
+ * content.
+ */
 export function reviewThrown(error: unknown, own: Outcome, reviewed: ReviewedCall, needs: Needs): Soon<Reviewed> {
   const text = textOf(error);
   if (text === undefined) return unreadable('hooks check it, so what is thrown must be an error or JSON', reviewed);
@@ -65,14 +68,14 @@ export function reviewThrown(error: unknown, own: Outcome, reviewed: ReviewedCal
   });
 }
 
-/** What a stopped call throws: nothing that the tool said. */
+/** What a stopped call throws. It contains nothing that the tool returned or threw. */
 export function stoppedCall({ call }: ReviewedCall, executed: Outcome['executed']): Reviewed {
   const outcome = trouble('CALL_CANCELLED', {}, { executed });
   const reason: unknown = call.signal?.reason;
   return { kind: 'threw', error: reason instanceof Error ? reason : blocked(outcome, { call }), outcome };
 }
 
-/** A result that no hook can be shown is withheld, as a worker refuses it. */
+/** Withholds a result that hooks cannot be shown, as a worker rejects it. */
 export function unreadable(problem: string, reviewed: ReviewedCall): Reviewed {
   const { call } = reviewed;
   const outcome = trouble('RESULT_UNSERIALISABLE', { tool: call.tool.id, problem }, { executed: 'yes' });
@@ -118,7 +121,7 @@ function blocked(
   return new GateBlocked(refusal, { tool: tool.id, callId });
 }
 
-/** A function returns one value: the structured one, or text. */
+/** Why a replaced result cannot be used. A function returns one value: either the structured value or the text. */
 function findProblem(outcome: Outcome, checkOutput: CheckOutput): Soon<string | undefined> {
   const { content, structured, kind } = outcome;
   if (content.some((block) => block.kind !== 'text')) return 'the content may hold texts only';
@@ -135,12 +138,12 @@ function valueOf({ content, structured }: Outcome): JsonValue {
   return content.flatMap((block) => (block.kind === 'text' ? [block.text] : [])).join('\n');
 }
 
-/** Undefined for a value that no hook could be shown. */
+/** The text that hooks see of a thrown value. Undefined if no hook could be shown the value. */
 function textOf(thrown: unknown): string | undefined {
   try {
     const said: unknown = thrown instanceof Error ? thrown.message : thrown;
     const text = typeof said === 'string' ? said : JSON.stringify(copyPlain(said ?? null));
-    // Through bytes, because half of a surrogate pair is no text.
+    // The conversion through bytes replaces half of a surrogate pair, which is not valid text.
     return Buffer.from(text).toString('utf8');
   } catch {
     return undefined;

@@ -11,15 +11,18 @@ import { rememberAttempt } from '../loop/detect-stall.ts';
 import { bodyDigest } from '../../wire/digest.ts';
 import { AttemptRing, shortSignature, toolTag } from '../../wire/history.ts';
 
-/** What the runs of one session know of each other. */
+/** What the runs of one session share. */
 export interface SessionMemory {
-  /** When loop detection ended the latest runs: the next ones are watched more strictly for a while. */
+  /** When loop detection ended the latest runs. The next runs are watched more strictly for a while. */
   loopEnds: readonly number[];
-  /** What has brought nothing new in its runs. Forgotten when loop detection ends a run: then the next ones are watched more strictly. */
+  /**
+   * Calls that have brought nothing new in the session's runs. Cleared when loop detection ends a run, because then the next runs are
+   * watched more strictly anyway.
+   */
   stalls?: readonly Stall[];
 }
 
-/** Sessions of one gate that are remembered; what a session did that was not used for longest is forgotten first. */
+/** Max sessions that one gate remembers. The session that was not used for the longest time is evicted first. */
 const MAX_SESSIONS = 10_000;
 
 export interface SessionMemories {
@@ -39,38 +42,38 @@ export function createSessionMemories(): SessionMemories {
   };
 }
 
-/** What this process remembers of one run, for loop detection: as much as a store would keep. */
+/** What this process remembers of one run for loop detection: as much as a store would keep. */
 export interface RunMemory {
   begin(tool: string, canonical: string): OpenAttempt;
 }
 
 export interface OpenAttempt {
   readonly attempt: Attempt;
-  /** Of the attempts before this one, as they are now. */
+  /** The attempts before this one, in their current state. */
   readonly history: RunHistory;
   readonly state: RunState;
-  /** Loop detection has ended the run, and its rest is not over: the call does not run, and nothing is remembered of it. */
+  /** Loop detection has ended the run, and its rest is not over. The call does not run, and nothing is recorded about it. */
   readonly inEndedRun: boolean;
-  /** What is known by now of the arguments that run. */
+  /** Adds the signatures of the arguments that run, as far as they are known. */
   describe(signatures: Pick<Attempt, 'effective' | 'target'>): void;
   end(attempt: EndedAttempt): void;
 }
 
 export interface EndedAttempt extends Pick<Attempt, 'ending' | 'result'> {
-  /** Millionths of the unit in which tools state their cost. */
+  /** Cost in millionths of the unit in which tools state their cost. */
   readonly cost: number;
-  /** How the run is watched. Absent where nothing is. */
+  /** The loop settings of the run. Absent if loops are not checked. */
   readonly loops?: LoopSettings | undefined;
-  /** Loop detection ends the run, which begins anew after so long. */
+  /** Loop detection ends the run, which starts again after `restMs`. */
   readonly endsRun?: { readonly restMs: number };
 }
 
-/** More tools than this in one run are counted together. */
+/** If a run uses more tools than this, the others share one counter. */
 const MOST_TOOLS = 1000;
 
 export function createRunMemory(session: SessionMemory, now: () => number = Date.now): RunMemory {
   let part = beginPart(session, now());
-  /** Set while loop detection has ended the run. Refused calls do not move it. */
+  /** When the run opens again. Set only while loop detection has ended the run. Refused calls do not change it. */
   let opensAt: number | undefined;
 
   function endRun(restMs: number): void {
@@ -128,7 +131,7 @@ export function createRunMemory(session: SessionMemory, now: () => number = Date
   };
 }
 
-/** What is counted from the beginning of a run, or from its new beginning after loop detection has ended it. */
+/** Counters since the start of a run, or since its restart after loop detection ended it. */
 interface RunPart {
   readonly startedAt: number;
   readonly loopEnds: readonly number[];

@@ -22,7 +22,7 @@ interface JudgedArguments {
   readonly canonical: string;
 }
 
-/** The events of a worker, for calls that run here. What they say is put together only where somebody listens. */
+/** Emits a worker's event for a call that runs in this process. Its facts are computed only if there is a listener. */
 export function tellEvent<Kind extends EventKind>(
   kind: Kind,
   { callId, session, run, identity, tool, spans }: GatedCall,
@@ -47,7 +47,7 @@ export function tellLoop(call: GatedCall, loop: LoopVerdict, needs: Needs): void
     return;
   }
   tellEvent('loop.blocked', call, needs, () => ({ detector, count, blocks: loop.scope }));
-  // A run that is over was logged when it ended.
+  // A run that has ended was logged when it ended.
   if (detector !== 'ended') needs.log.warn({ ...facts, blocks: loop.scope }, 'a call was blocked as part of a loop');
 }
 
@@ -67,7 +67,7 @@ export function tellStarted(call: GatedCall, { arguments: args, canonical }: Jud
   }));
 }
 
-/** `fault` is what the failure showed of itself. */
+/** Emits `tool.completed` or `tool.failed`. `fault` is the category and status that the failure itself showed. */
 export function tellEnded(
   call: GatedCall,
   outcome: Outcome,

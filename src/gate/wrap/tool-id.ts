@@ -2,15 +2,15 @@ import { NAME_PATTERN, splitToolId, type ToolId } from '../../domain/ids.ts';
 import { sha256 } from '../../wire/digest.ts';
 
 const DIGEST_LENGTH = 16;
-/** What is left of a part of an id beside `_` and the digest. */
+/** Max readable characters in a part of an id, next to `_` and the digest. */
 const READABLE_LENGTH = 64 - 1 - DIGEST_LENGTH;
 const MAPPED = new RegExp(`_[0-9a-f]{${DIGEST_LENGTH}}$`);
 
 /**
- * The id that rules, hooks, events and approvals know a tool by. A name that is an id already stays as it is: `search`, `web.search`. Any
- * other name (`admin.tools.list`, `x/y`, 70 characters) keeps its module and what is readable of the rest, and gets a digest of the whole
- * name: `admin.tools_list_4c1b…`. The same name always gets the same id. A name that looks as if it had been mapped is mapped too, so that
- * no tool can be named to get the id of another one.
+ * The id by which rules, hooks, events and approvals know a tool. A name that is already an id stays as it is: `search`, `web.search`. Any
+ * other name (`admin.tools.list`, `x/y`, 70 characters) keeps its module and the readable part of the rest, and gets a digest of the whole
+ * name: `admin.tools_list_4c1b…`. The same name always gets the same id. A name that looks like a mapped id is mapped, too, so that a tool
+ * cannot be given a name that maps to the id of another tool.
  */
 export function toolIdOf(name: string): ToolId {
   return (isToolId(name) && !MAPPED.test(name) ? name : mapName(name)) as ToolId;

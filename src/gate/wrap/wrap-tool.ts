@@ -1,16 +1,19 @@
 import { findEntryPoints, type EntryPoint, type ParameterOrder } from './entry-points.ts';
 
-/** Seen by anybody, also by another copy of this package. Nothing is decided by it: a tool could put it on itself. */
+/**
+ * Marks a guarding function for all code, including another copy of this package. Only `isWrapped` reads it. No check depends on it: a tool
+ * could set it on itself.
+ */
 const WRAPPED = Symbol.for('sallyport.gate.wrapped');
 
 interface Guarded {
   readonly gate: object;
   readonly run: object;
-  /** What it leads to. */
+  /** The tool's own function, behind the guard. */
   readonly entry: EntryPoint;
 }
 
-/** By the guarding function, because a copied object (`{ ...tool }`) keeps it. Weak: who drops the tool drops the entry. */
+/** Keyed by the guarding function, because a copied object (`{ ...tool }`) keeps it. Weak: an entry disappears together with its tool. */
 const guards = new WeakMap<object, Guarded>();
 
 /** Whether all known ways into this tool lead through a gate. */
@@ -28,9 +31,9 @@ export interface Wrapping {
 }
 
 /**
- * A copy of the tool whose code is entered through the gate: same prototype, same members, same flags on them. A tool without code
- * is returned as it is, and so is one that was wrapped for this run. One that was wrapped for another run of the same gate is
- * checked once all the same, for the new run; another gate's checks are made in addition.
+ * Returns a copy of the tool whose code is entered through the gate: same prototype, same members, same flags on them. A tool without code
+ * is returned as it is, and so is a tool that was wrapped for this run. A tool that was wrapped for another run of the same gate is checked
+ * only once, for the new run. Checks of another gate are made in addition.
  */
 export function wrapEntries<Tool extends object>(tool: Tool, wrapping: Wrapping): Tool {
   const open = findEntryPoints(tool, wrapping.reads).filter(({ enter }) => guards.get(enter)?.run !== wrapping.run);
@@ -49,7 +52,7 @@ function guardOnce(found: EntryPoint, { gate, run, guard }: Wrapping): EntryPoin
   });
 }
 
-/** A copy with another member: same prototype, same members, same flags on them. */
+/** A copy with one member replaced: same prototype, same members, same flags on them. */
 export function replaceMember<Holder extends object>(holder: Holder, path: readonly string[], value: unknown): Holder {
   const [name, ...rest] = path as [string, ...string[]];
   const inner = (holder as Record<string, unknown>)[name] as object;

@@ -9,7 +9,7 @@ type Needs = Pick<OutboundStore, 'readEffect' | 'listEffects'>;
 
 const MOST_LISTED = 100;
 
-/** Messages stay in the store, where operators read them: `sallyport messages list`. A message's id is the key of its effect. */
+/** Keeps messages in the store, where operators read them with `sallyport messages list`. A message's id is the key of its effect. */
 export function createConsoleAdapter(platform: string, store: Needs): PlatformAdapter {
   async function deliver({ key, channel, body }: AdapterEffect): Promise<DeliveryResult> {
     if (body.kind === 'send' || body.kind === 'file') return { kind: 'delivered', messageId: key };

@@ -12,25 +12,25 @@ import type {
 } from '../../ports/platform-adapter.ts';
 
 export interface WebhookAdapterOptions {
-  /** https://, or http:// of this machine. */
+  /** An https:// URL, or an http:// URL of this machine. */
   readonly url: string;
-  /** Both sides know it; never sent, never logged. */
+  /** Shared with the receiver. It is never sent and never logged. */
   readonly secret: string;
-  /** `host:port` that may be reached although it is not on the public internet. */
+  /** Each `host:port` that may be reached although it is not on the public internet. */
   readonly allow?: readonly string[];
-  /** How long one attempt may take. */
+  /** Timeout of one attempt. */
   readonly timeoutMs?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MOST_ANSWER_BYTES = 1024 * 1024;
 const MOST_ID_LENGTH = 256;
-/** The only answers that say "not done, come again"; after any other an operation may have been done. */
+/** The only statuses that mean "not done, try again"; after any other status the operation may have been done. */
 const NOT_DONE: readonly number[] = [429, 503];
 
 /**
- * Everything goes to one address, signed, with the effect's key: the receiver drops a key that it has seen. The address is checked as
- * that of a stranger would be, so that a name which changes its mind leads nobody into the inner network.
+ * Sends everything to one URL, signed and with the effect's key; the receiver drops a key that it has already seen. The URL is checked like
+ * one from an untrusted source, so that a name whose address changes cannot lead into the internal network.
  */
 export function createWebhookAdapter(platform: string, options: WebhookAdapterOptions): PlatformAdapter {
   const { url, secret, allow = [], timeoutMs = DEFAULT_TIMEOUT_MS } = options;
@@ -63,7 +63,7 @@ function checkOptions(platform: string, url: string, secret: string): void {
   if (problems.length > 0) throw planeError('CONFIG_INVALID', { problems });
 }
 
-/** `key` stands in the body too: only the body is signed. */
+/** The body contains `key`, too, because only the body is signed. */
 function effectMessage(platform: string, { key, channel, origin, body, attempt }: AdapterEffect): JsonObject {
   return { event: 'platform.effect', key, platform, channel, attempt, ...aboutOf(origin), ...contentOf(body) };
 }

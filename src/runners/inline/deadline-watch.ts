@@ -1,20 +1,20 @@
 export interface TimedRun {
-  /** On the monotonic clock. */
+  /** Time on the monotonic clock (`performance.now()`), in ms. */
   readonly endsAt: number;
   timeIsUp(): void;
-  /** Kept by the watch: where it stands in its list, -1 when it does not. */
+  /** Maintained by the watch: the run's index in its list, -1 if it is not in the list. */
   place: number;
 }
 
-/** Timers cannot count further; a run that may take longer is looked at again. */
+/** Longest timeout of a timer. For a longer run the timer is set again. */
 const MOST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * One timer for all runs, set for the one that ends first: a timer for each costs more than a short run. A run that ends early leaves
- * the timer as it is; when it rings for nobody, it is set again.
+ * One timer for all runs, set for the run that ends first: a timer per run costs more than a short run. A run that ends early leaves the
+ * timer as it is. If the timer fires and no run is due, it is set again.
  */
 export class DeadlineWatch {
-  /** In no order. Not a Set: what was deleted from an old one can keep young objects until the next full collection. */
+  /** Unordered. Not a Set: entries deleted from an old Set can keep young objects alive until the next full garbage collection. */
   readonly #runs: TimedRun[] = [];
   #timer: NodeJS.Timeout | undefined;
   #ringsAt = Number.POSITIVE_INFINITY;
@@ -30,7 +30,7 @@ export class DeadlineWatch {
     const last = this.#runs.pop()!;
     if (last !== run) this.#runs[(last.place = run.place)] = last;
     run.place = -1;
-    // Nobody is left to wait for: the timer must not keep the process.
+    // No run is left, so the timer must not keep the process alive.
     if (this.#runs.length === 0) this.#timer?.unref();
   }
 

@@ -19,7 +19,7 @@ import type { RunHost } from '../open-context.ts';
 import { abortError, endingAfterAbort, type AbortReason } from '../settle-abort.ts';
 import type { DeadlineWatch, TimedRun } from './deadline-watch.ts';
 
-/** One run of an inline tool: what the tool can reach, and whichever comes first of its end, its deadline and an order to stop. */
+/** One run of an inline tool: the functions that the tool can call, and the first of its end, its deadline and an order to stop. */
 export class InlineRun implements RunHost, TimedRun {
   readonly endsAt: number;
   place = -1;
@@ -88,13 +88,13 @@ export class InlineRun implements RunHost, TimedRun {
     return this.#request.onPlatform?.(asked, this.signal) ?? Promise.resolve(NO_PLATFORM);
   }
 
-  /** The tool has ended before anybody had to wait for it. */
+  /** The tool ended synchronously, so no promise was needed. */
   answerAtOnce(ending: RunEnding): RunEnding {
     this.#finish();
     return this.#told(ending);
   }
 
-  /** From now on the deadline counts, and so does the grace after an abort. */
+  /** From now on the deadline applies, and so does the grace period after an abort. */
   answerTo(resolve: (ending: RunEnding) => void, deadlines: DeadlineWatch): void {
     this.#resolve = resolve;
     this.#deadlines = deadlines;
@@ -135,7 +135,7 @@ export class InlineRun implements RunHost, TimedRun {
     this.#deadlines?.delete(this);
     clearTimeout(this.#graceTimer);
     this.#request.signal.removeEventListener('abort', this.#onAbort);
-    // Nobody waits for it any more: what it left running should end, nested calls above all.
+    // The call is answered. What the tool left running should end, nested calls above all.
     if (this.#controller?.signal.aborted === false) this.#controller.abort(abortError('aborted'));
   }
 }

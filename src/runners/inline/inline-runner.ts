@@ -7,9 +7,9 @@ import { DeadlineWatch } from './deadline-watch.ts';
 import { InlineRun } from './inline-run.ts';
 
 export interface InlineRunnerOptions {
-  /** How long a cancelled tool may take to end by itself before the call is answered without it. */
+  /** How long a cancelled tool may take to end by itself. After that the call is answered without it. */
   readonly abortGraceMs?: number;
-  /** A tool ended after its call was answered; its result is dropped. */
+  /** Called when a tool ends after its call was answered; its result is dropped. */
   readonly onLateEnding?: (late: { readonly callId: CallId; readonly kind: RunEnding['kind'] }) => void;
 }
 
@@ -28,12 +28,12 @@ export class InlineRunner implements ToolRunner {
     this.#onLateEnding = options.onLateEnding ?? (() => {});
   }
 
-  /** Results that came after their call was answered. */
+  /** Number of results that came after their call was answered. */
   get lateEndings(): number {
     return this.#lateEndings;
   }
 
-  /** Tools that are inside their code, those nobody waits for included. */
+  /** Number of tools whose code is running, including those whose call was already answered. */
   get running(): number {
     return this.#running;
   }

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { LoadedCode } from './code-format.ts';
 
-/** Code by the absolute path of its file. */
+/** Loaded code, keyed by the absolute path of its file. */
 export type LoadedSources = ReadonlyMap<string, Uint8Array>;
 
 /**
- * What a new process needs instead of what it would find: the code as it was loaded, if one of its files is different now or gone.
- * Undefined means that the files can be read as they are.
+ * Returns the code as it was loaded, if one of its files has changed or is gone; a new process needs it instead of the files. Undefined:
+ * the files can be read as they are.
  */
 export async function changedSources(loaded: LoadedSources | undefined): Promise<LoadedCode | undefined> {
   if (loaded === undefined) return undefined;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { ModuleFormat } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 
-/** What files held when they were loaded, by their absolute path. */
+/** The content that files had when they were loaded, by absolute path. */
 export type LoadedCode = Readonly<Record<string, Uint8Array>>;
 
 const FORMATS: Readonly<Record<string, ModuleFormat>> = {
@@ -12,7 +12,7 @@ const FORMATS: Readonly<Record<string, ModuleFormat>> = {
   '.wasm': 'wasm',
 };
 
-/** As Node decides it: by the ending, else by the nearest package.json. */
+/** The module format as Node determines it: by the file extension, otherwise by the nearest package.json. */
 export function formatOf(file: string, code: LoadedCode): ModuleFormat {
   const known = FORMATS[extname(file)];
   if (known !== undefined) return known;

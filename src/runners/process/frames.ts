@@ -1,10 +1,10 @@
 import { encode } from '../../wire/message-pack.ts';
 
 const HEADER_BYTES = 4;
-/** Beside the payload: run number, names of fields. */
+/** Bytes allowed in addition to the payload: run number, names of fields. */
 export const FRAME_SLACK_BYTES = 64 * 1024;
 
-/** Four bytes of length, then MessagePack. */
+/** Encodes a message: four bytes of length, then MessagePack. */
 export function encodeFrame(message: object): Buffer {
   const body = encode(message);
   const frame = Buffer.allocUnsafe(HEADER_BYTES + body.byteLength);
@@ -13,13 +13,13 @@ export function encodeFrame(message: object): Buffer {
   return frame;
 }
 
-/** Cuts a stream into frames. Keeps chunks as they come and joins them once, when a frame is whole. */
+/** Splits a stream into frames. Keeps chunks as they arrive and joins them once, when a frame is complete. */
 export class FrameReader {
   readonly #chunks: Buffer[] = [];
   #buffered = 0;
   #wanted: number | undefined;
 
-  /** The bodies that are now complete. Throws RangeError when a frame announces more than `maxBytes`. */
+  /** Returns the bodies that are now complete. Throws RangeError if a frame announces more than `maxBytes`. */
   push(chunk: Buffer, maxBytes: number): Buffer[] {
     this.#chunks.push(chunk);
     this.#buffered += chunk.byteLength;

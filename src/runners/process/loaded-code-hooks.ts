@@ -1,5 +1,5 @@
-// Runs in the loader thread of a tool's process whose files were changed after they were loaded: what was loaded is what runs, under
-// its own address, so that its imports and `import.meta.url` stay as they were.
+// Runs in the loader thread of a tool's process if files were changed after they were loaded. The code that was loaded is the code that
+// runs, under its own URL, so that its imports and `import.meta.url` stay the same.
 import { existsSync } from 'node:fs';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ export const initialize: InitializeHook<LoadedCode> = (given) => {
 
 export const resolve: ResolveHook = async (specifier, context, next) => {
   const url = addressOf(specifier, context.parentURL);
-  // Only a file that is gone: everything else is found as ever.
+  // Only for a file that is gone; everything else is resolved as usual.
   if (url === undefined || codeAt(url) === undefined || existsSync(fileURLToPath(url))) return next(specifier, context);
   return { url, format: formatOf(fileURLToPath(url), code), shortCircuit: true };
 };
@@ -21,7 +21,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 export const load: LoadHook = async (url, context, next) => {
   const source = codeAt(url);
   if (source === undefined) return next(url, context);
-  // A copy: what is returned moves to the other thread.
+  // A copy, because the returned buffer is moved to the other thread.
   return {
     format: context.format ?? formatOf(fileURLToPath(url), code),
     source: Uint8Array.from(source),

@@ -14,10 +14,10 @@ import type { RunFacts } from '../open-context.ts';
 import type { AbortReason } from '../settle-abort.ts';
 import type { LoadedCode } from './code-format.ts';
 
-/** The descriptor of the channel in a tool's process. 0, 1 and 2 belong to the tool. */
+/** File descriptor of the channel in a tool's process. 0, 1 and 2 belong to the tool. */
 export const CHANNEL_FD = 3;
 
-/** Worker to process. `run` is a number no other run of this worker has: what belongs to an earlier one is ignored. */
+/** Messages from the worker to the process. `run` is a number that no other run of this worker has: messages of an earlier run are ignored. */
 export type ToProcess =
   | {
       readonly type: 'run';
@@ -26,9 +26,9 @@ export type ToProcess =
       readonly generation: string;
       readonly tool: string;
       readonly facts: RunFacts;
-      /** See `monotonicMs`: later than this, the process asks before it enters the tool. Absent: it never asks. */
+      /** Time as in `monotonicMs`. After it, the process asks the worker before it enters the tool. Absent: it never asks. */
       readonly startUntil?: number;
-      /** Once, before the first import: what these files held when they were loaded. */
+      /** Sent once, before the first import: the content that these files had when they were loaded. */
       readonly code?: LoadedCode;
     }
   | { readonly type: 'abort'; readonly run: number; readonly why: AbortReason }
@@ -41,16 +41,16 @@ export type ToProcess =
       readonly type: 'service-refusal';
       readonly run: number;
       readonly id: number;
-      /** Absent: not what a service said, but a request that could not be made. */
+      /** Absent: the request could not be made; it is not an error of a service. */
       readonly code?: string;
       readonly problem: string;
     }
   | { readonly type: 'platform-answer'; readonly run: number; readonly id: number; readonly reply: PlatformReply };
 
-/** Process to worker. `entered` is written before any code of the tool runs: without it nothing has happened. */
+/** Messages from the process to the worker. `entered` is written before any code of the tool runs: without it, nothing has happened. */
 export type FromProcess =
   | { readonly type: 'entered'; readonly run: number }
-  /** The time that was given for the start has passed. The tool is entered when the answer says so. */
+  /** The time allowed for the start has passed. The tool is entered only if the answer allows it. */
   | { readonly type: 'start-wanted'; readonly run: number; readonly id: number }
   | { readonly type: 'progress'; readonly run: number; readonly progress: Progress }
   | { readonly type: 'log'; readonly run: number; readonly line: ToolLogLine }
@@ -59,5 +59,5 @@ export type FromProcess =
   | { readonly type: 'service-call'; readonly run: number; readonly id: number; readonly request: ServiceRequest }
   | { readonly type: 'platform'; readonly run: number; readonly id: number; readonly request: PlatformRequest }
   | { readonly type: 'ending'; readonly run: number; readonly ending: RunEnding }
-  /** Something went wrong outside of any run; do not use this process again. */
+  /** An error occurred outside of any run: do not use this process again. */
   | { readonly type: 'worn'; readonly run: number; readonly cause: string };

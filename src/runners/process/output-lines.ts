@@ -3,14 +3,14 @@ import { printable } from '../cap-log.ts';
 
 const MAX_LINE = 4096;
 
-/** Cuts what a tool prints into lines. Without a receiver (between calls) it is thrown away. */
+/** Splits a tool's output into lines. Between calls there is no receiver, and the output is dropped. */
 export class OutputLines {
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
   #left = 0;
   #deliver: ((line: string) => void) | undefined;
 
-  /** Starts with a fresh allowance; bytes above it are read and dropped, so that the tool does not block on its output. */
+  /** Starts with a new allowance. Bytes above it are read and dropped, so that the tool does not block on its output. */
   attach(deliver: (line: string) => void, maxBytes: number): void {
     this.#rest = '';
     this.#left = maxBytes;

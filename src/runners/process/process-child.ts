@@ -1,5 +1,5 @@
-// The main file of a tool's process: takes one run at a time from the channel and answers on it. It ends only when the
-// channel closes; the worker decides when that is.
+// The main file of a tool's process. It takes one run at a time from the channel and answers on it. It ends only when the channel closes;
+// the worker decides when that happens.
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -26,12 +26,12 @@ interface Asked {
 interface CurrentRun {
   readonly number: number;
   readonly controller: AbortController;
-  /** What it asked the worker, by number. The kind of answer is the worker's to keep. */
+  /** Open questions to the worker, by number. The worker keeps track of the kind of answer. */
   readonly asked: Map<number, Asked>;
   readonly end: (ending: RunEnding) => void;
 }
 
-// Kept from before any tool code: a tool may replace what hangs on `process`.
+// Saved before any tool code runs: a tool may replace members of `process`.
 const kill = process.kill.bind(process);
 const ownGroup = -process.pid;
 const workerPid = Number(process.argv[2]);
@@ -60,7 +60,7 @@ function receive(message: ToProcess): void {
   else asked?.reject(new Error(message.problem));
 }
 
-/** Without a code it is not what a service said, but a request that could not be made. */
+/** Without a code, the request could not be made; it is not an error of a service. */
 function serviceFailure({ problem, code }: Extract<ToProcess, { type: 'service-refusal' }>): Error {
   const error = new Error(problem);
   return code === undefined ? error : Object.assign(error, { name: 'ServiceFailure', code });
@@ -72,13 +72,13 @@ async function start(order: Extract<ToProcess, { type: 'run' }>): Promise<void> 
   const ending = new Promise<RunEnding>((resolve) => {
     current = { number: run, controller, asked: new Map(), end: resolve };
   });
-  // Awaited: the worker may repeat a run that was never entered, so this must be out before the tool's first line.
+  // Awaited: the worker may repeat a run that was never entered, so this message must be sent before the tool's first line runs.
   await send({ type: 'entered', run });
   if (order.code !== undefined) serveLoadedCode(order.code);
   const host = { ...hostOf(run, controller.signal), stopFor: () => askForStart(run, order.startUntil) };
   void runTool(() => importModule(order), tool, facts, host).then((own) => endOf(run)(own));
   const ended = await ending;
-  // What the tool printed belongs to this call, so it goes out first; output that does not drain must not hold the answer up.
+  // What the tool printed belongs to this call, so it is sent first. Output that does not drain must not delay the answer.
   await Promise.race([
     Promise.all([printed(process.stdout), printed(process.stderr)]),
     pause(PRINT_MS, undefined, { ref: false }),
@@ -91,7 +91,7 @@ function printed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => (stream.writableLength > 0 ? void stream.write('', () => resolve()) : resolve()));
 }
 
-/** Ends the run if it is still the current one: an uncaught error may have ended it before. */
+/** Ends the run if it is still the current one: an uncaught error may already have ended it. */
 function endOf(run: number): (ending: RunEnding) => void {
   return (ending) => (current?.number === run ? current.end(ending) : undefined);
 }
@@ -109,17 +109,17 @@ function hostOf(run: number, signal: AbortSignal): RunHost {
   };
 }
 
-/** Importing the module, or a stop of this process, took longer than the worker may trust its verdict. */
+/** Asks the worker for permission if importing the module, or a pause of this process, took longer than the worker's verdict is valid. */
 function askForStart(run: number, startUntil: number | undefined): Promise<undefined> | undefined {
   if (startUntil === undefined || monotonicMs() <= startUntil) return undefined;
   return ask<boolean>(run, (id) => ({ type: 'start-wanted', run, id })).then((mayStart) => {
-    // The worker knows how the call ends.
+    // The worker knows how the call ends, so the error thrown here does not matter.
     if (!mayStart) throw abortError('aborted');
     return undefined;
   });
 }
 
-/** The answer comes over the channel, under the number of the question. */
+/** Sends a question; the answer comes over the channel under the number of the question. */
 function ask<Answer>(run: number, question: (id: number) => FromProcess): Promise<Answer> {
   return new Promise((resolve, reject) => {
     if (current?.number !== run) return reject(new Error('This call has ended.'));
@@ -133,19 +133,19 @@ function worn(thrown: unknown): void {
   void send({ type: 'worn', run: current?.number ?? 0, cause: describeThrown(thrown).cause });
 }
 
-// A rejection nobody handles may come from an earlier call: this one goes on, the process is not used again.
+// An unhandled rejection may come from an earlier call: the current call continues, but the process is not used again.
 process.on('unhandledRejection', worn);
-// An error thrown in a callback: the tool's promise will hardly settle any more.
+// An error was thrown in a callback: the tool's promise will hardly settle any more.
 process.on('uncaughtException', (thrown) => {
   worn(thrown);
   current?.end({ kind: 'threw', ...describeThrown(thrown) });
 });
 
 try {
-  // If memory runs out, the kernel should take this process and not the worker.
+  // If memory runs out, the kernel should kill this process and not the worker.
   writeFileSync('/proc/self/oom_score_adj', '500');
 } catch {
-  // Not Linux, or not allowed: only the order of victims is lost.
+  // Not Linux, or not permitted: only the kernel's choice of which process to kill is not influenced.
 }
 
 channel.on('data', (chunk) => {

@@ -10,7 +10,7 @@ export interface ProcessPoolOptions extends ToolProcessOptions {
 /** `single`: a new process, which ends after its run. */
 export type ProcessUse = 'shared' | 'single';
 
-/** What a process serves for its whole life. */
+/** What a process is used for during its whole life. */
 interface Purpose {
   readonly key: string;
   readonly use: ProcessUse;
@@ -42,15 +42,15 @@ interface IdleProcess {
 
 const WATCH_EVERY_MS = 100;
 
-/** Processes by key, warm ones first; whoever finds none waits in line. A process serves one key for its whole life. */
+/** Processes by key; warm ones are taken first, and a run that finds none waits in a queue. A process serves one key for its whole life. */
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
   readonly #purposes = new Map<ToolProcess, Purpose>();
-  /** The last one used is at the end, and is taken first: it is the warmest. */
+  /** The most recently used process is at the end and is taken first, because it is the warmest. */
   #idle: IdleProcess[] = [];
   readonly #waiters: Waiter[] = [];
   #started = 0;
-  /** Places of processes whose run waits for a call of its own. */
+  /** Places lent by processes whose run waits for a nested call. */
   #lent = 0;
   #closed = false;
   #watch: NodeJS.Timeout | undefined;
@@ -103,7 +103,7 @@ export class ProcessPool {
     this.#serve();
   }
 
-  /** While a run waits for another one, that one gets its place: with every place taken, both would wait for ever. */
+  /** While a run waits for a nested one, the nested one may use its place: otherwise, with every place taken, both would wait forever. */
   lend(): () => void {
     this.#lent += 1;
     this.#serve();
@@ -141,7 +141,7 @@ export class ProcessPool {
       return { kind: 'taken', process: found.process };
     }
     if (this.#purposes.size < this.#places) return this.#start(purpose);
-    // The place of a process that has been idle longest; it is free when that process is gone.
+    // Ends the process that has been idle longest; its place is free when that process is gone.
     const oldest = this.#idle[0];
     if (oldest !== undefined) this.#dismiss(oldest.process);
     return undefined;
@@ -186,7 +186,7 @@ export class ProcessPool {
 
   #isUsedUp(process: ToolProcess): boolean {
     if (!process.alive || process.worn || process.runs >= this.#options.runsPerProcess) return true;
-    // Grown to half of what it may have: the next call should not pay for it.
+    // The process has grown to half of its memory limit: the next call should not suffer from that.
     return (process.residentBytes() ?? 0) > this.#options.maxResidentBytes / 2;
   }
 

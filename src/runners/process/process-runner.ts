@@ -6,20 +6,23 @@ import { ProcessPool, type ProcessPoolStats, type ProcessUse } from './process-p
 import { runInProcess, type ProcessRunEnding } from './run-in-process.ts';
 
 export interface ProcessRunnerOptions {
-  /** Keep it at or above the worker's concurrency: a run that waits for a process uses up its own time. */
+  /** Max processes. Keep it at or above the worker's concurrency: the timeout of a run includes its wait for a process. */
   readonly maxProcesses?: number;
-  /** Then a process is replaced, so that small leaks stay small. */
+  /** After this many runs a process is replaced, so that small leaks stay small. */
   readonly runsPerProcess?: number;
-  /** Between asking a tool to stop and killing its process. */
+  /** Time between asking a tool to stop and killing its process. */
   readonly abortGraceMs?: number;
   readonly maxHeapMb?: number;
-  /** Resident memory of the process; watched each 100 ms where /proc exists. */
+  /** Max resident memory of a process; checked every 100 ms where /proc exists. */
   readonly maxResidentBytes?: number;
-  /** An unused process is ended after so long. */
+  /** An unused process is ended after this time. */
   readonly idleMs?: number;
   /** The compiled entry file of the processes. */
   readonly childFile?: string;
-  /** The code a tool was loaded with. A new process gets it when the files have changed since, so that what was shown is what runs. */
+  /**
+   * Returns the code that a tool was loaded with. A new process gets it if the files have changed since, so that the code that was shown is
+   * the code that runs.
+   */
   readonly sourcesOf?: (source: ToolSource) => LoadedSources | undefined;
 }
 
@@ -32,7 +35,7 @@ const DEFAULTS = {
   idleMs: 60_000,
 };
 
-/** Runs tools in child processes, one call at a time in each: a crash, an exit, a blocked loop or a leak hurts only its call. */
+/** Runs tools in child processes, one call at a time in each: a crash, an exit, a blocked event loop or a leak affects only its own call. */
 export class ProcessRunner implements ToolRunner {
   readonly #pool: ProcessPool;
   readonly #abortGraceMs: number;
@@ -48,7 +51,7 @@ export class ProcessRunner implements ToolRunner {
     this.#sourcesOf = options.sourcesOf ?? (() => undefined);
   }
 
-  /** Processes that are not gone yet. */
+  /** Ids of the processes that are not gone yet. */
   get pids(): number[] {
     return this.#pool.pids;
   }
@@ -61,7 +64,10 @@ export class ProcessRunner implements ToolRunner {
     return this.#start(request, 'shared');
   }
 
-  /** Runs each call in a new process that serves no other one. It has no processes of its own: the bound holds for both together. */
+  /**
+   * Returns a runner that runs each call in a new process, which serves no other call. It shares this runner's pool, so `maxProcesses`
+   * limits both together.
+   */
   perCall(): ToolRunner {
     return { run: (request) => this.#start(request, 'single'), close: () => this.close() };
   }
@@ -69,7 +75,7 @@ export class ProcessRunner implements ToolRunner {
   async #start(request: RunRequest, use: ProcessUse): Promise<RunEnding> {
     const controller = new AbortController();
     const onAbort = (): void => controller.abort();
-    // Linked by hand: AbortSignal.any keeps a trace of every run in Node 20.
+    // The signals are linked by hand: on Node 20, AbortSignal.any keeps a trace of every run.
     request.signal.addEventListener('abort', onAbort, { once: true });
     if (request.signal.aborted || this.#closed) onAbort();
     const running = this.#run({ ...request, signal: controller.signal }, use);
@@ -84,7 +90,7 @@ export class ProcessRunner implements ToolRunner {
     }
   }
 
-  /** Runs still under way end `aborted`. Afterwards no process is left. */
+  /** Ends the runs under way as `aborted`. Afterwards no process is left. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const controller of this.#running.keys()) controller.abort();
@@ -96,7 +102,7 @@ export class ProcessRunner implements ToolRunner {
     const endsAt = performance.now() + request.timeoutMs;
     const first = await this.#tryOnce(request, endsAt, use);
     if (first.kind !== 'never-entered') return first;
-    // An idle process can die just when it is chosen. Nothing of the tool has run, so another process may.
+    // An idle process can die at the moment it is chosen. No code of the tool has run, so another process may run it.
     const second = await this.#tryOnce(request, endsAt, use);
     return second.kind === 'never-entered' ? { kind: 'crashed', how: second.how } : second;
   }
@@ -120,7 +126,7 @@ export class ProcessRunner implements ToolRunner {
     }
   }
 
-  /** However many calls a run makes at once, it has one place to lend. */
+  /** Lends the run's place while it waits. A run has only one place to lend, however many nested calls it makes at once. */
   #lendWhile(call: RunRequest['onNestedCall']): RunRequest['onNestedCall'] {
     let waiting = 0;
     let takeBack = (): void => undefined;
@@ -137,12 +143,12 @@ export class ProcessRunner implements ToolRunner {
   }
 }
 
-/** Modules do not share processes: one of them could change what the next one finds there. */
+/** Modules do not share processes: one module could change what the next one finds there. */
 function keyOf(source: ToolSource): string {
   return `${source.file}\0${source.generation}\0${source.module}`;
 }
 
-/** Beside this file when compiled; in `dist` when the sources themselves are run, as the tests do. */
+/** The child's file is next to this file when compiled, and in `dist` when the sources themselves run, as in the tests. */
 function findChildFile(): string {
   const place = import.meta.url.endsWith('.ts')
     ? '../../../dist/runners/process/process-child.js'

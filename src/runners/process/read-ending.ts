@@ -10,8 +10,8 @@ const TYPE_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 const MAX_TEXT = 8192;
 
 /**
- * The ending a tool's process reports, checked again: the tool shares that process and can write frames itself.
- * Only what tool code can do is believed; undefined for anything else, e.g. a forged `timed-out`.
+ * Reads the ending that a tool's process reports, and checks it again: the tool shares that process and can write frames itself. Only
+ * endings that tool code can cause are accepted; undefined for any other, e.g. a forged `timed-out`.
  */
 export function readEnding(received: unknown, maxBytes: number): RunEnding | undefined {
   if (typeof received !== 'object' || received === null) return undefined;
@@ -53,7 +53,7 @@ function readRefused(fields: Record<string, unknown>, maxBytes: number): RunEndi
   return { kind: 'refused', ...failure, ...faultIn(fields), writeBacks: carried.writeBacks };
 }
 
-/** A word of the closed list and a status, or nothing. */
+/** A category from the closed list and a valid status, as far as they are present. */
 function faultIn({ fault }: Record<string, unknown>): { fault?: Fault } {
   if (typeof fault !== 'object' || fault === null) return {};
   const { category, status } = fault as Record<string, unknown>;

@@ -21,14 +21,14 @@ export interface ProcessRunOrder {
   readonly run: number;
   readonly timeoutMs: number;
   readonly abortGraceMs: number;
-  /** For a new process whose files are no longer what was loaded. */
+  /** Set for a new process if the files no longer have the content that was loaded. */
   readonly code: LoadedCode | undefined;
 }
 
-/** `never-entered`: the process was lost before any code of the tool ran, so another one may run it. */
+/** `never-entered`: the process was lost before any code of the tool ran, so another process may run it. */
 export type ProcessRunEnding = RunEnding | { readonly kind: 'never-entered'; readonly how: string };
 
-/** Far above what a run through `ctx` can send, where progress and logs are limited: whoever sends more means harm. */
+/** Far more than a run can send through `ctx`, which limits progress and logs: a process that sends more is malicious. */
 const MAX_FRAMES = 20_000;
 const MAX_SIDE_BYTES = 64 * 1024 * 1024;
 const MAX_OPEN_NESTED_CALLS = 64;
@@ -52,13 +52,13 @@ class ProcessRun implements ProcessUser {
   #finished = false;
   #stoppedFor: AbortReason | undefined;
   #askedForStart = false;
-  /** How the run ends, because its tool may not be entered any more. */
+  /** The ending of the run if its tool may no longer be entered. */
   #notStarted: RunEnding | undefined;
   #frames = 0;
   #sideBytes = 0;
   #openNestedCalls = 0;
   #openEffects = 0;
-  /** Ends with the run, so that nested calls do. */
+  /** Aborted when the run ends, so that its nested calls end, too. */
   readonly #ended = new AbortController();
 
   constructor(target: ToolProcess, order: ProcessRunOrder, resolve: (ending: ProcessRunEnding) => void) {
@@ -99,7 +99,7 @@ class ProcessRun implements ProcessUser {
     if (message['type'] !== 'ending') this.#sideBytes += bytes;
     if (this.#frames > MAX_FRAMES || this.#sideBytes > MAX_SIDE_BYTES)
       return this.#target.condemn('it flooded its channel');
-    // Left over from an earlier run, or made up.
+    // The message is left over from an earlier run, or forged.
     if (message['run'] !== this.#order.run || this.#finished) return;
     switch (message['type']) {
       case 'entered':
@@ -135,7 +135,7 @@ class ProcessRun implements ProcessUser {
     this.#finishWith({ kind: 'crashed', how });
   }
 
-  /** Once per run, before its tool is entered: whoever asks again is inside it. */
+  /** Allowed once per run, before its tool is entered: a second question must come from the tool's own code. */
   async #onStartWanted(id: unknown): Promise<void> {
     const { request, run } = this.#order;
     if (typeof id !== 'number' || this.#askedForStart) return this.#target.condemn('protocol: an unexpected start');
@@ -186,7 +186,7 @@ class ProcessRun implements ProcessUser {
     if (!this.#finished) this.#target.send({ type: 'secret-answer', run, id, answer });
   }
 
-  /** What it asks for is checked as if a stranger had sent it: the tool shares its process. */
+  /** The request is checked like untrusted input: the tool shares its process. */
   async #onServiceCall(id: unknown, asked: unknown): Promise<void> {
     const { request, run } = this.#order;
     if (typeof id !== 'number') return this.#target.condemn('protocol: a service call without a number');
@@ -204,14 +204,14 @@ class ProcessRun implements ProcessUser {
     }
   }
 
-  /** What comes from the tool's process is read anew: its shape is the tool's claim. */
+  /** The request from the tool's process is parsed again: its shape is only the tool's claim. */
   async #onPlatform(id: unknown, asked: unknown): Promise<void> {
     const { request, run } = this.#order;
     if (typeof id !== 'number') return this.#target.condemn('protocol: an effect without a number');
     this.#openEffects += 1;
     if (this.#openEffects > MAX_OPEN_EFFECTS) return this.#target.condemn('protocol: too many effects at a time');
     try {
-      // Not awaited before it is handed on: effects are numbered in the order in which they came.
+      // Passed on without waiting first: effects are numbered in the order in which they arrive.
       const reply = await (request.onPlatform?.(
         platformRequest(asked, request.tool.limits.maxResultBytes),
         this.#ended.signal,
@@ -224,7 +224,7 @@ class ProcessRun implements ProcessUser {
     }
   }
 
-  /** Asks first, kills after the grace, and answers a moment later even if the system has not buried the process yet. */
+  /** Asks the tool to stop, kills the process after the grace period, and answers shortly after even if the process has not exited yet. */
   #stop(why: AbortReason): void {
     if (this.#stoppedFor !== undefined || this.#finished) return;
     this.#stoppedFor = why;
@@ -250,7 +250,7 @@ class ProcessRun implements ProcessUser {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#progress.close();
     this.#order.request.signal.removeEventListener('abort', this.#onAbort);
-    // One turn of the event loop, so that what the tool printed before it answered is read for this call.
+    // Waits one turn of the event loop, so that what the tool printed before it answered is still read for this call.
     setImmediate(() =>
       setImmediate(() => {
         this.#target.stdout.detach();

@@ -2,14 +2,14 @@ import { createRequire, register } from 'node:module';
 import { formatOf, type LoadedCode } from './code-format.ts';
 
 interface CompilingModule extends NodeJS.Module {
-  /** How Node's own handlers of endings compile what they have read. */
+  /** Node's own extension handlers use this to compile the text they have read. */
   _compile(text: string, file: string): void;
 }
 
-/** From now on this process imports and requires these files as they were, not as they are. To be called once. */
+/** From now on this process imports and requires these files as they were loaded, not as they are now. Call it only once. */
 export function serveLoadedCode(code: LoadedCode): void {
   register('./loaded-code-hooks.js', import.meta.url, { data: code });
-  // What is required does not pass the hooks.
+  // `require` does not go through the hooks.
   const { extensions } = createRequire(import.meta.url);
   for (const [ending, format] of [
     ['.js', 'commonjs'],

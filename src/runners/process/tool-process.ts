@@ -14,11 +14,11 @@ export interface ToolProcessOptions {
   readonly abortGraceMs: number;
 }
 
-/** The run that has the process now. */
+/** The run that currently uses the process. */
 export interface ProcessUser {
   readonly maxFrameBytes: number;
   onMessage(message: Record<string, unknown>, bytes: number): void;
-  /** The process is gone and everything it sent was read. */
+  /** The process is gone, and everything it sent was read. */
   onGone(how: string): void;
 }
 
@@ -29,14 +29,14 @@ const STDERR_TAIL = 4096;
 const HEAP_EXHAUSTED = 'JavaScript heap out of memory';
 
 /**
- * One child process with its channel. It leads its own process group, so that what the tool starts dies with it.
- * `gone` resolves once it has exited, the group was killed and its last frames were read.
+ * One child process with its channel. It leads its own process group, so that everything the tool starts is killed with it. `gone` resolves
+ * once it has exited, the group was killed and its last frames were read.
  */
 export class ToolProcess {
   readonly stdout = new OutputLines();
   readonly stderr = new OutputLines();
   readonly gone: Promise<void>;
-  /** Must not be used again. */
+  /** The process must not be used again. */
   worn = false;
   runs = 0;
   readonly #options: ToolProcessOptions;
@@ -49,7 +49,7 @@ export class ToolProcess {
   #stderrTail = '';
   #resolveGone!: () => void;
 
-  /** May throw when the system cannot start processes at all. */
+  /** May throw if the system cannot start processes at all. */
   constructor(options: ToolProcessOptions) {
     this.#options = options;
     this.gone = new Promise((resolve) => (this.#resolveGone = resolve));
@@ -89,7 +89,7 @@ export class ToolProcess {
     if (this.alive && this.#channel?.writable) this.#channel.write(encodeFrame(message));
   }
 
-  /** Ends the process for something it did; its run is told this instead of the signal. */
+  /** Kills the process because of something it did. Its run gets this reason instead of the signal. */
   condemn(how: string): void {
     if (this.#state === 'alive') this.#deathCause ??= how;
     this.kill();
@@ -97,13 +97,13 @@ export class ToolProcess {
 
   kill(): void {
     const { pid } = this.#child;
-    // Never after the exit: the system may have given the number to somebody else.
+    // Never after the exit: the system may have given the process id to another process.
     if (this.#state !== 'alive' || pid === undefined) return;
     this.worn = true;
     killGroup(pid);
   }
 
-  /** Ends an idle process: it dies when its channel closes, and is killed if it does not. */
+  /** Ends an idle process: it exits when its channel closes, and is killed if it does not. */
   async retire(): Promise<void> {
     this.worn = true;
     this.#channel?.end();
@@ -134,11 +134,11 @@ export class ToolProcess {
       this.#stderrTail = (this.#stderrTail + chunk.toString('latin1')).slice(-STDERR_TAIL);
       this.stderr.push(chunk);
     });
-    // A broken pipe is the end of the process seen from here; `exit` tells more.
+    // A broken pipe means that the process has ended; the `exit` event gives more information.
     for (const stream of [child.stdout, child.stderr, this.#channel]) stream?.on('error', () => {});
     this.#channel?.on('data', (chunk: Buffer) => this.#onData(chunk));
     this.#channel?.once('end', () => {
-      // A process that ends closes its channel too, and `exit` says more about it.
+      // A process that exits also closes its channel, and its `exit` event gives more information.
       setTimeout(() => this.worn || this.condemn('it closed its channel'), EXIT_AFTER_END_MS).unref();
     });
   }
@@ -164,7 +164,7 @@ export class ToolProcess {
 
   async #onExit(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     this.#state = 'exited';
-    // What it started is still in the group, and the group's number is taken as long as a member lives.
+    // Processes that it started are still in the group, and the group's id is not reused while a member is alive.
     if (this.pid !== undefined) killGroup(this.pid);
     await closed(this.#channel);
     this.#end(this.#describeExit(code, signal));
@@ -193,11 +193,11 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left in it.
+    // No process is left in the group.
   }
 }
 
-/** Frames written just before the exit may still be in the pipe. */
+/** Waits for the end of the stream: frames written just before the exit may still be in the pipe. */
 function closed(stream: Readable | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (stream === undefined || stream.closed || stream.destroyed) return resolve();

@@ -1,5 +1,5 @@
-// Runs in a thread of a tool's process, where a tool that blocks its event loop cannot hold it up. When the worker is gone,
-// even by SIGKILL, the whole process group goes too: this process and everything the tool started.
+// Runs in a separate thread of a tool's process, so a tool that blocks the event loop cannot stop it. When the worker is gone, even by
+// SIGKILL, this kills the whole process group: this process and everything that the tool started.
 import { workerData } from 'node:worker_threads';
 
 const { workerPid } = workerData as { workerPid: number };
