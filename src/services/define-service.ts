@@ -4,55 +4,55 @@ import type { Log } from '../ports/log.ts';
 import type { ScopedStore } from './storage/scoped-store.ts';
 
 /**
- * A service: started before the worker shows any tool, stopped after its last call has ended. What tools get of it is made for each
- * call by `open`, and names its methods here: arguments and answers are JSON, wherever the tool runs.
+ * A service starts before the worker shows any tool, and stops after the worker's last call has ended. `open` makes the handle that tools use.
+ * `methods` names what they can call. Arguments and answers are JSON, in every runner.
  */
 export interface ServiceDefinition {
-  /** What tools may call. */
+  /** Names of the methods that tools may call. */
   readonly methods: readonly string[];
-  /** Services that are started before this one, and stopped after it. */
+  /** Services that start before this one, and stop after it. */
   readonly needs?: readonly string[];
-  /** The same, for those that are configured. */
+  /** Like `needs`, but only if the service is configured. */
   readonly uses?: readonly string[];
-  /** Throws when it cannot serve; then nothing is served. */
+  /** Throws when the service cannot work; then the worker serves nothing. */
   start(context: ServiceContext): RunningService | Promise<RunningService>;
 }
 
 export interface ServiceContext {
   readonly name: string;
-  /** `config` of its entry in the configuration. */
+  /** The member `config` of the service's entry in the configuration. */
   readonly config: JsonObject;
-  /** `api` of the services it needs and uses. */
+  /** The `api` of each service that this one needs or uses. */
   readonly services: Readonly<Record<string, unknown>>;
   readonly log: Log;
-  /** What a reference in the configuration stands for: `env:NAME`, `file:PATH` or `secret:NAME`. */
+  /** Returns the value of a reference in the configuration: `env:NAME`, `file:PATH` or `secret:NAME`. */
   readonly secret: (reference: string) => Promise<string>;
-  /** A place for documents in the plane's store. Opened when it is first asked for, closed after all services have stopped. */
+  /** A place for documents in the plane's store. It is opened at the first use, and closed after all services have stopped. */
   readonly storage: () => Promise<ScopedStore>;
 }
 
 export interface RunningService {
-  /** Called at the first use by a call. Bind everything to `call`: the methods get nothing else about who asks. */
+  /** Called for each request of a call. Bind the handle to `call`: the methods get no other information about the caller. */
   open(call: ServiceCall): ServiceHandle;
-  /** For other services. */
+  /** What other services can use of this one. */
   readonly api?: unknown;
-  /** Asked every few seconds; absent means always well. */
+  /** Called every few seconds. Without this method the service counts as healthy. */
   health?(): Omit<ServiceHealth, 'service'> | Promise<Omit<ServiceHealth, 'service'>>;
   stop?(): void | Promise<void>;
 }
 
 export interface ServiceCall extends ServiceCaller {
-  /** Aborted when the request's time is up or the call ends. */
+  /** Aborted when the request times out or the call ends. */
   readonly signal: AbortSignal;
-  /** A new one each time, and the same ones again when the call is run again. */
+  /** Returns a new key each time. When the call is run again, it gets the same keys in the same order. */
   readonly nextKey: () => string;
 }
 
-// Each method checks what it is given: JSON of an unknown shape.
+// Each method checks its arguments: they are JSON of an unknown shape.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type ServiceHandle = Readonly<Record<string, (...args: any[]) => unknown>>;
 
-/** The default export of a service file. */
+/** Makes the default export of a service file. */
 export function defineService(definition: ServiceDefinition): ServiceDefinition {
   return Object.freeze({ ...definition });
 }

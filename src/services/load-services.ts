@@ -9,10 +9,10 @@ import type { ConfiguredService } from './registry.ts';
 
 /** One entry of `services` in the configuration. */
 export interface ServiceEntry {
-  /** File of an operator's own service; absent for those that are shipped. Loaded in the worker only. */
+  /** File of an operator's own service; absent for a shipped one. Only the worker loads it. */
   readonly module?: string;
   readonly config?: JsonObject;
-  /** False: a shipped one is not offered. */
+  /** False: do not offer this shipped service. */
   readonly enabled?: boolean;
 }
 
@@ -21,7 +21,10 @@ export type ServiceEntries = Readonly<Record<string, ServiceEntry>>;
 const METHOD = /^[a-z][A-Za-z0-9]{0,63}$/;
 const MOST_METHODS = 100;
 
-/** What could be started: everything configured, and what is shipped ready-made. Throws SERVICES_INVALID with every problem. */
+/**
+ * Returns every service that can be started: all configured ones, and the shipped ones that need no configuration. Throws SERVICES_INVALID with all
+ * problems.
+ */
 export async function loadServices(entries: ServiceEntries): Promise<Map<string, ConfiguredService>> {
   const services = new Map<string, ConfiguredService>();
   const problems: string[] = [];
@@ -61,7 +64,7 @@ function checkDefinition(exported: unknown): ServiceDefinition | string {
   if (!isTexts(methods) || methods.length > MOST_METHODS || !methods.every((method) => METHOD.test(method))) {
     return '"methods" must be a list of names of methods';
   }
-  // `await` would call it.
+  // `await` on the handle would call a method named `then`.
   if (methods.includes('then')) return 'a method cannot be called "then"';
   if (!isTexts(needs) || !isTexts(uses)) return '"needs" and "uses" must be lists of services';
   return exported as ServiceDefinition;

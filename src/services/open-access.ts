@@ -12,24 +12,27 @@ export interface OfferedService {
 }
 
 export const SERVICE_LIMITS = Object.freeze({
-  /** Of one request; the call's own deadline may be earlier. */
+  /** Time limit of one request. The deadline of the call may be earlier. */
   requestMs: 30_000,
   argumentsBytes: 1024 * 1024,
   answerBytes: 4 * 1024 * 1024,
-  /** Requests of one call at the same time. */
+  /** Max requests of one call at the same time. */
   open: 32,
-  /** Requests of one call in all. */
+  /** Max requests of one call in total. */
   requests: 10_000,
 });
 
-/** The only way from a call to a service. It is the worker's: a tool's process reaches it by messages, and cannot outlive it. */
+/**
+ * The only way from a call to a service. It is in the worker: a tool's process reaches it by messages. It closes with the call, even if that
+ * process is still alive.
+ */
 export function openAccess(offered: readonly OfferedService[], caller: ServiceCaller, log: Log): ServiceAccess {
   const underWay = new Set<AbortController>();
   let ended = false;
   const keys = new Map<string, number>();
   let [open, requests] = [0, 0];
 
-  /** Bound to the signal of one request, and to the call in everything else. */
+  /** Makes a handle that is bound to the signal of one request, and to the call in everything else. */
   function handleOf({ name, service }: OfferedService, signal: AbortSignal): ServiceHandle {
     const nextKey = (): string => {
       const ordinal = (keys.get(name) ?? 0) + 1;
@@ -104,7 +107,7 @@ function copyOf(args: readonly JsonValue[]): JsonValue[] {
   return JSON.parse(JSON.stringify(args)) as JsonValue[];
 }
 
-/** JSON in every runner, so that a tool behaves the same in both. */
+/** Answers are converted to JSON and back in every runner, so that a tool behaves the same in all of them. */
 function plainAnswer(answer: unknown): JsonValue {
   const text = JSON.stringify(answer ?? null);
   if (Buffer.byteLength(text) > SERVICE_LIMITS.answerBytes) {
@@ -113,7 +116,7 @@ function plainAnswer(answer: unknown): JsonValue {
   return JSON.parse(text) as JsonValue;
 }
 
-/** Only what a service says on purpose reaches the tool; the rest is the operator's. */
+/** The tool gets the message of a ServiceFailure, which the service threw on purpose. Every other error goes to the operator's log only. */
 function told(error: unknown, service: string, method: string, log: Log, { callId, tool }: ServiceCaller): Error {
   const said = readServiceFailure(error);
   if (said !== undefined) return new ServiceFailure(said.code, said.message);

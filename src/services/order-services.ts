@@ -5,7 +5,10 @@ export interface Dependent {
   readonly uses: readonly string[];
 }
 
-/** Each after everything it depends on, otherwise by name. Throws SERVICES_INVALID for what is missing, and for circles. */
+/**
+ * Sorts services so that each one comes after everything it depends on, otherwise by name. Throws SERVICES_INVALID for a missing service, and for a
+ * circle.
+ */
 export function orderServices(known: ReadonlyMap<string, Dependent>, wanted: Iterable<string>): string[] {
   const ordered = new Set<string>();
   const visit = (name: string, path: readonly string[]): void => {

@@ -5,7 +5,7 @@ import { ServiceFailure } from './service-failure.ts';
 
 const MOST_PROBLEMS = 3;
 
-/** What a tool passed to a method; the sentence names the member, never the value. */
+/** Checks an argument that a tool passed to a method. The error message names the member, never the value. */
 export function parseArgument<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -16,7 +16,7 @@ export function parseArgument<Schema extends z.ZodType>(
   throw new ServiceFailure('SERVICE_INVALID', `${method}: ${describe(parsed.error)}.`);
 }
 
-/** `config` of a service in the configuration. */
+/** Checks the member `config` of a service in the configuration. */
 export function parseServiceConfig<Schema extends z.ZodType>(
   schema: Schema,
   value: JsonObject,
@@ -41,7 +41,7 @@ export const shortText = (most: number) =>
     .max(most)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'expected text without control characters');
 
-/** With line breaks; no lone surrogates, which no store can keep. */
+/** Text that may have line breaks, but no lone surrogates and no NUL character: no store can keep these. */
 export const longText = (most: number) =>
   z
     .string()

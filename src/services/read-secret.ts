@@ -2,12 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { planeError } from '../domain/errors.ts';
 
-/** Gives what a reference stands for. The plane's own secrets are one more source of it. */
+/** Returns the value that a reference stands for. The plane's own secrets are one more such source. */
 export type SecretSource = (reference: string) => Promise<string>;
 
 const OTHERS_MAY_READ = 0o077;
 
-/** `env:NAME` and `file:PATH`; a relative path is one of the working directory. */
+/** Reads `env:NAME` and `file:PATH`. A relative path starts at the working directory. */
 export const readSecret: SecretSource = async (reference) => {
   const [kind, ...rest] = reference.split(':');
   const name = rest.join(':');

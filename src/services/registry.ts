@@ -24,14 +24,17 @@ export interface RegistryParts {
 
 /** The services of one worker. */
 export interface ServiceRegistry extends ServiceDoor {
-  /** Of all that could be asked for. */
+  /** Names of all services that a module can ask for. */
   readonly known: readonly string[];
-  /** Starts these and what they depend on, in that order, unless they run. When one fails, those are stopped again, the last first. */
+  /**
+   * Starts these services and their dependencies, dependencies first, unless they already run. If one fails to start, the services that this call
+   * started are stopped again, last one first.
+   */
   start(names: Iterable<string>): Promise<void>;
-  /** As it was at the last look. */
+  /** The result of the last health check. */
   readonly health: readonly ServiceHealth[];
   checkHealth(): Promise<readonly ServiceHealth[]>;
-  /** The last one started first; one that fails or hangs does not keep the others from stopping. */
+  /** Stops all services, the last one started first. A service that fails or hangs does not keep the others from stopping. */
   stop(): Promise<void>;
 }
 
@@ -66,7 +69,7 @@ export function createServiceRegistry(parts: RegistryParts): ServiceRegistry {
     const starting = Promise.resolve().then(() => definition.start(context));
     const started = await within(starting, START_MS, `it was not ready within ${START_MS / 1000} s`).catch(
       (error: unknown) => {
-        // It may come up after all; nobody would ever stop it.
+        // The service may still start after the timeout. Stop it then: nothing else would ever stop it.
         starting.then((late) => stopOne(name, late)).catch(() => undefined);
         throw error;
       },
@@ -116,7 +119,7 @@ export function createServiceRegistry(parts: RegistryParts): ServiceRegistry {
           await startOne(name);
         } catch (error) {
           await stop(order);
-          // Trouble of the store has a fix of its own, and is no service's fault.
+          // An error of the store has its own fix and is not the fault of a service, so it is passed on unchanged.
           if (error instanceof PlaneError && /^(?:SERVICES_INVALID$|STORE_)/.test(error.code)) throw error;
           throw planeError('SERVICE_FAILED', { service: name, problem: textOf(error) }, error);
         }
@@ -156,7 +159,7 @@ async function within<Value>(work: Promise<Value>, limitMs: number, problem: str
   }
 }
 
-/** For the end of a sentence. */
+/** Returns the message of an error without the final period, cut to 300 characters, for the end of a sentence. */
 function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replace(/\.$/, '').slice(0, 300);

@@ -7,8 +7,8 @@ export type ScopeKind = (typeof SCOPES)[number];
 const DIGEST_CHARACTERS = 40;
 
 /**
- * Whose documents a call may see, as a name for the store. Only what the session says goes into it. A session without a channel has
- * its subject's own: there must be no channel that all such sessions share.
+ * Names the owner of the documents that a call may see. The name is made only of what the session says. A session without a channel gets the
+ * documents of its subject: otherwise all sessions without a channel would share one.
  */
 export function scopeOf(kind: ScopeKind, identity: Identity): string {
   return `${kind}-${sha256(JSON.stringify(ownerOf(kind, identity))).slice(0, DIGEST_CHARACTERS)}`;

@@ -2,8 +2,8 @@ const CODE_PATTERN = /^[A-Z][A-Z0-9_]{0,63}$/;
 const MOST_CHARACTERS = 500;
 
 /**
- * What a service tells a tool: the sentence may be shown to the model, so it holds nothing of the inside. Anything else that a
- * service throws goes to the operator's log, and the tool hears only that it failed.
+ * An error that a service throws for the tool. Its message may be shown to the model, so it must not reveal internals. Any other error that a
+ * service throws goes to the operator's log, and the tool learns only that the service failed.
  */
 export class ServiceFailure extends Error {
   override readonly name = 'ServiceFailure';
@@ -15,7 +15,7 @@ export class ServiceFailure extends Error {
   }
 }
 
-/** Not `instanceof`: an operator's service may load another copy of this package. */
+/** Compares the name instead of using `instanceof`: an operator's service may load another copy of this package. */
 export function readServiceFailure(thrown: unknown): { code: string; message: string } | undefined {
   const { name, code, message } = (
     typeof thrown === 'object' && thrown !== null ? thrown : {}

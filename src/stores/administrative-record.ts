@@ -11,11 +11,11 @@ import { sha256 } from '../wire/digest.ts';
 import { encode } from '../wire/message-pack.ts';
 import { boundedChanges, findPolicyChanges } from './policy-changes.ts';
 
-/** What a store writes beside an administrative change, in the same step. Both stores write the same. */
+/** The audit record of an administrative change. The store writes it in the same atomic step as the change. Both stores write the same record. */
 export interface AdministrativeRecord {
   readonly event: AdministrativeEvent;
   readonly detail: Uint8Array;
-  /** Whose session it is, or whom the calls of a token are made for. */
+  /** The identity of the session, or the identity that a token's calls are made for. */
   readonly identity?: Identity;
 }
 
@@ -40,7 +40,7 @@ const EVENT_OF: Readonly<Record<LoginPurpose, AdministrativeEvent>> = {
   login: 'login.succeeded',
 };
 
-/** Its end is the store's, so the store adds `expiresAt` where it knows it. */
+/** The store decides when the token expires, so the store adds `expiresAt` to this record. */
 export function recordOfNewToken(request: CreateTokenRequest): AdministrativeRecord {
   const { purpose } = request.token;
   return recordAbout(request.token, purpose === undefined ? 'token.created' : EVENT_OF[purpose], request);
@@ -65,7 +65,7 @@ function recordAbout(
   who: Administered,
   detail?: string,
 ): AdministrativeRecord {
-  // A token whose facts were written by hand can be revoked all the same.
+  // A token whose stored facts were edited by hand can still be revoked: facts of a wrong type are left out.
   const facts = {
     ...(id === undefined ? {} : { token: id }),
     ...(typeof name === 'string' ? { tokenName: cut(name, AUDIT_LIMITS.nameLength) } : {}),
@@ -81,12 +81,15 @@ export function recordOfOpenedSession(request: OpenSessionRequest): Administrati
   return { event: 'session.opened', detail: detailOf(request, facts), identity };
 }
 
-/** Session, run and identity are the store's; it also adds how many `sessions` a revocation has ended. */
+/**
+ * Contains only who made the change and the comment. The store adds session, run and identity, and for a revocation the number of `sessions` that
+ * it ended.
+ */
 export function detailOfEnd(who: Administered): Uint8Array {
   return detailOf(who, {});
 }
 
-/** What only the store knows, as one more map behind the detail. */
+/** Appends the facts that only the store knows, as one more MessagePack map after the detail. */
 export function withFacts(detail: Uint8Array, facts: AdministrativeFacts): Uint8Array {
   return Buffer.concat([detail, encode(facts)]);
 }

@@ -1,12 +1,12 @@
 /**
- * Puts requests that arrive together into one trip to the store. While a trip is under way new requests gather for the next one,
- * so batches grow with the load and a single request waits for nobody.
+ * Sends requests that arrive together to the store in one round trip. While a trip is under way, new requests collect for the next one. So batches
+ * grow with the load, and a single request does not wait for others.
  */
 export interface Batcher<Request, Answer> {
   add(request: Request): Promise<Answer>;
 }
 
-/** Three lists instead of a list of three: a batch goes out as it was gathered. */
+/** Three parallel lists instead of one list of triples: `requests` is passed to `send` as it is, without a copy. */
 interface Batch<Request, Answer> {
   readonly requests: Request[];
   readonly resolves: ((answer: Answer) => void)[];
@@ -17,7 +17,7 @@ interface Batch<Request, Answer> {
 export interface BatcherOptions {
   readonly maxBatch: number;
   readonly maxBatchBytes: number;
-  /** Trips at the same time: two keep client and server busy at once. */
+  /** Max trips at the same time. Two keep client and server busy at once. */
   readonly maxTrips: number;
 }
 

@@ -4,7 +4,7 @@ import { parseScopedId } from '../domain/ids.ts';
 import type { AskRequest, DecideRequest, RevealRequest } from '../ports/approval-store.ts';
 import { subjectScope } from '../wire/digest.ts';
 
-/** What only a mistake of ours, or a forger, would ask. Before the store looks at anything. */
+/** Rejects a question that only a bug in the plane or a forger would send. Runs before the store reads anything. */
 export function checkAsk({ callId, question, timeoutMs }: AskRequest): void {
   if (question.callId !== callId) refuse('the question is about another call');
   if (!isSameScope(question.id, callId)) refuse('its id is not in the scope of its call');
@@ -31,7 +31,10 @@ export function checkDecision({ id, decision, by, grant, editedArguments, edited
   checkGrant(grant, id);
 }
 
-/** The scope is a digest of tenant and subject, so a grant for somebody else cannot come of this approval. */
+/**
+ * Attack: a grant for another subject. The scope in the approval's id is a digest of tenant and subject, so only a grant for that subject is
+ * accepted.
+ */
 function checkGrant({ id, tenant, subject, lifetimeMs, usesLeft }: NewGrant, approval: string): void {
   const isTheirs = parseScopedId(approval)?.scope === subjectScope(tenant, subject);
   if (!isSameScope(id, approval) || !isTheirs) refuse('the grant is not for the subject of the approval');

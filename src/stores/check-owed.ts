@@ -6,14 +6,14 @@ const DIGEST = /^[0-9a-f]{64}$/;
 const HOLDER = /^[A-Za-z0-9_-]{1,64}$/;
 const MAX_LIFETIME_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** Where an entry lies: the lane and scope of its subject, and the last part of its call's id. */
+/** The place of an entry: lane and scope of its subject, and the last part of its call's id. */
 export interface OwedPlace {
   readonly lane: number;
   readonly scope: string;
   readonly name: string;
 }
 
-/** The store refuses what it could not keep or find again. */
+/** Rejects a request whose entry the store could not keep, or could not find again. */
 export function checkHold(request: HoldOwedRequest, lanes: number): OwedPlace {
   const place = placeOf(request.callId, lanes);
   const isComplete = DIGEST.test(request.digest) && HOLDER.test(request.holder);
@@ -35,7 +35,7 @@ export function checkBeat({ lane, holder }: { readonly lane: number; readonly ho
   if (!HOLDER.test(holder) || !Number.isInteger(lane) || lane < 0 || lane >= lanes) throw refused();
 }
 
-/** A released key continues as `<id>~2`; the entry is that of the first. */
+/** Returns the place of a call's entry. A key that was released continues as `<id>~2`; that call has the entry of the first one. */
 export function placeOf(callId: string, lanes: number): OwedPlace {
   const id = parseScopedId(callId);
   if (id === undefined || id.lane >= lanes) throw refused();

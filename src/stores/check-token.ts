@@ -5,14 +5,14 @@ import type { CreateTokenRequest, TokenStore } from '../ports/token-store.ts';
 const DIGEST = /^[0-9a-f]{64}$/;
 const LONGEST = 256;
 
-/** Before the store looks at anything: what it keeps, every gateway believes. */
+/** Runs before the store reads anything. Every gateway trusts the tokens in the store, so the store accepts no malformed token. */
 export function checkNewToken({ token, secretDigest, lifetimeMs }: CreateTokenRequest): void {
   const problem = findTokenProblem(token, lifetimeMs);
   if (problem !== undefined) throw planeError('TOKEN_INVALID', { problem });
   if (!DIGEST.test(secretDigest)) throw planeError('TOKEN_INVALID', { problem: 'the digest of its secret is none' });
 }
 
-/** An empty name would be everybody's; a time that a store cannot keep would end too early, and let a second use through. */
+/** An empty name would be the same for all callers. A lifetime that is too long for a store would end too early and allow a second use. */
 export function checkUse({ digest, attempt, lifetimeMs }: Parameters<TokenStore['useOnce']>[0]): void {
   const names = [digest, attempt].every((name) => name !== '' && name.length <= LONGEST);
   if (!names) refuse(`it has a digest and an attempt, each of 1 to ${LONGEST} characters`);

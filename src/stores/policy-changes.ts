@@ -81,7 +81,7 @@ function pauseChanges(before: Paused, after: Paused): { readonly paused: string[
 
 const NAMED_APART = ['roles', 'permissions', 'paused', 'agents', 'tenants', 'rules', 'secrets'];
 
-/** Every other member of a policy, those too that a later release adds. */
+/** Reports changes of every other member of a policy, including members that a later release adds. */
 function settings(before: Policy, after: Policy): string[] {
   const rest = (policy: Policy): Group =>
     Object.fromEntries(
@@ -94,7 +94,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(one as never) === canonicalJson(other as never);
 }
 
-/** As many as an audit record keeps; the last one says how many more there were. */
+/** Cuts the list to the number of changes that an audit record can hold. The last entry then says how many more there were. */
 export function boundedChanges(changed: readonly string[]): string[] {
   const { changes, nameLength } = AUDIT_LIMITS;
   const short = changed.map((text) => (text.length <= nameLength ? text : `${text.slice(0, nameLength - 1)}…`));

@@ -15,12 +15,15 @@ export interface TaskNeeds {
 }
 
 const MOST_LISTED = 50;
-/** Live calls of a subject that are looked through: those of its other agents are left out afterwards. */
+/** Max live calls of a subject that `list` reads. Calls of the subject's other agents are filtered out afterwards. */
 const MOST_LOOKED_AT = 1000;
 const POLL_FIRST_MS = 25;
 const POLL_MOST_MS = 500;
 
-/** Runs the tools of `tasks`. A call of another agent than this one and its delegates is answered as one that is not there. */
+/**
+ * Runs the tools of the module `tasks`. It shows an agent its own calls and those of its delegates. Any other call gets the same answer as an
+ * unknown id.
+ */
 export class TaskRunner implements ToolRunner {
   readonly #needs: TaskNeeds;
 
@@ -90,7 +93,7 @@ export class TaskRunner implements ToolRunner {
     return returned({ calls });
   }
 
-  /** The call itself would wait for its own end. */
+  /** Finds the call that the arguments name, if this agent may see it. Excludes the running call: it would wait for its own end. */
   async #find({ arguments: args, identity, session, callId: own }: RunRequest): Promise<CallRecord | undefined> {
     const asked = typeof args['call'] === 'string' ? args['call'] : '';
     const [scoped, mine] = [parseScopedId(asked), parseScopedId(session)];
@@ -115,7 +118,10 @@ function stateOf({ state, cancelRequested }: CallRecord): string {
   return cancelRequested ? 'being cancelled' : state === 'queued' ? 'queued or running' : 'running';
 }
 
-/** What the call itself would have shown, files and messages included. How it ended is said in a word that is not taken for this one's end. */
+/**
+ * Returns what the call itself would have shown, including files and messages. How that call ended is in the member `outcome`, so that it is not
+ * taken for the ending of this call.
+ */
 function describe(found: CallRecord): RunEnding {
   const { callId: call, tool } = found;
   if (found.outcome === undefined) return returned({ call, tool, state: stateOf(found) });

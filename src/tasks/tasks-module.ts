@@ -37,7 +37,7 @@ const definition = defineModule({
       description: `Waits up to ${LONGEST_WAIT_SECONDS} seconds for one of your background calls, and gives its result if it has finished by then.`,
       effect: 'read',
       poll: { everyMs: SECOND },
-      // Longer than it waits itself: who waits for this call gets an answer and not another id.
+      // Longer than the tool itself waits: the caller of `wait` then gets an answer, and not the id of one more background call.
       limits: {
         waitMs: (LONGEST_WAIT_SECONDS + 5) * SECOND,
         timeoutMs: (LONGEST_WAIT_SECONDS + 10) * SECOND,
@@ -62,7 +62,7 @@ const definition = defineModule({
   }),
 });
 
-/** The module `tasks`, ready to be served in a pool: published, selected, gated and audited as any other, and without any file. */
+/** The module `tasks`, ready to be served in a pool. It is published, selected, gated and audited like any other module, but has no file. */
 export function createTasksModule(pool: string, needs: TaskNeeds): LoadedModule {
   const { runner } = describeModule(definition);
   return Object.freeze({

@@ -16,7 +16,7 @@ const CHARACTERS_PER_TOKEN = 4;
 const PAGE = 100;
 
 const config = z.strictObject({
-  /** Per conversation; the oldest go first. */
+  /** Max messages of one conversation; the oldest are deleted first. */
   maxMessages: z.int().min(1).max(1_000_000).default(10_000),
   maxAgeMs: z
     .int()
@@ -45,7 +45,7 @@ const searchQuery = z.strictObject({
 
 type Body = Omit<Message, 'id' | 'at'>;
 
-/** What was said in a channel: append, look back, search. */
+/** Stores what was said in a channel. Tools append messages, read the latest ones, and search. */
 export const conversations = defineService({
   methods: ['append', 'window', 'search'],
   uses: ['models'],
@@ -78,7 +78,7 @@ function openConversation(call: ServiceCall, { store, embedder, maxMessages, max
       puts: [
         {
           collection: MESSAGES,
-          // One subject's keys do not meet another's.
+          // The subject is part of the key, so keys of different subjects do not collide.
           key: `${by}\n${key}`,
           body: JSON.stringify(body),
           terms: termsOf(message.text),
@@ -89,7 +89,7 @@ function openConversation(call: ServiceCall, { store, embedder, maxMessages, max
     });
     if (answer.kind === 'committed') return toMessage({ ...answer.documents[0]!, body: JSON.stringify(body) });
     const [before] = answer.kind === 'exists' ? await store.read(scope, MESSAGES, [answer.id]) : [];
-    // It was there a moment ago, and went with its age or its number just now.
+    // The message existed at the commit, but was deleted since, because of its age or the limit. Append it again.
     return before === undefined ? append(given) : toMessage(before);
   }
 

@@ -11,7 +11,7 @@ const MOST_TRIES = 20;
 
 export type EntityBody = Omit<Entity, 'id'>;
 
-/** One id per type and name, whoever makes it: two calls that put the same thing mean one entity. */
+/** The id depends only on type and name: two calls that put the same thing mean the same entity. */
 function entityId({ type, name }: Pick<Entity, 'type' | 'name'>): string {
   const folded = (text: string): string => text.normalize('NFKC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
   return sha256(JSON.stringify([folded(type), folded(name)])).slice(0, 24);
@@ -31,7 +31,7 @@ export async function putEntity(store: ScopedStore, scope: string, wish: EntityW
     const [before] = await store.read(scope, ENTITIES, [id]);
     const body = changed(before, wish);
     const answer = await store.commit(scope, {
-      // A new one must still be new; a changed one must be as it was read.
+      // A new entity must still be new at the commit; a changed one must have the version that was read.
       ...(before === undefined
         ? { scopeVersion }
         : { checks: [{ collection: ENTITIES, id, version: before.version }] }),
@@ -87,7 +87,7 @@ export function toEntity({ id, body }: Pick<StoredDocument, 'id' | 'body'>): Ent
   return { id, ...(JSON.parse(body) as EntityBody) };
 }
 
-/** What stands for its meaning. */
+/** The text that is embedded for search by meaning. */
 export function textOfEntity(body: string): string {
   const { name, type, text, facts } = JSON.parse(body) as EntityBody;
   return `${name} (${type}). ${text} ${factWords(facts)}`.trim();

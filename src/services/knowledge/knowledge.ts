@@ -15,7 +15,7 @@ import { relate, unrelate } from './relations.ts';
 const MOST_FACTS_CHARACTERS = 16 * 1024;
 
 const config = z.strictObject({
-  /** Who shares it: a subject has its own, a channel or the whole tenant one together. */
+  /** Who shares the entities: one subject, all subjects of a channel, or the whole tenant. */
   scope: z.enum(SCOPES).default('subject'),
   maxEntities: z.int().min(1).max(1_000_000).default(10_000),
   maxRelations: z.int().min(1).max(5_000_000).default(50_000),
@@ -46,7 +46,7 @@ const merging = z
   .strictObject({ from: id, into: id })
   .refine(({ from, into }) => from !== into, 'expected two different entities');
 
-/** Things, their relations, and how to find them. */
+/** Stores entities and their relations, and finds them. */
 export const knowledge = defineService({
   methods: ['put', 'get', 'find', 'relate', 'unrelate', 'search', 'neighbourhood', 'merge', 'delete'],
   uses: ['models'],

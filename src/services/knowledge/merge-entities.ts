@@ -5,12 +5,14 @@ import type { Batch, ScopedStore } from '../storage/scoped-store.ts';
 import { ENTITIES, entityPut, toEntity, unknownEntity } from './entities.ts';
 import { RELATIONS, relationId, relationPut, toRelation } from './relations.ts';
 
-/** Changed in one step; an entity with more has to be taken apart first. */
+/** Max relations that are changed in one step. An entity with more of them cannot be merged or deleted until some relations are removed. */
 const MOST_RELATIONS = 2000;
 const MOST_TRIES = 20;
 const MOST_CHARACTERS = 64 * 1024;
 
-/** Its relations go with it: they are read, and nothing of the scope may change until they are written. */
+/**
+ * Changes an entity together with its relations. The commit fails, and is retried, if anything in the scope changed after the relations were read.
+ */
 async function changeWithRelations<Result>(
   store: ScopedStore,
   scope: string,
@@ -59,7 +61,7 @@ export async function mergeEntities(store: ScopedStore, scope: string, from: str
         from: relation.from === from ? into : relation.from,
         to: relation.to === from ? into : relation.to,
       }))
-      // What related the two would relate it to itself.
+      // A relation between the two entities would now relate the merged entity to itself.
       .filter((relation) => relation.from !== relation.to);
     const puts = [entityPut(id, next), ...moved.map((relation) => relationPut(relation))];
     const deletes = [{ collection: ENTITIES, id: from }, ...relations.map(deletionOf)];

@@ -3,7 +3,7 @@ import type { ScopedStore } from '../storage/scoped-store.ts';
 import { ENTITIES, toEntity, unknownEntity } from './entities.ts';
 import { RELATIONS, relationId, toRelation } from './relations.ts';
 
-/** Looked at for one entity; the newest. */
+/** Max relations that are read for one entity: the newest ones. */
 const RELATIONS_OF_ONE = 200;
 const MOST_RELATIONS = 1000;
 
@@ -14,7 +14,7 @@ export interface NeighbourhoodWish {
   readonly relation?: string | undefined;
 }
 
-/** Step by step outwards, so that what is cut off is what is farthest away. */
+/** Walks outwards step by step, so that the limit cuts off what is farthest away. */
 export async function findNeighbourhood(
   store: ScopedStore,
   scope: string,

@@ -14,7 +14,7 @@ export function relationId({ from, relation, to }: Ends): string {
   return sha256(JSON.stringify([from, relation, to])).slice(0, 24);
 }
 
-/** Found from both of its ends. */
+/** Labels the relation with both entities, so that it is found from either end. */
 export function relationPut(relation: Relation, most?: number): Put {
   return {
     collection: RELATIONS,
@@ -32,7 +32,7 @@ export async function relate(
   most: number,
 ): Promise<Relation> {
   const relation: Relation = { from: wish.from, relation: wish.relation, to: wish.to, facts: wish.facts };
-  // In the same step as the write: an entity that is deleted meanwhile leaves no relation behind.
+  // Checked in the same step as the write: if an entity is deleted meanwhile, no relation to it is left behind.
   const checks = [wish.from, wish.to].map((id) => ({ collection: ENTITIES, id }));
   const answer = await store.commit(scope, { checks, puts: [relationPut(relation, most)] });
   if (answer.kind === 'committed') return relation;

@@ -10,9 +10,9 @@ export interface EmbeddingsSettings {
   readonly model: string;
   readonly key?: string | undefined;
   readonly dimensions?: number | undefined;
-  /** Texts of one request. */
+  /** Max texts in one request. */
   readonly batch: number;
-  /** Of one request. */
+  /** Time limit of one request. */
   readonly timeoutMs: number;
   readonly retries: number;
   readonly maxResponseBytes: number;
@@ -26,7 +26,7 @@ export interface EmbeddingsClient extends Embedder {
 const FIRST_BACK_OFF_MS = 250;
 const LONGEST_BACK_OFF_MS = 10_000;
 
-/** Why one attempt failed; `retryAfterMs` is what the server asked for. */
+/** Why one attempt failed. `retryAfterMs` is the wait that the server asked for. */
 class Attempt extends Error {
   readonly canRetry: boolean;
   readonly retryAfterMs: number | undefined;
@@ -55,7 +55,7 @@ export function createEmbeddingsClient(settings: EmbeddingsSettings, log: Log): 
           ...(settings.key === undefined ? {} : { authorization: `Bearer ${settings.key}` }),
         },
         body: JSON.stringify(request),
-        // Following one would hand the key and the texts to whoever it names.
+        // Attack: a redirect would send the API key and the texts to a server that the redirect names.
         redirect: 'error',
         signal,
       });
@@ -76,7 +76,7 @@ export function createEmbeddingsClient(settings: EmbeddingsSettings, log: Log): 
     return read.vectors;
   }
 
-  /** With a time limit of its own; `given` is the caller's. */
+  /** Sends one request with its own time limit. `given` is the caller's signal. */
   async function attempt(input: readonly string[], given: AbortSignal | undefined): Promise<number[][]> {
     const controller = new AbortController();
     const stop = (): void => controller.abort();
@@ -107,7 +107,7 @@ export function createEmbeddingsClient(settings: EmbeddingsSettings, log: Log): 
           throw new ServiceFailure('MODEL_FAILED', 'The embeddings model does not answer now.', error);
         }
         const backOffMs = Math.min(FIRST_BACK_OFF_MS * 2 ** tries, LONGEST_BACK_OFF_MS);
-        // Half of it by chance: workers that failed together should not come back together.
+        // Half of the wait is random: workers that failed at the same time should not retry at the same time.
         const waitMs = Math.min(wishMs ?? backOffMs * (0.5 + Math.random() / 2), LONGEST_BACK_OFF_MS);
         await pause(waitMs, undefined, { signal: signal ?? closing.signal }).catch(() => {
           throw stopped();
@@ -121,7 +121,7 @@ export function createEmbeddingsClient(settings: EmbeddingsSettings, log: Log): 
     async embed(texts, signal) {
       const vectors: number[][] = [];
       for (let start = 0; start < texts.length; start += batch) {
-        // Servers refuse empty texts.
+        // Servers reject empty texts.
         const input = texts.slice(start, start + batch).map((text) => (text.trim() === '' ? ' ' : text));
         vectors.push(...(await embedBatch(input, signal)));
       }
@@ -139,13 +139,13 @@ function stopped(): ServiceFailure {
   return new ServiceFailure('SERVICE_TIMED_OUT', 'The embeddings model did not answer in time.');
 }
 
-/** In seconds, or a date that nobody uses here. */
+/** Reads the `retry-after` header if it is in seconds. A date gives undefined. */
 function retryAfterMs(response: Response): number | undefined {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
-/** `fetch` hides the reason behind "fetch failed". Never the address: it may be private. */
+/** Returns the reason that `fetch` hides behind "fetch failed". Never returns the address: it may be private. */
 function causeOf(error: unknown): string {
   const { name, cause } = error as { name?: string; cause?: { code?: unknown; message?: string } };
   if (name === 'AbortError') return 'no answer in time';

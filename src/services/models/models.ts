@@ -12,7 +12,7 @@ const config = z.strictObject({
   /** Everything before `/embeddings`, e.g. `https://api.example.com/v1`. */
   baseUrl: z.url({ protocol: /^https?$/ }).refine(isSafeAddress, 'expected https, or http on this machine'),
   model: z.string().min(1).max(200),
-  /** `env:NAME`, `file:PATH` or `secret:NAME`. Absent: the server asks for none. */
+  /** Reference to the API key: `env:NAME`, `file:PATH` or `secret:NAME`. Absent when the server asks for no key. */
   key: z.string().min(1).max(1000).optional(),
   dimensions: z.int().min(1).max(16_384).optional(),
   batch: z.int().min(1).max(2048).default(64),
@@ -29,7 +29,7 @@ const texts = z
   .min(1)
   .max(256);
 
-/** Embeddings of any server that speaks OpenAI's API. What it gives `conversations` and `knowledge` is search by meaning. */
+/** Makes embeddings with any server that implements OpenAI's API. With it, `conversations` and `knowledge` can search by meaning. */
 export const models = defineService({
   methods: ['embed'],
   async start({ name, config: given, secret, log }) {
@@ -42,7 +42,7 @@ export const models = defineService({
     }
     const client = createEmbeddingsClient({ ...settings, key }, log);
     return {
-      // Cheap and without a request: a model that is asked every few seconds for its health costs money.
+      // Reports the last request instead of sending one: asking the model every few seconds would cost money.
       health: () => client.health(),
       api: client,
       open: (call) => {
@@ -59,7 +59,7 @@ export const models = defineService({
   },
 });
 
-/** The key and the texts go over it. */
+/** The API key and the texts are sent to this address, so it must be https or on this machine. */
 function isSafeAddress(address: string): boolean {
   const { protocol, username, password } = new URL(address);
   const host = hostOfAddress(address);

@@ -12,7 +12,7 @@ export type ReadEmbeddings =
   | { readonly kind: 'vectors'; readonly vectors: number[][] }
   | { readonly kind: 'problem'; readonly problem: string; readonly canRetry: boolean };
 
-/** Believes nothing: size, shape, number and order of the vectors are checked. */
+/** Trusts nothing in the response: checks the size, the shape, the number and the order of the vectors. */
 export async function readEmbeddings(response: Response, expected: ExpectedEmbeddings): Promise<ReadEmbeddings> {
   const body = await readBody(response, expected.maxBytes);
   if (body === 'lost') return { kind: 'problem', problem: 'the answer broke off', canRetry: true };

@@ -2,11 +2,14 @@ import type { Postings } from '../storage/scoped-store.ts';
 
 export interface Ranked {
   readonly id: string;
-  /** From 0 to 1: how much of the question it answers. */
+  /** From 0 to 1: the weight of the matched part of the query. */
   readonly score: number;
 }
 
-/** By the words they share with the question, rare words counting more; equal ones as they come, the newest first. */
+/**
+ * Ranks documents by the words that they share with the query; rare words weigh more. Documents with equal scores stay in the order of the lists,
+ * newest first.
+ */
 export function rankByWords({ documents, lists }: Postings, limit: number): Ranked[] {
   const weights = lists.map((ids) => (ids.length === 0 ? 0 : Math.log(1 + documents / ids.length)));
   const whole = weights.reduce((sum, weight) => sum + weight, 0) || 1;
@@ -20,7 +23,7 @@ export function rankByWords({ documents, lists }: Postings, limit: number): Rank
     .slice(0, limit);
 }
 
-/** The best of both, each once, with its better score. */
+/** Merges ranked lists and returns the best documents, each once, with its best score. */
 export function mergeRanked(lists: readonly (readonly Ranked[])[], limit: number): Ranked[] {
   const best = new Map<string, number>();
   for (const { id, score } of lists.flat()) best.set(id, Math.max(score, best.get(id) ?? 0));

@@ -5,10 +5,10 @@ import { mergeRanked, rankByWords, round, type Ranked } from './rank.ts';
 import { MOST_QUERY_TERMS, termsOf } from './terms.ts';
 import { isOfModel, packVector, similarity } from './vector.ts';
 
-/** Of one scope, the newest: older documents are found by their words only. */
+/** Max vectors of one scope that are searched: those of the newest documents. Older documents are found by their words only. */
 export const SEARCHED_VECTORS = 4000;
 const SEARCHED_POSTINGS = 1000;
-/** Vectors are made when somebody first looks for meaning; so many by one search, the rest by the next ones. */
+/** Max documents that one search embeds. Vectors are made at the first search by meaning; later searches embed the rest. */
 export const EMBEDDED_PER_SEARCH = 256;
 
 export const SEARCH_MODES = ['words', 'meaning', 'both'] as const;
@@ -21,11 +21,11 @@ export interface SearchRequest {
   readonly by: SearchMode;
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** What is embedded of a document. */
+  /** Returns the text of a document that is embedded. */
   readonly textOf: (body: string) => string;
 }
 
-/** Ids by score. `meaning` needs an embedder. */
+/** Returns document ids with scores, best first. The modes `meaning` and `both` need an embedder. */
 export async function searchDocuments(
   store: ScopedStore,
   embedder: Embedder | undefined,
@@ -56,7 +56,7 @@ async function searchMeaning(store: ScopedStore, embedder: Embedder, request: Se
     collection,
     missing.map(({ id }) => id),
   );
-  // As they are now; what has gone meanwhile is left out.
+  // Embed the documents in their current version. Documents that were deleted meanwhile are left out.
   const toEmbed = documents.filter((document) => document !== undefined);
   const texts = [text, ...toEmbed.map(({ body }) => request.textOf(body))];
   const [asked, ...made] = (await embedder.embed(texts, signal)).map((vector) => packVector(model, vector));

@@ -1,15 +1,16 @@
 const WORD = /[\p{L}\p{N}]+/gu;
-/** Scripts that are written without spaces: their words are found by pairs of characters. */
+/** Scripts that are written without spaces. Their words are indexed as pairs of characters. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const LONGEST_WORD = 40;
 const MOST_CHARACTERS = 16 * 1024;
-/** Of one document: a longer text is found by its first words. */
+/** Max terms of one document: a longer text is found by its first words only. */
 export const MOST_TERMS = 400;
-/** Of one question. */
+/** Max terms of one query. */
 export const MOST_QUERY_TERMS = 16;
 
 /**
- * The distinct words of a text, folded: case and accents do not matter. Both stores index these very words, so both find the same.
+ * Returns the distinct words of a text, folded: case and accents do not matter. Both stores index exactly these words, so both find the same
+ * documents.
  */
 export function termsOf(text: string, most: number = MOST_TERMS): string[] {
   const folded = text
@@ -27,7 +28,7 @@ export function termsOf(text: string, most: number = MOST_TERMS): string[] {
   return [...terms];
 }
 
-/** Between characters, never inside of one. */
+/** Cuts a long word between characters, never inside a surrogate pair. */
 function cut(word: string): string {
   return word.length <= LONGEST_WORD ? word : Array.from(word).slice(0, LONGEST_WORD).join('');
 }

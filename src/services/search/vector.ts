@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
-/** The direction of a vector in one byte per dimension: a quarter of the size, and near enough for ranking. */
+/** Each dimension is stored in one byte, from -127 to 127. That is a quarter of the size of 32-bit numbers, and precise enough for ranking. */
 const LARGEST = 127;
 const TAG_BYTES = 8;
 
-/** Vectors of different models cannot be compared: each carries which one made it. */
+/** Packs a vector behind a tag of the model that made it, because vectors of different models cannot be compared. */
 export function packVector(model: string, vector: readonly number[]): Uint8Array {
   const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const packed = new Uint8Array(TAG_BYTES + vector.length);
@@ -20,7 +20,7 @@ export function isOfModel(model: string, packed: Uint8Array): boolean {
   return Buffer.compare(packed.subarray(0, TAG_BYTES), tagOf(model)) === 0;
 }
 
-/** Cosine of the angle between two vectors of one model; 0 when they have not the same dimensions. */
+/** Cosine of the angle between two vectors of the same model; 0 when their dimensions differ. */
 export function similarity(one: Uint8Array, other: Uint8Array): number {
   const [a, b] = [directionsOf(one), directionsOf(other)];
   if (a.length !== b.length) return 0;

@@ -3,7 +3,7 @@ import type { Put, ScopedStore, StoredDocument } from './scoped-store.ts';
 
 const MOST_TRIES = 20;
 
-/** Reads, changes and writes one document; again when somebody else was faster. Undefined: there is none. */
+/** Reads, changes and writes one document. Retries when another writer was faster. Returns undefined if the document does not exist. */
 export async function changeDocument(
   store: ScopedStore,
   scope: string,
@@ -20,7 +20,7 @@ export async function changeDocument(
   throw busy();
 }
 
-/** Many change the same at the same time. */
+/** The error after all retries: too many writers change the same document at the same time. */
 export function busy(): ServiceFailure {
   return new ServiceFailure('SERVICE_BUSY', 'It was changed by others at the same time; try again.');
 }

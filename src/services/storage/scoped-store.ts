@@ -1,21 +1,21 @@
 /**
- * What the shipped services keep their documents in. A scope is one owner's part (a channel, a subject): nothing reads or writes
- * across scopes. A commit is one atomic step, so a killed process leaves all of it or nothing. The embedded and the Redis
- * implementation pass one contract suite.
+ * The store in which the shipped services keep their documents. A scope is one owner's part (a channel, a subject): nothing reads or writes across
+ * scopes. A commit is one atomic step, so a killed process leaves all of it or nothing. The embedded and the Redis implementation pass the same
+ * contract suite.
  */
 export interface ScopedStore {
   commit(scope: string, batch: Batch): Promise<CommitAnswer>;
-  /** In the order asked for; absent and expired ones are undefined. */
+  /** Returns the documents in the order of `ids`; missing and expired ones are undefined. */
   read(scope: string, collection: string, ids: readonly string[]): Promise<(StoredDocument | undefined)[]>;
-  /** Highest order first. */
+  /** Returns the documents with the highest order first. */
   list(scope: string, collection: string, query: ListQuery): Promise<StoredDocument[]>;
-  /** Which documents have each of these words, newest first, at most `limit` per word. */
+  /** Returns the documents that contain each of these words, newest first, at most `limit` per word. */
   postings(scope: string, collection: string, terms: readonly string[], limit: number): Promise<Postings>;
-  /** The newest documents with their vectors. */
+  /** Returns the newest documents with their vectors. */
   vectors(scope: string, collection: string, limit: number): Promise<StoredVector[]>;
-  /** Ignores documents that have another version by now. */
+  /** Stores vectors. Ignores a document that has another version by now. */
   keepVectors(scope: string, collection: string, vectors: readonly NewVector[]): Promise<void>;
-  /** Grows with every commit of the scope. */
+  /** Returns a number that grows with every commit to the scope. */
   scopeVersion(scope: string): Promise<number>;
   /** Milliseconds since 1970, by the store's own clock. Throws when the store cannot be used. */
   now(): Promise<number>;
@@ -23,34 +23,37 @@ export interface ScopedStore {
 }
 
 export interface Batch {
-  /** Fails with `conflict` when the scope has changed since it had this version. */
+  /** The commit fails with `conflict` when the scope no longer has this version. */
   readonly scopeVersion?: number;
-  /** Each must exist, in this version if one is given. */
+  /** Documents that must exist, in this version if one is given; otherwise the commit fails with `conflict`. */
   readonly checks?: readonly { readonly collection: string; readonly id: string; readonly version?: number }[];
   readonly deletes?: readonly { readonly collection: string; readonly id: string }[];
   readonly puts?: readonly Put[];
-  /** Afterwards the oldest go, until no more than `most` are left; expired ones go too. */
+  /**
+   * After the writes the oldest documents are deleted until at most `most` are left, at most 500 per commit. Expired documents are deleted as well,
+   * by the commit or by a later sweep.
+   */
   readonly prune?: { readonly collection: string; readonly most: number };
 }
 
 export interface Put {
   readonly collection: string;
-  /** Absent: a new document, named by the scope's next number. */
+  /** Absent: a new document, whose id is the scope's next number. */
   readonly id?: string;
-  /** Unique within the collection: `exists` when another document has it. */
+  /** Unique within the collection. If another document has this key, the commit fails with `exists`. */
   readonly key?: string;
   readonly body: string;
-  /** A changed document goes to the front unless it keeps its place. */
+  /** True: a changed document keeps its order. Otherwise it moves to the front. */
   readonly keepOrder?: boolean;
   readonly labels?: readonly string[];
   readonly terms?: readonly string[];
   readonly ttlMs?: number;
-  /** A new document is refused with `full` when there are so many. */
+  /** The commit fails with `full` if this document is new and the collection already has so many. */
   readonly most?: number;
 }
 
 export type CommitAnswer =
-  /** One per put, in their order. */
+  /** One head for each put, in the same order. */
   | { readonly kind: 'committed'; readonly documents: readonly DocumentHead[] }
   | { readonly kind: 'exists'; readonly id: string }
   | { readonly kind: 'full' }
@@ -60,7 +63,7 @@ export interface DocumentHead {
   readonly id: string;
   readonly version: number;
   readonly order: number;
-  /** When it was made. */
+  /** When the document was created, in milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -70,15 +73,15 @@ export interface StoredDocument extends DocumentHead {
 
 export interface ListQuery {
   readonly label?: string;
-  /** Only orders below it. */
+  /** Return only documents with a lower order. */
   readonly before?: number;
   readonly limit: number;
 }
 
 export interface Postings {
-  /** How many documents the collection has. */
+  /** Number of documents in the collection. */
   readonly documents: number;
-  /** One list of ids per word. */
+  /** One list of document ids for each word. */
   readonly lists: readonly (readonly string[])[];
 }
 

@@ -1,6 +1,6 @@
 import type { ScopedStore } from './scoped-store.ts';
 
-/** One service's part of the store: its scopes meet nobody else's, and it cannot close what others use. */
+/** One service's part of the store. Its scopes are separate from those of other services, and it cannot close the shared store. */
 export function storeOfService(service: string, store: ScopedStore): ScopedStore {
   const own = (scope: string): string => `${service}:${scope}`;
   return {

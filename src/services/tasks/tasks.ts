@@ -12,7 +12,7 @@ const TASKS = 'tasks';
 const MOST_LISTED = 500;
 
 const config = z.strictObject({
-  /** Of one subject, done ones included. */
+  /** Max tasks of one subject, including done ones. */
   maxTasks: z.int().min(1).max(100_000).default(5000),
 });
 const title = shortText(500);
@@ -38,7 +38,7 @@ const dueQuery = z.strictObject({ by: moment.optional(), limit });
 
 type Body = Omit<Task, 'id' | 'createdAt'>;
 
-/** A subject's to-do list. */
+/** The to-do list of a subject. */
 export const tasks = defineService({
   methods: ['create', 'update', 'complete', 'list', 'due', 'delete'],
   async start({ name, config: given, storage }) {

@@ -6,11 +6,11 @@ import { planeError, type PlaneError } from '../../domain/errors.ts';
 export const BACKUP_FORMAT = 1;
 export const MANIFEST_FILE = 'manifest.json';
 
-/** What a backup says of itself. A folder without it is no backup: it is written last. */
+/** Describes a backup. It is written last, so a folder without a manifest is not a backup. */
 export interface BackupManifest {
   readonly format: number;
   readonly store: 'embedded' | 'redis';
-  /** The release that made it. */
+  /** The release that made the backup. */
   readonly release: string;
   readonly madeAt: string;
   readonly incarnation: string;
@@ -19,11 +19,11 @@ export interface BackupManifest {
   readonly files: readonly BackupFile[];
 }
 
-/** One lane at the moment of its copy. */
+/** Facts of one lane at the moment it was copied. */
 export interface LaneFacts {
   readonly lane: number;
   readonly auditSequence: number;
-  /** Calls that were not settled. */
+  /** Number of calls that were not settled. */
   readonly liveCalls: number;
 }
 
@@ -31,11 +31,11 @@ export interface BackupFile {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** Redis keys in it. */
+  /** Number of Redis keys in the file. */
   readonly keys?: number;
 }
 
-/** Reads the manifest and holds every file against it. */
+/** Reads the manifest, and compares the size and the digest of every file with it. */
 export async function readBackup(
   folder: string,
   store: BackupManifest['store'],

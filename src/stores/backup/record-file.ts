@@ -3,7 +3,9 @@ import { decode, encode } from '../../wire/message-pack.ts';
 
 const LENGTH_BYTES = 8;
 
-/** A file of records, each behind its length. Written without waiting: somebody else's writes stand still meanwhile. */
+/**
+ * Writes records to a file, each preceded by its length. The writes are synchronous, because the writers of the Redis server are paused meanwhile.
+ */
 export class RecordWriter {
   readonly #file: number;
   count = 0;

@@ -21,7 +21,7 @@ import {
 } from './manifest.ts';
 
 export interface BackupDraft {
-  /** Closed to others: arguments and outcomes stand in it in clear. */
+  /** Only the owner can read this folder (mode 0700): the files contain arguments and outcomes in clear text. */
   readonly folder: string;
 }
 
@@ -29,7 +29,7 @@ type Content = Omit<BackupManifest, 'format' | 'files'> & {
   readonly files: readonly (Pick<BackupFile, 'name'> & Partial<Pick<BackupFile, 'keys'>>)[];
 };
 
-/** Makes a backup folder: whole and verified under its name, or not at all. */
+/** Makes a backup folder. It gets its final name only when it is complete and verified; after a failure nothing is left. */
 export async function writeBackup(
   folder: string,
   fill: (draft: BackupDraft) => Promise<Content>,
@@ -46,7 +46,7 @@ export async function writeBackup(
       files.push({ ...file, bytes: statSync(path).size, sha256: await digestFile(path) });
     }
     writeManifest(draft, { ...content, format: BACKUP_FORMAT, files });
-    // Read back from the disk as a restore would.
+    // Verify the backup by reading it back from the disk, as a restore would.
     const verified = await readBackup(draft, content.store);
     renameSync(draft, folder);
     syncFile(dirname(folder));

@@ -28,7 +28,9 @@ export interface EmbeddedBackupOptions {
   readonly onProgress: (text: string) => void;
 }
 
-/** Has the owner copy the file between its commits; nobody waits for it. The copy is whole as of one commit. */
+/**
+ * Makes a backup. The owner copies the file between its commits, so no process waits for the copy. The copy is the complete state after one commit.
+ */
 export async function backupEmbeddedStore(
   store: EmbeddedStoreOptions,
   options: EmbeddedBackupOptions,
@@ -50,7 +52,7 @@ export async function backupEmbeddedStore(
   });
 }
 
-/** Leaves one file, without the log that its owner's mode would make beside it. */
+/** Checks the copy, and leaves it as a single file. The copy has the owner's WAL mode, in which SQLite would make a log next to it. */
 function inspectCopy(path: string, folder: string): { incarnation: string; schema: string; lane: LaneFacts } {
   const database = new Database(path, 0);
   try {
@@ -72,12 +74,12 @@ function factsOf(database: Database): LaneFacts {
 }
 
 export interface EmbeddedRestoreOptions {
-  /** Of the backup. */
+  /** Folder of the backup. */
   readonly folder: string;
   readonly onProgress: (text: string) => void;
 }
 
-/** Puts the copy where no store is. It carries a mark with which no process opens it, until somebody adopts it. */
+/** Puts the copy into a folder without a store. The copy has a mark that prevents every process from opening it until an operator adopts it. */
 export async function restoreEmbeddedStore(store: string, options: EmbeddedRestoreOptions): Promise<BackupManifest> {
   const manifest = await readBackup(options.folder, 'embedded', options.onProgress);
   if (Number(manifest.schema) > SCHEMA_VERSION) {
@@ -137,14 +139,14 @@ export function inspectEmbeddedAdoption(folder: string): Promise<EmbeddedAdoptio
   });
 }
 
-/** Of a folder without a store: whether there was one. */
+/** Describes a folder without a store: whether there was one before. */
 function findingsOfNone(folder: string): string[] {
   const traces = tracesOfStore(folder);
   if (traces.length === 0) return [`there is no store in ${folder}`];
   return [`${storeFile(folder)} is missing or holds nothing, and the folder has ${traces.join(', ')}`];
 }
 
-/** Where a store was lost, an operator can have an empty one made. Throws where none was ever. */
+/** Creates an empty store where one was lost, for an operator who asked for it. Throws if the folder never had a store. */
 export function makeStoreAnew(folder: string): Promise<void> {
   return whileOwner(folder, async () => {
     if (tracesOfStore(folder).length === 0) {
@@ -156,7 +158,7 @@ export function makeStoreAnew(folder: string): Promise<void> {
   });
 }
 
-/** See `adoptRedisStore`. The new incarnation and the end of the mark are the last step. */
+/** See `adoptRedisStore`. The last step writes the new incarnation and removes the mark, in one transaction. */
 export function adoptEmbeddedStore<Result>(
   folder: string,
   meanwhile: (store: Store) => Promise<Result>,
@@ -172,7 +174,7 @@ export function adoptEmbeddedStore<Result>(
       const { database } = file;
       database.begin();
       database.run('UPDATE incarnation SET id = ?', incarnation);
-      // The audit of a new incarnation is a chain of its own, from record 1 on.
+      // The audit of a new incarnation is a new chain, which begins with record 1.
       database.run('UPDATE lane SET epoch = epoch + 1, auditSequence = 0');
       markRestored(database, false);
       database.commit();

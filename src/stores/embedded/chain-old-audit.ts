@@ -21,7 +21,7 @@ interface OldRow {
 
 const AT_ONCE = 500;
 
-/** Records of a release that had no chain yet. Which run they belong to was not kept. */
+/** Adds the records of a release that had no chain to the chain. That release did not record the run, so it is empty. */
 export function chainOldAudit(database: Database): void {
   const store = database.get<{ id: string }>('SELECT id FROM incarnation')!.id;
   const { id, ...first } = openAuditLane(database, store, 0);

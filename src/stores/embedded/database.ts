@@ -4,22 +4,22 @@ import { nodeSqlite, type Connection } from './node-sqlite.ts';
 
 export type SqlValue = null | number | string | Uint8Array;
 
-/** Half a megabyte: a commit waits for one step at most. */
+/** Half a megabyte per step, so that a commit waits for at most one step. */
 const PAGES_PER_STEP = 128;
 
 /** One SQLite connection with its prepared statements. */
 export class Database {
   readonly #connection: Connection;
   readonly #statements = new Map<string, StatementSync>();
-  /** Rows were changed since `begin`. */
+  /** True if rows were changed since `begin`. */
   #changed = false;
-  /** The log still holds what was erased. */
+  /** True while the log still contains erased data. */
   #logHoldsErased = false;
 
   constructor(file: string, busyTimeoutMs: number) {
     const { DatabaseSync } = nodeSqlite();
     this.#connection = new DatabaseSync(file, { timeout: busyTimeoutMs });
-    // What is deleted is overwritten in pages that are written anyway.
+    // Overwrites deleted data in pages that are written anyway.
     this.#connection.exec('PRAGMA secure_delete = FAST');
   }
 
@@ -29,7 +29,7 @@ export class Database {
     return changes;
   }
 
-  /** The number that the new row got. */
+  /** Returns the number of the new row. */
   insert(sql: string, ...values: SqlValue[]): number {
     this.#changed = true;
     return Number(this.#prepare(sql).run(...values).lastInsertRowid);
@@ -48,7 +48,7 @@ export class Database {
     this.#connection.exec(sql);
   }
 
-  /** A copy of what is committed, in steps between the writes; pages that change meanwhile are copied again. */
+  /** Copies the committed data, in steps between the writes. Pages that change meanwhile are copied again. */
   async copyTo(file: string): Promise<void> {
     await nodeSqlite().backup(this.#connection, file, { rate: PAGES_PER_STEP });
   }
@@ -66,7 +66,7 @@ export class Database {
     this.#prepare('COMMIT').run();
   }
 
-  /** What `work` deletes is overwritten in the file, in pages that become free too. */
+  /** Overwrites in the file what `work` deletes, including pages that become free. */
   overwriting<Result>(work: () => Result): Result {
     this.#connection.exec('PRAGMA secure_delete = ON');
     try {
@@ -76,14 +76,14 @@ export class Database {
     }
   }
 
-  /** What this transaction deletes must not stay in the log either: `emptyLog` follows its commit. */
+  /** Notes that this transaction erases data, which must not stay in the log either. `emptyLog` must follow the commit. */
   eraseFromLog(): void {
     this.#logHoldsErased = true;
   }
 
   /**
-   * After a commit: empties the log if it may hold something that was erased. False: another connection, or a copy that is being made,
-   * is in the way; the next commit tries again.
+   * To be called after a commit: empties the log if it may contain erased data. Returns false if another connection or a running copy prevents it;
+   * the next commit tries again.
    */
   emptyLog(): boolean {
     if (!this.#logHoldsErased) return true;
@@ -91,12 +91,12 @@ export class Database {
       const done = this.#prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number };
       this.#logHoldsErased = done.busy !== 0;
     } catch {
-      // The transaction is committed. A disk that fails here fails the next commit too.
+      // The transaction is committed. If the disk fails here, the next commit fails too.
     }
     return !this.#logHoldsErased;
   }
 
-  /** SQLite has already rolled back by itself after some errors, a full disk among them. */
+  /** Rolls back, if there is still a transaction: after some errors, such as a full disk, SQLite has already rolled back by itself. */
   rollback(): void {
     if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK');
   }
@@ -118,10 +118,10 @@ export class Database {
 
 const BUSY = 5;
 const FULL = 13;
-/** READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB: what was read or written can no longer be believed. */
+/** READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB: what was read or written can no longer be trusted. */
 const FATAL: readonly number[] = [8, 10, 11, 14, 26];
 
-/** The primary result code of SQLite; undefined for errors that are not SQLite's. */
+/** Returns the primary result code of SQLite; undefined for errors that are not from SQLite. */
 function resultCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   return typeof code === 'number' ? code & 0xff : undefined;
@@ -135,7 +135,7 @@ export function isFull(error: unknown): boolean {
   return resultCode(error) === FULL;
 }
 
-/** After such an error the store must stop: a retried fsync reports success without having written anything. */
+/** True for errors after which the store must stop: a retried fsync reports success without having written anything. */
 export function isFatal(error: unknown): boolean {
   const code = resultCode(error);
   return code !== undefined && FATAL.includes(code);
@@ -145,7 +145,7 @@ const ERROR = 1;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
-/** What went wrong with a file while it was opened. A schema that lacks a table or a column is damage too: migrations are done by then. */
+/** Converts an error from opening a file. A missing table or column counts as damage too, because all migrations have run by then. */
 export function openingError(file: string, error: unknown): PlaneError {
   const code = resultCode(error);
   if (error instanceof PlaneError || code === undefined || !(error instanceof Error)) return toPlaneError(error);

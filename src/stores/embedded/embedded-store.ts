@@ -9,35 +9,36 @@ import { COPY_METHOD } from './rpc.ts';
 import { openSocketLink, openThreadLink, type LinkEvents, type StoreLink } from './store-link.ts';
 
 export interface EmbeddedStoreOptions {
-  /** Where the store's files are. Default: `.sallyport` in the working directory. */
+  /** The folder of the store's files. Default: `.sallyport` in the working directory. */
   readonly folder?: string;
-  /** `own` opens the file, `connect` asks the process that has it open, `auto` does what is possible. */
+  /** `own` opens the file. `connect` connects to the process that has it open. `auto` does what is possible. */
   readonly mode?: 'own' | 'connect' | 'auto';
-  /** How long a request waits for the next owner when the last one is gone. */
+  /** How long a request waits for the next owner after the last one has ended. */
   readonly patienceMs?: number;
 }
 
 export interface EmbeddedStore extends Store {
-  /** Whether this process has the file open now. In mode `auto` it can change when another owner ends. */
+  /** Whether this process has the file open now. In mode `auto` this can change when another owner ends. */
   readonly role: 'owner' | 'client' | undefined;
-  /** Has the owner copy its file, as it is after some commit, to a new one. Others go on meanwhile. */
+  /** Makes the owner copy its file, as it is after some commit, to a new file. Other requests continue meanwhile. */
   copyTo(file: string): Promise<void>;
 }
 
-/** An owner that starts or ends is neither connectable nor replaceable for a moment. */
+/** How long to wait while an owner starts or ends: for a moment it can be neither reached nor replaced. */
 const SETTLE_WITHIN_MS = 10_000;
 const TRY_EVERY_MS = 25;
-/** A copy of the largest store on a slow disk. */
+/** Enough for a copy of the largest store on a slow disk. */
 const COPY_WITHIN_MS = 30 * 60_000;
 const DEFAULT_PATIENCE_MS = 15_000;
 
-/** The whole store in one SQLite file, which one process owns and serves to the others over a unix socket. */
+/** The whole store in one SQLite file. One process owns it and serves the others over a unix socket. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Promise<EmbeddedStore> {
   const folder = resolve(options.folder ?? DEFAULT_FOLDER);
   const mode = options.mode ?? 'auto';
   let incarnation: string | undefined;
   const client = new StoreClient(async (events) => {
-    // Opening tells at once that nobody serves; later on it is the requests that wait, each as long as its patience lasts.
+    // When the store is opened with `connect`, a missing owner is reported at once. Later the requests themselves wait, each as long as its
+    // patience allows.
     const settleMs = incarnation === undefined && mode !== 'connect' ? SETTLE_WITHIN_MS : 0;
     const link = await openLink(folder, mode, events, settleMs);
     incarnation ??= link.hello.incarnation;
@@ -49,7 +50,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions = {}): Pro
   const request = (method: StoreMethod) => (argument?: unknown) => client.request(method, argument);
   const methods = Object.fromEntries(STORE_METHODS.map((method) => [method, request(method)]));
   return {
-    // The store thread implements each method with the port's own types; see `transitions.ts`.
+    // The store thread implements each method with the types of the port; see `transitions.ts`.
     ...(methods as unknown as Pick<Store, StoreMethod>),
     lanes: hello.lanes,
     auditLanes: Array.from({ length: hello.lanes }, (_, lane) => lane),

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 
-/** SQLite needs room for its log before a commit; below this the next large call may be refused. */
+/** SQLite needs space for its log before a commit. With less than this, the next large call may be refused. */
 const FULL_BELOW_BYTES = 4 * 1024 * 1024;
 
 export interface DiskState {
@@ -8,7 +8,7 @@ export interface DiskState {
   readonly isFull: boolean;
 }
 
-/** What is left on the disk of the store's folder. Undefined when the system does not tell. */
+/** Returns the free space on the disk of the store's folder; undefined when the system does not report it. */
 export function readFreeSpace(folder: string): DiskState | undefined {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -19,7 +19,7 @@ export function readFreeSpace(folder: string): DiskState | undefined {
   }
 }
 
-/** For `/readyz`: why calls cannot be accepted, if the disk is the reason. */
+/** For `/readyz`: returns why calls cannot be accepted, if a full disk is the reason. */
 export function describeFullDisk(folder: string): string | undefined {
   const disk = readFreeSpace(folder);
   if (disk?.isFull !== true) return undefined;

@@ -8,7 +8,7 @@ import type { StoreClock } from './store-clock.ts';
 import type { StoreIdentity, Transaction } from './transaction.ts';
 import { transitions } from './transitions.ts';
 
-/** Bounds how long one commit takes, and with it how long the first request of it waits. */
+/** Limits how long one commit takes, and with it how long its first request waits. */
 const MAX_JOBS_PER_COMMIT = 512;
 
 export interface GroupCommitParts {
@@ -18,7 +18,7 @@ export interface GroupCommitParts {
   readonly file: StoreIdentity;
 }
 
-/** A job with its value, which nobody may see before the commit. */
+/** A finished job with its value. The value must not be sent before the commit. */
 interface Finished {
   readonly job: StoreJob;
   readonly value: unknown;
@@ -31,9 +31,9 @@ type CommitResult =
 type Transition = (transaction: Transaction, argument: unknown) => unknown;
 
 /**
- * Runs the requests that have gathered while the last commit was written, all in one transaction with one fsync.
- * A transition that throws rolls the whole transaction back; then each of its requests runs in one of its own, so
- * that only the bad one fails. When the disk cannot be trusted any more, everything is refused from then on.
+ * Runs the requests that collected while the last commit was written, all in one transaction with one fsync. A transition that throws rolls the
+ * whole transaction back. Then each of the requests runs in its own transaction, so that only the bad one fails. Once the disk cannot be trusted
+ * any more, every request is refused.
  */
 export class GroupCommit {
   readonly #parts: GroupCommitParts;
@@ -64,13 +64,15 @@ export class GroupCommit {
     this.#schedule();
   }
 
-  /** The peer is gone: what it waits for must go to somebody else. Its other requests are carried out all the same. */
+  /**
+   * To be called when a peer is gone. Cancels its long polls, so that what they wait for goes to another peer. Its other requests are still run.
+   */
   withdraw(peer: object): void {
     this.#polls.removeAll(peer);
     this.#queue = this.#queue.filter((job) => job.peer !== peer || !isPoll(job));
   }
 
-  /** Carries out what has been submitted, then refuses everything. */
+  /** Runs what has been submitted, then refuses every request. */
   close(): void {
     while (this.#queue.length > 0) this.#runBatch();
     this.#stop(planeError('STORE_UNAVAILABLE', { problem: 'it was closed' }));
@@ -79,7 +81,7 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // After the I/O of this round: more requests may have come in with it.
+    // Runs after the I/O of this turn, because more requests may arrive with it.
     setImmediate(() => {
       this.#scheduled = false;
       if (this.#queue.length > 0) this.#runBatch();
@@ -88,7 +90,7 @@ export class GroupCommit {
   }
 
   #runBatch(): void {
-    // The owner would go on writing into a file that was deleted or moved away, and all of it would be lost.
+    // If the file was deleted or moved away, the owner would continue to write into it, and everything written would be lost.
     const { incarnation, isInPlace } = this.#parts.file;
     if (!isInPlace()) {
       this.#stop(planeError('STORE_REPLACED', { expected: incarnation, found: 'another file or none' }));
@@ -111,7 +113,7 @@ export class GroupCommit {
     else job.answer({ kind: 'failed', error: this.#stopped ?? toPlaneError(result.error) });
   }
 
-  /** One transaction. Nothing of it is visible to anybody before COMMIT has returned. */
+  /** Runs jobs in one transaction. No other process sees anything of it before COMMIT has returned. */
   #commit(jobs: readonly StoreJob[], together: boolean): CommitResult {
     const { database, lane, clock, file } = this.#parts;
     const woken = new Set<string>();
@@ -133,7 +135,7 @@ export class GroupCommit {
       database.emptyLog();
       this.#stats.commits += 1;
       for (const { poll } of served) this.#polls.remove(poll);
-      // After a fault, polls run as jobs of their own: the fault may be in one of them.
+      // After a fault, polls run as separate jobs, because the fault may be in one of them.
       if (!together) this.#resubmitPolls(woken);
       return { kind: 'committed', finished: [...finished, ...served] };
     } catch (error) {
@@ -142,7 +144,10 @@ export class GroupCommit {
     }
   }
 
-  /** Has what was written here delivered in the same commit: to those who waited already. Those of this batch come after them. */
+  /**
+   * Serves polls that waited before this batch, so that what the batch wrote is delivered in the same commit. Polls of the batch itself come after
+   * them.
+   */
   #servePolls(transaction: Transaction, woken: ReadonlySet<string>): (Finished & { poll: WaitingPoll })[] {
     const served: (Finished & { poll: WaitingPoll })[] = [];
     for (const topic of woken) {
@@ -164,7 +169,7 @@ export class GroupCommit {
 
   #rollBack(error: unknown, committing: boolean): void {
     const { database, lane } = this.#parts;
-    // A commit that failed for another reason than space may be half on disk; a second fsync would not tell.
+    // A commit that failed for another reason than a full disk may be partly on disk; a second fsync would not report it.
     if (isFatal(error) || (committing && !isFull(error))) this.#fail('a write failed', error);
     this.#rows.clear();
     try {
@@ -184,7 +189,7 @@ export class GroupCommit {
     }
   }
 
-  /** A poll whose time is up looks once more, in order to answer with the current state. */
+  /** Runs a poll once more after its timeout, so that it answers with the current state. */
   #submitLast(job: StoreJob): void {
     this.#timedOut.add(job);
     this.submit(job);

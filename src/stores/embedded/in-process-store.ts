@@ -5,7 +5,7 @@ import { watchPlace } from './ownership.ts';
 import type { StoreFile } from './schema.ts';
 import { StoreClock } from './store-clock.ts';
 
-/** The ports over a file that this process has open, without a thread or a socket: nobody else can reach it. */
+/** Implements the ports on a file that this process has open, without a thread or a socket. No other process can reach it. */
 export function openInProcess(path: string, { database, incarnation, lanes }: StoreFile): Store {
   const lane = new Lane(database, incarnation);
   const clock = new StoreClock(lane.clock);

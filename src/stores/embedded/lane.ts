@@ -13,17 +13,17 @@ interface LaneRow {
 }
 
 interface SlotCount {
-  /** Entries in the queue or with a worker, and parked serial calls. */
+  /** Number of entries in the queue or with a worker, and of parked serial calls. */
   standing: number;
-  /** Waiting behind them, in accept order. */
+  /** Number of calls that wait behind them, in accept order. */
   backlog: number;
 }
 
 const CLOCK_EVERY_MS = 1_000;
 
 /**
- * The lane's counters, held in memory because one thread owns the file. They follow the transaction under way: `flush` writes
- * them before its commit, `load` reads them again after a rollback.
+ * The lane's counters. They are held in memory, because one thread owns the file. They include the changes of the current transaction: `flush`
+ * writes them before its commit, `load` reads them again after a rollback.
  */
 export class Lane {
   liveCalls = 0;
@@ -72,7 +72,7 @@ export class Lane {
     return [row, this.#audit];
   }
 
-  /** Writes what has changed, as the last step before the commit. */
+  /** Writes the changed counters, as the last step before the commit. */
   flush(now: number): void {
     this.subjects.flush();
     if (this.#auditDirty) moveHead(this.#database, this.#audit.id, this.#audit);
@@ -103,7 +103,7 @@ export class Lane {
   get retainedBytes(): number {
     return this.#row.retainedBytes;
   }
-  /** The last store time that was written down. */
+  /** The last store time that was written to the file. */
   get clock(): number {
     return this.#row.clock;
   }
@@ -143,7 +143,7 @@ export class Lane {
   get auditLaneId(): number {
     return this.#audit.id;
   }
-  /** What the next record is chained to. */
+  /** The link that the next record is chained to. */
   get auditChain(): Uint8Array {
     return this.#audit.chain;
   }
@@ -154,7 +154,7 @@ export class Lane {
     this.#auditDirty = true;
   }
 
-  /** Its row says so already. */
+  /** Subtracts freed bytes in memory. The database row was already updated. */
   freeAudit(bytes: number): void {
     this.#audit = { ...this.#audit, bytes: this.#audit.bytes - bytes };
   }

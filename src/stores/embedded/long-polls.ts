@@ -3,11 +3,11 @@ import type { ClaimedEffects } from '../../ports/outbound-store.ts';
 import type { StoreMethod } from '../../ports/store.ts';
 import { callerTopic, CATALOG_TOPIC, OUTBOUND_TOPIC, poolTopic } from './transaction.ts';
 
-/** One request as it came from a client. */
+/** One request as a client sent it. */
 export interface StoreJob {
   readonly method: StoreMethod;
   readonly argument: unknown;
-  /** Who asked: its long polls end with it. */
+  /** The client that sent the request. Its long polls end when it disconnects. */
   readonly peer: object;
   readonly answer: (answer: JobAnswer) => void;
 }
@@ -21,7 +21,7 @@ interface PollRule {
   readonly isEmpty: (value: never) => boolean;
 }
 
-/** The methods with `waitMs`: what they wait for, and which answers are worth waiting longer. */
+/** Rules for the methods with `waitMs`: the topic they wait for, and which answers are empty, so that the request waits on. */
 const POLL_RULES: Partial<Record<StoreMethod, PollRule>> = {
   claimCalls: {
     topic: ({ pool }: ClaimRequest) => poolTopic(pool),
@@ -35,12 +35,12 @@ const POLL_RULES: Partial<Record<StoreMethod, PollRule>> = {
   watchCatalog: { topic: () => CATALOG_TOPIC, isEmpty: (catalog: unknown) => catalog === undefined },
 };
 
-/** By its method only: the argument may not have been looked at yet. */
+/** Looks only at the method, because the argument may not have been checked yet. */
 export function isPoll(job: StoreJob): boolean {
   return POLL_RULES[job.method] !== undefined;
 }
 
-/** What a job may wait for; undefined for those that never wait. */
+/** Returns the topic that a job may wait for; undefined for a job that never waits. */
 export function topicOf(job: StoreJob): string | undefined {
   return POLL_RULES[job.method]?.topic(job.argument as never);
 }
@@ -67,7 +67,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class LongPolls {
   readonly #byTopic = new Map<string, Set<WaitingPoll>>();
 
-  /** False for a job that does not want to wait. `onTimeout` gets it back when its time is up. */
+  /** Returns false for a job that does not want to wait. `onTimeout` gets the job when its time is up. */
   add(job: StoreJob, onTimeout: (job: StoreJob) => void): boolean {
     const topic = topicOf(job);
     const waitMs = waitMsOf(job);
@@ -96,7 +96,7 @@ export class LongPolls {
     if (polls?.size === 0) this.#byTopic.delete(poll.topic);
   }
 
-  /** Takes out those of one peer, or all. */
+  /** Removes the polls of one peer, or all polls, and returns their jobs. */
   removeAll(peer?: object): StoreJob[] {
     const polls = [...this.#byTopic.values()].flatMap((found) => [...found]);
     const removed = polls.filter((poll) => peer === undefined || poll.job.peer === peer);

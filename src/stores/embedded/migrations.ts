@@ -2,7 +2,7 @@ import { AUDIT_TABLES, NUMBER_STATEMENTS } from '../sqlite-audit/schema.ts';
 import { chainOldAudit } from './chain-old-audit.ts';
 import type { Database } from './database.ts';
 
-/** Entry n brings a file from schema version n to n + 1. Entries are never changed once released. */
+/** Entry n migrates a file from schema version n to n + 1. Released entries are never changed. */
 export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
   `
   CREATE TABLE incarnation (id TEXT NOT NULL, lanes INTEGER NOT NULL) STRICT;
@@ -117,7 +117,7 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
     by TEXT NOT NULL,
     PRIMARY KEY (session, run, tool, by)
   ) STRICT, WITHOUT ROWID;`,
-  // A run's history is its latest calls: sequence, and once they have ended what came out of them.
+  // Adds the history of a run: its latest calls with their sequence and, once they have ended, with their result.
   `ALTER TABLE session ADD COLUMN endedRuns INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE run ADD COLUMN startedAt INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE run ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
@@ -196,7 +196,7 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   chainOldAudit,
   `DROP TABLE audit;
   ALTER TABLE grant ADD COLUMN run TEXT NOT NULL DEFAULT '';`,
-  // What tools do on platforms, on its way out; and calls whose outcomes go there. body is kept while it may be needed.
+  // Adds effects that wait to be delivered to platforms, and calls whose outcomes are sent there. `body` is kept while it may be needed.
   `
   CREATE TABLE effect (
     seq INTEGER PRIMARY KEY,
@@ -245,7 +245,7 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX redirectDue ON redirect (lookAt);
   `,
-  // Tokens of the gateway, and digests of what may be used once. facts do not change.
+  // Adds tokens of the gateway, and digests of what may be used once. `facts` do not change.
   `
   CREATE TABLE token (
     id TEXT PRIMARY KEY,
@@ -262,7 +262,7 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   CREATE TABLE once (digest TEXT PRIMARY KEY, attempt TEXT NOT NULL, expiresAt INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX onceExpiry ON once (expiresAt);
   `,
-  // Small envelopes and outcomes stand in the call's own row. Replies are held in memory and read from here by number only.
+  // Moves small envelopes and outcomes into the call's own row. Replies are held in memory, and are read from the file only by number.
   `
   ALTER TABLE call ADD COLUMN envelope BLOB;
   ALTER TABLE call ADD COLUMN outcome BLOB;
@@ -272,14 +272,14 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   DELETE FROM body WHERE seq IN (SELECT seq FROM call WHERE envelope IS NOT NULL);
   DROP INDEX replyCaller;
   `,
-  // The last signed statement is remembered apart from the statements.
+  // Remembers the last signed statement in a table apart from the statements.
   `
   ${NUMBER_STATEMENTS}
   CREATE TABLE auditMark (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
   `,
-  // Who has seen what a question masks. Questions of before have no list of masks, so they need a reveal too.
+  // Adds who has seen what a question masks. Existing questions have no list of masks, so they need a reveal too.
   `ALTER TABLE approval ADD COLUMN revealedBy TEXT NOT NULL DEFAULT '[]';`,
-  // Calls owed to MCP clients: holder is NULL for an entry whose request is not open. Sessions that gateways opened for tokens.
+  // Adds calls owed to MCP clients (`holder` is NULL for an entry whose request is not open), and sessions that gateways opened for tokens.
   `
   CREATE TABLE owed (
     scope TEXT NOT NULL,
@@ -305,7 +305,7 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
 
   CREATE TABLE owedHolder (holder TEXT PRIMARY KEY, beatAt INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
-  // When loop detection ended runs, in place of how many. The time of earlier ends is not known; the latest possible one is taken.
+  // Stores when loop detection ended runs, instead of how many. The time of earlier ends is unknown, so the latest possible time is used.
   `
   ALTER TABLE session ADD COLUMN loopEnds TEXT NOT NULL DEFAULT '[]';
   UPDATE session SET loopEnds = json_array(json_array(NULL, lastSeenAt, lastSeenAt)) WHERE endedRuns = 1;
@@ -317,13 +317,13 @@ export const MIGRATIONS: readonly (string | ((database: Database) => void))[] = 
   UPDATE run SET loopEnds = json_array(startedAt, startedAt) WHERE endedRuns > 1;
   ALTER TABLE run DROP COLUMN endedRuns;
   `,
-  // What is kept of each subject's calls. A call's bytes, once it is settled, are those of its outcome and its questions.
+  // Adds the kept bytes of each subject's calls. The `bytes` of a settled call are those of its outcome and its questions.
   `
   CREATE TABLE subjectRetained (scope TEXT PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO subjectRetained SELECT scope, sum(bytes) FROM call WHERE state = 'settled' GROUP BY scope HAVING sum(bytes) > 0;
   `,
-  // Who opened a session, as JSON. NULL for sessions of before.
+  // Adds who opened a session, as JSON; NULL for existing sessions.
   `ALTER TABLE session ADD COLUMN openedBy TEXT;`,
-  // What has brought nothing new in the runs of a session.
+  // Adds the stalls of a session: calls in its runs that brought nothing new.
   `ALTER TABLE session ADD COLUMN stalls TEXT NOT NULL DEFAULT '[]';`,
 ];

@@ -3,7 +3,7 @@ import type * as sqlite from 'node:sqlite';
 type NodeSqlite = typeof sqlite;
 export type Connection = sqlite.DatabaseSync;
 
-/** Node's own SQLite, loaded when the first file is opened. */
+/** Node's own SQLite module, loaded when the first file is opened. */
 let loaded: NodeSqlite | undefined;
 
 export function nodeSqlite(): NodeSqlite {
@@ -11,7 +11,7 @@ export function nodeSqlite(): NodeSqlite {
   return loaded;
 }
 
-/** Node 22 warns once per process that its SQLite is experimental. We test on it and want no line of it; every other warning is shown. */
+/** Node 22 warns once per process that its SQLite is experimental. The tests run on it, so this warning is hidden; every other warning is shown. */
 function withoutItsWarning(load: () => NodeSqlite): NodeSqlite {
   const usual = Object.getOwnPropertyDescriptor(process, 'emitWarning')!;
   const emitWarning = usual.value as (...args: unknown[]) => void;

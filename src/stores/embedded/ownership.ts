@@ -15,7 +15,7 @@ import { planeError } from '../../domain/errors.ts';
 import { Database, isBusy } from './database.ts';
 import { PROTOCOL_VERSION } from './rpc.ts';
 
-/** Where the owner can be reached. Says nothing about whether it still lives: the lock does. */
+/** Where the owner can be reached. The address does not show whether the owner is still alive; the lock does. */
 export interface PlaneAddress {
   readonly pid: number;
   readonly socket: string;
@@ -27,9 +27,9 @@ const lockFile = (folder: string): string => join(folder, 'owner.sqlite');
 const planeFile = (folder: string): string => join(folder, 'plane.json');
 
 /**
- * Takes the right to open the store's file; undefined if somebody has it. It is SQLite's lock on a file of its own: the system
- * takes it back when the process ends, however it ends. Never open that file by other means: closing any descriptor of it in
- * this process would give up the lock.
+ * Takes the right to open the store's file; returns undefined if another process has it. The right is SQLite's lock on a separate file: the system
+ * releases it when the process ends, however it ends. Never open that file by other means: closing any descriptor of it in this process would
+ * release the lock.
  */
 export function takeOwnership(folder: string): { release(): void } | undefined {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -59,7 +59,7 @@ export function readPlaneAddress(folder: string): PlaneAddress | undefined {
   }
 }
 
-/** Only the owner calls this. Renamed into place, so that nobody reads half of it. */
+/** Only the owner calls this. The file is renamed into place, so that no process reads half of it. */
 export function writePlaneAddress(folder: string, socket: string): void {
   const draft = `${planeFile(folder)}.${process.pid}`;
   const address: PlaneAddress = { pid: process.pid, socket, version: PROTOCOL_VERSION };
@@ -68,7 +68,7 @@ export function writePlaneAddress(folder: string, socket: string): void {
   renameSync(draft, planeFile(folder));
 }
 
-/** Only the owner calls this: at its end, and at its start for what a killed owner left behind. */
+/** Only the owner calls this: at its end, and at its start to remove what a killed owner left. */
 export function removePlaneAddress(folder: string): void {
   const address = readPlaneAddress(folder);
   rmSync(planeFile(folder), { force: true });
@@ -77,10 +77,10 @@ export function removePlaneAddress(folder: string): void {
 }
 
 const SOCKET_FOLDER = 'sallyport-';
-/** The shortest limit among the systems we run on, with its closing zero. */
+/** The lowest limit of all supported systems, including the final zero byte. */
 const MAX_SOCKET_BYTES = 103;
 
-/** A new folder that only this user can enter, with room for a socket's name within the system's limit. */
+/** Makes a new folder that only this user can enter. Its path is short enough for a socket within the system's limit. */
 export function makeSocketPath(): string {
   const problems: string[] = [];
   for (const parent of [process.env['XDG_RUNTIME_DIR'], tmpdir(), '/tmp']) {
@@ -91,7 +91,7 @@ export function makeSocketPath(): string {
       continue;
     }
     try {
-      // Made new with mode 0700: nobody can have put a folder of his own there before.
+      // Attack: a folder that another user prepared. This one is newly created with mode 0700, so it cannot have existed before.
       return join(mkdtempSync(join(parent, SOCKET_FOLDER)), 'store.sock');
     } catch (error) {
       problems.push(error instanceof Error ? error.message : String(error));
@@ -105,11 +105,11 @@ function removeSocket(socket: string): void {
   try {
     rmdirSync(dirname(socket));
   } catch {
-    // Already gone, or something else was put there; it is not ours to delete.
+    // The folder is already gone, or contains something else, which must not be deleted.
   }
 }
 
-/** Tells later whether the path still leads to the file that is open now. By name only: see `takeOwnership`. */
+/** Returns a function that checks whether the path still leads to the file that is open now. It does not open the file: see `takeOwnership`. */
 export function watchPlace(file: string): () => boolean {
   const opened = statSync(file);
   return () => {

@@ -9,15 +9,15 @@ interface Answering {
 interface PendingRequest extends Answering {
   readonly method: string;
   readonly argument: unknown;
-  /** For those that ask to wait: until when. */
+  /** For a request with `waitMs`: when its wait ends. */
   readonly waitUntil: number | undefined;
-  /** An answer that is later than this does not come any more; undefined while the request is with nobody. */
+  /** The request times out if no answer arrives by then; undefined while the request is not sent to an owner. */
   lateAt: number | undefined;
-  /** Set when it first found the store away. It stays, so that a request which kills every owner is not sent for ever. */
+  /** When to give up. Set when the request first finds no owner, and never moved: a request that kills every owner must not be sent for ever. */
   giveUpAt: number | undefined;
 }
 
-/** What a request may take beyond the time it asked to wait. */
+/** How long a request may take in addition to the time it asked to wait. */
 const ANSWER_WITHIN_MS = 30_000;
 
 /** Requests without an answer, in the order in which they were made. */
@@ -42,7 +42,7 @@ export class PendingRequests {
     return id;
   }
 
-  /** The message to be sent now; undefined for a request that has its answer. */
+  /** Returns the message to send now; undefined for a request that already has its answer. */
   send(id: number): RequestMessage | undefined {
     const request = this.#requests.get(id);
     if (request === undefined) return undefined;
@@ -54,7 +54,7 @@ export class PendingRequests {
     }
     const waitMs = Math.max(0, waitUntil - now);
     request.lateAt = now + waitMs + ANSWER_WITHIN_MS;
-    // Sent again, it waits only for what is left of its time.
+    // A request that is sent again waits only for the rest of its time.
     const isRepeated = request.giveUpAt !== undefined;
     return [id, method, isRepeated ? { ...(argument as object), waitMs } : argument];
   }
@@ -75,7 +75,7 @@ export class PendingRequests {
     return [...this.#requests.keys()];
   }
 
-  /** The store is away: these wait for its return, as long as their patience lasts. */
+  /** The store is unavailable: these requests wait for its return, as long as their patience allows. */
   wait(ids: readonly number[], away: Error): void {
     const now = performance.now();
     for (const id of ids) {
@@ -87,7 +87,7 @@ export class PendingRequests {
     this.refuseOverdue(away);
   }
 
-  /** Those whose patience is at its end, and those whose owner keeps its socket open and says nothing. */
+  /** Rejects requests whose patience has run out, and requests whose owner keeps its socket open but does not answer. */
   refuseOverdue(away: Error): void {
     const now = performance.now();
     for (const [id, { lateAt, giveUpAt }] of this.#requests) {

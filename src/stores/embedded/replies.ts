@@ -1,9 +1,12 @@
 import type { ReplyItem, TakenReply } from '../../ports/call-store.ts';
 import type { Database } from './database.ts';
 
-/** With small outcomes only (≤ 16 KiB) an answer stays below 4 MiB. */
+/** Max replies per answer. Only outcomes up to 16 KiB are inline, so an answer stays below 4 MiB. */
 const MOST_AT_ONCE = 256;
-/** Of one caller; those behind them are fetched by whoever waits. So a caller that reads nothing holds little memory. */
+/**
+ * Max replies of one caller that hold their outcome. For further ones the waiter fetches the outcome. So a caller that reads nothing takes little
+ * memory.
+ */
 const MOST_INLINE = 1_000;
 
 interface Reply {
@@ -22,14 +25,14 @@ interface ReplyRow {
 }
 
 /**
- * What callers have not acknowledged yet, by caller, in memory because one thread owns the file. The file has it too, for after a
- * restart; there an outcome is only named, because it stands in its call already. Follows the transaction under way like the lane:
- * `load` reads everything again after a rollback.
+ * The replies that callers have not acknowledged yet, by caller. They are held in memory, because one thread owns the file. The file has them too,
+ * for a restart; there an outcome is only a reference, because the call's row has it. They include the changes of the current transaction, like the
+ * lane's counters: `load` reads everything again after a rollback.
  */
 export class Replies {
   readonly #database: Database;
   readonly #byCaller = new Map<string, Reply[]>();
-  /** When each caller last asked, as far as this opening of the store knows. */
+  /** When each caller last asked for replies, since this process opened the store. */
   readonly #lastReads = new Map<string, number>();
 
   constructor(database: Database) {
@@ -60,7 +63,7 @@ export class Replies {
     this.#keep(callerId, { replyId, item: kept, at });
   }
 
-  /** What is not acknowledged is given again. */
+  /** Replies that are not acknowledged are returned again. */
   take(callerId: string, acknowledged: readonly string[], now: number): TakenReply[] {
     this.#lastReads.set(callerId, now);
     const waiting = this.#byCaller.get(callerId);
@@ -69,7 +72,7 @@ export class Replies {
     return waiting.slice(0, MOST_AT_ONCE).map(({ replyId, item }) => ({ replyId: String(replyId), items: [item] }));
   }
 
-  /** Of callers that asked for nothing since then. Their outcomes stay readable by call id. */
+  /** Deletes the replies of callers that have not asked since `before`. Their outcomes can still be read by call id. */
   forget(before: number): void {
     for (const [callerId, readAt] of this.#lastReads) if (readAt <= before) this.#lastReads.delete(callerId);
     for (const [callerId, waiting] of this.#byCaller) {
@@ -86,7 +89,7 @@ export class Replies {
   }
 
   #acknowledge(callerId: string, waiting: Reply[], acknowledged: readonly string[]): void {
-    // Usually in the order in which they were given, from the first on.
+    // Usually replies are acknowledged in the order in which they were sent, from the first on.
     let inOrder = 0;
     while (inOrder < acknowledged.length && String(waiting[inOrder]?.replyId) === acknowledged[inOrder]) inOrder += 1;
     if (inOrder > 0) this.#dropFirst(callerId, waiting, inOrder);
@@ -98,7 +101,7 @@ export class Replies {
 
   #dropFirst(callerId: string, waiting: Reply[], count: number): void {
     const dropped = waiting.splice(0, count);
-    // With the caller's own id: those of others stand in between.
+    // The range may contain replies of other callers, so the caller's id is compared too.
     this.#database.run(
       'DELETE FROM reply WHERE replyId BETWEEN ? AND ? AND callerId = ?',
       dropped[0]!.replyId,

@@ -13,9 +13,9 @@ export interface CachedSession {
 }
 
 /**
- * Rows that were written or read lately, so that a call is not read back at its claim and at its settlement. One thread owns the
- * file, so these are as current as the file itself: whoever changes a row changes or drops it here in the same step, and a
- * rollback drops everything. What is dropped is read again.
+ * Rows that were written or read recently, so that a call is not read back at its claim and at its settlement. One thread owns the file, so these
+ * rows are as current as the file: code that changes a row changes or drops it here in the same step, and a rollback drops everything. A dropped
+ * row is read again.
  */
 export class RowCache {
   readonly #calls = new Map<number, CallRow>();
@@ -24,7 +24,7 @@ export class RowCache {
   readonly #runs = new Map<string, RunMemory>();
   readonly #changedRuns = new Set<RunMemory>();
 
-  /** Only calls under way: nothing waits for the others. */
+  /** Keeps only calls that are not settled: the others are not needed again. */
   keepCall(callId: string, call: CallRow): void {
     if (call.state === 'settled') return;
     if (this.#calls.size >= MAX_CACHED_CALLS) this.clearCalls();
@@ -63,14 +63,14 @@ export class RowCache {
   keepRun(memory: RunMemory): RunMemory {
     if (this.#runs.size >= MAX_CACHED_RUNS) {
       this.#runs.clear();
-      // The file does not know about these yet.
+      // The changes of these runs are not in the file yet.
       for (const changed of this.#changedRuns) this.#runs.set(nameOf(changed), changed);
     }
     this.#runs.set(nameOf(memory), memory);
     return memory;
   }
 
-  /** Its row is written with the commit, once for all its calls. */
+  /** Marks a run as changed. Its row is written before the commit, once for all its calls. */
   changeRun(memory: RunMemory): void {
     this.#changedRuns.add(memory);
   }

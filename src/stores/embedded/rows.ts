@@ -3,9 +3,9 @@ import type { CallState } from '../../domain/call.ts';
 import type { RunId, SessionId, ToolId, WorkerId } from '../../domain/ids.ts';
 import type { Effect } from '../../domain/tool.ts';
 
-/** The fields that the hot path changes are changed here too, together with the file; see `RowCache`. */
+/** A row of `call`. The fields that the hot path changes are writable: they are changed here and in the file together; see `RowCache`. */
 export interface CallRow {
-  /** Given by the table. */
+  /** The table assigns it. */
   seq: number;
   readonly keyId: string;
   readonly generation: number;
@@ -43,7 +43,7 @@ export interface CallRow {
   readonly toolSequence: number;
   readonly approval: ApprovalId | null;
   readonly grantId: GrantId | null;
-  /** Only until its first delivery, so that it is not read back for it; not of rows that were read. */
+  /** Kept only until the first delivery, so that it need not be read back. Absent in rows that were read from the file. */
   envelope?: Uint8Array | null;
 }
 
@@ -88,7 +88,7 @@ export interface GrantRow {
   readonly run: RunId;
 }
 
-/** `lastSeenAt` is changed here too, together with the file; see `RowCache`. */
+/** A row of `session`. `lastSeenAt` is changed here and in the file together; see `RowCache`. */
 export interface SessionRow {
   readonly id: SessionId;
   readonly scope: string;
@@ -101,12 +101,12 @@ export interface SessionRow {
   readonly revoked: number;
   /** JSON: a `LoopEnd` for each remembered run that loop detection ended, the latest last. */
   readonly loopEnds: string;
-  /** JSON: what has brought nothing new in its runs, a `Stall` each. */
+  /** JSON: a list of `Stall`, for calls in its runs that brought nothing new. */
   readonly stalls: string;
   readonly openedBy: string | null;
 }
 
-/** The run (null: not known), when it ended, and from when on its conversation may have a new run. */
+/** The run (null: unknown), when it ended, and from when on its conversation may have a new run. */
 export type LoopEnd = readonly [run: string | null, endedAt: number, opensAt: number];
 
 export interface RunRow {

@@ -4,10 +4,10 @@ import { PlaneError, type PlaneErrorCode } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { PLANE_ERRORS } from '../../domain/plane-errors.ts';
 
-/** Both sides must speak the same one; it changes with every change of frames, requests or answers. */
+/** Both sides must have the same version. It is raised with every change of frames, requests or answers. */
 export const PROTOCOL_VERSION = 5;
 
-/** Not of the port: only the owner can copy the file it has locked. */
+/** Not a method of the port: only the owner can copy the file that it has locked. */
 export const COPY_METHOD = 'copyStoreFile';
 
 /** `[id, method, argument]` */
@@ -28,15 +28,15 @@ export interface Hello {
   readonly lanes: number;
 }
 
-// Bytes are copied out of the frame: a view would keep the whole frame alive, and carry it along when posted to a thread.
+// Bytes are copied out of the frame: a view would keep the whole frame in memory, and send all of it when posted to a thread.
 const packr = new Packr({ useRecords: false, moreTypes: false, int64AsType: 'number', copyBuffers: true });
 
-/** A frame of messages in memory of its own, so that it can be given to another thread. */
+/** Encodes messages into a frame with its own memory, so that it can be transferred to another thread. */
 export function encodeFrame(content: unknown): Uint8Array<ArrayBuffer> {
   return new Uint8Array(packr.pack(content));
 }
 
-/** Bytes in it become plain Uint8Arrays, whether the frame came as one or as a Buffer. */
+/** Decodes a frame. Its bytes become plain Uint8Arrays, whether the frame is a Uint8Array or a Buffer. */
 export function decodeFrame({ buffer, byteOffset, byteLength }: Uint8Array): unknown {
   return packr.unpack(new Uint8Array(buffer, byteOffset, byteLength));
 }
@@ -52,7 +52,7 @@ export function rebuildError({ code, facts }: CarriedError): PlaneError {
 }
 
 const LENGTH_BYTES = 4;
-/** Larger than anything the limits of calls and outcomes allow. */
+/** Larger than anything that the limits of calls and outcomes allow. */
 const MAX_FRAME_BYTES = 512 * 1024 * 1024;
 
 export function writeFrame(socket: Socket, frame: Uint8Array): void {
@@ -64,7 +64,7 @@ export function writeFrame(socket: Socket, frame: Uint8Array): void {
   socket.uncork();
 }
 
-/** Puts frames together from what a socket delivers. Throws on a length that no peer of ours would send. */
+/** Puts frames together from the chunks of a socket. Throws for a length that no peer of this program would send. */
 export class FrameReader {
   readonly #onFrame: (frame: Uint8Array) => void;
   #chunks: Buffer[] = [];

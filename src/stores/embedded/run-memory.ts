@@ -1,17 +1,17 @@
 import { HISTORY_LENGTH, type AttemptEnding } from '../../domain/attempt.ts';
 import type { RunRow } from './rows.ts';
 
-/** So many attempts after one that went wrong are worth a look. */
+/** How many attempts after a failed one get the run's history, so that they are checked for a loop. */
 const WORTH_A_LOOK = 4;
-/** After one that repeats what was sent in another way: the longest circle. */
+/** The same, after an attempt that repeats an earlier one in another form: as many as the longest cycle has. */
 const WORTH_A_ROUND = 8;
 
-/** A run's counters, and enough of its latest attempts to tell whether another one looks like a repetition. */
+/** A run's counters, and enough of its latest attempts to detect that another one looks like a repetition. */
 export class RunMemory {
   readonly row: RunRow;
   readonly attemptsByTool: Map<string, number>;
   readonly #latest: { readonly sequence: number; readonly raw: string; effective?: string; target?: string }[] = [];
-  /** Up to this attempt, something has gone wrong lately. */
+  /** Attempts up to this number look repeated, because a recent attempt failed or repeated another one. */
   #wrongUntil = 0;
 
   constructor(row: RunRow, attemptsByTool: Map<string, number>) {
@@ -23,7 +23,10 @@ export class RunMemory {
     this.#latest[sequence % HISTORY_LENGTH] = { sequence, raw };
   }
 
-  /** `effective`: what ran was not what was sent, and may repeat something that was sent in another way. `target`: where it was written. */
+  /**
+   * Records how an attempt ended. `effective` is the signature of what ran, if that differs from what was sent: it may repeat something that was
+   * sent in another form. `target` is the signature of the place that it wrote to.
+   */
   end(sequence: number, ending: AttemptEnding, effective?: string | null, target?: string | null): void {
     const repeats = this.#repeats(effective, 'effective') || this.#repeats(target, 'target');
     if (ending !== 'ok') this.#wrongUntil = Math.max(this.#wrongUntil, sequence + WORTH_A_LOOK);
@@ -40,7 +43,7 @@ export class RunMemory {
     return this.#latest.some((attempt) => attempt?.target === signature);
   }
 
-  /** The same was tried at least twice before, or something went wrong lately. */
+  /** True if the same was tried at least twice before, or if a recent attempt failed or repeated another one. */
   looksRepeated(sequence: number, raw: string): boolean {
     return sequence <= this.#wrongUntil || this.#count(raw, sequence) >= 2;
   }

@@ -3,9 +3,9 @@ import { planeError } from '../../domain/errors.ts';
 import { Database, openingError } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 
-/** 'SLPT'; a SQLite file without it belongs to another program. */
+/** 'SLPT'. A SQLite file with another id belongs to another program. */
 const APPLICATION_ID = 0x534c5054;
-/** 'SLPR': restored from a backup, and not adopted yet. A release that does not know this takes it for another program's. */
+/** 'SLPR': the file was restored from a backup and not adopted yet. A release that does not know this id takes the file for another program's. */
 const RESTORED_ID = 0x534c5052;
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -16,15 +16,15 @@ export interface StoreFile {
 }
 
 /**
- * Opens or makes the store's file. WAL with synchronous=FULL: every commit is on disk before it returns.
- * The lock on the file is kept until it is closed, so that no other program writes into it.
+ * Opens or creates the store's file. WAL with synchronous=FULL: every commit is on disk before it returns. The lock on the file is held until it is
+ * closed, so that no other program writes into it.
  */
 export function openStoreFile(file: string, options: OpeningOptions = {}): StoreFile {
   const { restored = false, ifNew } = options;
   const database = openDatabase(file);
   try {
     database.execute('PRAGMA locking_mode = EXCLUSIVE');
-    // Before the first write: a file that is not ours stays as it is.
+    // Checked before the first write, so that a file of another program stays unchanged.
     const version = checkVersion(database, restored, ifNew);
     database.execute(`
       PRAGMA journal_mode = WAL;
@@ -45,9 +45,9 @@ export function openStoreFile(file: string, options: OpeningOptions = {}): Store
 }
 
 export interface OpeningOptions {
-  /** A file that was restored and not adopted may be opened. */
+  /** Allows opening a file that was restored and not adopted. */
   readonly restored?: boolean;
-  /** Called before a store is made in a file that holds none. It may throw. */
+  /** Called before a store is created in a file that has no tables. It may throw. */
   readonly ifNew?: () => void;
 }
 
@@ -60,14 +60,14 @@ function openDatabase(file: string): Database {
 }
 
 /**
- * Leaves one whole file and no lock. SQLite keeps both lock and log as long as prepared statements exist, and those live until
- * they are collected; leaving WAL mode ends both now. Where that fails, the end of the thread does it.
+ * Leaves one complete file and no lock. SQLite keeps both lock and log as long as prepared statements exist, and those exist until they are garbage
+ * collected. Leaving WAL mode ends both now. If that fails, the end of the thread does it.
  */
 export function closeStoreFile({ database }: StoreFile): void {
   try {
     database.execute('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT id FROM incarnation;');
   } catch {
-    // A disk that fails here has been reported by the commits before; the log stays and is read at the next opening.
+    // If the disk fails here, earlier commits have reported it. The log stays, and is read when the file is next opened.
   }
   database.close();
 }
@@ -106,7 +106,7 @@ function migrate(database: Database, version: number, owner: number): void {
   }
 }
 
-/** What stands between a restored file and its use, or takes that away. */
+/** Sets or removes the mark that prevents the use of a restored file. */
 export function markRestored(database: Database, restored: boolean): void {
   database.execute(`PRAGMA application_id = ${restored ? RESTORED_ID : APPLICATION_ID}`);
 }
@@ -115,7 +115,7 @@ export function isMarkedRestored(database: Database): boolean {
   return pragma(database, 'application_id') === RESTORED_ID;
 }
 
-/** The schema that this release writes. */
+/** The schema version that this release writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 export function schemaVersionOf(database: Database): number {

@@ -16,15 +16,15 @@ import type { LinkEvents, StoreLink } from './store-link.ts';
 const LOOK_EVERY_MS = 1_000;
 const TRY_AGAIN_MS = 25;
 const TRY_AGAIN_MOST_MS = 250;
-/** Bounds a frame: all that waited for the next owner is sent at once. */
+/** Limits the size of a frame: all requests that waited for the next owner are sent at once. */
 const MAX_REQUESTS_PER_FRAME = 128;
 const CLOSED = 'it was closed';
 
 type OpenLink = (events: LinkEvents) => Promise<StoreLink>;
 
 /**
- * Sends requests over a link. When it is lost, those without an answer wait for the next one and are sent again, up to the
- * patience. Their commits may have happened and only the answers be lost; the port demands that every method can be repeated.
+ * Sends requests over a link. When the link is lost, the requests without an answer wait for the next one and are sent again, for up to the
+ * patience. Their commits may have happened although the answers were lost. The port requires that every method can be repeated.
  */
 export class StoreClient {
   readonly #openLink: OpenLink;
@@ -32,7 +32,7 @@ export class StoreClient {
   #link: Promise<StoreLink> | undefined;
   #current: StoreLink | undefined;
   #outbox: number[] = [];
-  /** Why the store was last found away. */
+  /** Why the store was unavailable the last time. */
   #away: Error = planeError('STORE_UNAVAILABLE', { problem: 'nobody has asked for it yet' });
   #reconnecting = false;
   #closing: Promise<void> | undefined;
@@ -68,7 +68,7 @@ export class StoreClient {
   }
 
   async #close(): Promise<void> {
-    // What was asked before the end goes first; an owner carries it out before it closes the file.
+    // Send what was requested before the close first: an owner runs it before it closes the file.
     this.#flush();
     clearInterval(this.#lookTimer);
     if (this.#current === undefined) this.#refuseAll();
@@ -102,7 +102,7 @@ export class StoreClient {
     return link;
   }
 
-  /** Looks for the store until it is found, or is another one, or nobody waits for it any more. */
+  /** Tries to reach the store until it is found, is another store, or no request waits for it any more. */
   async #reconnect(): Promise<void> {
     if (this.#reconnecting) return;
     this.#reconnecting = true;
@@ -120,13 +120,13 @@ export class StoreClient {
   #notFound(error: unknown): void {
     if (this.#closing !== undefined) return this.#refuseAll();
     if (!(error instanceof PlaneError) || error.code !== 'STORE_UNAVAILABLE') {
-      // Another store, another protocol, somebody else's file: waiting does not help.
+      // Another store, another protocol, or a file of another program: waiting does not help.
       return this.#pending.rejectAll(error instanceof Error ? error : new Error(String(error)));
     }
     this.#wait(error);
   }
 
-  /** Requests of one turn go together. */
+  /** Requests of one turn are sent together. */
   #post(ids: readonly number[]): void {
     if (ids.length === 0) return;
     if (this.#outbox.length === 0) queueMicrotask(() => this.#flush());
@@ -142,13 +142,13 @@ export class StoreClient {
 
   #send(ids: readonly number[]): void {
     const link = this.#current;
-    // Without one they wait; the next link sends all there are.
+    // Without a link the requests wait; the next link sends all of them.
     if (link === undefined) return;
     const messages = ids.map((id) => this.#pending.send(id)).filter((message) => message !== undefined);
     try {
       link.send(encodeFrame(messages));
     } catch {
-      // One of them cannot be encoded; the others must not suffer for it.
+      // One of the messages cannot be encoded. Send each alone, so that the others are not affected.
       for (const message of messages) this.#sendAlone(link, message);
     }
   }
@@ -169,7 +169,7 @@ export class StoreClient {
   }
 
   #refused(id: number, error: PlaneError): void {
-    // An owner that ends in good order refuses what it has not carried out: that is for the next one.
+    // An owner that ends in an orderly way refuses the requests that it has not run. The next owner gets them.
     const isForNext = error.code === 'STORE_UNAVAILABLE' && this.#closing === undefined;
     if (isForNext) this.#wait(error, [id]);
     else this.#pending.reject(id, error);

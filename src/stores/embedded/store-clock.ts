@@ -1,6 +1,6 @@
 /**
- * Store time in milliseconds: the wall clock, but never backwards. When the wall clock is set back, time goes on from
- * where it was at the speed of the monotonic clock, so that leases and deadlines still run out.
+ * Store time in milliseconds: the wall clock, but never backwards. When the wall clock is set back, store time continues from where it was at the
+ * speed of the monotonic clock, so that leases and deadlines still expire.
  */
 export class StoreClock {
   readonly #wall: () => number;
@@ -19,7 +19,7 @@ export class StoreClock {
     const monotonic = this.#monotonic();
     const goneBy = Math.max(0, Math.floor(monotonic - this.#lastMonotonic));
     this.#last = Math.max(this.#wall(), this.#last + goneBy);
-    // Only whole milliseconds are taken over; the rest counts towards the next one.
+    // Only whole milliseconds are used; the rest counts towards the next one.
     this.#lastMonotonic = this.#lastMonotonic + goneBy;
     return this.#last;
   }

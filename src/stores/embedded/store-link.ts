@@ -7,22 +7,22 @@ import type { PlaneAddress } from './ownership.ts';
 import { decodeFrame, FrameReader, PROTOCOL_VERSION, rebuildError, writeFrame, type Hello } from './rpc.ts';
 import { CLOSE, type ThreadMessage } from './thread-messages.ts';
 
-/** A way to the store thread: a message port inside its process, a socket from others. */
+/** A connection to the store thread: a message port inside its process, a socket from other processes. */
 export interface StoreLink {
   readonly role: 'owner' | 'client';
   readonly hello: Hello;
   send(frame: Uint8Array<ArrayBuffer>): void;
-  /** Resolves when nothing of it is left; for the owner, when the file is free for others. */
+  /** Resolves when the link is fully closed; for the owner, when other processes can open the file. */
   close(): Promise<void>;
 }
 
 export interface LinkEvents {
   readonly onFrame: (frame: Uint8Array) => void;
-  /** Once per link that was opened, also after its `close`. */
+  /** Called once for each link that was opened, also after its `close`. */
   readonly onLost: (problem: string) => void;
 }
 
-/** Starts the thread that owns the store; undefined when another process (or another store of this one) owns it. */
+/** Starts the thread that owns the store; returns undefined when another process (or another store of this one) owns it. */
 export function openThreadLink(folder: string, events: LinkEvents): Promise<StoreLink | undefined> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(threadScript(), { name: 'sallyport-store', workerData: { folder }, execArgv: [] });
@@ -33,7 +33,7 @@ export function openThreadLink(folder: string, events: LinkEvents): Promise<Stor
     let failure: Error | undefined;
     const onAnswer = (message: ThreadMessage): void => {
       if (message.kind === 'owned-by-another') refused = true;
-      // Told when the thread is gone: until then it may still hold the file.
+      // Reported when the thread has ended: until then it may still have the file open.
       else if (message.kind === 'failed') failure = rebuildError(message.error);
       else {
         ready = true;
@@ -63,7 +63,7 @@ export function openThreadLink(folder: string, events: LinkEvents): Promise<Stor
 
 const CLOSE_GRACE_MS = 1_000;
 
-/** Connects to the owner; undefined when nobody listens at the address any more. */
+/** Connects to the owner; returns undefined when no process listens at the address any more. */
 export function openSocketLink(address: PlaneAddress, events: LinkEvents): Promise<StoreLink | undefined> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(address.socket);
@@ -92,7 +92,7 @@ export function openSocketLink(address: PlaneAddress, events: LinkEvents): Promi
     };
     const reader = new FrameReader((frame) => (greeted ? events.onFrame(frame) : greet(frame)));
     socket.on('data', (chunk) => reader.push(chunk));
-    // 'close' follows and says it all: refused, reset, or ended by the owner.
+    // The event 'close' follows every error, whether the connection was refused, reset, or ended by the owner.
     socket.on('error', () => {});
     socket.once('close', () => {
       if (greeted) events.onLost(`the process that owns it (pid ${address.pid}) is gone`);
@@ -101,7 +101,7 @@ export function openSocketLink(address: PlaneAddress, events: LinkEvents): Promi
   });
 }
 
-/** Node 20 runs no TypeScript in threads, so when this file runs from the sources the built thread is used. */
+/** Node 20 runs no TypeScript in threads. So when this file runs from the sources, the built thread is used. */
 function threadScript(): URL {
   const beside = new URL('./store-thread.js', import.meta.url);
   if (import.meta.url.endsWith('.js')) return beside;

@@ -6,7 +6,7 @@ import { carryError, COPY_METHOD, decodeFrame, encodeFrame, type AnswerMessage, 
 
 const METHODS: ReadonlySet<string> = new Set(STORE_METHODS);
 
-/** One client as the store thread sees it. Answers that become ready together leave in one frame. */
+/** One client as the store thread sees it. Answers that are ready at the same time are sent in one frame. */
 export class StorePeer {
   readonly #groupCommit: GroupCommit;
   readonly #send: (frame: Uint8Array<ArrayBuffer>) => void;
@@ -28,13 +28,13 @@ export class StorePeer {
     for (const [id, method, argument] of decodeFrame(frame) as RequestMessage[]) this.#request(id, method, argument);
   }
 
-  /** Its long polls are withdrawn, so that no call is handed to nobody. */
+  /** Cancels the client's long polls; otherwise a call could be delivered to a closed connection. */
   leave(): void {
     this.#gone = true;
     this.#groupCommit.withdraw(this);
   }
 
-  /** Sends what is ready now instead of with the next turn. */
+  /** Sends ready answers now instead of after this turn. */
   flush(): void {
     if (this.#outbox.length === 0 || this.#gone) return;
     const messages = this.#outbox;

@@ -20,8 +20,8 @@ import { lostStore, refuseLostStore, tracesOfStore, writeStoreId } from './store
 import { CLOSE, type ThreadMessage } from './thread-messages.ts';
 
 /**
- * The thread that owns the store's file, runs the transitions and serves the socket, so that a tool that blocks the
- * main thread blocks neither leases nor other processes. The main thread is its first client.
+ * The thread that owns the store's file, runs the transitions and serves the socket. A tool that blocks the main thread therefore blocks neither
+ * leases nor other processes. The main thread is its first client.
  */
 async function runStoreThread(port: MessagePort, folder: string): Promise<void> {
   const tell = (message: ThreadMessage): void => port.postMessage(message);
@@ -34,7 +34,7 @@ async function runStoreThread(port: MessagePort, folder: string): Promise<void> 
     }
     const traces = tracesOfStore(folder);
     refuseLostStore(folder, traces);
-    // Of an owner that was killed. Before anything else, so that nobody is told its pid.
+    // Remove the address that a killed owner left, before the store is opened, so that no other process gets the old pid.
     removePlaneAddress(folder);
     const opened = openStore(folder, traces);
     const server = await serveSocket(folder, opened);
@@ -48,7 +48,7 @@ async function runStoreThread(port: MessagePort, folder: string): Promise<void> 
     tell({ kind: 'ready', hello: opened.hello });
   } catch (error) {
     tell({ kind: 'failed', error: carryError(error) });
-    // Takes the lock and whatever else is open with it.
+    // In a worker thread this ends only the thread. It releases the lock and everything else that is open.
     process.exit(1);
   }
 }
@@ -63,7 +63,7 @@ interface OpenedStore {
 
 function openStore(folder: string, traces: readonly string[]): OpenedStore {
   const path = storeFile(folder);
-  // Before SQLite makes it, because the log beside it gets the same mode.
+  // Create the file before SQLite does: the log that SQLite puts next to it gets the same mode.
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
   const file = openStoreFile(path, {
@@ -88,7 +88,7 @@ function readLane(path: string, database: StoreFile['database'], incarnation: st
   }
 }
 
-/** Begins anew when it is asked again: the answer to the first request was lost. */
+/** Returns the copy function. A repeated request copies again from the beginning: the answer to the first one was lost. */
 function copierOf({ database }: StoreFile): (path: string) => Promise<void> {
   return async (path) => {
     rmSync(path, { force: true });
@@ -97,7 +97,7 @@ function copierOf({ database }: StoreFile): (path: string) => Promise<void> {
   };
 }
 
-/** The main thread of this process. */
+/** Serves the main thread of this process. */
 function servePort(port: MessagePort, { groupCommit, file }: OpenedStore, end: () => Promise<void>): void {
   const peer = new StorePeer(groupCommit, (frame) => port.postMessage(frame, [frame.buffer]), copierOf(file));
   port.on('message', (message: Uint8Array | typeof CLOSE) => {
@@ -111,7 +111,7 @@ function servePort(port: MessagePort, { groupCommit, file }: OpenedStore, end: (
   });
 }
 
-/** All other processes. */
+/** Serves all other processes. */
 async function serveSocket(
   folder: string,
   { groupCommit, hello, file }: OpenedStore,
@@ -125,7 +125,7 @@ async function serveSocket(
       try {
         reader.push(chunk);
       } catch {
-        // Not a client of ours, or a broken one: nothing it says can be understood any more.
+        // The peer is not a client of this program, or is broken: none of its further frames can be read.
         socket.destroy();
       }
     });
@@ -154,10 +154,10 @@ async function stopServer(server: Server, connections: ReadonlyMap<Socket, Store
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   for (const [socket, peer] of connections) {
     peer.flush();
-    // Ended and not destroyed: the last answers are still on their way.
+    // The socket is ended and not destroyed at once: the last answers are still being sent.
     socket.end(() => socket.destroy());
   }
-  // Whoever does not read them within the grace does not hold up the end.
+  // A client that does not read them within the grace period does not delay the stop.
   const grace = setTimeout(() => {
     for (const socket of connections.keys()) socket.destroy();
   }, CLOSE_GRACE_MS);

@@ -4,11 +4,11 @@ import { planeError } from '../../domain/errors.ts';
 import { randomId } from '../../wire/ids.ts';
 import { storeFile } from './ownership.ts';
 
-/** Holds the incarnation of the store beside it. Written when a store is opened, never deleted. */
+/** Contains the incarnation of the store in this folder. Written when a store is opened, never deleted. */
 const ID_FILE = 'store.id';
-/** What SQLite keeps beside the file while it is open, or after a kill. */
+/** Files that SQLite keeps next to the store's file while it is open, or after a kill. */
 const LOGS = ['store.sqlite-wal', 'store.sqlite-journal', 'store.sqlite-shm'];
-/** Made only after a store was opened in the folder. Stores of earlier releases have no id file, but these. */
+/** Files that are made only after a store was opened in the folder. Stores of earlier releases have no id file, but these. */
 const MADE_LATER = [
   'plane.json',
   'redaction.key',
@@ -18,20 +18,20 @@ const MADE_LATER = [
 
 const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
 
-/** Files that show that there was a store in this folder. Ask before any of them is deleted. */
+/** Returns the files that show that there was a store in this folder. Call this before any of them is deleted. */
 export function tracesOfStore(folder: string): string[] {
   const logs = LOGS.filter((name) => (sizeOf(join(folder, name)) ?? 0) > 0);
   return [...[ID_FILE, ...MADE_LATER].filter((name) => existsSync(join(folder, name))), ...logs];
 }
 
-/** The file is missing or holds nothing. */
+/** True if the file is missing or empty. */
 export function isStoreEmpty(folder: string): boolean {
   return (sizeOf(storeFile(folder)) ?? 0) === 0;
 }
 
 /**
- * A file that was deleted or emptied must not become a new store: it would have no policy, no revocations and an audit that looks whole.
- * Throws STORE_LOST if there is no store in the folder and traces of one.
+ * A file that was deleted or emptied must not become a new store: it would have no policy, no revocations, and an audit that looks complete. Throws
+ * STORE_LOST if the folder has no store, but traces of one.
  */
 export function refuseLostStore(folder: string, traces: readonly string[] = tracesOfStore(folder)): void {
   if (traces.length > 0 && isStoreEmpty(folder)) throw lostStore(folder, traces);
@@ -50,7 +50,7 @@ export function writeStoreId(folder: string, incarnation: string): void {
   try {
     if (readFileSync(path, 'utf8').trim() === incarnation) return;
   } catch {
-    // Not there yet.
+    // The file does not exist yet.
   }
   const draft = `${path}.${randomId()}`;
   writeFileSync(draft, `${incarnation}\n`, { mode: 0o600, flag: 'wx', flush: true });
@@ -58,8 +58,8 @@ export function writeStoreId(folder: string, incarnation: string): void {
 }
 
 /**
- * Makes room for another file where the store was lost. Its logs are kept under other names: SQLite would replay them into whatever file
- * has the name of the one they belonged to.
+ * Makes room for a new file where the store was lost. The old logs are kept under other names: SQLite would replay them into any file that has the
+ * name of the one they belonged to.
  */
 export function setLogsAside(folder: string): void {
   const mark = randomId().slice(0, 8);

@@ -4,12 +4,15 @@ import type { Database } from './database.ts';
 export type SubjectUse = Readonly<Record<SubjectShare, number>>;
 
 const NOTHING: SubjectUse = Object.freeze({ liveBytes: 0, parkedBytes: 0, retainedBytes: 0, pendingApprovals: 0 });
-/** Subjects without a live call are read again when they come back, so that memory does not grow with their number. */
+/**
+ * When the sums of more subjects than this are in memory, all are dropped and read again when needed. So memory does not grow with the number of
+ * subjects.
+ */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * What each subject uses, by scope. Live calls are counted when the file is opened; kept outcomes are too many for that, so their
- * sum has a row per subject, which goes when the sum is 0. Like the lane's counters, it follows the transaction under way.
+ * What each subject uses, by scope. Live calls are counted when the file is opened. Kept outcomes are too many for that, so their sum has a row per
+ * subject, which is deleted when the sum is 0. Like the lane's counters, the numbers include the changes of the current transaction.
  */
 export class SubjectUses {
   readonly #database: Database;
@@ -33,7 +36,7 @@ export class SubjectUses {
     this.#live = new Map(rows.map(({ scope, ...use }) => [scope, use]));
   }
 
-  /** Writes what has changed, before the commit. */
+  /** Writes changed sums, before the commit. */
   flush(): void {
     for (const scope of this.#dirty) {
       const bytes = this.#retained.get(scope) ?? 0;
@@ -55,7 +58,7 @@ export class SubjectUses {
     return { ...(this.#live.get(scope) ?? NOTHING), retainedBytes: this.#retainedOf(scope) };
   }
 
-  /** Adds to what the subject uses. */
+  /** Adds to what the subject uses; numbers may be negative. */
   change(scope: string, change: Partial<SubjectUse>): void {
     const { liveBytes = 0, parkedBytes = 0, pendingApprovals = 0, retainedBytes = 0 } = change;
     if (retainedBytes !== 0) {
@@ -72,14 +75,14 @@ export class SubjectUses {
     else this.#live.set(scope, live);
   }
 
-  /** Of all subjects together. */
+  /** Sum over all subjects. */
   get parkedBytes(): number {
     let sum = 0;
     for (const { parkedBytes } of this.#live.values()) sum += parkedBytes;
     return sum;
   }
 
-  /** The most that one subject uses of each. */
+  /** Returns the highest use of each share by one subject. */
   fullest(): SubjectUse {
     const most = { ...NOTHING };
     for (const use of this.#live.values()) {
@@ -100,7 +103,7 @@ export class SubjectUses {
   }
 }
 
-/** Of a call's key, which is `<lane>.<scope>.<rest>`. */
+/** Returns the scope of a call's key, which is `<lane>.<scope>.<rest>`. */
 export function scopeOfKey(keyId: string): string {
   const start = keyId.indexOf('.') + 1;
   return keyId.slice(start, keyId.indexOf('.', start));

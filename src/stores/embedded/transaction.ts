@@ -3,14 +3,14 @@ import type { Lane } from './lane.ts';
 import type { Replies } from './replies.ts';
 import type { RowCache } from './row-cache.ts';
 
-/** What a transition works on. It is a plain function inside the transaction under way: no waiting, no commit of its own. */
+/** What a transition works on. A transition is a plain function inside the current transaction: it does not wait, and does not commit. */
 export interface Transaction {
   readonly database: Database;
   readonly lane: Lane;
   readonly rows: RowCache;
   /** Store time, the same for everything in one commit. */
   readonly now: number;
-  /** Has long polls on this topic looked at again before the commit. */
+  /** Runs the long polls on this topic again before the commit. */
   readonly wake: (topic: string) => void;
   readonly file: StoreIdentity;
   readonly replies: Replies;

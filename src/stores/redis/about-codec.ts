@@ -7,15 +7,15 @@ import { readAudited } from './call-codec.ts';
 export type About = Omit<AuditEntry, 'lane' | 'sequence' | 'at' | 'event' | 'detail'>;
 
 /**
- * What a record is about: a call by its own record; or, for an administrative event, a session, the calls that a token is for, or the
- * deployment. See `about_session` in shared/session.lua. Throws for bytes that no function has written so.
+ * Decodes what an audit record is about. A call is described by its own record. An administrative event is about a session, the identity that a
+ * token's calls are made for, or the deployment. See `about_session` in shared/session.lua. Throws for bytes that no function has written.
  */
 export function readAbout(event: AuditEvent, callId: string, bytes: Buffer): About {
   if (isAdministrative(event) !== (callId === '')) throw unexpected(`${event} of the call "${callId.slice(0, 100)}"`);
   return callId === '' ? readLines(bytes.toString('utf8')) : { callId: callId as CallId, ...readAudited(bytes) };
 }
 
-/** Session, run and identity, one line each; the first two may be empty. Nothing at all: the deployment. */
+/** Reads session, run and identity, one line each; the first two may be empty. An empty text stands for the deployment. */
 function readLines(text: string): About {
   if (text === '') return {};
   const [session, run, identity, ...more] = text.split('\n');

@@ -12,10 +12,10 @@ import { decodeCall } from './call-codec.ts';
 import type { NamedValues } from './function-library.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** How long a caller is asked to wait while the server is at its memory limit. */
+/** How long a caller should wait before it retries, while the server is at its memory limit. */
 const RETRY_AFTER_MS = 1000;
 
-/** All requests are of one lane. The limits are the deployment's and so the same for all. */
+/** All requests must be of one lane. The limits are the same for all, because they are those of the deployment. */
 export async function acceptCalls(
   context: RedisContext,
   lane: number,
@@ -27,7 +27,7 @@ export async function acceptCalls(
     if (!first.has(callId)) first.set(callId, request);
   }
   if (first.size === requests.length) return acceptDifferent(context, lane, requests);
-  // The same call more than once in a batch: the later ones must meet what the first one has made.
+  // The batch has the same call more than once. The later requests must find what the first one has made, so they are sent afterwards.
   const firsts = new Set(first.values());
   const repeated = requests.filter((request) => !firsts.has(request));
   const made = await acceptDifferent(context, lane, [...firsts]);
@@ -61,13 +61,15 @@ async function acceptDifferent(
     });
     return requests.map((request, index) => toAnswer(answerOf(answers, index), request, shares));
   } catch (error) {
-    // The server is at its memory limit or cannot write: nothing was accepted.
+    // The server is at its memory limit or cannot write, so nothing was accepted.
     if (error instanceof PlaneError && error.code === 'STORE_FULL') return refuse(context, lane, requests, error);
     throw error;
   }
 }
 
-/** Refused at the door. But a call that came in earlier under its key may run or have run: of that one nothing else is said. */
+/**
+ * Refuses new calls as overloaded. A call that was accepted earlier under its key may run or have run, so its caller gets `known-but-full` instead.
+ */
 async function refuse(
   context: RedisContext,
   lane: number,
@@ -85,7 +87,7 @@ async function refuse(
   );
 }
 
-/** The call that has the key for the agents of this session, also if an earlier release kept it under its subject alone. */
+/** Returns the call that has this key for the agents of the session. Also finds a call that an earlier release kept under its subject alone. */
 async function findKnown(
   context: RedisContext,
   lane: number,
@@ -103,7 +105,7 @@ async function findKnown(
   });
 }
 
-/** What calls of a batch share is sent once and then by its number. */
+/** Sends what calls of a batch share once; later calls refer to it by its number. */
 function toArguments(requests: readonly AcceptRequest[]): NamedValues[] {
   const heads = new Map<string, string>();
   return requests.map((request) => {
@@ -135,7 +137,7 @@ function vouches(proof: CallProof): string {
 }
 
 function toAnswer(answer: unknown, request: AcceptRequest, shares: SubjectLimits): AcceptAnswer {
-  // By far the most answers, and so the shortest.
+  // The most frequent answer is a single word, to keep it short.
   if (!Array.isArray(answer)) return accepted(answer, request);
   const [word, second, third] = asList(answer);
   switch (asText(word)) {
@@ -148,7 +150,7 @@ function toAnswer(answer: unknown, request: AcceptRequest, shares: SubjectLimits
     case 'CONFLICT':
       return { kind: 'conflict', callId: asText(second) as CallId };
     case 'UNAUTHENTICATED':
-      // The third word stands only with a run that loop detection ended.
+      // Only a run that loop detection ended has a third word.
       return third === undefined
         ? { kind: 'unauthenticated', ending: asText(second) as Exclude<SessionEnding, 'run-ended'> }
         : { kind: 'run-ended', restMs: asNumber(third) };
@@ -159,7 +161,7 @@ function toAnswer(answer: unknown, request: AcceptRequest, shares: SubjectLimits
   }
 }
 
-/** Shares as `shared/shares.lua` names them in an answer. */
+/** Names of the shares in an answer of `shared/shares.lua`. */
 const SHARE_NAMES: Readonly<Record<string, SubjectShare>> = {
   'live bytes of this subject': 'liveBytes',
   'retained bytes of this subject': 'retainedBytes',

@@ -2,22 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { functionName, readFunctions } from './function-library.ts';
 
 /**
- * What each role may do in Redis. The users of deploy/redis/users.acl are made from this table, docs/security.md shows it, and
- * test/deploy/acl-boundary.test.ts holds real users against it.
+ * The Redis rights of each role. The users of deploy/redis/users.acl are generated from this table, docs/security.md shows it, and
+ * test/deploy/acl-boundary.test.ts checks real users against it.
  *
- * Redis checks the commands inside a function against the calling user, so a role needs the data commands of its functions on the
- * keys they write; and can send these commands without the function. What that means is in docs/security.md.
+ * Redis checks the commands inside a function against the calling user. So a role needs the data commands of its functions on the keys that they
+ * write, and can also send these commands without the function. docs/security.md explains what that means.
  */
 export const ROLES = ['client', 'worker', 'gateway', 'operator', 'monitor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * The line that closes the default user. Redis 7.0 replays the transactions of its append-only file as this user: without these
- * rights it drops them at the next start. Logging in is what the line forbids: `off`, and no password.
+ * The line that closes the default user. Redis 7.0 replays the transactions of its append-only file as this user: without these rights it drops
+ * them at the next start. `off` and the missing password forbid that a client logs in as this user.
  */
 export const DEFAULT_USER_LINE = 'user default off resetpass ~* &* +@all';
 
-/** Keys of a lane, those of the hot path first: Redis compares them in this order. */
+/** Key families of a lane, those of the hot path first: Redis compares them in this order. */
 export const LANE_FAMILIES = [
   'meta',
   'calls',
@@ -48,11 +48,11 @@ export const LANE_FAMILIES = [
   'owed:*',
 ] as const;
 
-/** The audit stands apart. Roles whose functions write records may append to the journal, and nothing else. */
+/** The audit has separate rights. Roles whose functions write records may append to the journal, and may not change it in any other way. */
 export const JOURNAL_FAMILY = 'journal';
-/** How far the journal was drained: written by roles that drain. */
+/** How far the journal was drained. Only roles that drain write it. */
 export const DRAIN_FAMILY = 'drain';
-/** The stream in which earlier releases kept the records: emptied by roles that drain. */
+/** The stream in which earlier releases kept the records. Roles that drain move its records to the journal. */
 export const OLD_AUDIT_FAMILY = 'audit';
 export const AUDIT_FAMILIES = [JOURNAL_FAMILY, DRAIN_FAMILY, OLD_AUDIT_FAMILY] as const;
 export const DEPLOYMENT_FAMILIES = [
@@ -64,9 +64,9 @@ export const DEPLOYMENT_FAMILIES = [
   'pools',
   'statements',
 ] as const;
-/** The deployment's own audit lane, in its slot: the counter, and the records of policy, tokens and logins. */
+/** The deployment's own audit lane, in the deployment's slot: the counter, and the records of policy, tokens and logins. */
 export const DEPLOYMENT_AUDIT_FAMILIES = ['meta', JOURNAL_FAMILY, DRAIN_FAMILY] as const;
-/** Of the deployment too, and apart: who writes them decides who gets in at the gateway. */
+/** Also keys of the deployment, but with separate rights: a role that writes them decides who may use the gateway. */
 export const TOKEN_FAMILIES = ['token:*', 'tokens', 'tokens:*', 'once:*'] as const;
 type DeploymentFamily = (typeof DEPLOYMENT_FAMILIES)[number];
 
@@ -85,7 +85,7 @@ const GOVERNING = [
   'write_policy',
   'advance_policy',
   'withdraw_modules',
-  // Publishes a module again that a worker turned out to serve.
+  // Used to publish a module again, if a worker turns out to serve it.
   'write_versioned',
   'resolve_call',
   'retry_effect',
@@ -111,7 +111,7 @@ const ADMITTING = [
   'use_once',
   'record_login',
 ];
-/** What the MCP endpoint owes its clients; `sallyport mcp` has one too. */
+/** Functions for calls owed to MCP clients. The MCP endpoints of the gateway and of `sallyport mcp` use them. */
 const OWING = ['hold_owed', 'release_owed', 'beat_owed'];
 const WORKING = [
   'accept_calls',
@@ -139,20 +139,20 @@ const WORKING = [
   'bound_audit',
   'register_worker',
   'write_versioned',
-  // Finishes what a writer of the policy left undone.
+  // Finishes a policy change that its writer left incomplete.
   'advance_policy',
 ];
 
 interface RoleFacts {
   readonly sentence: string;
   readonly functions: readonly string[] | 'all';
-  /** Beside those that its functions use. */
+  /** Commands in addition to those that the role's functions use. */
   readonly commands: readonly string[];
   readonly lanes: 'write' | 'read' | 'look';
   readonly audit: 'look' | 'append' | 'drain';
   readonly writes: readonly DeploymentFamily[];
   readonly reads: readonly DeploymentFamily[];
-  /** Makes, proves and revokes tokens of the gateway. */
+  /** True for a role that makes, proves and revokes tokens of the gateway. */
   readonly tokens?: true;
 }
 
@@ -182,7 +182,7 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
   worker: {
     sentence: '`sallyport worker`: take calls, run tools, settle, publish the catalog',
     functions: WORKING,
-    // The built-in tasks look through the live calls of their own subject.
+    // The built-in module `tasks` reads the live calls of its own subject.
     commands: ['xreadgroup', 'xgroup|create', 'xlen', 'hgetall', 'zrange', 'zscan'],
     lanes: 'write',
     audit: 'append',
@@ -240,24 +240,24 @@ export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = {
   },
 };
 
-/** Every connection: the client library's own, and what start-up looks at. */
+/** Commands of every connection: those that the client library sends by itself, and those that a process sends at its start. */
 const EVERYBODY = ['ping', 'info', 'time', 'cluster|info', 'cluster|slots', 'cluster|shards', 'acl|dryrun'];
 const DEPLOYMENT_READS = ['hget', 'hmget', 'get', 'mget', 'exists', 'smembers'];
 const DEPLOYMENT_WRITES = ['hset', 'hsetnx', 'hdel', 'set', 'del', 'sadd', 'srem', 'pexpire'];
-/** For the counter of the deployment's audit lane, and for its drain. */
+/** Commands for the counter of the deployment's audit lane, and for its drain. */
 const DEPLOYMENT_COUNTS = 'hget hmget hset hsetnx hincrby hdel hexists'.split(' ');
 const TOKEN_COMMANDS =
   'exists hget hmget hset pexpireat del get set zadd zcard zrangebyscore zrem zrevrange zscore'.split(' ');
-/** What the monitor needs of a lane: its length and what is with workers, whether its records are there. */
+/** What the monitor may read of a lane: queue lengths, leased entries, pending approvals, kept bytes, and counters. */
 const LOOKS: readonly (readonly [keys: readonly string[], commands: readonly string[]])[] = [
   [['meta'], ['hget', 'hmget']],
   [['pool:*'], ['xlen', 'xpending']],
   [['approvals:*'], ['zrange', 'zcard']],
   [['retained'], ['hgetall']],
-  // What each subject uses, by a digest of its name.
+  // What each subject uses, under a digest of its name.
   [['windows'], ['hgetall']],
 ];
-/** By key family, with the access that its pattern gives. `LLEN` needs neither reading nor writing. */
+/** Audit rights by key family, with the access that the key pattern gives. `LLEN` needs neither read nor write access. */
 const AUDIT_RIGHTS: Readonly<
   Record<RoleFacts['audit'], readonly (readonly [family: string, access: string, commands: readonly string[]])[]>
 > = {
@@ -281,7 +281,10 @@ export function functionsOf(role: Role): readonly string[] {
   return functions === 'all' ? [...readFunctions().keys()] : [...new Set(functions)];
 }
 
-/** The lines of the users' file: the default user first, then one user for each role. `login` is `off`, or `on` and a password's digest. */
+/**
+ * Returns the lines of the users' file: the default user first, then one user for each role. `loginOf` returns `off`, or `on` and the digest of a
+ * password.
+ */
 export function aclLines(name: string, loginOf: (role: Role) => string): string[] {
   const users = ROLES.map((role) => `user ${name}-${role} reset ${loginOf(role)} ${rulesOf(name, role).join(' ')}`);
   return [DEFAULT_USER_LINE, ...users];
@@ -295,7 +298,8 @@ function rulesOf(name: string, role: Role): string[] {
   const own = facts.lanes === 'write' ? [...commandsOf(ofLanes), ...facts.commands] : facts.commands;
   const rules = [...allow([...EVERYBODY, ...own])];
   if (facts.lanes === 'write') rules.push(...laneFamiliesOf(role).map((family) => `~${lane(family)}`));
-  // Functions are named one by one; their keys are no more than what their own commands may touch.
+  // Each function is allowed by its name, on all keys of the deployment. Redis also checks the commands inside a function, so the function can
+  // touch no more keys than these commands may.
   rules.push(selector([`~${lane('*')}`, `~${record('*')}`, ...allowFunctions(role)]));
   for (const [family, access, commands] of AUDIT_RIGHTS[facts.audit]) {
     rules.push(selector([`${access}${lane(family)}`, ...allow(commands)]));
@@ -315,20 +319,20 @@ function rulesOf(name: string, role: Role): string[] {
   }
   if (facts.tokens === true) {
     rules.push(selector([...TOKEN_FAMILIES.map((family) => `~${record(family)}`), ...allow(TOKEN_COMMANDS)]));
-    // A role that changes policy and tokens writes the records of it.
+    // A role that changes policy and tokens also writes their audit records.
     rules.push(selector([`~${record('meta')}`, ...allow(DEPLOYMENT_COUNTS)]));
   }
   rules.push(...(EXTRA[role]?.map((build) => selector(build(lane, record, name))) ?? []));
   return rules;
 }
 
-/** Only roles that serve MCP clients reach what these are owed: a role that deletes an entry makes the repeat a second effect. */
+/** Only roles that serve MCP clients may access calls owed. If another role deleted an entry, the client's repeat would become a second effect. */
 function laneFamiliesOf(role: Role): readonly string[] {
   const owes = OWING.some((name) => functionsOf(role).includes(name));
   return owes ? LANE_FAMILIES : LANE_FAMILIES.filter((family) => family !== 'owed:*');
 }
 
-/** Roles that change policy and tokens write the records of it; those that only inspect the audit look at its lane. */
+/** Roles that change policy and tokens write their audit records. Roles that only inspect the audit get read access to the deployment's lane. */
 function deploymentAuditRights(role: Role): (typeof AUDIT_RIGHTS)['look'] {
   const { audit, tokens } = ROLE_FACTS[role];
   if (tokens === true) return AUDIT_RIGHTS[audit];
@@ -344,10 +348,10 @@ const SERVICE_COMMANDS =
   );
 
 const EXTRA: Partial<Record<Role, readonly Extra[]>> = {
-  // A worker that saw older data tells the others.
+  // A worker that finds older data than it has seen before writes this into the incarnation record, for all other processes.
   worker: [
     (_, record) => [`~${record('incarnation')}`, '+hget', '+hsetnx'],
-    // Services keep what they know under keys of their own, through functions of their own.
+    // Services keep their documents under their own keys, through their own functions.
     (_lane, _record, name) => [`~{${name}:services:*`, ...allow(SERVICE_COMMANDS)],
     () => allow(['function|list']),
   ],
@@ -380,7 +384,7 @@ function selector(rules: readonly string[]): string {
 
 const FOLDER = new URL('functions/', import.meta.url);
 
-/** All commands that these functions, and the parts they share, can send. */
+/** Returns all commands that these functions, and the shared parts, can send. */
 export function commandsOf(names: readonly string[]): string[] {
   const known = readFunctions();
   const shared = readdirSync(new URL('shared/', FOLDER)).map((file) =>

@@ -24,9 +24,9 @@ import type { RedisStoreOptions } from './redis-options.ts';
 import { createStore } from './redis-store.ts';
 import { loadedFunctions, withServer, type ReachedServer } from './with-server.ts';
 
-/** What can be known of a store that somebody is about to adopt. */
+/** What is known about a store that an operator wants to adopt. */
 export interface Adoption {
-  /** `empty`: nothing is there. `older`: what happened after some moment is missing. `whole`: nothing is known to be missing. */
+  /** `empty`: there is no store. `older`: data after some moment is missing. `whole`: nothing is known to be missing. */
   readonly kind: 'empty' | 'older' | 'whole';
   readonly findings: readonly string[];
   readonly liveCalls: number;
@@ -71,8 +71,8 @@ async function inspectLanes(
 }
 
 /**
- * Gives the store a new incarnation, so that processes that knew another one stop and new ones may start. `meanwhile` works on the
- * store before anybody else can open it. Cut off at any point, the store stays closed and can be adopted again.
+ * Gives the store a new incarnation. Processes that knew another one stop, and new ones may start. `meanwhile` works on the store before any other
+ * process can open it. If the adoption is interrupted at any point, the store stays closed and can be adopted again.
  */
 export function adoptRedisStore<Result>(
   options: RedisStoreOptions,
@@ -118,17 +118,17 @@ async function closeStore(
   await sendCommand(commands, 'HSET', [deploymentKeys(name).incarnation, ...Object.entries(fields).flat()]);
 }
 
-/** The epoch moves too: what was read under another incarnation is looked at again. */
+/** Moves the lane to the new incarnation. The epoch moves too, so that everything read under another incarnation is checked again. */
 async function adoptLane(commands: Connection, name: string, lane: number, incarnation: string): Promise<void> {
   const keys = laneKeys(name, lane);
   const { meta } = keys;
   if ((await readLane(commands, name, lane)) === undefined) return;
   const { policy } = deploymentKeys(name);
   const policyVersion = await readPolicyVersion(commands, policy);
-  // A number that is none would fail the next line, or the lane's first call.
+  // A damaged number would fail the next line, or the lane's first call.
   await repairLaneNumbers(commands, keys, policy);
   await sendCommand(commands, 'HINCRBY', [meta, 'epoch', '1']);
-  // A lane that knows of a policy which is lost would stop every worker.
+  // A lane that refers to a lost policy version would stop every worker.
   await sendCommand(commands, 'HSET', [meta, 'policyVersion', policyVersion, 'incarnation', incarnation]);
 }
 
@@ -137,7 +137,7 @@ async function readPolicyVersion(commands: Connection, key: string): Promise<str
   return version === null ? '0' : String(asStoredNumber(version, { key, field: 'version', needed: 'its version' }));
 }
 
-/** What waits in the lane is the beginning of the new incarnation's chain. */
+/** Renumbers the records that wait in the lane: they are the beginning of the new incarnation's chain. */
 async function renumberAudit(
   context: RedisContext,
   commands: Connection,

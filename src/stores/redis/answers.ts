@@ -1,6 +1,6 @@
 import { planeError } from '../../domain/errors.ts';
 
-/** Scripts answer with words and bytes; these turn them into what TypeScript expects. */
+/** Functions of the server answer with words and bytes. The helpers of this file convert them to TypeScript types. */
 export type Bytes = Buffer;
 
 export function asList(answer: unknown): unknown[] {
@@ -28,7 +28,7 @@ export function asNumber(answer: unknown): number {
 
 const LONGEST_SHOWN = 40;
 
-/** A number that a role can overwrite with a raw command: what stands there is shown to an administrator. */
+/** Reads a number that a role can overwrite with a raw command. If it is invalid, the error shows an administrator what is stored. */
 export function asStoredNumber(
   answer: unknown,
   place: { readonly key: string; readonly field: string; readonly needed: string },
@@ -40,12 +40,12 @@ export function asStoredNumber(
   throw planeError('STORE_OVERWRITTEN', { ...place, found });
 }
 
-/** A word, or a list that starts with one. */
+/** Returns the word of an answer that is a word, or a list that starts with one. */
 export function wordOf(answer: unknown): string {
   return asText(Array.isArray(answer) ? answer[0] : answer);
 }
 
-/** A word instead of a list is the answer for every call of the batch. */
+/** Returns one call's part of an answer. A single word instead of a list is the answer for every call of the batch. */
 export function answerOf(answers: unknown, index: number): unknown {
   return Array.isArray(answers) ? (answers as unknown[])[index] : answers;
 }

@@ -28,7 +28,7 @@ export const APPROVAL_FIELDS = [
   'revealedBy',
 ] as const;
 
-/** Nothing for fields that nobody of us has written. */
+/** Returns undefined if the question or the state is missing: no function of the store has written such a hash. */
 export function decodeApproval(values: readonly (string | null)[]): Approval | undefined {
   const field = (name: (typeof APPROVAL_FIELDS)[number]): string | undefined =>
     values[APPROVAL_FIELDS.indexOf(name)] ?? undefined;
@@ -53,7 +53,7 @@ export function decodeApproval(values: readonly (string | null)[]): Approval | u
   };
 }
 
-/** Without spaces, and the same text for the same principal. */
+/** Writes a principal without spaces. The same principal always gives the same text. */
 export function principalText({ kind, name }: Principal): string {
   return `${kind}:${encodeURIComponent(name)}`;
 }
@@ -63,7 +63,7 @@ function toPrincipal(text: string): Principal {
   return { kind: text.slice(0, colon) as Principal['kind'], name: decodeURIComponent(text.slice(colon + 1)) };
 }
 
-/** Lines of decision, time, who, what they agreed to, and the comment as JSON text. */
+/** Each line holds the decision, the time, the principal, the binding that was agreed to, and the comment as JSON text. */
 function decodeVotes(text: string): Vote[] {
   return linesOf(text).map((line) => {
     const [decision, at, by, binding, ...rest] = line.split(' ');

@@ -67,10 +67,10 @@ export function createAuditSource(context: RedisContext): AuditSource {
   };
 }
 
-/** Entries of an earlier release's stream; each holds the records of a batch. */
+/** Max entries of an earlier release's stream that are moved in one step; each holds the records of a batch. */
 const MOVED_AT_ONCE = 50;
 
-/** Added to a time and a sequence it is still a whole number. */
+/** Stands for an unlimited bound. The sum of it and a time or a sequence is still an exact integer. */
 const NEVER = 2 ** 51;
 
 function boundArguments({ privileged, everything }: AuditBounds) {
@@ -102,12 +102,12 @@ async function auditState(context: RedisContext, lane: number): Promise<AuditSta
     surplus: Number(surplus),
     foreign: Number(foreign),
     foreignAt: timeOf(foreignAt!),
-    // Nothing is admitted by the deployment's lane: pausing and revoking work however late its sink is.
+    // The deployment's lane refuses nothing: pausing and revoking must work, however late its sink is.
     refuses: lane === DEPLOYMENT_LANE ? 'nothing' : (refuses as AuditState['refuses']),
   };
 }
 
-/** The drain's own times are kept as text; one that was overwritten counts as never. */
+/** The drain keeps its times as text. A time that was overwritten counts as never. */
 function timeOf(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
@@ -117,7 +117,7 @@ function readGap(text: string): SequenceRange {
   return { from: Number(from), to: Number(to) };
 }
 
-/** One element is returned whatever its size, if it can be a record at all. */
+/** Max bytes of a page. A single element is returned whatever its size, unless it is larger than any record. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 async function readJournal(context: RedisContext, request: ReadJournalRequest): Promise<JournalPage> {
@@ -141,7 +141,7 @@ async function readJournal(context: RedisContext, request: ReadJournalRequest): 
 
 const MAX_PAGE = 1000;
 
-/** Elements of a lane's journal that are records, read in parts: as the drain counts them. */
+/** Counts the elements of a lane's journal that are records, page by page, in the same way as the drain counts them. */
 export async function countRecords(context: RedisContext, lane: number): Promise<number> {
   let [records, position] = [0, 0];
   for (;;) {
@@ -152,7 +152,7 @@ export async function countRecords(context: RedisContext, lane: number): Promise
   }
 }
 
-/** Numbers are given by place: from the head of the journal on, past what is no record. */
+/** Numbers records by their place: from the head of the journal on, skipping elements that are not records. */
 async function readAudit(
   context: RedisContext,
   { lane, fromSequence, limit }: ReadAuditRequest,
@@ -175,7 +175,7 @@ async function readAudit(
   }
 }
 
-/** What a lane has is on its way to a sink, and is not chained here. */
+/** The records of a Redis lane wait for a sink and are not chained, so this store has no trail to read. */
 const notHere = (): Promise<never> => Promise.reject(planeError('AUDIT_SINK_MISSING', {}));
 
 export const NO_TRAIL: AuditTrail = {

@@ -19,15 +19,15 @@ import type { RedisStoreOptions } from './redis-options.ts';
 import { deploymentPrefix, lanePrefix, scanKeys } from './scan-keys.ts';
 import { withServer } from './with-server.ts';
 
-/** A key as the server packs it … */
+/** A key in the server's DUMP format. */
 export interface DumpedKey {
   readonly key: string;
-  /** Milliseconds since 1970; 0 for ever. */
+  /** Milliseconds since 1970; 0 if the key does not expire. */
   readonly expiresAt: number;
   readonly dump: Uint8Array;
 }
 
-/** … or a part of the one hash that can be larger than a packed key may be. Names and values in turn. */
+/** A part of the hash of calls, which can be larger than a dumped key may be. Names and values alternate. */
 export interface HashPart {
   readonly key: string;
   readonly fields: readonly Uint8Array[];
@@ -36,19 +36,19 @@ export interface HashPart {
 export interface RedisBackupOptions {
   readonly folder: string;
   readonly release: string;
-  /** How long the server's writers may stand still for one lane. */
+  /** Max time that the writers of the server wait while one lane is copied. */
   readonly pauseMs: number;
   readonly onProgress: (text: string) => void;
 }
 
-/** The server takes back no packed key above 512 MiB. */
+/** The server restores no dumped key above 512 MiB. */
 const MOST_DUMP_BYTES = 500 * 1024 * 1024;
 const FIELDS_PER_PART = '500';
 
 /**
- * Copies a store lane by lane. While a lane is read, all writers of the server wait (`CLIENT PAUSE … WRITE`, which ends by itself), so
- * each lane is copied as it was at one moment; lanes share nothing, so that is all the consistency there is to keep. A lane that cannot
- * be read within the pause is not kept: the copy could be torn.
+ * Copies a store lane by lane. While a lane is read, all writers of the server wait (`CLIENT PAUSE … WRITE`, which ends by itself). So each lane is
+ * copied as it was at one moment. Lanes share nothing, so no more consistency is needed. A lane that cannot be read within the pause is not kept:
+ * its copy could mix two states.
  */
 export function backupRedisStore(store: RedisStoreOptions, options: RedisBackupOptions): Promise<BackupManifest> {
   return withServer(store, async ({ commands, name }) => {
@@ -71,7 +71,7 @@ export function backupRedisStore(store: RedisStoreOptions, options: RedisBackupO
         lanes.push(copied.facts);
         files.push(copied.file);
       }
-      // After the lanes: none of them may know a newer policy than the record has.
+      // Copied after the lanes: no lane may know a newer policy than the deployment's record has.
       const path = join(draft.folder, DEPLOYMENT_FILE);
       files.push(
         await whilePaused(commands, options.pauseMs, 'the deployment', () => copyDeployment(commands, name, path)),
@@ -91,8 +91,8 @@ interface CopiedFile {
 }
 
 /**
- * Policy, catalog and names of pools. Workers register again by themselves, and the incarnation is written by the restore. The mark of the
- * audit's statements belongs to the sink, which is not in the backup either.
+ * Copies policy, catalog and names of pools. Workers register again by themselves, and the restore writes the incarnation. The mark of the audit's
+ * statements belongs to the sink, which is not in the backup either.
  */
 async function copyDeployment(commands: Connection, name: string, path: string): Promise<CopiedFile> {
   const { workers, worker, incarnation, statements } = deploymentKeys(name);
@@ -110,7 +110,7 @@ async function copyLane(
   const { meta, live } = laneKeys(name, lane);
   const keys = await copyKeys(commands, lanePrefix(name, lane), path, () => false);
   const sequence = await sendCommand(commands, 'HGET', [meta, 'auditSequence']);
-  // One member is the set's anchor.
+  // Minus one: one member is the sentinel of the set and not a call.
   const liveCalls = asNumber(await sendCommand(commands, 'ZCARD', [live])) - 1;
   return {
     facts: { lane, auditSequence: sequence === null ? 0 : asNumber(sequence), liveCalls },
@@ -144,7 +144,7 @@ async function copyKeys(
   return count;
 }
 
-/** All keys of a page are of one slot, so that they can go together on a cluster. */
+/** All keys of a page are in one slot, so that they can be sent together on a cluster. */
 async function copyDumped(commands: Connection, keys: readonly string[], writer: RecordWriter): Promise<void> {
   if (keys.length === 0) return;
   const answers = await sendTogether(
@@ -156,7 +156,7 @@ async function copyDumped(commands: Connection, keys: readonly string[], writer:
   );
   keys.forEach((key, index) => {
     const [expiresAt, dump] = [asNumber(answers[2 * index]), answers[2 * index + 1]];
-    // It expired since it was listed.
+    // The key expired after it was listed.
     if (dump === null) return;
     if (asBytes(dump).byteLength > MOST_DUMP_BYTES) {
       const problem = `${key} is too large to be copied this way; use the server's own RDB or AOF files`;
@@ -176,7 +176,10 @@ async function copyHash(commands: Connection, key: string, writer: RecordWriter)
   } while (cursor !== '0');
 }
 
-/** Throws when reading took longer than writers were certain to wait: measured from before the pause was asked for. */
+/**
+ * Pauses all writers and runs `read`. Throws if reading took longer than the writers were certain to wait, measured from before the pause was
+ * requested.
+ */
 async function whilePaused<Result>(
   commands: Connection,
   pauseMs: number,

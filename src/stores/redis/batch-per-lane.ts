@@ -4,7 +4,7 @@ export interface LaneBatcher<Request, Answer> {
   add(lane: number, request: Request): Promise<Answer>;
 }
 
-/** What the calls of one batch have in common beside their lane. */
+/** What the calls of one batch have in common, in addition to their lane. */
 export interface Common {
   readonly workerId?: string;
   readonly pool?: string;
@@ -12,12 +12,12 @@ export interface Common {
 }
 
 /**
- * Small enough that caller, server and worker each have a batch to work on: with larger ones they take turns, with much smaller ones
- * the server's work per batch is felt.
+ * Max calls per batch. Small enough that caller, server and worker each have a batch to work on. With larger batches they take turns; with much
+ * smaller ones the server's work per batch becomes noticeable.
  */
 const MOST_AT_ONCE = 48;
 
-/** A function works on one lane, one worker and one pool. */
+/** Batches requests by lane, worker, pool and retention, because a function call works on only one of each. */
 export function batchPerLane<Request extends Common, Answer>(
   send: (lane: number, requests: Request[]) => Promise<Answer[]>,
   sizeOf: (request: Request) => number,
@@ -26,7 +26,7 @@ export function batchPerLane<Request extends Common, Answer>(
 
   function batcherFor(lane: number, request: Request): Batcher<Request, Answer> {
     const kinds = (kindsOfLanes[lane] ??= []);
-    // There are one or two of them, so that looking is cheaper than making a name for a map.
+    // There are one or two of them, so a search is cheaper than making a key for a map.
     for (const { common, batcher } of kinds) if (goTogether(common, request)) return batcher;
     const batcher = createBatcher<Request, Answer>((requests) => send(lane, requests), {
       maxBatch: MOST_AT_ONCE,

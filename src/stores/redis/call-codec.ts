@@ -15,7 +15,7 @@ import type { AuditEntry } from '../../ports/audit-store.ts';
 import type { Delivery, RecoveredCall } from '../../ports/call-store.ts';
 import { asBytes, asList, asText, unexpected } from './answers.ts';
 
-/** What the store vouches for, in the order of `shared/record.lua`. */
+/** The facts of a call that the store guarantees, in the order of `shared/record.lua`. */
 export interface Facts {
   readonly identity: string;
   readonly session: SessionId;
@@ -45,11 +45,11 @@ export function parseFacts(text: string): Facts {
 
 export interface DeliveredEntry {
   readonly delivery: Delivery;
-  /** The envelope is stored apart and has to be fetched. */
+  /** True if the envelope is stored under its own key and has to be fetched. */
   readonly byReference: boolean;
 }
 
-/** Calls that were accepted together share their facts; each text is looked at once. */
+/** Returns a reader that parses each text of facts once. Calls that were accepted together share their facts. */
 export function createFactsReader(): (text: string) => Facts {
   const known = new Map<string, Facts>();
   return (text) => {
@@ -70,7 +70,10 @@ export interface EntryOwner {
   readonly workerId: WorkerId;
 }
 
-/** Call id and facts, digest with the run's counters, envelope, then what has a name. Nothing for an entry that no accept has written: `reclaim_calls` clears those away. */
+/**
+ * Decodes an entry: call id, facts, digest with the run's counters, envelope, then named fields. Returns undefined for an entry that no accept has
+ * written; `reclaim_calls` deletes those.
+ */
 export function decodeEntry(
   entryId: string,
   rawFields: unknown,
@@ -117,7 +120,11 @@ export function decodeEntry(
   };
 }
 
-/** Digest, sequence, that among the tool's; `!` if it is watched; then as text when the run was opened, how many runs before it a loop ended, its cost, when they ended, and what the session counts. */
+/**
+ * Layout of the third field: the digest, the call's number in its run, its number among the calls of its tool, and `!` if the call is watched. Then
+ * as text, separated by spaces: when the run was opened, how many earlier runs loop detection ended, the cost of the run, when those runs ended,
+ * and the stalls of the session.
+ */
 const DIGEST_LENGTH = 43;
 const RUN_FACTS_AT = DIGEST_LENGTH + 8;
 const WATCHED = 0x21;
@@ -144,20 +151,20 @@ function runStateOf(stated: Buffer): RunState {
   };
 }
 
-/** As `add_stall` writes it. */
+/** Reads a stall in the format of `add_stall`. */
 function readStall(text: string): Stall {
   const [signature = '', count, at] = text.split(':');
   return { signature, count: Number(count), at: Number(at) };
 }
 
-/** An earlier release wrote only how many there were: the latest possible time is taken for each. */
+/** Reads when loop detection ended earlier runs. An earlier release wrote only their number: then each gets the latest possible time. */
 function readLoopEnds(count: string, times: string | undefined, startedAt: number): readonly number[] {
   if (count === '0') return NO_LOOP_ENDS;
   if (times !== undefined) return times.split(',').map(Number);
   return Array.from({ length: Math.min(Number(count), COUNTED_LOOP_ENDS) }, () => startedAt);
 }
 
-/** What only an entry of a large, requeued, resumed or repeated call has. */
+/** Fields that only an entry of a large, requeued, resumed or repeated call has. */
 interface MoreOfEntry {
   readonly flags: string;
   readonly before?: readonly string[];
@@ -179,13 +186,13 @@ function decodeMore(fields: unknown[]): MoreOfEntry {
   };
 }
 
-/** The approval, and the fence under which nobody can have run the call yet. */
+/** Reads the approval, and the fence under which no worker can have run the call yet. */
 function readResume(text: string, fence: number): ResumedWith {
   const [approval, untouchedFence] = text.split(' ');
   return { approval: approval as ApprovalId, untouched: Number(untouchedFence) === fence };
 }
 
-/** A call that was given back or resumed was somebody's before: it takes the scripted start like a recovered one. */
+/** A call that was given back or resumed had a holder before, so it starts by the script, like a recovered call. */
 function requeued(before: readonly string[] | undefined): RecoveredCall | undefined {
   if (before === undefined) return undefined;
   const [, starts, effect, cancel] = before;
@@ -201,7 +208,7 @@ const STATES: Record<string, CallState> = { q: 'queued', r: 'running', p: 'parke
 
 const SETTLED_BYTE = 0x32;
 
-/** What `shared/record.lua` and `shared/ending.lua` have written. Nothing for bytes that are no call. */
+/** Decodes what `shared/record.lua` and `shared/ending.lua` have written. Returns undefined for bytes that are not a call. */
 export function decodeCall(callId: CallId, bytes: Buffer): CallRecord | undefined {
   if (bytes[0] !== SETTLED_BYTE) return decodeRecord(callId, bytes);
   if (bytes.length < 5) return undefined;
@@ -235,7 +242,7 @@ function decodeRecord(callId: CallId, bytes: Buffer): CallRecord | undefined {
   };
 }
 
-/** The last question about a call, and the grant that let it through. */
+/** Returns the last question about a call, and the grant that let it through. */
 function letThroughBy({ extras }: PackedRecord): Pick<CallRecord, 'approval' | 'grant'> {
   const [approval, grant] = [extras.get('approval'), extras.get('grant')];
   return {
@@ -244,14 +251,14 @@ function letThroughBy({ extras }: PackedRecord): Pick<CallRecord, 'approval' | '
   };
 }
 
-/** Where a call stands that is not settled; undefined when it stands in no queue. */
+/** Returns the queue entry of a call that is not settled; undefined when it is in no queue. */
 export function readPlace(bytes: Buffer): { readonly pool: string; readonly entry: string } | undefined {
   const packed = unpackRecord(bytes);
   if (packed === undefined || packed.entry === '' || packed.state === 'parked') return undefined;
   return { pool: packed.pool, entry: packed.entry };
 }
 
-/** What the audit shows of a call beside its id. */
+/** Returns what the audit shows of a call in addition to its id. */
 export function readAudited(
   bytes: Buffer,
 ): Pick<AuditEntry, 'tool' | 'session' | 'run' | 'bodyDigest' | 'identity' | 'approval' | 'grant'> {
@@ -264,7 +271,7 @@ export function readAudited(
 interface PackedRecord {
   readonly state: CallState;
   readonly pool: string;
-  /** Its entry in the pool's stream; empty while it stands in none. */
+  /** The id of its entry in the pool's stream; empty while it is in no stream. */
   readonly entry: string;
   readonly hasWaiter: boolean;
   readonly extras: ReadonlyMap<string, string>;
@@ -303,7 +310,7 @@ function unpackRecord(bytes: Buffer): PackedRecord | undefined {
   }
 }
 
-/** Seven lines before the outcome: see `shared/ending.lua`. */
+/** Decodes the seven lines before the outcome, and the outcome: see `shared/ending.lua`. */
 function decodeEnding(bytes: Buffer): Pick<CallRecord, 'state' | 'settledAt' | 'resolution' | 'outcome'> {
   let end = -1;
   const lines: string[] = [];

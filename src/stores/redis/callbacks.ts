@@ -6,7 +6,7 @@ import { common } from './change-calls.ts';
 import { readApproval } from './read-approvals.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** So many are looked at beyond the limit: those in front may be left to the workers that asked. */
+/** How many callbacks beyond the limit are read: the first ones may still be reserved for the workers that asked. */
 const LOOK_FURTHER = 100;
 
 export async function claimCallbacks(context: RedisContext, request: ClaimCallbacksRequest): Promise<Approval[]> {
@@ -23,7 +23,7 @@ export async function claimCallbacks(context: RedisContext, request: ClaimCallba
   const answer = await context.fcall('claim_callbacks', {
     keys: { meta },
     args: { ...common(context, lane), worker: workerId, claim: claimId, limit, leaseMs },
-    // Claimed ones first: if this claim was made before, nothing is added to it.
+    // Claimed ones first: if this claim was made before, the function adds nothing to it.
     each: [
       ...asList(claimed).map((id) => ({ approval: asText(id), free: false })),
       ...asked.map(([approval, askedBy]) => ({ approval, free: !alive.has(askedBy) })),
@@ -34,7 +34,7 @@ export async function claimCallbacks(context: RedisContext, request: ClaimCallba
   return read.filter((approval) => approval !== undefined);
 }
 
-/** Workers are registered with the deployment, in another slot than the lane: the script cannot look. */
+/** Finds the live workers here, because the function cannot: workers are registered in the deployment's slot, and the lane is in another one. */
 async function livingWorkers(context: RedisContext, workers: ReadonlySet<WorkerId>): Promise<Set<WorkerId>> {
   const ids = [...workers];
   const found = await Promise.all(ids.map((id) => context.command('EXISTS', context.deployment.worker(id))));

@@ -20,7 +20,7 @@ export function common(context: RedisContext, lane: number): NamedValues {
   return { incarnation: context.incarnation, lane: context.lane(lane).prefix };
 }
 
-/** What a worker shows to prove that a call is still its own. */
+/** What a worker sends to prove that it still holds the lease of a call. */
 export function lease({ workerId, callId, entryId, fence }: OwnedCall): NamedValues {
   return { worker: workerId, callId, entry: entryId, fence };
 }
@@ -91,7 +91,7 @@ export async function reapCalls(context: RedisContext, request: ReapRequest): Pr
   return { expired: toIds(expired), overdue: toIds(overdue) };
 }
 
-/** So many in one step keep the server busy for about two milliseconds. */
+/** Max calls that one step deletes. So many keep the server busy for about two milliseconds. */
 const FORGET_AT_ONCE = 2000;
 const MOST_STEPS = 25;
 

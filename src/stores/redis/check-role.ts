@@ -3,14 +3,14 @@ import { functionsOf, ROLES, type Role } from './acl-roles.ts';
 import { mastersOf, sendCommand, toPlaneError, userOf, type Connection } from './connection.ts';
 import { functionName, readFunctions } from './function-library.ts';
 
-/** How many functions are named in the refusal; one is enough to see what is wrong. */
+/** Max functions that the error names; one is enough to see what is wrong. */
 const NAMED = 3;
-/** Below this share of common functions a user looks like no role. */
+/** If less than this part of all functions of user and role are common to both, the user is not taken for that role. */
 const LIKENESS = 0.5;
 
 /**
- * Throws STORE_ROLE when the user may not call a function that this role calls. Calls none of them: the server only says what it would
- * allow. A server or a user that does not tell is let through; a right that is missing then shows when it is needed.
+ * Throws STORE_ROLE when the user may not call a function that this role calls. Calls none of them: it asks the server what it would allow. If the
+ * server or the user's rights give no answer, the check passes; a missing right then shows when it is needed.
  */
 export async function checkRole(connection: Connection, name: string, expected: Role): Promise<void> {
   const user = userOf(connection);
@@ -45,7 +45,7 @@ async function allowedFunctions(connection: Connection, name: string, user: stri
   }
 }
 
-/** By its name if it is one of ours, else by what it may do. */
+/** Names the role of a user: by the user's name if it is `<deployment>-<role>`, otherwise by the functions it may call. */
 function roleOf(user: string, name: string, allowed: ReadonlySet<string>): string {
   const named = ROLES.find((role) => user === `${name}-${role}`);
   if (named !== undefined) return `the role ${named}`;

@@ -18,12 +18,12 @@ import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
 /**
- * A lane's audit sequence only grows; if it went back, an older dataset took the place of the one we knew. Answers of several
- * connections may overtake each other, so each is compared with what was known when its question was sent.
+ * Detects that an older dataset has replaced the known one: the audit sequence of a lane only grows, so it must not go back. Answers of several
+ * connections may overtake each other, so each is compared with what was known when its request was sent.
  */
 export interface LaneWatch {
   readonly sequences: Map<number, number>;
-  /** Tells everybody else. */
+  /** Warns all other processes, by a mark in the store. */
   readonly wentBack: (lane: number, seen: number, found: number) => Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function claimCalls(context: RedisContext, watch: LaneWatch, reques
   );
   const [read, state] = await reading.catch((error: unknown) => {
     makeAgain(context, request.pool, stream, error);
-    // Not the queue we made: whoever put it there has replaced the store, or part of it.
+    // The key is not the stream that the store made, so the store or a part of it was replaced.
     if (!isWrongType(error)) throw error;
     throw planeError('STORE_REPLACED', { expected: 'a stream', found: `another kind of key as ${stream}` }, error);
   });
@@ -77,14 +77,14 @@ function ownerOf({ lane, pool, workerId }: ClaimRequest | ReclaimRequest): Entry
   return { lane, pool, workerId, factsOf: createFactsReader() };
 }
 
-/** Zero would block for ever. */
+/** Returns no BLOCK option for zero, because zero would block for ever. */
 function blockFor(waitMs: number): string[] {
   return waitMs <= 0 ? [] : ['BLOCK', String(waitMs)];
 }
 
 const ensuredGroups = new WeakMap<RedisContext, Set<string>>();
 
-/** Once per stream and process. If the group is gone later, the store was replaced, and making a new one would hide that. */
+/** Creates the consumer group, once per stream and process. If the group is missing later, the store was replaced; a new group would hide that. */
 async function ensureGroup(context: RedisContext, pool: string, stream: string): Promise<void> {
   const ensured = ensuredGroups.get(context) ?? new Set();
   ensuredGroups.set(context, ensured);
@@ -98,7 +98,10 @@ async function ensureGroup(context: RedisContext, pool: string, stream: string):
   ensured.add(stream);
 }
 
-/** A private queue is cleared away when its process was silent for long. If it was only asleep, the next read makes it again. */
+/**
+ * The queue of a private pool is deleted when its process was silent for long. If that process was only asleep, its next read creates the queue
+ * again.
+ */
 function makeAgain(context: RedisContext, pool: string, stream: string, error: unknown): void {
   const isGone = error instanceof Error && error.cause instanceof Error && error.cause.message.includes('NOGROUP');
   if (!isGone || !isPrivatePool(pool)) return;
@@ -148,7 +151,7 @@ export async function reclaimCalls(
   };
 }
 
-/** Large bodies stand beside the stream. Entries that are no calls are left where they are, for recovery to clear away. */
+/** Fetches large envelopes, which are stored outside the stream. Entries that are not calls stay in the stream; recovery deletes them. */
 async function withEnvelopes(
   context: RedisContext,
   entries: readonly (DeliveredEntry | undefined)[],
@@ -164,7 +167,7 @@ async function withEnvelopes(
 async function withEnvelope(context: RedisContext, delivery: Delivery): Promise<Delivery> {
   const key = context.lane(delivery.lane).body(delivery.callId);
   const body = await context.commandForBytes('GET', key).catch((error: unknown) => {
-    // Something else stands there: this call's body is lost, and no other call's.
+    // The key holds another type: the body of this call is lost, and only of this call.
     if (isWrongType(error)) return null;
     throw error;
   });
@@ -186,7 +189,7 @@ async function readLaneState(context: RedisContext, watch: LaneWatch, lane: numb
 
 async function toLaneState(watch: LaneWatch, lane: number, known: number, answer: unknown): Promise<LaneState> {
   const [, epoch, policyVersion, cancelSequence, auditSequence, now] = asList(answer);
-  // A count that was written by hand says nothing about the age of the data; the next settle or drain makes it again.
+  // A count that was written by hand says nothing about the age of the data. The next settle or drain corrects it.
   const counted = asText(auditSequence);
   const sequence = /^\d{1,15}$/.test(counted) ? Number(counted) : known;
   if (sequence < known) {
@@ -211,7 +214,7 @@ export async function recheckSessions(
   request: RecheckRequest,
 ): Promise<RecheckAnswer> {
   const keys = context.lane(request.lane);
-  // The lane first: what is revoked after it was read raises the epoch above the one returned here.
+  // The lane is read first: a revocation after that raises the epoch above the one returned here.
   const lane = await readLaneState(context, watch, request.lane);
   if (request.sessions.length === 0) return { lane, endings: [] };
   const answers = await context.fcall('recheck_sessions', {

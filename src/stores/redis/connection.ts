@@ -8,8 +8,8 @@ export type Connection = Redis | Cluster;
 type PlainOptions = RedisOptions & { replyMapping: 'legacy' };
 
 /**
- * The only file that knows the client library. No command is ever sent again by the library: a lost answer does not mean that
- * nothing happened. Repeating is the store's decision, and every script allows it.
+ * Opens a connection. This is the only file that knows the client library. The library never sends a command again by itself, because a lost answer
+ * does not mean that nothing happened. The store decides whether to retry, and every script allows it.
  */
 export function openConnection(options: RedisConnectionOptions, use: 'commands' | 'blocking'): Connection {
   const tls = tlsOptions(options);
@@ -35,14 +35,14 @@ export function openConnection(options: RedisConnectionOptions, use: 'commands' 
   return connection;
 }
 
-/** What the library keeps to itself of a connection. */
+/** A private part of the library's connection object. */
 interface Inner {
   readonly connector: { connect(emit: (type: string, error: Error) => void): Promise<NodeJS.EventEmitter> };
 }
 
 /**
- * Without listeners an error would end the process; the commands themselves report the trouble. The library listens to the first error of a
- * socket only. A TLS socket can have a second one: it has refused the server's certificate, and the server answers with an alert.
+ * Without a listener an error event would end the process; the commands themselves report the problem. The library listens only to the first error
+ * of a socket. A TLS socket can have a second one: the client has rejected the server's certificate, and the server answers with an alert.
  */
 function ignoreErrors(connection: Connection): void {
   connection.on('error', () => undefined);
@@ -65,9 +65,9 @@ function connect(options: RedisConnectionOptions, common: PlainOptions, tls: Red
       enableOfflineQueue: false,
       lazyConnect: true,
       clusterRetryStrategy: (attempt) => Math.min(50 * attempt, 1000),
-      // A command for a moved slot was refused, so sending it on is no repetition.
+      // The server rejected a command for a moved slot, so sending it to another node does not repeat it.
       maxRedirections: 8,
-      // Anything but 0 makes the library run a command again after a lost connection.
+      // Any value but 0 makes the library run a command again after a lost connection.
       retryDelayOnFailover: 0,
     };
     return new Cluster([...options.cluster], cluster);
@@ -77,7 +77,7 @@ function connect(options: RedisConnectionOptions, common: PlainOptions, tls: Red
       ...common,
       sentinels: [...options.sentinels],
       name: options.sentinelName ?? 'mymaster',
-      // Without these the library would speak in the clear, whatever `tls` says.
+      // Without these the library would send everything unencrypted, whatever `tls` says.
       enableTLSForSentinelMode: tls !== undefined,
       ...(tls === undefined ? {} : { sentinelTLS: tls }),
     });
@@ -95,7 +95,7 @@ function tlsOptions(options: RedisConnectionOptions): RedisOptions['tls'] | unde
   };
 }
 
-/** A connection to the same server that gives no user and no password. It is not tried again when it is refused. */
+/** Opens a connection to the same server without user and password. It does not reconnect when it is refused. */
 export function openAnonymous(connection: Connection): Redis {
   if (connection instanceof Cluster) throw planeError('INTERNAL', { problem: 'a cluster has several servers' });
   const anonymous = connection.duplicate({
@@ -119,20 +119,23 @@ export function userOf(connection: Connection): string {
   return options.username ?? 'default';
 }
 
-/** A library of functions on a server. `there`: it was that of this release. `newer`: it is that of a later release, and stays. */
+/**
+ * What loading a library of functions did on a server. `there`: the server had the library of this release. `newer`: the server has the library of
+ * a later release, which stays.
+ */
 export type LoadedLibrary = 'loaded' | 'there' | 'newer';
 
-/** What loading a library did on the nodes of a cluster, in one word. */
+/** Summarizes in one word what loading a library did on the nodes of a cluster. */
 export function summarizeNodes(answers: readonly LoadedLibrary[]): LoadedLibrary {
   return (['loaded', 'newer'] as const).find((answer) => answers.includes(answer)) ?? 'there';
 }
 
-/** Further nodes of a cluster are connected to when they are first needed. */
+/** How long to wait for a further node of a cluster, which is connected at its first use. */
 export const NODE_READY_TIMEOUT_MS = 5000;
 
 /**
- * Resolves when commands can be sent. After `waitMs` it throws STORE_UNAVAILABLE, or STORE_LOGIN where the server refused the password:
- * at once with `login: 'first'`, for a process that starts; a running one waits, as the password may be changed at this moment.
+ * Resolves when commands can be sent. After `waitMs` it throws STORE_UNAVAILABLE, or STORE_LOGIN if the server rejected the password. With `login:
+ * 'first'`, for a process that starts, STORE_LOGIN is thrown at once. A running process waits, because the password may be about to change.
  */
 export async function untilReady(connection: Connection, waitMs: number, login?: 'first'): Promise<void> {
   if (connection.status === 'ready') return;
@@ -165,14 +168,14 @@ export function sendCommand(connection: Connection, name: string, args: readonly
   return connection.call(name, [...args]);
 }
 
-/** The servers that hold data: one, or the masters of a cluster. */
+/** Returns the servers that hold data: the only one, or the masters of a cluster. */
 export function mastersOf(connection: Connection): Connection[] {
   return connection instanceof Cluster ? connection.nodes('master') : [connection];
 }
 
 /**
- * A command that is written by us. The library copies and looks through all arguments it knows of, and a batch has hundreds; it is
- * shown only as many as it needs to find the node of a cluster.
+ * A command that is encoded here instead of by the library. The library copies and inspects all arguments it gets, and a batch has hundreds. It
+ * gets only as many as it needs to find the node of a cluster.
  */
 class EncodedCommand extends Command {
   readonly #all: readonly Argument[];
@@ -187,7 +190,7 @@ class EncodedCommand extends Command {
   }
 }
 
-/** `shown` is how many arguments it takes until all keys are among them. */
+/** Sends a command and returns bytes. The first `shown` arguments must contain all keys. */
 export function sendForBytes(
   connection: Connection,
   name: string,
@@ -197,7 +200,7 @@ export function sendForBytes(
   return connection.sendCommand(new EncodedCommand(name, args, shown)) as Promise<unknown>;
 }
 
-/** Several commands in one write; answers as bytes. The first error is thrown. */
+/** Sends several commands in one write and returns their answers as bytes. Throws the first error. */
 export async function sendTogether(
   connection: Connection,
   commands: readonly (readonly [string, ...Argument[]])[],
@@ -212,7 +215,7 @@ export async function sendTogether(
   });
 }
 
-/** A pipeline without its bookkeeping, which is there for redirections of a cluster. */
+/** Works like a pipeline of the library, but without its bookkeeping, which only redirections of a cluster need. */
 function sendInOrder(connection: Redis, commands: readonly (readonly [string, ...Argument[]])[]): Promise<unknown[]> {
   const { stream } = connection;
   stream?.cork();
@@ -223,7 +226,7 @@ function sendInOrder(connection: Redis, commands: readonly (readonly [string, ..
   }
 }
 
-/** A cluster's client hides what its nodes said. */
+/** Returns the message of the node's error, which the client of a cluster hides. */
 function problemOf(error: Error & { lastNodeError?: Error }): string {
   return error.lastNodeError?.message ?? error.message;
 }
@@ -243,16 +246,16 @@ function unavailable(problem: string): PlaneError {
   return planeError('STORE_UNAVAILABLE', { problem: withoutCredentials(problem) });
 }
 
-/** Client messages may quote the address, password included. */
+/** Attack: a message of the client may quote the address with the password, and end up in a log. */
 function withoutCredentials(text: string): string {
   return text.replaceAll(/\/\/[^@/\s]*@/g, '//***@');
 }
 
-/** Answers of the server start with a word in capitals; everything else is the connection's trouble and may be tried again. */
+/** Converts an error. An error of the server starts with a word in capitals. Every other error comes from the connection and may be retried. */
 export function toPlaneError(thrown: unknown): PlaneError {
   if (thrown instanceof PlaneError) return thrown;
   const message = withoutCredentials(thrown instanceof Error ? thrown.message : String(thrown));
-  // The library's own error carries the whole command, arguments included; those must not reach a log.
+  // The library's own error contains the whole command with its arguments; those must not reach a log.
   const error = new Error(message);
   const word = /^([A-Z]+)\b/.exec(message)?.[1];
   if (word === 'REPLACED' || word === 'NOGROUP') {

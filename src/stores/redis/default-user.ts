@@ -16,8 +16,8 @@ import {
 } from './connection.ts';
 
 /**
- * The write commands that our functions and plain writes leave in the append-only file, with arguments that Redis accepts. `KEY` is
- * replaced. Redis rewrites some commands on the way there: PEXPIRE becomes PEXPIREAT, XREADGROUP becomes XCLAIM and XGROUP SETID.
+ * The write commands that the functions and plain writes leave in the append-only file, with arguments that Redis accepts. `KEY` is replaced. Redis
+ * rewrites some commands before it writes them there: PEXPIRE becomes PEXPIREAT, XREADGROUP becomes XCLAIM and XGROUP SETID.
  */
 const REPLAYED: readonly (readonly string[])[] = [
   ['DEL', 'KEY'],
@@ -53,11 +53,11 @@ const REPLAYED: readonly (readonly string[])[] = [
 
 export type ReplayAnswer =
   | { readonly kind: 'runs' }
-  /** The append-only file would be dropped in part at the next restart. `refused` is the server's own sentence. */
+  /** The server would drop a part of the append-only file at its next restart. `refused` is the server's own message. */
   | { readonly kind: 'refused'; readonly refused: string }
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** Whether a restart of the server would run our transactions again. Runs nothing: the server only says what it would allow. */
+/** Checks whether a restart of the server would run the store's transactions again. Runs nothing: it asks the server what it would allow. */
 export async function checkReplay(connection: Connection, name: string): Promise<ReplayAnswer> {
   try {
     for (const node of mastersOf(connection)) {
@@ -69,7 +69,7 @@ export async function checkReplay(connection: Connection, name: string): Promise
     return { kind: 'runs' };
   } catch (error) {
     const plane = toPlaneError(error);
-    // A lost connection is tried again by the caller; everything else is the server's word.
+    // The caller retries after a lost connection. Every other error is an answer of the server.
     if (plane.code === 'STORE_UNAVAILABLE') throw plane;
     const mayNotAsk = plane.code === 'STORE_FORBIDDEN';
     return {
@@ -94,13 +94,13 @@ function probesOf(name: string): string[][] {
     service,
   ];
   const commands = REPLAYED.map((words) => words.map((word) => (word === 'KEY' ? `${lane}meta` : word)));
-  // One command that names a key of each family.
+  // One more command, which names a key of each family.
   return [...commands, ['DEL', ...keys]];
 }
 
 /**
- * Whether a connection without a password is let in, on any server that holds data. Sends only PING: a server that asks for a
- * password refuses every command alike.
+ * Checks whether any server that holds data accepts a connection without a password. Sends only PING: a server that requires a password rejects
+ * every command in the same way.
  */
 export async function isOpenToAnyone(connection: Connection): Promise<boolean> {
   for (const node of mastersOf(connection)) {
@@ -111,7 +111,7 @@ export async function isOpenToAnyone(connection: Connection): Promise<boolean> {
       return true;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      // NOPERM: logged in without a password, with few rights. DENIED: protected mode, for connections from elsewhere.
+      // NOPERM: logged in without a password, with few rights. DENIED: protected mode, which rejects connections from other machines.
       if (/\bNOPERM\b/.test(message)) return true;
       if (!/\b(NOAUTH|DENIED)\b/.test(message)) throw toPlaneError(error);
     } finally {

@@ -14,16 +14,19 @@ import { asBytes, asList, asNumber, asText, wordOf } from './answers.ts';
 import { forgetPool } from './private-pools.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** Versions that operators cannot have written since a failover or a backup. */
+/**
+ * A lane whose version is so far ahead of the policy was overwritten by hand: operators cannot have written so many versions since a failover or a
+ * backup.
+ */
 const FAR_AHEAD = 1_000_000;
-/** How often the catalog's sequence is looked at while somebody watches. */
+/** How often `watchCatalog` polls the sequence of the catalog. */
 const WATCH_EVERY_MS = 500;
 
 export function createPolicyStore(context: RedisContext): PolicyStore & { repairLanes(): Promise<void> } {
   const key = context.deployment.policy;
   const laneNumbers = Array.from({ length: context.lanes }, (_, lane) => lane);
 
-  /** `overwritten`: the version of the lane that was written by hand, and has to give way. */
+  /** Writes the policy version into a lane. `overwritten` is the lane's current version if it was written by hand and must be replaced. */
   async function tellLane(lane: number, version: number, overwritten = ''): Promise<void> {
     const keys = { meta: context.lane(lane).meta };
     await context.fcall('advance_policy', { keys, args: { incarnation: context.incarnation, version, overwritten } });
@@ -43,7 +46,7 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
     },
     async writePolicy(request) {
       const { expectedVersion: expected, policy } = request;
-      // What the record compares with is the policy of the expected version, or nothing is written.
+      // The record compares the new policy with the one read here. If that is not the expected version, nothing is written.
       const { policy: before } = await readPolicy();
       const { event, detail } = recordOfPolicy(before, policy, expected + 1, request);
       const { meta, audit } = context.lane(DEPLOYMENT_LANE);
@@ -57,9 +60,9 @@ export function createPolicyStore(context: RedisContext): PolicyStore & { repair
       return { kind: 'written', version };
     },
     /**
-     * A writer that died between the record and the lanes leaves lanes behind, and a client's password can write what it likes into a
-     * lane. What is no number, or far ahead of a record that was read later, was written by hand. A lane that is a little ahead stays: the
-     * record may have gone back in a failover, and then no call may run under it.
+     * Repairs the policy version of lanes. A writer that died between the record and the lanes leaves lanes behind. An attacker with a client's
+     * password can write any value into a lane. A value that is not a number, or far ahead of a record that was read later, was written by hand. A
+     * lane that is a little ahead stays as it is: the record may have gone back in a failover, and then no call may run under it.
      */
     async repairLanes() {
       const found = await Promise.all(
@@ -133,7 +136,7 @@ function readAnswer(answer: unknown): WriteCatalogAnswer {
 
 export function createFleetRegistry(context: RedisContext): FleetRegistry {
   const { workers, worker } = context.deployment;
-  /** What a worker serves stands apart from its beats: it can be large, and is written once. */
+  /** What a worker serves has a key of its own, apart from its beats: it can be large, and is written once. */
   const serves = (workerId: string): string => `${worker(workerId)}:serves`;
 
   async function write(key: string, workerId: string, entry: object, ttlMs: number): Promise<void> {
@@ -146,7 +149,7 @@ export function createFleetRegistry(context: RedisContext): FleetRegistry {
   return {
     async registerWorker({ worker: { modules, toolDigests, broken, ...beat }, ttlMs }) {
       const { workerId } = beat;
-      // Listed only with both, so the beat comes last.
+      // A worker is listed only when it has both keys, so the beat is written last.
       await write(serves(workerId), workerId, { modules, toolDigests, broken }, ttlMs);
       await write(worker(workerId), workerId, beat, ttlMs);
     },
@@ -181,7 +184,7 @@ export function createFleetRegistry(context: RedisContext): FleetRegistry {
   };
 }
 
-/** Only where it holds nothing: whatever it left is for others to recover. */
+/** Removes the worker's consumer where it holds no entries. Entries that it left are recovered by other workers. */
 async function forgetConsumer(context: RedisContext, { pool, workerId }: WorkerBeat): Promise<void> {
   for (let lane = 0; lane < context.lanes; lane += 1) {
     for (const each of [pool, nestedPool(pool)]) {
@@ -195,7 +198,7 @@ async function forgetConsumer(context: RedisContext, { pool, workerId }: WorkerB
   for (const each of [pool, nestedPool(pool)]) await forgetPool(context, each, 0);
 }
 
-/** Tidying up is a courtesy of the reader, not its job. */
+/** Removing stale ids is optional for a reader, which may lack the right to write. So an error of the store is ignored. */
 function ignoreReadOnly(error: unknown): void {
   if (!(error instanceof PlaneError)) throw error;
 }

@@ -2,12 +2,15 @@ import { takeBytes } from '../../wire/byte-slab.ts';
 
 export type Argument = string | Buffer;
 
-/** Room behind the text, so that text which is longer in bytes than in characters cannot come out as long as it should be. */
+/**
+ * Spare bytes at the end of the buffer. Without them a text with more bytes than characters would be cut to exactly the expected length, and the
+ * difference would not be noticed.
+ */
 const SLACK_BYTES = 8;
 
 /**
- * A command as RESP in one buffer: the texts between two byte arguments are joined first and encoded once. Nearly all texts are
- * ASCII, so their lengths are taken for granted, and only if the bytes turn out to be more are they counted.
+ * Encodes a command as RESP in one buffer. The texts between two byte arguments are joined first and encoded once. Nearly all texts are ASCII, so
+ * one byte per character is assumed. Bytes are counted only if that turns out to be wrong.
  */
 export function encodeCommand(name: string, args: readonly Argument[]): Buffer {
   return encode(name, args, asciiLength) ?? encode(name, args, utf8Length)!;
@@ -21,7 +24,7 @@ function utf8Length(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** Undefined when the lengths were not those of the bytes. */
+/** Returns undefined when `lengthOf` did not give the number of bytes. */
 function encode(name: string, args: readonly Argument[], lengthOf: (text: string) => number): Buffer | undefined {
   const texts: string[] = [];
   const between: Buffer[] = [];

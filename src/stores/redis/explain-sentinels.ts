@@ -6,7 +6,10 @@ import type { RedisConnectionOptions } from './redis-options.ts';
 const ASK_MS = 1000;
 const DEFAULT_NAME = 'mymaster';
 
-/** What the client library does not tell: which sentinel answered, and whether it knows the name. Undefined: they lead to a primary. */
+/**
+ * Finds out what the client library does not report: which sentinel answered, and whether it knows the name. Returns undefined if a sentinel knows
+ * the primary.
+ */
 export async function explainSentinels(options: RedisConnectionOptions): Promise<PlaneError | undefined> {
   const { sentinels = [], sentinelName = DEFAULT_NAME, tls } = options;
   const silent: string[] = [];

@@ -15,20 +15,20 @@ import {
   type LoadedLibrary,
 } from './connection.ts';
 
-/** Function names carry the version, so that two releases can work on one store side by side. */
+/** Function names contain the version, so that two releases can use one store at the same time. */
 const VERSION = 1;
 /**
- * Raised with every change of the Lua code: a process of an older release that starts late leaves the newer functions in place. Processes
- * of older releases call the new functions, with the arguments that they know: new arguments come last and have a default in Lua, a
- * batch (EACH) gets none, and a new meaning gets a new word or a new name. `library-revisions.test.ts` checks this, and that every
- * change has a revision of its own. What cannot be kept compatible raises VERSION.
+ * Raised with every change of the Lua code: a process of an older release that starts later leaves the newer functions in place. Processes of older
+ * releases then call the newer functions with the arguments that they know. So new arguments come last and have a default in Lua, a batch (EACH)
+ * gets no new argument, and a new meaning gets a new word or a new name. `library-revisions.test.ts` checks this, and that every change has its own
+ * revision. A change that cannot be compatible raises VERSION.
  */
 const REVISION = 6;
 export const LIBRARY = `sallyport_${VERSION}`;
 const FOLDER = new URL('functions/', import.meta.url);
-/** Numbers that the functions share with the embedded store. */
+/** Numbers that the functions have in common with the embedded store. */
 const CONSTANTS = `local OWED_BEATS = { every_ms = ${OWED_BEATS.everyMs}, silent_ms = ${OWED_BEATS.silentMs} }`;
-/** Each uses only what stands before it. */
+/** Shared parts in loading order: each uses only parts before it. */
 const SHARED = [
   'memory',
   'time',
@@ -59,7 +59,7 @@ export interface FunctionHeader {
   readonly flags: readonly string[];
   readonly keys: readonly string[];
   readonly args: readonly string[];
-  /** Names of what is repeated for every call of a batch. */
+  /** Names of the arguments that are repeated for every call of a batch. */
   readonly each: readonly string[];
   readonly returns: readonly string[];
 }
@@ -80,7 +80,7 @@ export function readFunctions(): ReadonlyMap<string, StoreFunction> {
   return functions;
 }
 
-/** The header is the interface: TypeScript passes keys and arguments by the names written there. */
+/** Parses the header comment of a function. It is the interface: TypeScript passes keys and arguments by the names written there. */
 export function parseHeader(name: string, source: string): FunctionHeader {
   const comment = /^--\[\[([\s\S]*?)\]\]/.exec(source)?.[1] ?? '';
   const words = (label: string, separator: RegExp): string[] => {
@@ -108,7 +108,7 @@ export function composeLibrary(functions: ReadonlyMap<string, StoreFunction>): s
   return [`#!lua name=${LIBRARY}`, code, told].join('\n');
 }
 
-/** Revision and digest of the functions: what tells one build of the library from another. */
+/** Returns revision and digest of the functions, which identify a build of the library. */
 function buildOf(code: string): string {
   return `${REVISION} ${createHash('sha256').update(code).digest('hex')}`;
 }
@@ -117,7 +117,7 @@ export function functionName(name: string): string {
   return `sp${VERSION}_${name}`;
 }
 
-/** Loads the library unless the very same, or a newer build of it, is there; on every node of a cluster. */
+/** Loads the library on every node of a cluster, unless the node has the same or a newer build. */
 export async function loadLibrary(
   connection: Connection,
   functions: ReadonlyMap<string, StoreFunction>,
@@ -149,7 +149,7 @@ async function loadInto(node: Connection, code: string, found: string | undefine
   }
 }
 
-/** Asked of the library itself: users without a right to look at the server's functions can do it too. */
+/** Asks the library itself for its build, because not every user may list the server's functions. */
 async function readBuild(node: Connection): Promise<string | undefined> {
   try {
     return asText(await sendCommand(node, 'FCALL_RO', [functionName('library'), '0']));
@@ -172,7 +172,7 @@ export interface FunctionCall {
   readonly each?: readonly NamedValues[];
 }
 
-/** One FCALL with its arguments in the order of the header. */
+/** Makes one FCALL command with its arguments in the order of the header. */
 export function functionCommand(found: StoreFunction, call: FunctionCall): [string, ...(string | Buffer)[]] {
   return [commandName(found), ...functionArguments(found, call)];
 }

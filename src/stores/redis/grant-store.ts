@@ -8,7 +8,7 @@ import { translate } from './settle-calls.ts';
 
 type Grants = Pick<ApprovalStore, 'listGrants' | 'readGrant' | 'findGrants' | 'useGrant' | 'revokeGrant'>;
 
-/** A subject that is asked about again and again can gather many; the latest ones are looked at. */
+/** Max grants that are read: the latest ones. A subject that is often asked about can have many. */
 const MOST_FOUND = 256;
 /** The fields of a grant's hash that are read, in this order. See `functions/shared/grant.lua`. */
 const FIELDS = ['facts', 'createdAt', 'expiresAt', 'usesLeft', 'revoked'] as const;

@@ -8,23 +8,23 @@ import { deploymentKeys, laneKeys } from './keys.ts';
 
 export const SCHEMA_VERSION = '1';
 
-/** Why a store may not be used before somebody has adopted it. Kept in the store, so that every process says the same. */
+/** Why a store may not be used before an operator adopts it. Kept in the store, so that every process reports the same reason. */
 export type Condition =
-  /** A restore is under way, or was cut off. */
+  /** A restore is in progress, or was interrupted. */
   | { readonly kind: 'restoring' }
   | { readonly kind: 'restored'; readonly madeAt: string }
-  /** Somebody had seen more than there is now. */
+  /** A worker had seen a higher audit sequence than the store has now. */
   | { readonly kind: 'older'; readonly lane: number; readonly seen: number; readonly found: number }
-  /** An adoption was cut off. */
+  /** An adoption was interrupted. */
   | { readonly kind: 'adopting'; readonly before?: Condition }
-  /** The field was overwritten. Any worker's password can do this; an adoption has to lead out of it. */
+  /** The field was overwritten. Any worker's password allows that; an adoption must be able to end this state. */
   | { readonly kind: 'unreadable' };
 
 export interface IncarnationRecord {
   readonly id: string;
   readonly lanes: number;
   readonly schema: string;
-  /** All lanes have been made: one that is missing was lost. */
+  /** All lanes have been created, so a missing lane was lost. */
   readonly founded: boolean;
   readonly condition?: Condition;
 }
@@ -44,7 +44,7 @@ export async function readIncarnation(commands: Connection, name: string): Promi
   };
 }
 
-/** The largest number that `redis.lanes` takes. */
+/** The highest value that `redis.lanes` accepts. */
 const MAX_LANES = 1024;
 
 const describeLanes = (name: string): string =>
@@ -55,7 +55,7 @@ export function parseCondition(text: string): Condition {
     const parsed = JSON.parse(text) as unknown;
     if (isCondition(parsed)) return parsed;
   } catch {
-    // Not JSON, or nested so deep that it cannot be looked through.
+    // Not JSON, or nested too deep to be checked.
   }
   return { kind: 'unreadable' };
 }
@@ -80,14 +80,14 @@ function isCondition(value: unknown): value is Condition {
 
 export interface Founding {
   readonly name: string;
-  /** Only for a new store; an existing one has to agree. */
+  /** For a new store only. An existing store must have the same number. */
   readonly lanes: number | undefined;
   readonly cluster: boolean;
-  /** Whether a store may be made where there is none. */
+  /** Whether to create a store if there is none. */
   readonly create: boolean;
 }
 
-/** The first process gives the store its incarnation and number of lanes; everybody after it has to agree. */
+/** The first process gives the store its incarnation and its number of lanes. Later processes must agree with both. */
 export async function foundStore(
   commands: Connection,
   functions: ReadonlyMap<string, StoreFunction>,
@@ -113,8 +113,8 @@ export async function foundStore(
 }
 
 /**
- * The lane of the deployment's own audit. A store of a release before it has none, and gets one when it is next opened. Losing it alone
- * is noticed by the drain: the sink then has more records than the lane has counted.
+ * Creates the lane of the deployment's own audit. A store of an earlier release has none, and gets one when it is next opened. If only this lane is
+ * lost, the drain notices it: the sink then has more records than the lane has counted.
  */
 export async function foundDeploymentLane(commands: Connection, name: string, incarnation: string): Promise<void> {
   const found = await readLane(commands, name, DEPLOYMENT_LANE);
@@ -125,7 +125,7 @@ export async function foundDeploymentLane(commands: Connection, name: string, in
   await sendCommand(commands, 'HSETNX', [meta, 'incarnation', incarnation]);
 }
 
-/** The incarnation that a lane has. */
+/** Returns the incarnation of a lane. */
 export async function readLane(commands: Connection, name: string, lane: number): Promise<string | undefined> {
   const found = await sendCommand(commands, 'HGET', [laneKeys(name, lane).meta, 'incarnation']);
   return found === null ? undefined : asText(found);
@@ -159,7 +159,7 @@ export function checkSchema({ schema }: IncarnationRecord): void {
   if (schema !== SCHEMA_VERSION) throw planeError('STORE_VERSION', { found: schema, known: SCHEMA_VERSION });
 }
 
-/** A lane that has an incarnation keeps it. */
+/** Creates a lane. A lane that has an incarnation keeps it. */
 export async function foundLane(
   commands: Connection,
   functions: ReadonlyMap<string, StoreFunction>,
@@ -172,8 +172,8 @@ export async function foundLane(
 }
 
 /**
- * A process that had seen more than the store holds now tells all others, those too that start later and have seen nothing. Only
- * while the record is the one it knew: another store under the same name is none of its business.
+ * Marks the store as older than what this process had seen. The mark stops all other processes, including those that start later and have seen
+ * nothing. It is written only while the record has the known incarnation: another store under the same name must not be marked.
  */
 export async function condemnStore(
   command: (name: string, ...args: string[]) => Promise<unknown>,

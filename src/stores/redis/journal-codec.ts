@@ -5,21 +5,21 @@ import { indexText } from '../../wire/record-index.ts';
 import { readAbout, type About } from './about-codec.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
 
-/** Larger than any record: what is larger is not decoded. */
+/** Larger than any record. Larger elements are not decoded. */
 export const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
-/** Sealed arguments of 1 MiB, and what is written next to them. */
+/** Enough for sealed arguments of 1 MiB and what is written next to them. */
 const MAX_DETAIL_BYTES = 2 * 1024 * 1024;
-/** As in `shared/journal.lua`: a larger element is identified by its first part. */
+/** As in `shared/journal.lua`: an element larger than this is identified by its first part. */
 const LARGE_BYTES = 1024 * 1024;
 
-/** An index of PostgreSQL takes 2,704 bytes for a row, and tenant and subject share one. */
+/** Max bytes of an indexed text. An index of PostgreSQL takes 2,704 bytes for a row, and tenant and subject share one. */
 const MAX_TEXT_BYTES = 1200;
 
 const MARK = 'J1';
 const EVENTS: ReadonlySet<string> = new Set(AUDIT_EVENTS);
 const DEPLOYMENT: ReadonlySet<string> = new Set(DEPLOYMENT_EVENTS);
 
-/** An element as `read_journal` returns it: its bytes, or of one that is too large its length and digest. */
+/** Reads an element as `read_journal` returns it: its bytes, or length and digest of an element that is too large. */
 export function readElement(lane: number, answer: unknown): JournalElement {
   if (Array.isArray(answer)) {
     const [length, digest] = asList(answer);
@@ -34,7 +34,7 @@ function digestOf(bytes: Buffer): string {
   return createHash('sha1').update(bytes.subarray(0, LARGE_BYTES)).digest('hex');
 }
 
-/** Nothing for bytes that no function of ours has written: any role that audits can append to the journal. */
+/** Returns undefined for bytes that no function of the store has written. Attack: any role that audits can append to the journal. */
 function decodeElement(lane: number, bytes: Buffer): JournalEntry | undefined {
   try {
     if (bytes.toString('latin1', 0, 2) !== MARK) return undefined;
@@ -54,21 +54,21 @@ function decodeElement(lane: number, bytes: Buffer): JournalEntry | undefined {
     if (!hasPlace(about)) return undefined;
     return { lane, counted, at: time, event: event as AuditEvent, ...about, detail };
   } catch {
-    // A length that points behind the end, a record of another shape, facts that are no JSON: not ours.
+    // A length that points past the end, a record of another shape, or facts that are not JSON: no function of the store wrote this element.
     return undefined;
   }
 }
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
-/** What a `Date` can be made of. */
+/** Times that a `Date` can represent. */
 const isTime = (value: number): boolean => isCount(value) && value <= 8.64e15;
 
-/** An administrative record that is about no subject. */
+/** Identity of an administrative record that is about no subject. */
 const NOT_NAMED: Record<string, unknown> = { tenant: '', subject: '', agent: '' };
 
 /**
- * The sink keeps these in columns with an index, and one record that it cannot keep would hold up all those behind it. So would an
- * identity whose parts are nested so deeply that no record can be made of it: all parts are texts, a list of them, or `true`.
+ * Checks that a sink can store the record. The sink keeps these texts in indexed columns, and one record that it cannot keep would block all
+ * records behind it. So would an identity that is nested too deep. Therefore all parts must be texts, a list of texts, or `true`.
  */
 function hasPlace({ callId, tool, session, run, identity }: About): boolean {
   const who = identity === undefined ? NOT_NAMED : (JSON.parse(identity) as Record<string, unknown> | null);

@@ -2,48 +2,48 @@ import { DEPLOYMENT_LANE } from '../../domain/audit-record.ts';
 
 /** Key names. All keys of a lane share one hash tag; the deployment's own records share another. */
 export interface LaneKeys {
-  /** `{name:lane}:`, what the scripts derive the keys of single calls, sessions and callers from. */
+  /** `{name:lane}:`. The scripts derive the keys of single calls, sessions and callers from it. */
   readonly prefix: string;
   readonly meta: string;
   readonly live: string;
-  /** The journal: records on their way to a sink, one element each. */
+  /** The journal: audit records that wait for a sink, one element each. */
   readonly audit: string;
   /** How far the journal was drained. Only roles that drain write it. */
   readonly drain: string;
   /** The stream in which earlier releases kept the records. */
   readonly oldAudit: string;
   readonly sessions: string;
-  /** Bytes of outcomes by when they may be forgotten. */
+  /** Bytes of outcomes, by the time at which they may be deleted. */
   readonly retained: string;
-  /** How many calls of each subject stand and wait, and what each subject uses. */
+  /** How many calls of each subject are in a stream and in the backlog, and what each subject uses. */
   readonly windows: string;
-  /** All calls with their outcomes: one hash, so that a batch is one command. */
+  /** All calls with their outcomes. It is one hash, so that a batch needs one command. */
   readonly calls: string;
   readonly stream: (pool: string) => string;
   readonly body: (callId: string) => string;
   readonly session: (session: string) => string;
   readonly reply: (callerId: string) => string;
   readonly approval: (id: string) => string;
-  /** Ids of the approvals in one state: pending ones by expiry, others by when they were resolved. */
+  /** Ids of the approvals in one state. Pending ones are sorted by expiry, others by when they were resolved. */
   readonly approvals: (state: string) => string;
-  /** `<id> <worker that asked>` by when it was resolved. */
+  /** Members are `<id> <worker that asked>`, sorted by when the approval was resolved. */
   readonly waitingCallbacks: string;
-  /** Ids by when they have to be finished. */
+  /** Ids, sorted by when the callback must be finished. */
   readonly claimedCallbacks: string;
   readonly grant: (id: string) => string;
-  /** By expiry. */
+  /** Ids of grants, sorted by expiry. */
   readonly grants: string;
   readonly effect: (key: string) => string;
-  /** Keys of effects by when they were published. */
+  /** Keys of effects, sorted by when they were published. */
   readonly effects: string;
-  /** Rung when an effect of the platform may be due. */
+  /** A list that wakes gateways: it gets an element when an effect of the platform may be due. */
   readonly bell: (platform: string) => string;
 }
 
 /** The consumer group of every pool's stream. */
 export const GROUP = 'workers';
 
-/** The lane of the deployment has the hash tag of the deployment's own records: meta and audit beside policy and tokens. */
+/** The lane of the deployment has the hash tag of the deployment's own records, so its meta and audit are in one slot with policy and tokens. */
 export function laneKeys(name: string, lane: number): LaneKeys {
   const prefix = lane === DEPLOYMENT_LANE ? `{${name}}:` : `{${name}:${lane}}:`;
   return {
@@ -83,15 +83,15 @@ export interface DeploymentKeys {
   readonly pools: string;
   readonly worker: (workerId: string) => string;
   readonly token: (id: string) => string;
-  /** Sessions that gateways opened for a token, by when they expire. */
+  /** Sessions that gateways opened for a token, sorted by expiry. */
   readonly tokenSessions: (id: string) => string;
-  /** Ids of tokens by when they were made. */
+  /** Ids of tokens, sorted by creation time. */
   readonly tokens: string;
-  /** By when they are forgotten. */
+  /** Ids of tokens, sorted by when they are deleted. */
   readonly tokenEnds: string;
-  /** Revoked tokens with sessions that may not be revoked yet, by when that was begun. */
+  /** Revoked tokens with sessions that may not be revoked yet, sorted by when the revocation began. */
   readonly tokensRevoking: string;
-  /** What may be used once, until it expires. */
+  /** Marks that the digest was used. The key expires with what may be used only once. */
   readonly once: (digest: string) => string;
 }
 

@@ -4,12 +4,12 @@ import { sendCommand, sendForBytes, type Connection } from './connection.ts';
 import type { LaneKeys } from './keys.ts';
 
 /**
- * The numbers in a lane's `meta` and `retained`. Functions count in them, and roles that write lanes can overwrite them with raw commands:
- * see docs/security.md. A number that no function writes is reported by doctor, and written again by an adoption.
+ * The numbers in a lane's `meta` and `retained`. Functions count in them, and roles that write lanes can overwrite them with raw commands: see
+ * docs/security.md. `doctor` reports a number that no function can have written, and an adoption writes it again.
  */
 const META_NUMBERS = ['policyVersion', 'epoch', 'cancelSequence', 'liveBytes', 'retainedBytes', 'parkedBytes'] as const;
 type MetaNumber = (typeof META_NUMBERS)[number];
-/** A lane without these stops. The others begin at 0. */
+/** A lane without these numbers stops. The others begin at 0. */
 const NEEDED: readonly MetaNumber[] = ['policyVersion', 'epoch'];
 /** Exact as a JavaScript number, and more than any lane reaches. */
 const WHOLE = /^\d{1,15}$/;
@@ -17,14 +17,17 @@ const LONGEST_SHOWN = 40;
 
 export interface LaneNumbers {
   readonly meta: Readonly<Record<MetaNumber, number>>;
-  /** When the outcomes of a list may be forgotten. Only times that are numbers. */
+  /** Times at which kept outcomes may be deleted. Contains only times that are numbers. */
   readonly forgetAt: readonly number[];
   readonly damaged: readonly DamagedNumber[];
 }
 
 export type Send = (command: string, ...args: string[]) => Promise<unknown>;
 
-/** A damaged number counts as 0. `policyVersion` is read before the policy's own record, which is written first: it is never ahead of it. */
+/**
+ * A damaged number counts as 0. A writer writes the policy's record before the lanes. `policyVersion` is read before that record, so an undamaged
+ * one is never ahead of it.
+ */
 export async function readLaneNumbers(
   send: Send,
   { meta, retained }: LaneKeys,
@@ -53,7 +56,7 @@ export async function readLaneNumbers(
 function problemOf(field: MetaNumber, text: string | null, policyVersion: string): string | undefined {
   if (text === null) return NEEDED.includes(field) ? 'is missing' : undefined;
   if (!WHOLE.test(text)) return notWhole(text);
-  // Workers wait for a policy that is not there. A policy whose own number was overwritten is reported as such.
+  // Workers would wait for a policy version that does not exist. If the policy's own version was overwritten, that is reported separately.
   if (field !== 'policyVersion' || !WHOLE.test(policyVersion) || Number(text) <= Number(policyVersion))
     return undefined;
   return `is ${text}, and the policy has version ${policyVersion}`;
@@ -67,10 +70,10 @@ function textOrNull(field: unknown): string | null {
   return field === null ? null : asText(field);
 }
 
-/** Larger than any count of the lane, so that a reader which knew an earlier number looks again. */
+/** Larger than any count of the lane, so that a reader that knew an earlier number reads again. */
 const unusedNumber = (): string => String(Date.now());
 
-/** Writes what was damaged again, for a store that no process uses. The policy's version is not among it: the caller knows it. */
+/** Writes damaged numbers again, in a store that no process uses. Does not write the policy version: the caller knows it. */
 export async function repairLaneNumbers(commands: Connection, keys: LaneKeys, policyKey: string): Promise<void> {
   const { meta, retained } = keys;
   const send: Send = (command, ...args) => sendCommand(commands, command, args);
@@ -79,7 +82,7 @@ export async function repairLaneNumbers(commands: Connection, keys: LaneKeys, po
   for (const field of ['epoch', 'cancelSequence']) {
     if (inMeta.has(field)) await send('HSET', meta, field, unusedNumber());
   }
-  // Workers count what is kept again every second.
+  // Workers count the kept bytes again every second.
   if (inMeta.has('retainedBytes')) await send('HSET', meta, 'retainedBytes', '0');
   if (inMeta.has('liveBytes') || inMeta.has('parkedBytes')) {
     const { live, parked } = await countLiveBytes(commands, keys);
@@ -94,7 +97,7 @@ export async function repairLaneNumbers(commands: Connection, keys: LaneKeys, po
 }
 
 const READ_AT_ONCE = 500;
-/** Where `functions/shared/record.lua` packs version, state and size of a call that is not settled. */
+/** Byte offsets of version, state and size of a call that is not settled, as `functions/shared/record.lua` packs them. */
 const [VERSION_AT, STATE_AT, BYTES_AT] = [0, 1, 4];
 
 async function countLiveBytes(

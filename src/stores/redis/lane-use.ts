@@ -5,7 +5,7 @@ import { asList, asNumber, asText } from './answers.ts';
 import { readLaneNumbers, type Send } from './lane-numbers.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** Outcomes are counted in `retained` by the time at which they may be forgotten. */
+/** Reports the use of each lane. The hash `retained` counts outcomes by the time at which they may be deleted. */
 export async function laneUse(context: RedisContext): Promise<LaneUse[]> {
   const uses: LaneUse[] = [];
   const [seconds, microseconds] = asList(await context.command('TIME'));
@@ -28,7 +28,7 @@ export async function laneUse(context: RedisContext): Promise<LaneUse[]> {
   return uses;
 }
 
-/** Nothing for a user that only watches: it may not read what stands in a queue. */
+/** Returns undefined if the Redis user may not read this hash. */
 async function readFullest(context: RedisContext, windows: string): Promise<SubjectLimits | undefined> {
   try {
     return fullestOf(asList(await context.command('HGETALL', windows)).map(asText));
@@ -38,10 +38,10 @@ async function readFullest(context: RedisContext, windows: string): Promise<Subj
   }
 }
 
-/** A value that no function wrote counts as nothing, as it does in `functions/shared/shares.lua`. */
+/** A value that no function wrote counts as zero, as in `functions/shared/shares.lua`. */
 const SHARE = /^(\d+) (\d+) (\d+) (\d+)$/;
 
-/** Fields and values of the hash of windows. A subject's field is `=` and its scope: see `functions/shared/shares.lua`. */
+/** Takes the fields and values of the hash of windows. The field of a subject is `=` and its scope: see `functions/shared/shares.lua`. */
 function fullestOf(windows: readonly string[]): SubjectLimits {
   const most = { liveBytes: 0, parkedBytes: 0, retainedBytes: 0, pendingApprovals: 0 };
   for (let at = 0; at < windows.length; at += 2) {

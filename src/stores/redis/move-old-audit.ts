@@ -6,7 +6,7 @@ import { laneKeys, type LaneKeys } from './keys.ts';
 
 const MOVED_AT_ONCE = 50;
 
-/** Brings what an earlier release left in a lane's stream into its journal. Returns how many entries that were. */
+/** Moves the records that an earlier release left in a lane's stream to its journal. Returns the number of moved entries. */
 export async function moveOldAudit(
   commands: Connection,
   functions: ReadonlyMap<string, StoreFunction>,
@@ -22,7 +22,7 @@ export async function moveOldAudit(
   }
 }
 
-/** Moves the records of all lanes. A store that is not made yet, or that waits to be adopted, has nothing to move. */
+/** Moves the records of all lanes. A store that does not exist yet, or that must be adopted first, has nothing to move. */
 export async function moveOldAudits(
   commands: Connection,
   functions: ReadonlyMap<string, StoreFunction>,

@@ -74,7 +74,7 @@ async function publishEffect(context: RedisContext, request: PublishEffectReques
   return { kind: 'known', state: translate(states, asList(answer)[1]) };
 }
 
-/** Looks, waits for the bell of one of the platforms, and looks again. */
+/** Claims effects. If there are none, waits for the bell of one of the platforms and tries once more. */
 async function claimEffects(context: RedisContext, request: ClaimEffectsRequest): Promise<ClaimedEffects> {
   const first = await claimOnce(context, request);
   if (first.effects.length > 0 || request.waitMs <= 0 || request.platforms.length === 0) return first;
@@ -144,7 +144,7 @@ async function retryEffect(context: RedisContext, key: EffectKey) {
 
 async function redirectCall(context: RedisContext, request: RedirectRequest) {
   const lane = laneOfScopedId(request.callId);
-  // A session of another lane is another subject's.
+  // A session of another lane belongs to another subject.
   if (lane < 0 || lane >= context.lanes || lane !== laneOfScopedId(request.session.id)) return 'unknown';
   const { callId, session, platform, channel, origin, afterMs, deliverWithinMs } = request;
   const { meta, calls } = context.lane(lane);
@@ -175,7 +175,10 @@ async function dropRedirect(context: RedisContext, callId: CallId): Promise<'dro
 
 const SCAN_AT_ONCE = '1000';
 
-/** Ids of a subject start alike, but the set of live calls is by deadline: it is looked through in parts, which block nobody. */
+/**
+ * All ids of a subject have the same beginning, but the set of live calls is sorted by deadline. So it is scanned in parts, which block no other
+ * client.
+ */
 async function listOwnCalls(context: RedisContext, request: ListOwnCallsRequest): Promise<CallRecord[]> {
   const { lane, scope, limit } = request;
   if (lane >= context.lanes) return [];

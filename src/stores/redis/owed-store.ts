@@ -18,7 +18,7 @@ interface Placed<Request> extends Common {
   readonly place: OwedPlace;
 }
 
-/** Requests that come together are one function call. */
+/** Requests that arrive together are sent in one function call. */
 export function createOwedStore(context: RedisContext): OwedStore {
   const holds = batchPerLane<Placed<HoldOwedRequest>, HoldOwedAnswer>(
     (lane, requests) => hold(context, lane, requests),
@@ -56,7 +56,7 @@ async function hold(
   try {
     return await holdTogether(context, lane, batch);
   } catch (error) {
-    // The server is at its memory limit or cannot write: nothing is held.
+    // The server is at its memory limit or cannot write, so nothing is held.
     if (error instanceof PlaneError && error.code === 'STORE_FULL')
       return batch.map(() => ({ kind: 'full', of: 'store' }));
     throw error;
@@ -86,7 +86,10 @@ async function holdTogether(
   return batch.map(({ place }, index) => toHold(answerOf(answers, index), place));
 }
 
-/** A call of another subject has no entry here. An empty name would mean "any call"; no entry is named `=`, because digests begin with it. */
+/**
+ * Returns the name of the entry, or `=` for a call of another subject, which has no entry here. An empty name would mean "any call". No entry is
+ * named `=`, because digests begin with it.
+ */
 function namedIn(callId: CallId, scope: string, lanes: number): string {
   const place = placeOf(callId, lanes);
   return place.scope === scope ? place.name : '=';

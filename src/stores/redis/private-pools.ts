@@ -3,7 +3,9 @@ import type { FleetRegistry } from '../../ports/fleet-registry.ts';
 import { asList, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** Private pools whose process is gone. What it left behind was ended at its deadline; then the empty queues go too. */
+/**
+ * Deletes the queues of private pools whose process is gone. The calls that it left have ended at their deadline; only then the queues are empty.
+ */
 export async function forgetDeadPools(
   context: RedisContext,
   fleet: Pick<FleetRegistry, 'listWorkers'>,
@@ -13,12 +15,12 @@ export async function forgetDeadPools(
     .map(asText)
     .filter(isPrivatePool);
   if (known.length === 0) return;
-  // A worker is registered before it makes its queues, so whoever is not listed has left, or has been silent for long.
+  // A worker registers before it creates its queues. So a worker that is not listed has ended, or has been silent for long.
   const alive = new Set((await fleet.listWorkers()).flatMap(({ pool }) => [pool, nestedPool(pool)]));
   for (const pool of known) if (!alive.has(pool)) await forgetPool(context, pool, idleMs);
 }
 
-/** Stays known while one of its lanes is kept, so that the next round finds it again. */
+/** The pool stays listed while one of its lanes is kept, so that the next round finds it again. */
 export async function forgetPool(context: RedisContext, pool: string, idleMs: number): Promise<void> {
   let isForgotten = true;
   for (let lane = 0; lane < context.lanes; lane += 1) {

@@ -3,7 +3,7 @@ import { untilReady, type Connection } from './connection.ts';
 import type { RedisConnectionOptions } from './redis-options.ts';
 import { explainSentinels } from './explain-sentinels.ts';
 
-/** For a process that starts: waits until commands can be sent, and says which setting is wrong where waiting does not help. */
+/** For a process that starts: waits until commands can be sent. If waiting does not help, the error names the wrong setting. */
 export async function reachServer(
   connection: Connection,
   options: Pick<RedisConnectionOptions, 'sentinels' | 'sentinelName' | 'tls'>,

@@ -12,7 +12,7 @@ export async function readApproval(context: RedisContext, id: string): Promise<A
   return decodeApproval(asList(values).map((value) => (value === null ? null : asText(value))));
 }
 
-/** So many questions are read at once: fewer than all, because each can be megabytes long. */
+/** Max questions that are read at once: each can be megabytes long. */
 const READ_AT_ONCE = 16;
 
 export async function listApprovals(context: RedisContext, request: ListApprovalsRequest): Promise<Approval[]> {
@@ -32,7 +32,7 @@ export async function listApprovals(context: RedisContext, request: ListApproval
   return found;
 }
 
-/** About as many bytes as its question is stored with: nearly all of a long one is in these texts. */
+/** Returns about the number of bytes that the question takes in the store: nearly all of a long one is in these texts. */
 function sizeOf({ question, editedArguments = '' }: Approval): number {
   return question.arguments.length + (question.answers?.length ?? 0) + editedArguments.length;
 }
@@ -58,11 +58,11 @@ function countLines(votes: unknown): number {
 interface Place {
   readonly id: ApprovalId;
   readonly state: ApprovalState;
-  /** When a pending one expires, or when another one was resolved. */
+  /** When a pending approval expires, or when a resolved one was resolved. */
   readonly at: number;
 }
 
-/** Where the wanted approvals stand, in order. Their questions are not read for it. */
+/** Lists the wanted approvals in order, without reading their questions. */
 async function listPlaces(context: RedisContext, { state, limit, skip = 0 }: ListApprovalsRequest): Promise<Place[]> {
   const found: Place[] = [];
   for (const each of state === undefined ? APPROVAL_STATES : [state]) {
@@ -77,7 +77,7 @@ async function listPlaces(context: RedisContext, { state, limit, skip = 0 }: Lis
   return found.sort(bySoonest).slice(skip, skip + limit);
 }
 
-/** Pending ones first, soonest expiry first; then the others, latest first. */
+/** Pending approvals come first, soonest expiry first; then the others, latest first. */
 function bySoonest(a: Place, b: Place): number {
   if (a.state === 'pending' && b.state === 'pending') return a.at - b.at;
   if (a.state === 'pending' || b.state === 'pending') return a.state === 'pending' ? -1 : 1;

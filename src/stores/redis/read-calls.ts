@@ -12,7 +12,10 @@ import { decodeCall, readPlace } from './call-codec.ts';
 import { GROUP } from './keys.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** Entries are deleted once read, so reading always starts at the beginning: a clock that went back hides nothing. */
+/**
+ * Entries are deleted once they are acknowledged, so each read starts at the beginning of the stream. So a server clock that went back hides no
+ * entry.
+ */
 export async function takeReplies(context: RedisContext, request: TakeRepliesRequest): Promise<TakenReply[]> {
   const key = context.lane(request.lane).reply(request.callerId);
   const wait = request.waitMs <= 0 ? [] : ['BLOCK', String(request.waitMs)];
@@ -66,7 +69,10 @@ export async function listCalls(context: RedisContext, request: ListCallsRequest
   return records.sort((a, b) => a.deadline - b.deadline).slice(0, request.limit);
 }
 
-/** A lease is an entry in the pending list of the pool's group. The questions are sent together and answered in one round trip per step. */
+/**
+ * Returns the holder of each call. A lease is an entry in the pending list of the pool's group. The requests are sent together: one round trip per
+ * step.
+ */
 export async function findHolders(
   context: RedisContext,
   callIds: readonly CallId[],
@@ -108,7 +114,7 @@ async function pendingCount(context: RedisContext, stream: string): Promise<numb
   return summary === undefined ? 0 : asNumber(asList(summary)[0]);
 }
 
-/** A pool that no worker has served yet has no group: undefined. */
+/** Returns undefined for a pool that no worker has served yet, because it has no group. */
 async function ofGroup<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;

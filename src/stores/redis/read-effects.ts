@@ -11,7 +11,7 @@ import type { ListEffectsRequest } from '../../ports/outbound-store.ts';
 import { asBytes, asList, asNumber, asText } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
 
-/** As `outbound.FIELDS` in `shared/outbound.lua`. */
+/** The same fields as `outbound.FIELDS` in `shared/outbound.lua`. */
 const FIELDS = [
   'call',
   'kind',

@@ -27,17 +27,17 @@ export interface RedisContext {
   readonly incarnation: string;
   readonly deployment: DeploymentKeys;
   lane(lane: number): LaneKeys;
-  /** Calls a function of the library. Repeats it while the store cannot be reached, up to the patience; every function allows that. */
+  /** Calls a function of the library. Retries while the store cannot be reached, for up to `patienceMs`; every function allows that. */
   fcall(name: string, call: FunctionCall): Promise<unknown>;
   command(name: string, ...args: Argument[]): Promise<unknown>;
   commandForBytes(name: string, ...args: Argument[]): Promise<unknown>;
-  /** A read that waits in the server, on a connection of its own; followed by a function in the same write. */
+  /** Sends commands that may block in the server, on a connection of their own. A function can follow a read in the same write. */
   blockingRead(
     use: string,
     commands: readonly (readonly [string, ...Argument[]])[],
     waitMs: number,
   ): Promise<unknown[]>;
-  /** The command for a function, to be sent behind a blocking read. */
+  /** Returns the command for a function, to be sent after a blocking read. */
   fcallCommand(name: string, call: FunctionCall): [string, ...Argument[]];
   close(): Promise<void>;
 }
@@ -49,13 +49,13 @@ export interface ContextOptions {
   readonly connection: RedisConnectionOptions;
   readonly commands: Connection;
   readonly functions: ReadonlyMap<string, StoreFunction>;
-  /** How long a request goes on trying while the store cannot be reached. */
+  /** How long a request is retried while the store cannot be reached. */
   readonly patienceMs: number;
 }
 
-/** A blocking read that is silent for so much longer than asked hangs on a dead connection. */
+/** A blocking read that takes so much longer than requested is on a dead connection, which is then closed. */
 const BLOCKING_GRACE_MS = 5000;
-/** A connection that nobody reads with for so long is closed: a process that once waited for a reply does not keep one for ever. */
+/** A blocking connection without a read for so long is closed, so that a process that once waited for a reply does not keep it for ever. */
 const IDLE_AFTER_MS = 30_000;
 
 interface BlockingConnection {
@@ -79,14 +79,15 @@ export function createRedisContext(options: ContextOptions): RedisContext {
       } catch (error) {
         const plane = toPlaneError(error);
         const timeLeftMs = giveUpAt - performance.now();
-        // Flushed, or a replica took over that had not got it yet. The data itself is checked by the function's first line.
+        // The server lost the library: it was flushed, or a replica took over that had not received it. Each function checks in its first line that
+        // the data is the known one.
         if (isFunctionMissing(plane) && timeLeftMs > 0) {
           await loadLibrary(commands, functions);
           continue;
         }
         if (closed || plane.code !== 'STORE_UNAVAILABLE' || timeLeftMs <= 0) throw plane;
         await untilReady(commands, timeLeftMs);
-        // The server answers but says "not now" (loading, fail-over): do not hammer it.
+        // The server answers, but cannot work now (loading, failover): wait before the next attempt.
         if (attempt > 1) await pause(Math.min(25 * attempt, 500));
       }
     }

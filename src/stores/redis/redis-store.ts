@@ -64,7 +64,8 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
       try {
         return await openOnce();
       } catch (error) {
-        // Cut between two commands. All of them may be sent again, and who starts beside the server should not fail for it.
+        // The connection was lost between two commands. All of them may be sent again, so a process that starts together with the server should not
+        // fail.
         const isCut = toPlaneError(error).code === 'STORE_UNAVAILABLE';
         if (!isCut || performance.now() >= endsAt) throw error;
         await pause(TRY_AGAIN_MS);
@@ -108,7 +109,7 @@ export function createStore(context: RedisContext): Store {
       const lane = laneOfScopedId(request.callId);
       const isFirst = !request.callId.includes('~');
       if (lane >= 0 && lane < context.lanes && isFirst) return accepts.add(lane, request);
-      // An id that no subject of this store can have is nobody's.
+      // No subject of this store can have such an id.
       return Promise.resolve({ kind: 'unauthenticated', ending: 'unknown' });
     },
     claimCalls: (request) => claimCalls(context, watch, request),

@@ -17,8 +17,8 @@ export interface RestoreOptions {
 }
 
 /**
- * Writes a backup into a server that has nothing under this name. From the first write until somebody adopts it the store carries a
- * mark with which no process opens it; a restore that was cut off can be begun again.
+ * Writes a backup into a server that has nothing under this name. From the first write until an operator adopts it, the store has a mark that
+ * prevents every process from opening it. A restore that was interrupted can be started again.
  */
 export function restoreRedisStore(store: RedisStoreOptions, options: RestoreOptions): Promise<BackupManifest> {
   return withServer(store, async ({ commands, name }) => {
@@ -52,7 +52,7 @@ async function claimEmptyPlace(commands: Connection, name: string, manifest: Bac
   if ((await readIncarnation(commands, name))?.condition?.kind === 'restoring') await clear(commands, name, lanes);
   const notEmpty = () => planeError('STORE_NOT_EMPTY', { place: `Redis under the name ${name}` });
   if ((await findAnyKey(commands, name, lanes)) !== undefined) throw notEmpty();
-  // The mark first: whoever opens the store from now on sees it, whatever else is there.
+  // Write the mark first: every process that opens the store from now on sees it, whatever else is there.
   const restoring: Condition = { kind: 'restoring' };
   const marked = await sendCommand(commands, 'HSETNX', [key, 'condition', JSON.stringify(restoring)]);
   if (marked === 0) throw notEmpty();
@@ -60,7 +60,7 @@ async function claimEmptyPlace(commands: Connection, name: string, manifest: Bac
   await sendCommand(commands, 'HSET', [key, ...fields]);
 }
 
-/** What a restore left that was cut off. Its mark goes last. */
+/** Deletes what an interrupted restore left. Its mark is deleted last. */
 async function clear(commands: Connection, name: string, lanes: number): Promise<void> {
   const { incarnation } = deploymentKeys(name);
   const prefixes = [...Array.from({ length: lanes }, (_, lane) => lanePrefix(name, lane)), deploymentPrefix(name)];
@@ -80,7 +80,7 @@ const AT_ONCE = 64;
 
 async function restoreFile(target: Target, file: string, prefix: string, incarnation: string): Promise<void> {
   const { folder } = target.options;
-  // A backup can be restored under another name.
+  // A backup can be restored under another name, so the prefix of the keys is replaced.
   let oldPrefix: string | undefined;
   let sent: Promise<unknown>[] = [];
   for (const read of readRecords(join(folder, file))) {
@@ -105,7 +105,7 @@ async function restoreRecord({ commands, now }: Target, record: DumpedKey | Hash
   }
   const { key, expiresAt, dump } = record;
   if (expiresAt !== 0 && expiresAt <= now) return;
-  // The server checks the packed key's own checksum, and refuses a key that is there.
+  // The server verifies the checksum of the dumped key, and rejects a key that already exists.
   await sendForBytes(commands, 'RESTORE', [key, String(expiresAt), toBuffer(dump), 'ABSTTL']);
 }
 

@@ -10,19 +10,19 @@ import { asList, asNumber, asText, wordOf } from './answers.ts';
 import type { RedisContext } from './redis-context.ts';
 import { recordArguments } from './token-record.ts';
 
-/** So many sessions are revoked side by side; then the token's list is shortened by them. */
+/** Max sessions that are revoked at the same time. Afterwards they are removed from the token's list. */
 const BATCH = 500;
 
 type Revocations = Pick<TokenStore, 'revokeToken' | 'finishRevocations'>;
 
 /**
- * A token and its sessions lie in different slots, so they cannot be revoked in one step. The order makes each crash safe:
+ * Revokes a token and its sessions. They are in different slots, so they cannot be revoked in one step. The order makes each crash safe:
  *
- *   1. mark the token as revoked and list it in `tokens:revoking`   (one step; from now on no session is noted for it)
- *   2. revoke the sessions that were noted, in every lane           (each step can be repeated)
- *   3. take those off the token's list; when it is empty, take the token off `tokens:revoking`
+ * 1. Mark the token as revoked and list it in `tokens:revoking`, in one step. From now on no session is noted for it.
+ * 2. Revoke the sessions that were noted, in every lane. Each step can be repeated.
+ * 3. Remove those from the token's list. When it is empty, remove the token from `tokens:revoking`.
  *
- * A process that dies after 1 leaves the token in `tokens:revoking`, and another one goes on with 2.
+ * A process that dies after step 1 leaves the token in `tokens:revoking`, and another process continues with step 2.
  */
 export function createRevocations(context: RedisContext, sessions: Pick<SessionStore, 'revokeSession'>): Revocations {
   const { incarnation: record, token, tokens, tokenSessions, tokenEnds: ends, tokensRevoking } = context.deployment;
@@ -30,9 +30,9 @@ export function createRevocations(context: RedisContext, sessions: Pick<SessionS
 
   async function mark(request: RevokeTokenRequest, skip: number, done: readonly string[]): Promise<unknown> {
     const { id } = request;
-    // What a token is for does not change, so it can be read before.
+    // The facts of a token do not change, so they can be read before the revocation.
     const facts = await context.command('HGET', token(id), 'facts');
-    // Without one the function says what that means: there is no such token, or the store is another one.
+    // If there are no facts, the function decides what that means: the token does not exist, or the store was replaced.
     const known = facts === null ? {} : (readObject(asText(facts)) as Partial<NewToken>);
     const { event: _, ...written } = recordArguments(recordOfRevokedToken({ ...known, id }, request));
     return context.fcall('revoke_token', {
@@ -63,7 +63,7 @@ export function createRevocations(context: RedisContext, sessions: Pick<SessionS
         left.map((session) => sessions.revokeSession({ ...request, session: session as SessionId })),
       );
       done = left.filter((_, at) => ended[at]!.status === 'fulfilled');
-      // A lane that cannot be reached must not keep the sessions of the others alive.
+      // A lane that cannot be reached must not keep the sessions of other lanes alive.
       failures += left.length - done.length;
       failure ??= ended.find((each) => each.status === 'rejected')?.reason;
     }
@@ -71,7 +71,7 @@ export function createRevocations(context: RedisContext, sessions: Pick<SessionS
     return 'revoked';
   }
 
-  /** Tokens that a process of an earlier release began to revoke stand in no list: a revoked token with sessions left tells it. */
+  /** Finds revocations that a process of an earlier release began. They are in no list; a revoked token that still has sessions shows them. */
   async function findUnlisted(): Promise<string[]> {
     const answer = await context.fcall('list_tokens', {
       keys: { record, tokens },
@@ -104,7 +104,7 @@ export function createRevocations(context: RedisContext, sessions: Pick<SessionS
   };
 }
 
-/** Who revoked the token, for the audit records of sessions that another process revokes. */
+/** Writes who revoked the token, for the audit records of sessions that another process revokes. */
 function writeWho({ actor, comment }: Administered): string {
   return JSON.stringify({ actor, comment: comment?.slice(0, AUDIT_LIMITS.commentLength) });
 }
@@ -117,7 +117,7 @@ function readWho(text: string): Administered {
   };
 }
 
-/** Nothing for what was written by hand: such a token can be revoked all the same. */
+/** Returns an empty object for facts that were edited by hand: such a token can still be revoked. */
 function readObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text);

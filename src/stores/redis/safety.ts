@@ -4,7 +4,7 @@ import { asText } from './answers.ts';
 import { sendCommand, type Connection } from './connection.ts';
 import { checkReplay } from './default-user.ts';
 
-/** One setting of the server that decides whether calls can be lost. */
+/** A setting of the server that decides whether calls can be lost. */
 export interface SafetyFinding {
   readonly setting: string;
   readonly found: string;
@@ -13,7 +13,7 @@ export interface SafetyFinding {
   readonly fatal: boolean;
 }
 
-/** Reads INFO and asks ACL DRYRUN: managed servers often forbid CONFIG. `name` is the store's. */
+/** Inspects the server by INFO and ACL DRYRUN only, because managed servers often forbid CONFIG. `name` is the store's name. */
 export async function inspectServer(
   connection: Connection,
   name: string,
@@ -52,7 +52,7 @@ export async function inspectServer(
   return { findings, facts };
 }
 
-/** A default user without rights makes Redis drop every transaction of its append-only file when it starts. */
+/** Checks the default user. If it has no rights, Redis drops every transaction of its append-only file when it starts. */
 async function inspectReplay(connection: Connection, name: string): Promise<SafetyFinding[]> {
   const replay = await checkReplay(connection, name);
   if (replay.kind === 'runs') return [];

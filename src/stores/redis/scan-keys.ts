@@ -4,7 +4,7 @@ import { deploymentKeys, laneKeys } from './keys.ts';
 
 const KEYS_PER_PAGE = 1000;
 
-/** Every key that starts so, on all nodes. Complete only while nobody writes. */
+/** Yields every key with this prefix, on all nodes. The result is complete only while no client writes. */
 export async function* scanKeys(commands: Connection, prefix: string): AsyncGenerator<string[]> {
   for (const node of mastersOf(commands)) {
     await untilReady(node, NODE_READY_TIMEOUT_MS);
@@ -15,7 +15,7 @@ export async function* scanKeys(commands: Connection, prefix: string): AsyncGene
         await sendCommand(node, 'SCAN', [cursor, 'MATCH', `${prefix}*`, 'COUNT', String(KEYS_PER_PAGE)]),
       );
       cursor = asText(answer[0]);
-      // A key can come twice while the server's table grows or shrinks.
+      // SCAN can return a key twice while the server's table grows or shrinks.
       const fresh = asList(answer[1])
         .map(asText)
         .filter((key) => !seen.has(key));
@@ -31,7 +31,7 @@ export function deploymentPrefix(name: string): string {
   return deploymentKeys(name).incarnation.slice(0, -'incarnation'.length);
 }
 
-/** Lanes are numbered, so that no other deployment's keys are meant. */
+/** Finds any key of this deployment. Lanes are numbers, so keys of another deployment whose name begins in the same way do not match. */
 export async function findAnyKey(commands: Connection, name: string, lanes: number): Promise<string | undefined> {
   for await (const keys of scanKeys(commands, `{${name}`)) {
     const own = keys.find((key) => key.startsWith(deploymentPrefix(name)) || isLaneKey(key, name, lanes));

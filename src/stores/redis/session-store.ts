@@ -133,7 +133,7 @@ export function createSessionStore(context: RedisContext): SessionStore {
   };
 }
 
-/** `facts` are the lines of `shared/session.lua`, identity last, and `revoked` before them if it is. */
+/** `facts` has the lines of `shared/session.lua`, with the identity last. A revoked session has a line `revoked` before them. */
 function toSession(id: SessionId, fields: ReadonlyMap<string, string>): Session {
   const runs = [...fields.keys()].filter((name) => name.startsWith('run:')).map((name) => name.slice(4) as RunId);
   const lines = fields.get('facts')!.split('\n');
@@ -154,7 +154,7 @@ function toSession(id: SessionId, fields: ReadonlyMap<string, string>): Session 
   };
 }
 
-/** Lines of the tool and who offered it. */
+/** Each line has the tool and the tool that offered it. */
 function toGrants(run: RunId, text: string): InjectedGrant[] {
   const lines = text.split('\n').filter((line) => line !== '');
   return lines.map((line) => {

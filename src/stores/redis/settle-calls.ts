@@ -17,7 +17,7 @@ import type { RedisContext } from './redis-context.ts';
 const SETTLED: Record<string, SettleAnswer> = { SETTLED: 'settled', FENCED: 'fenced', ABSENT: 'absent' };
 const RENEWED: Record<string, RenewAnswer> = { RENEWED: 'renewed', FENCED: 'fenced', CANCEL: 'cancel' };
 
-/** All requests are of one lane, one worker, one pool and one retention. */
+/** All requests must be of one lane, one worker, one pool and one retention. */
 export async function settleCalls(
   context: RedisContext,
   lane: number,
@@ -39,7 +39,10 @@ function toSettlement(request: SettleRequest): NamedValues {
 
 const NOTHING_SPECIAL = attemptText({ ending: 'ok' });
 
-/** Mostly the fence alone. Arguments of their own would cost every call what only few have. */
+/**
+ * Packs the fence and what belongs to it into one argument. For most calls that is the fence alone; separate arguments would cost every call what
+ * only few calls need.
+ */
 function fenceText({ fence, releaseKey, attempt }: SettleRequest): string {
   const released = releaseKey ? `${fence}!` : `${fence}`;
   if (attempt === undefined) return released;
@@ -49,7 +52,7 @@ function fenceText({ fence, releaseKey, attempt }: SettleRequest): string {
   return `${released} ${text} ${note}`;
 }
 
-/** Only what changes about the run; nothing after a call that went well. */
+/** Describes what changes about the run; empty after a call that succeeded and changes nothing else. */
 function noteOf({ session, run, ending, cost, endsRun, effective, target, stall }: SettledAttempt): string {
   const isPlain = ending === 'ok' && cost === undefined && endsRun === undefined && stall === undefined;
   if (isPlain && effective === undefined && target === undefined) return '';
@@ -132,14 +135,14 @@ function byWorkerAndPool(calls: readonly OwnedCall[]): OwnedCall[][] {
   return [...groups.values()];
 }
 
-/** What a script needs to ask once, for a whole batch, which entries the worker holds. */
+/** The arguments with which a script asks once, for a whole batch, which entries the worker holds. */
 function leaseArguments(context: RedisContext, lane: number, calls: readonly OwnedCall[]): NamedValues {
   const [first, last] = rangeOfEntries(calls);
   const { workerId, pool } = calls[0]!;
   return { incarnation: context.incarnation, lane: context.lane(lane).prefix, worker: workerId, pool, first, last };
 }
 
-/** Entry ids are two numbers, `milliseconds-sequence`, and do not sort as text. */
+/** Returns the lowest and the highest entry id. Entry ids are two numbers, `milliseconds-sequence`, which cannot be sorted as text. */
 function rangeOfEntries(calls: readonly OwnedCall[]): [first: string, last: string] {
   let first = calls[0]!.entryId;
   let last = first;
@@ -153,7 +156,7 @@ function rangeOfEntries(calls: readonly OwnedCall[]): [first: string, last: stri
 function isBefore(a: string, b: string): boolean {
   const ms = Number.parseInt(a, 10) - Number.parseInt(b, 10);
   if (ms !== 0) return ms < 0;
-  // Sequences have no leading zeros, so a longer one is a higher one.
+  // Sequences have no leading zeros, so the longer one is higher.
   return a.length === b.length ? a < b : a.length < b.length;
 }
 

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../wire/canonical-json.ts';
 import type { AdministrativeRecord } from '../administrative-record.ts';
 import { asNumber, asText } from './answers.ts';
 
-/** Fields as the functions answer: facts, createdAt, expiresAt, revokedAt or nothing. */
+/** Takes the fields as the functions return them: facts, createdAt, expiresAt, and revokedAt or an empty text. */
 export function toToken(id: string, [facts, createdAt, expiresAt, revokedAt]: readonly unknown[]): GatewayToken {
   const revoked = asText(revokedAt);
   return {
@@ -15,7 +15,7 @@ export function toToken(id: string, [facts, createdAt, expiresAt, revokedAt]: re
   };
 }
 
-/** `about` has the lines of `about_session`; a token is about no session. */
+/** `about` has the lines of `about_session`. Session and run are empty, because a token is about no session. */
 export function recordArguments({ event, detail, identity }: AdministrativeRecord) {
   return { event, detail, about: identity === undefined ? '' : `\n\n${canonicalJson(identity as never)}` };
 }

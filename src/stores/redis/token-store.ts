@@ -11,7 +11,7 @@ import type { RedisContext } from './redis-context.ts';
 import { createRevocations } from './revoke-token.ts';
 import { recordArguments, toToken } from './token-record.ts';
 
-/** Of the whole deployment, so all of it lies in the slot of the deployment's records. */
+/** Tokens belong to the whole deployment, so all their keys are in the slot of the deployment's records. */
 export function createTokenStore(context: RedisContext, sessions: Pick<SessionStore, 'revokeSession'>): TokenStore {
   const { incarnation: record, token, tokenSessions, tokens, tokenEnds: ends, once } = context.deployment;
   const { incarnation } = context;
@@ -88,7 +88,7 @@ export function createTokenStore(context: RedisContext, sessions: Pick<SessionSt
   };
 }
 
-/** Made here, so that nothing that travels to the server is what a bearer's gateway shows it. */
+/** Hashes the digest again before it is sent. So the server and the connection never hold the value that proves a token. */
 function keptSecret(secretDigest: string): string {
   return sha256(secretDigest);
 }

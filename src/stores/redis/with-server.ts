@@ -12,7 +12,7 @@ export interface ReachedServer {
   readonly facts: ServerFacts;
 }
 
-/** A connection for work on the store as a whole, below the ports. */
+/** Opens a connection for work on the store as a whole, below the ports, and closes it afterwards. */
 export async function withServer<Result>(
   options: RedisStoreOptions,
   work: (server: ReachedServer) => Promise<Result>,
@@ -31,7 +31,7 @@ export async function withServer<Result>(
   }
 }
 
-/** Puts this release's functions beside those of others, so that users without that right can start. */
+/** Loads this release's functions next to those of other releases, so that users without the right to load functions can start. */
 export async function upgradeLibrary({ commands, name }: ReachedServer): Promise<LoadedLibrary> {
   const answer = await loadLibrary(commands, readFunctions());
   const record = await readIncarnation(commands, name);

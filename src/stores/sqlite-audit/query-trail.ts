@@ -4,7 +4,7 @@ import { isFoundRightly } from '../../wire/record-index.ts';
 import type { Database, SqlValue } from '../embedded/database.ts';
 import { COLUMNS, JOINED, toChained, type RecordRow } from './read-trail.ts';
 
-/** As the index on `at` has it: SQLite puts the primary key behind what is indexed. */
+/** The order of the index on `at`: SQLite appends the primary key to the indexed column. */
 const KEY = '(at, laneId, sequence)';
 const NEWEST_FIRST = 'ORDER BY at DESC, laneId DESC, sequence DESC';
 
@@ -14,7 +14,7 @@ interface Place {
   readonly sequence: number;
 }
 
-/** Time, call and place are looked up in indexes; every other condition is tried on one record after the other. */
+/** Finds records, newest first. Time, call and place are looked up in indexes; every other condition is checked on one record after the other. */
 export function queryTrail(database: Database, { filter, limit, before, scan }: QueryTrailRequest): TrailPage {
   const range = rangeOf(filter);
   if (before !== undefined) addBefore(database, range, before);
@@ -43,7 +43,10 @@ interface Conditions {
   readonly values: SqlValue[];
 }
 
-/** Rows that stand in no chain are none of the trail: `verify` could not tell that they were made up. The plus keeps the index on `at`. */
+/**
+ * Rows that are in no chain do not belong to the trail: `verify` could not detect that an attacker made them up. The unary plus makes SQLite keep
+ * using the index on `at`.
+ */
 const IN_A_CHAIN = ['+sequence > 0', '+laneId IN (SELECT id FROM auditLane)'];
 
 function rangeOf({ from, to, callId }: AuditFilter): Conditions {
@@ -67,7 +70,7 @@ function addBefore(database: Database, { conditions, values }: Conditions, befor
   values.push(at, known?.id ?? 0, sequence);
 }
 
-/** The last record that may be looked at; undefined when there are fewer. The index alone answers. */
+/** Returns the last record that the query may look at; undefined when there are fewer records. Needs only the index. */
 function findLast(database: Database, { conditions, values }: Conditions, scan: number): Place | undefined {
   return database.get<Place>(
     `SELECT at, laneId, sequence FROM auditRecord ${whereOf(conditions)} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,

@@ -1,6 +1,6 @@
 /**
- * Tables of a trail in SQLite: part of the embedded store's own file, and all there is in the file of a sink. A head stands with its lane;
- * `fence` is that of the last drainer. Filters other than time and call look into the records themselves.
+ * Tables of an audit trail in SQLite. They are a part of the embedded store's file, and the only tables in the file of a sink. The row of a lane
+ * holds its head; `fence` is the fence of its last drainer. Filters other than time and call read the records themselves.
  */
 export const AUDIT_TABLES = `
   CREATE TABLE auditLane (
@@ -40,8 +40,8 @@ export const AUDIT_TABLES = `
 `;
 
 /**
- * Statements get numbers. Those that are there get numbers up to 0 in their order: the chain begins with number 1. Without a rowid SQLite
- * makes up no number, so that a process of an older release, which does not number what it signs, can add none.
+ * Gives statements a number. Existing statements get numbers up to 0, in their order: the chain begins with number 1. The table has no rowid, so
+ * SQLite assigns no number by itself. A process of an older release does not number what it signs, and so cannot add a statement.
  */
 export const NUMBER_STATEMENTS = `
   CREATE TABLE numberedStatement (

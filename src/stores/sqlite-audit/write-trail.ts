@@ -3,7 +3,7 @@ import type { CutRequest, EraseRequest, NextStatement } from '../../ports/audit-
 import { firstLink } from '../../wire/audit-record.ts';
 import type { Database } from '../embedded/database.ts';
 
-/** All of these work inside a transaction of the caller's. */
+/** A row of `auditLane`. The functions of this file must be called inside a transaction that the caller has opened. */
 export interface LaneRow extends AuditHead {
   readonly id: number;
   readonly fence: number;
@@ -27,7 +27,7 @@ export function openAuditLane(database: Database, store: string, lane: number): 
 export interface PlacedRecord extends ChainedRecord {
   readonly sequence: number;
   readonly at: number;
-  /** Empty: the record is about no call. */
+  /** Empty when the record is not about a call. */
   readonly callId: string;
 }
 
@@ -47,7 +47,7 @@ export function moveHead(
   database.run('UPDATE auditLane SET sequence = ?, chain = ?, bytes = ? WHERE id = ?', sequence, chain, bytes, id);
 }
 
-/** False: another statement was added since the caller looked. */
+/** Returns false if another statement was added after the caller read the last one. */
 export function insertStatement(database: Database, statement: NextStatement): boolean {
   const { number, after, text, keyId, signature } = statement;
   const last = database.get<{ last: number | null }>('SELECT max(number) AS last FROM auditStatement')!.last ?? 0;
@@ -56,7 +56,7 @@ export function insertStatement(database: Database, statement: NextStatement): b
   return true;
 }
 
-/** Returns how many payloads are gone, and bytes per lane. */
+/** Erases the payloads of one subject. Returns how many were erased, and the freed bytes of each lane. */
 export function erasePayloads(
   database: Database,
   { tenant, subject, heads, statement }: EraseRequest,
@@ -80,7 +80,7 @@ export function erasePayloads(
   return { erased, bytes };
 }
 
-/** Returns the bytes that are free now. */
+/** Deletes the records of a lane up to the cut. Returns the number of freed bytes. */
 export function cutTrail(database: Database, { cut, statement, drop }: CutRequest): number | 'stale' {
   if (!insertStatement(database, statement)) return 'stale';
   const { id } = openAuditLane(database, cut.store, cut.lane);
@@ -90,7 +90,7 @@ export function cutTrail(database: Database, { cut, statement, drop }: CutReques
     id,
     cut.sequence,
   )!.bytes;
-  // A later erasure finds nothing here that it could overwrite.
+  // Overwrite the deleted bytes now: a later erasure finds no rows here, and so could not overwrite them.
   database.overwriting(() => {
     database.run('DELETE FROM auditPayload WHERE laneId = ? AND sequence <= ?', id, cut.sequence);
     database.run('DELETE FROM auditRecord WHERE laneId = ? AND sequence <= ?', id, cut.sequence);

@@ -20,7 +20,7 @@ interface ScopeRow {
 const FIND = 'SELECT row, id, version, place, at, expires_at FROM documents WHERE scope = ? AND collection = ?';
 const MOST_PRUNED = 500;
 
-/** Inside a transaction: everything is checked before the first write. */
+/** Must be called inside a transaction. Everything is checked before the first write. */
 export function commitBatch(database: Database, name: string, batch: Batch, now: number): CommitAnswer {
   const known = database.get<ScopeRow>('SELECT number, counter, version FROM scopes WHERE name = ?', name);
   if (batch.scopeVersion !== undefined && (known?.version ?? 0) !== batch.scopeVersion) return { kind: 'conflict' };
@@ -74,7 +74,7 @@ export function removeRow(database: Database, row: number): void {
   database.run('DELETE FROM words WHERE rowid = ?', row);
 }
 
-/** The second half of a commit: nothing is refused any more. */
+/** The second half of a commit, after all checks: nothing is rejected here. */
 class Writing {
   readonly #database: Database;
   readonly #now: number;
@@ -110,7 +110,7 @@ class Writing {
     this.#counter += 1;
     const id = put.id ?? String(this.#counter);
     const old = this.#database.get<DocumentRow>(`${FIND} AND id = ?`, this.#scope, collection, id);
-    // An expired one does not count, but it may still stand there, under its id or its key.
+    // An expired document counts as absent, but its row may still exist, under this id or this key. Delete it first.
     if (old !== undefined) removeRow(this.#database, old.row);
     if (key !== undefined) this.#freeKey(collection, key);
     const before = old !== undefined && isLive(old, this.#now) ? old : undefined;
@@ -168,7 +168,7 @@ class Writing {
   }
 }
 
-/** What has expired, whoever's it is; a part at a time, so that nobody waits long. */
+/** Deletes expired documents of all scopes, at most `limit` at a time, so that no request waits long. */
 export function sweepExpired(database: Database, now: number, limit: number): number {
   const rows = database.all<{ row: number }>('SELECT row FROM documents WHERE expires_at <= ? LIMIT ?', now, limit);
   for (const { row } of rows) removeRow(database, row);

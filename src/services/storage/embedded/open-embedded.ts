@@ -9,7 +9,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The services' own SQLite file in the store's folder, behind a thread of this process. */
+/** Opens the services' own SQLite file in the store's folder. A thread of this process has the file open. */
 export async function openEmbeddedScopes(folder: string): Promise<ScopedStore> {
   const thread = new Worker(threadScript(), {
     name: 'sallyport-services',
@@ -40,7 +40,7 @@ export async function openEmbeddedScopes(folder: string): Promise<ScopedStore> {
   await new Promise((resolve, reject) => waiting.set(0, { resolve, reject }));
 
   function ask(method: ThreadRequest['method']) {
-    // Each method has the types of the port; what crosses the thread has none.
+    // The port gives each method its types; values that cross the thread have none.
     return (...args: unknown[]): Promise<never> =>
       new Promise((resolve, reject) => {
         if (ended !== undefined) return reject(ended);
@@ -67,7 +67,7 @@ export async function openEmbeddedScopes(folder: string): Promise<ScopedStore> {
   };
 }
 
-/** Beside this file when compiled; in `dist` when the sources themselves are run, as the tests do. */
+/** The script is next to this file when compiled. It is in `dist` when the sources are run directly, as the tests do. */
 function threadScript(): string {
   const place = import.meta.url.endsWith('.ts')
     ? '../../../../dist/services/storage/embedded/services-thread.js'

@@ -6,7 +6,7 @@ import { wordToken } from './word-token.ts';
 const SHOWN = 'd.id, d.version, d.place AS "order", d.at, d.body';
 const LIVE = '(d.expires_at IS NULL OR d.expires_at > ?)';
 
-/** 0 is nobody's number. */
+/** Returns the number of a scope; 0 if it does not exist, because no scope has that number. */
 export function scopeNumber(database: Database, name: string): number {
   return database.get<{ number: number }>('SELECT number FROM scopes WHERE name = ?', name)?.number ?? 0;
 }
@@ -65,7 +65,7 @@ export function findPostings(
   terms: readonly string[],
   limit: number,
 ): Postings {
-  // The rows of the newest are found in the word index alone; only their ids come from the table.
+  // The newest rows are found in the word index alone; only their ids are read from the table.
   const find = `SELECT d.id FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?) w
     JOIN documents d ON d.row = w.rowid ORDER BY d.row DESC`;
   const lists = terms.map((term) =>
@@ -104,7 +104,7 @@ export function keepVectors(
   for (const { id, version, vector } of vectors) database.run(keep, vector, scope, collection, id, version);
 }
 
-/** Rows come without a prototype, and go to another thread. */
+/** Copies a row into a plain object: rows of SQLite have no prototype, and these are sent to another thread. */
 function plain(row: StoredDocument | undefined): StoredDocument | undefined {
   return row === undefined ? undefined : { ...row };
 }

@@ -1,7 +1,7 @@
 import { planeError } from '../../../domain/errors.ts';
 import { Database } from '../../../stores/embedded/database.ts';
 
-/** Of the file; raised when the tables change. */
+/** Version of the file; raised when the tables change. */
 const VERSION = 1;
 const BUSY_TIMEOUT_MS = 10_000;
 
@@ -46,11 +46,11 @@ CREATE TABLE vectors (row INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
 CREATE VIRTUAL TABLE words USING fts5(tokens, content='', contentless_delete=1, detail=none, tokenize='ascii');
 `;
 
-/** Several processes may have the file open: SQLite's own locks order their transactions. */
+/** Opens the file and creates its tables. Several processes may have it open: SQLite's locks order their transactions. */
 export function openServicesFile(path: string): Database {
   const database = new Database(path, BUSY_TIMEOUT_MS);
   try {
-    // Every commit is on disk when it is answered, as in the store's own file.
+    // Every commit is on disk before it is answered, as in the store's own file.
     for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'trusted_schema = OFF']) {
       database.execute(`PRAGMA ${pragma}`);
     }

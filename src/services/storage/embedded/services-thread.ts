@@ -1,4 +1,4 @@
-// The thread that has the services' file open: searching takes time that the worker's main thread does not have.
+// The thread that has the services' file open. It is a separate thread, because a search takes time that would block the worker's main thread.
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -26,7 +26,7 @@ const WRITES: readonly string[] = ['commit', 'keepVectors'];
 function openFile(folder: string): Database {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, SERVICES_FILE);
-  // Before SQLite makes it, because the log beside it gets the same mode.
+  // Create the file before SQLite does: the log that SQLite puts next to it gets the same mode.
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
   return openServicesFile(path);
@@ -53,7 +53,7 @@ function perform(database: Database, { method, args }: ThreadRequest): unknown {
   }
 }
 
-/** Requests that came in together share one transaction and one fsync; one that fails takes only its own part back. */
+/** Requests that arrive together share one transaction and one fsync. A request that fails rolls back only its own part. */
 class ServicesThread {
   readonly #database: Database;
   readonly #answer: (answer: ThreadAnswer) => void;
@@ -95,7 +95,7 @@ class ServicesThread {
     }
   }
 
-  /** Nothing is answered before the commit has returned. */
+  /** Runs jobs in one transaction. No job is answered before the commit has returned. */
   #together(jobs: readonly ThreadRequest[]): ThreadAnswer[] {
     try {
       if (this.#broken !== undefined) throw this.#broken;
@@ -131,7 +131,7 @@ class ServicesThread {
     }
   }
 
-  /** After an error of the disk nothing it says can be believed: a repeated fsync reports success without having written. */
+  /** After a disk error the database cannot be trusted any more: a repeated fsync reports success without having written. */
   #failed(error: unknown): void {
     if (isFatal(error)) this.#broken = toPlaneError(error);
     try {

@@ -12,7 +12,7 @@ import type { Batch, CommitAnswer, ListQuery, ScopedStore, StoredDocument, Store
 import { functionName, isFunctionMissing, loadScopeFunctions, type ScopeFunction } from './scope-functions.ts';
 
 export interface RedisScopesOptions extends Omit<RedisConnectionOptions, 'commandTimeoutMs'> {
-  /** Of the deployment: keys start with `{name:services:`. */
+  /** Name of the deployment: keys start with `{name:services:`. */
   readonly name?: string;
   readonly commandTimeoutMs?: number;
   readonly patienceMs?: number;
@@ -25,14 +25,17 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_PATIENCE_MS = 15_000;
 const VECTORS_AT_ONCE = 500;
 
-/** All keys of a scope share one hash tag, so that a cluster keeps them together and a function may change them in one step. */
+/**
+ * Opens the store of services on Redis. All keys of a scope share one hash tag: a cluster keeps them on one node, and a function can change them in
+ * one step.
+ */
 export async function openRedisScopes(options: RedisScopesOptions): Promise<ScopedStore> {
   const { name = 'sallyport', patienceMs = DEFAULT_PATIENCE_MS, commandTimeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const connection = openConnection({ ...options, commandTimeoutMs }, 'commands');
   const prefixOf = (scope: string): string => `{${name}:services:${scope}}:`;
   let closed = false;
 
-  /** Repeats what may not have arrived: every commit allows it, see `commit` of the port. */
+  /** Retries a command that may not have arrived, for up to `patienceMs`. A commit can be sent twice if its puts have an id or a key. */
   async function patiently<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     const giveUpAt = performance.now() + patienceMs;
     for (let attempt = 1; ; attempt += 1) {

@@ -9,7 +9,7 @@ import {
   type LoadedLibrary,
 } from '../../../stores/redis/connection.ts';
 
-/** The name carries the version, so that two releases can work side by side. */
+/** The library's name contains the version, so that two releases can use one server at the same time. */
 const VERSION = 1;
 export const SERVICES_LIBRARY = `sallyport_services_${VERSION}`;
 /** Raised with every change of the Lua code, by the rules of the store's own library (`src/stores/redis/function-library.ts`). */
@@ -19,7 +19,7 @@ const FUNCTIONS = ['commit-scope', 'keep-vectors'] as const;
 
 export type ScopeFunction = (typeof FUNCTIONS)[number];
 
-/** `sps1_commit_scope` */
+/** For example `sps1_commit_scope`. */
 export function functionName(name: ScopeFunction): string {
   return `sps${VERSION}_${name.replaceAll('-', '_')}`;
 }
@@ -33,7 +33,7 @@ export function composeScopeLibrary(): string {
   return [`#!lua name=${SERVICES_LIBRARY}`, `-- revision ${REVISION}`, source('shared'), ...registered].join('\n');
 }
 
-/** On every primary: functions are not shared between the nodes of a cluster. */
+/** Loads the library on every primary: the nodes of a cluster do not share functions. */
 export async function loadScopeFunctions(connection: Connection): Promise<LoadedLibrary> {
   const code = composeScopeLibrary();
   return summarizeNodes(await Promise.all(mastersOf(connection).map((node) => loadOn(node, code))));
@@ -60,12 +60,12 @@ async function readCode(node: Connection): Promise<string | undefined> {
   return fields === undefined ? undefined : String(fields[fields.indexOf('library_code') + 1]);
 }
 
-/** Releases before the first revision wrote none. */
+/** Returns 0 for a library that has no revision line: releases before the first revision wrote none. */
 function revisionOf(code: string): number {
   return Number(/^-- revision (\d+)$/m.exec(code)?.[1] ?? 0);
 }
 
-/** Flushed, or another primary took over. */
+/** The server has lost the library: it was flushed, or another primary took over. */
 export function isFunctionMissing(error: unknown): boolean {
   const { code, message } = toPlaneError(error);
   return code === 'STORE_FAILED' && message.includes('Function not found');

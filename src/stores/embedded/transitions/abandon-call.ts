@@ -3,13 +3,13 @@ import { poolTopic, type Transaction } from '../transaction.ts';
 import { changeCall, findCall, isOwned, RETURN_DELIVERY } from './call-row.ts';
 
 /**
- * The call keeps its place, so it is the next to be claimed. A start by this very lease does not count: it was given back in
- * good order. The mark of an unsafe tool stays, or it would be started twice.
+ * Gives a call back. It keeps its place in the queue, so it is the next to be claimed. A start under this lease does not count, because the call
+ * was given back in an orderly way. The start mark of an unsafe tool stays, because otherwise it would be started twice.
  */
 export function abandonCall(transaction: Transaction, request: AbandonRequest): 'abandoned' | 'fenced' {
   const call = findCall(transaction, request.callId);
   if (call === undefined) return 'fenced';
-  // A repeated request: it is done, whoever holds the call now.
+  // A repeated request: the call was already given back, whichever worker holds it now.
   if (call.abandonedFence === request.fence) return 'abandoned';
   if (!isOwned(call, request)) return 'fenced';
   const takesStartBack = call.startFence === request.fence && call.effect !== 'unsafe';

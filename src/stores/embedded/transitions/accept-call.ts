@@ -15,7 +15,7 @@ import { expiryOf, findLoopEnd, findSession, isTokenOf, markSeen, sessionEnding 
 
 const UNKNOWN_SESSION: AcceptAnswer = { kind: 'unauthenticated', ending: 'unknown' };
 
-/** The whole of accept: who asks, what the key stands for, whether there is room; only then the first write. */
+/** Accepts a call. Checks the caller, then the key, then the limits; only after that the first write happens. */
 export function acceptCall(transaction: Transaction, request: AcceptRequest): AcceptAnswer {
   const session = findSession(transaction, request.session);
   const ending = checkCaller(transaction, session, request);
@@ -24,7 +24,7 @@ export function acceptCall(transaction: Transaction, request: AcceptRequest): Ac
 
   const callId = callIdOfAgents(tagOf(session.identity), request.callId);
   const last = findLastGeneration(transaction, callId);
-  // Two names of agents with one tag.
+  // Two different lists of agents can have the same tag. Then this call belongs to other agents, and must not be shown.
   if (last !== undefined && !isSameAgent(last.identity, session.identity)) return UNKNOWN_SESSION;
   const known = holdsKey(last) ? last : findOfEarlierRelease(transaction, session, request.callId, callId);
   if (known !== undefined) return joinCall(transaction, session, known, request);
@@ -48,25 +48,27 @@ function checkCaller(
   if (session === undefined || !isProven(transaction, session, request.proof)) return 'unknown';
   const ending = sessionEnding(transaction, session, request.run);
   if (ending !== undefined && ending !== 'run-ended') return ending;
-  // The key of somebody else's call: without this, a caller could attach to any call whose id it knows.
+  // Attack: the key of another subject's call. Without this check, a caller could attach to any call whose id it knows.
   const asked = parseScopedId(request.callId);
   const own = parseScopedId(request.session);
   const inScope = asked !== undefined && asked.scope === own?.scope && asked.lane === own.lane;
   return inScope && !request.callId.includes('~') ? ending : 'unknown';
 }
 
-/** Writes nothing: however often calls of an ended run are refused, they neither prolong its rest nor fill the store. */
+/** Writes nothing. However often calls of an ended run are refused, they neither prolong its rest nor fill the store. */
 function refuseEndedRun({ now }: Transaction, session: SessionRow, run: string): AcceptAnswer {
   return { kind: 'run-ended', restMs: Math.max(0, (findLoopEnd(session, run) ?? now) - now) };
 }
 
 function isProven(transaction: Transaction, session: SessionRow, proof: CallProof): boolean {
   if (proof.kind === 'token') return isTokenOf(session, proof.tokenDigest);
-  // A worker speaks for a session only as long as it holds a call of that session.
+  // A worker may act for a session only as long as it holds a call of that session.
   return findOwnedCall(transaction, proof.owned)?.session === session.id;
 }
 
-/** Earlier generations released the key; the highest one decides, also when retention has removed those before it. */
+/**
+ * Returns the last call under a key. Earlier generations released the key; the highest one decides, even if retention has deleted those before it.
+ */
 function findLastGeneration({ database }: Transaction, keyId: string): CallRow | undefined {
   return database.get<CallRow>(
     `SELECT ${CALL_COLUMNS} FROM call WHERE keyId = ? ORDER BY generation DESC LIMIT 1`,
@@ -79,8 +81,8 @@ function holdsKey(call: CallRow | undefined): call is CallRow {
 }
 
 /**
- * Earlier releases kept a key under its subject alone. Such a call is the answer for the agents that made it; for all others it is not
- * there, so that neither a replay nor a conflict tells that the key is in use.
+ * Earlier releases kept a key under its subject alone. Such a call is found only by the agents that made it. For all other agents it does not
+ * exist, so that neither a replay nor a conflict reveals that the key is in use.
  */
 function findOfEarlierRelease(
   transaction: Transaction,
@@ -92,7 +94,7 @@ function findOfEarlierRelease(
   return holdsKey(found) && isSameAgent(found.identity, session.identity) ? found : undefined;
 }
 
-/** Same key again: replay, one more waiter, or a conflict. */
+/** The key is used again: the answer is a replay, one more waiter, or a conflict. */
 function joinCall(
   transaction: Transaction,
   session: SessionRow,
@@ -122,7 +124,7 @@ function joinCall(
 }
 
 interface Place {
-  /** Absent for a call made by a running one: it must not wait for its own parent's place. */
+  /** Null for a call that a running call made: it must not wait for its own parent's place. */
   readonly slot: string | null;
   readonly window: number;
   readonly inQueue: boolean;
@@ -177,7 +179,7 @@ function writeCall(transaction: Transaction, session: SessionRow, request: Accep
   if (call.entryId !== null) transaction.wake(poolTopic(call.pool));
 }
 
-/** Written out, and not put together from parts: as an object of one shape it costs next to nothing. */
+/** Written as one object literal, not merged from parts: an object of one shape costs next to nothing. */
 function newCall(
   transaction: Transaction,
   session: SessionRow,

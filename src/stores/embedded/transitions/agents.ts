@@ -10,7 +10,7 @@ interface KnownIdentity {
 const MAX_KNOWN = 1_024;
 const known = new Map<string, KnownIdentity>();
 
-/** Kept, because every accept asks for it: sessions and their calls have the same text. */
+/** Cached, because every accept needs it: sessions and their calls have the same text. */
 function read(identityText: string): KnownIdentity {
   const found = known.get(identityText);
   if (found !== undefined) return found;
@@ -21,17 +21,17 @@ function read(identityText: string): KnownIdentity {
   return made;
 }
 
-/** What call ids of these agents have in them. */
+/** Returns the tag that call ids of these agents contain. */
 export function tagOf(identityText: string): string {
   return read(identityText).tag;
 }
 
-/** The same agent, acting for the same agents. */
+/** True for the same agent, acting for the same agents. */
 export function isSameAgent(one: string, other: string): boolean {
   return one === other || isSame(read(one).identity, read(other).identity);
 }
 
-/** Whether a session with the first identity may see a call with the second. */
+/** Whether a session with the identity `viewer` may see a call with the identity `maker`. */
 export function mayReach(viewer: string, maker: string): boolean {
   return reaches(read(viewer).identity, read(maker).identity);
 }

@@ -7,13 +7,13 @@ import type { Transaction } from '../transaction.ts';
 interface AboutSession {
   readonly session?: SessionId;
   readonly run?: RunId;
-  /** As the session's row has it. */
+  /** The identity as the session's row has it. */
   readonly identity?: string;
 }
 
 /**
- * The record of an administrative change, in the transaction of the change and before it. This store has one lane, so records of the
- * deployment stand in the same chain as those of calls.
+ * Appends the record of an administrative change, in the transaction of the change and before it. This store has one lane, so records of the
+ * deployment are in the same chain as those of calls.
  */
 export function appendAdministration(
   { database, lane, now: at, file }: Transaction,

@@ -10,7 +10,7 @@ type Audited = Pick<
   'keyId' | 'generation' | 'tool' | 'session' | 'run' | 'bodyDigest' | 'identity' | 'approval' | 'grantId'
 >;
 
-/** Sequence and chain are taken inside the transaction, so a rolled-back record leaves no gap. */
+/** Appends an audit record. Sequence and chain are taken inside the transaction, so a record that is rolled back leaves no gap. */
 export function appendAudit(transaction: Transaction, call: Audited, event: AuditEvent, detail: Uint8Array): void {
   const { database, lane, now: at, file } = transaction;
   const sequence = lane.nextAuditSequence();

@@ -27,7 +27,7 @@ export function toApproval(row: ApprovalRow): Approval {
   };
 }
 
-/** What the questions about a call, and edited arguments, take up. */
+/** Returns the bytes of all questions about a call, including edited arguments. */
 export function approvalBytes({ database }: Transaction, callSeq: number): number {
   const found = database.get<{ bytes: number }>(
     'SELECT coalesce(sum(bytes), 0) AS bytes FROM approval WHERE callSeq = ?',

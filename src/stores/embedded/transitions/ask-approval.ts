@@ -13,7 +13,7 @@ import { findSession, sessionEnding } from './session-row.ts';
 export function askApproval(transaction: Transaction, request: AskRequest): AskAnswer {
   checkAsk(request);
   const asked = findApproval(transaction, request.question.id);
-  // A repeated request: it is done, whatever has become of the question since.
+  // A repeated request: the question was already written, whatever happened to it since.
   if (asked !== undefined) {
     return asked.fence === request.fence ? { kind: 'asked', expiresAt: asked.expiresAt } : { kind: 'fenced' };
   }
@@ -35,7 +35,7 @@ export function askApproval(transaction: Transaction, request: AskRequest): AskA
   return { kind: 'asked', expiresAt };
 }
 
-/** The share of the call's subject that the question would exceed. */
+/** Returns the share of the call's subject that the question would exceed. */
 function checkShares(
   { lane }: Transaction,
   call: CallRow,
@@ -53,7 +53,7 @@ function checkShares(
 interface Asked {
   readonly request: AskRequest;
   readonly expiresAt: number;
-  /** As it is stored, and how many bytes that is. */
+  /** The question as it is stored, and its number of bytes. */
   readonly question: string;
   readonly bytes: number;
 }
@@ -77,10 +77,10 @@ function writeQuestion({ database, now }: Transaction, call: CallRow, asked: Ask
   );
 }
 
-/** Puts the call aside with its exact bytes: no worker holds it, the old fence is dead. */
+/** Parks the call with its exact bytes. No worker holds it any more, and the old fence is no longer valid. */
 function parkCall(transaction: Transaction, call: CallRow, session: SessionRow, asked: Asked): void {
   const { id } = asked.request.question;
-  // A serial call keeps its turn while a person is asked; others make room for the subject's next call.
+  // A serial call keeps its turn while a person is asked; other calls make room for the subject's next call.
   const keepsSlot = call.serial === 1;
   changeCall(
     transaction,
@@ -102,7 +102,7 @@ function parkCall(transaction: Transaction, call: CallRow, session: SessionRow, 
   if (!keepsSlot) leaveSlot(transaction, call);
 }
 
-/** When the reaper has to look at a parked call: nobody decided, or its session is over. */
+/** When the reaper must look at a parked call: its approval has expired, or its session has. */
 export function parkedUntil({ expiresAt }: { readonly expiresAt: number }, session: SessionRow | undefined): number {
   return Math.min(expiresAt, session?.expiresAt ?? expiresAt);
 }

@@ -7,7 +7,7 @@ import type { Transaction } from '../transaction.ts';
 import { addLoopEnd, countStall, findStalls } from './session-row.ts';
 import { dropRun } from './sessions.ts';
 
-/** Counts one more attempt of a run that exists. */
+/** Counts one more attempt of a run. Returns zeros if the run does not exist. */
 export function countAttempt(
   transaction: Transaction,
   { session, run, tool, bodyDigest }: Pick<CallRow, 'session' | 'run' | 'tool' | 'bodyDigest'>,
@@ -23,7 +23,7 @@ export function countAttempt(
   return { sequence, toolSequence };
 }
 
-/** What a delivery is told of its run. */
+/** Returns what a delivery contains about its run. The history is included only if the attempt looks like a repetition. */
 export function runStateOf(
   transaction: Transaction,
   call: CallRow,
@@ -48,7 +48,10 @@ export function runStateOf(
   return { runState, history: encodeHistory(attempts) };
 }
 
-/** What came out of an attempt: written with the call that ends. Without a word about it, nothing ran and nothing came out. */
+/**
+ * Records how an attempt ended and returns what is stored with its call. Without `attempt`, nothing ran and there is no result: it counts as
+ * refused.
+ */
 export function endAttempt(transaction: Transaction, call: CallRow, attempt: SettledAttempt | undefined): string {
   const ending = attempt?.ending ?? 'refused';
   const { session, run } = call;
@@ -98,7 +101,7 @@ interface AttemptRow {
   readonly attempt: string | null;
 }
 
-/** A run that was ended and opened again under its old id starts anew. */
+/** Reads the latest attempts of a run. A run that was ended and opened again under its old id starts without a history. */
 function readAttempts({ database }: Transaction, { session, run, startedAt }: RunRow, before: number): AttemptRow[] {
   return database.all<AttemptRow>(
     `SELECT sequence, tool, bodyDigest, acceptedAt, attempt FROM call INDEXED BY callRun
@@ -111,7 +114,7 @@ function readAttempts({ database }: Transaction, { session, run, startedAt }: Ru
   );
 }
 
-/** Ending, result and effective signature; then target and tally, where there is one of them. */
+/** Ending, result and effective signature; then target and tally, if there is at least one of them. */
 type StoredAttempt = [AttemptEnding, string | null, string | null, (string | null)?, (number | null)?];
 
 function parseAttempt(text: string | null): StoredAttempt {

@@ -2,8 +2,8 @@ import type { Database } from '../database.ts';
 import type { CallRow } from '../rows.ts';
 
 /**
- * Envelopes and outcomes up to this size stand in the call's own row, which saves a row of their own. Larger ones stand apart, so that
- * a renewal or a start does not rewrite them.
+ * Envelopes and outcomes up to this size are in the call's own row, which saves a separate row. Larger ones are in separate tables, so that a
+ * renewal or a start does not rewrite them.
  */
 const LARGEST_IN_ROW = 2_048;
 
@@ -16,7 +16,7 @@ export interface BodyRow {
   readonly resumedWith: Uint8Array | null;
 }
 
-/** Nothing when somebody deleted it by hand. */
+/** Returns undefined when the body was deleted by hand. */
 export function findBody(database: Database, seq: number): BodyRow | undefined {
   const found = database.get<{ envelope: Uint8Array | null; resumedWith: Uint8Array | null }>(
     `SELECT coalesce(call.envelope, body.envelope) AS envelope, resumedWith
@@ -41,7 +41,7 @@ export function resumeWith(database: Database, seq: number, resumedWith: Uint8Ar
   database.run('UPDATE body SET resumedWith = ? WHERE seq = ?', resumedWith, seq);
 }
 
-/** Of a call that has ended; what stands in its row goes with the change of the row. */
+/** Deletes the separate body of a call that has ended. A body in the call's own row is removed by the change of that row. */
 export function dropBodyApart(database: Database, call: Pick<CallRow, 'seq' | 'bytes' | 'approval'>): void {
   if (call.bytes > LARGEST_IN_ROW || call.approval !== null) database.run('DELETE FROM body WHERE seq = ?', call.seq);
 }

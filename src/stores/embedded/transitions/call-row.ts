@@ -11,7 +11,7 @@ export const CALL_COLUMNS = `seq, keyId, generation, state, session, run, tool, 
 const CALL_BY_ID = `SELECT ${CALL_COLUMNS} FROM call WHERE keyId = ? AND generation = ?`;
 const CALL_BY_SEQ = `SELECT ${CALL_COLUMNS} FROM call WHERE seq = ?`;
 
-/** `<key id>` is the first call under a key, `<key id>~n` the n-th after its predecessor released it. */
+/** `<key id>` is the first call under a key. `<key id>~n` is the n-th, made after its predecessor released the key. */
 export function callIdOf(call: { readonly keyId: string; readonly generation: number }): CallId {
   return (call.generation === 1 ? call.keyId : `${call.keyId}~${call.generation}`) as CallId;
 }
@@ -27,7 +27,7 @@ export function findCall({ database, rows }: Transaction, callId: string): CallR
   return call;
 }
 
-/** Calls that an index has found, in its order. */
+/** Reads calls that an index has found, in the order of the index. */
 export function readCalls({ database, rows }: Transaction, found: readonly { readonly seq: number }[]): CallRow[] {
   const calls: CallRow[] = [];
   for (const { seq } of found) {
@@ -39,7 +39,10 @@ export function readCalls({ database, rows }: Transaction, found: readonly { rea
   return calls;
 }
 
-/** Every change of a call but those of the hot path, which keep the row current themselves. `change` sets columns. */
+/**
+ * Changes a call and drops its cached row. Used for every change except those of the hot path, which keep the cached row current themselves.
+ * `change` sets columns.
+ */
 export function changeCall(
   { database, rows }: Transaction,
   call: Pick<CallRow, 'seq' | 'keyId' | 'generation'>,
@@ -50,14 +53,14 @@ export function changeCall(
   database.run(`UPDATE call SET ${change} WHERE seq = ?`, ...values, call.seq);
 }
 
-/** SQL that ends a delivery in good order. The fence stays; the deliveries that are left were lost with their workers. */
+/** SQL that ends a delivery in an orderly way. The fence stays the same; the deliveries that remain were lost with their workers. */
 export const RETURN_DELIVERY = 'base = base + 1, deliveries = deliveries - 1, owner = NULL';
 
 export function fenceOf(call: { readonly base: number; readonly deliveries: number }): number {
   return call.base + call.deliveries;
 }
 
-/** The lease is current: nobody else was given the call since, and it was not put back or ended. */
+/** True if the lease is current: no other worker got the call since, and the call was not put back or ended. */
 export function isOwned(call: CallRow, owned: OwnedCall): boolean {
   return (
     call.entryId !== null &&
@@ -67,7 +70,7 @@ export function isOwned(call: CallRow, owned: OwnedCall): boolean {
   );
 }
 
-/** The call, if it is still this worker's. */
+/** Returns the call, if this worker still holds its lease. */
 export function findOwnedCall(transaction: Transaction, owned: OwnedCall): CallRow | undefined {
   const call = findCall(transaction, owned.callId);
   return call !== undefined && isOwned(call, owned) ? call : undefined;

@@ -20,7 +20,7 @@ export function claimCallbacks(transaction: Transaction, request: ClaimCallbacks
     .map(toApproval);
 }
 
-/** Before anything is invoked: whatever happens to this worker, nobody else invokes it again. */
+/** Claims callbacks before any of them is invoked: whatever happens to this worker, no other worker invokes them again. */
 function takeWaiting(
   { database, now }: Transaction,
   { workerId, claimId, limit, leaseMs }: ClaimCallbacksRequest,
@@ -50,7 +50,7 @@ export function finishCallback(
   );
 }
 
-/** Claimed, and not finished in time: it may have been invoked, so nobody is given it again. */
+/** Gives up callbacks that were claimed and not finished in time. They may have been invoked, so no other worker gets them. */
 export function giveUpCallbacks(transaction: Transaction, limit: number): void {
   const { database, now } = transaction;
   const lost = database.all<Pick<ApprovalRow, 'id' | 'callSeq' | 'claimedBy'>>(

@@ -29,13 +29,13 @@ export function cancelCall(transaction: Transaction, request: CancelRequest): Ca
     retentionMs: request.retentionMs,
     byOwner: false,
   });
-  // The holder may be running a `read` tool; its next renewal tells it to stop.
+  // The holder may be running a `read` tool. Its next renewal is fenced, so it stops.
   if (held) transaction.lane.raiseCancelSequence();
   return 'cancelled';
 }
 
 function chooseOutcome(transaction: Transaction, call: CallRow, request: CancelRequest): Uint8Array {
-  // Started before it was asked about: nobody may say that nothing ran.
+  // A call that a worker holds, or that was started before its approval was requested, may have run. Its outcome must not claim that nothing ran.
   if ((call.owner !== null || call.starts > 0) && !cannotHaveRun(transaction, call, request))
     return request.outcomeIfHeld;
   if (call.state !== 'parked' || call.approval === null) return request.outcome;
@@ -43,7 +43,7 @@ function chooseOutcome(transaction: Transaction, call: CallRow, request: CancelR
   return approval?.mayHaveRun === 1 ? request.outcomeIfHeld : request.outcomeIfParked;
 }
 
-/** A call that names the digest of an unsafe tool runs only behind its start mark. */
+/** A call that names the digest of an unsafe tool runs only after its start mark. Without a mark it cannot have run. */
 function cannotHaveRun({ database }: Transaction, call: CallRow, { unsafeDigest }: CancelRequest): boolean {
   if (unsafeDigest === undefined || call.starts > 0) return false;
   const body = findBody(database, call.seq);
@@ -51,7 +51,7 @@ function cannotHaveRun({ database }: Transaction, call: CallRow, { unsafeDigest 
   return decoded?.kind === 'envelope' && decoded.envelope.toolDigest === unsafeDigest;
 }
 
-/** A caller cancels its own calls and those of its delegates; the calls of other agents look as if they did not exist. */
+/** A caller may cancel its own calls and those of its delegates. The calls of other agents look as if they did not exist. */
 function mayCancel(transaction: Transaction, call: CallRow, { session: shown }: CancelRequest): boolean {
   if (shown === undefined) return true;
   const session = findSession(transaction, shown.id);

@@ -16,7 +16,7 @@ export function readCatalog({ database }: Transaction): Catalog {
   return row === undefined ? EMPTY_CATALOG : { ...row, modules: JSON.parse(row.modules) as ModuleDeclaration[] };
 }
 
-/** Does not wait; the store thread asks again when the catalog was written. */
+/** Does not wait; the store thread runs it again when the catalog was written. */
 export function watchCatalog(transaction: Transaction, { after }: { after: number }): Catalog | undefined {
   return currentSequence(transaction) > after ? readCatalog(transaction) : undefined;
 }
@@ -29,7 +29,7 @@ export function withdrawModules(transaction: Transaction, request: WithdrawModul
   return replaceCatalog(transaction, request, () => appendAdministration(transaction, recordOfWithdrawal(request)));
 }
 
-/** `record` is called only if the catalog is replaced, in the same transaction. */
+/** Calls `record` only if the catalog is replaced, in the same transaction. */
 function replaceCatalog(
   transaction: Transaction,
   request: WriteCatalogRequest,
@@ -40,7 +40,7 @@ function replaceCatalog(
   const sequence = request.expectedSequence + 1;
   const modules = JSON.stringify(request.modules);
   if (found !== request.expectedSequence) {
-    // The same writer repeats itself after a lost answer.
+    // The same writer repeats its request after a lost answer.
     const same = database.get('SELECT 1 FROM catalog WHERE sequence = ? AND modules = ?', sequence, modules);
     return same === undefined ? { kind: 'conflict', sequence: found } : { kind: 'written', sequence };
   }

@@ -2,10 +2,10 @@ import { subjectShares, type OverloadedBy, type ShareFull } from '../../../domai
 import type { AcceptAnswer, AcceptRequest } from '../../../ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 
-/** Calls that workers have end within about this time, or nobody knows when. */
+/** The suggested wait before a retry. Calls that workers hold end within about this time, or it is unknown when they end. */
 export const SOON_MS = 1_000;
 
-/** Bounds are checked before anything is written; nothing that was accepted is ever thrown out for them. */
+/** Limits are checked before anything is written; an accepted call is never dropped because of them. */
 export function checkAdmission(
   transaction: Transaction,
   { admission, envelope }: AcceptRequest,
@@ -16,7 +16,7 @@ export function checkAdmission(
   const size = envelope.byteLength;
   if (lane.liveCalls >= admission.liveCalls) return overloaded('calls', SOON_MS);
   if (lane.liveBytes + size > admission.liveBytes) {
-    // Parked calls wait for a person: it is not known when there will be room.
+    // Parked calls wait for a person, so it is unknown when there will be room.
     return overloaded('bytes of calls', lane.subjects.parkedBytes + size <= admission.liveBytes ? SOON_MS : undefined);
   }
   if (lane.retainedBytes >= admission.retainedBytes) return overloaded('bytes of outcomes', retainedMs(transaction));
@@ -45,7 +45,7 @@ function checkShares(
   return undefined;
 }
 
-/** Until the first of the kept outcomes may be forgotten. */
+/** Returns the time until the first kept outcome may be deleted. */
 function retainedMs({ database, now }: Transaction): number | undefined {
   const first = database.get<{ keepUntil: number }>(
     `SELECT keepUntil FROM call WHERE state = 'settled' ORDER BY keepUntil LIMIT 1`,

@@ -4,7 +4,7 @@ import { readCalls } from './call-row.ts';
 import { deliverCalls } from './deliver-call.ts';
 import { laneState } from './lane-state.ts';
 
-/** In queue order. Does not wait; the store thread asks again when the pool's queue got an entry. */
+/** Delivers calls in queue order. Does not wait; the store thread runs it again when the pool's queue got an entry. */
 export function claimCalls(transaction: Transaction, { pool, workerId, limit }: ClaimRequest): ClaimAnswer {
   const found = transaction.database.all<{ seq: number }>(
     'SELECT seq FROM call WHERE pool = ? AND entryId IS NOT NULL AND owner IS NULL ORDER BY entryId LIMIT ?',

@@ -14,7 +14,7 @@ import { writeGrant } from './grants.ts';
 import { requeueCall } from './requeue-call.ts';
 import { findSession, sessionEnding } from './session-row.ts';
 
-/** A pending approval, and the vote that is being cast. */
+/** A pending approval with its question, its call, and the votes so far. */
 interface Ballot {
   readonly approval: ApprovalRow;
   readonly question: ApprovalQuestion;
@@ -40,7 +40,7 @@ export function decideApproval(transaction: Transaction, request: DecideRequest)
   return castVote(transaction, { approval, question, call, votes }, request);
 }
 
-/** The same principal says the same again, after a lost answer or twice at the button. */
+/** The same principal sends the same decision again, after a lost answer or by pressing the button twice. */
 function repeatAnswer(approval: ApprovalRow, votes: readonly Vote[], request: DecideRequest): DecideAnswer {
   const { state, grantId, editedArguments } = approval;
   const own = votes.some(({ by, decision }) => isSame(by, request.by) && decision === request.decision);
@@ -50,13 +50,13 @@ function repeatAnswer(approval: ApprovalRow, votes: readonly Vote[], request: De
   return { kind: 'decided', state, ...(grantId === null ? {} : { grant: grantId }) };
 }
 
-/** Edited arguments are one person's word: whoever else has to agree has not seen them. */
+/** Edited arguments are one approver's decision. They are not offered with a quorum above 1, because the other approvers have not seen them. */
 function isOffered({ decisions, quorum }: ApprovalQuestion, { decision, editedArguments }: DecideRequest): boolean {
   if (!decisions.includes(decision)) return false;
   return editedArguments === undefined || (decision !== 'deny' && quorum === 1);
 }
 
-/** A question of a release that kept no list of masks counts as masked. */
+/** A question of an earlier release, which kept no list of masks, counts as masked. */
 function hasSeenAll(approval: ApprovalRow, { masks }: ApprovalQuestion, by: Principal): boolean {
   return masks?.length === 0 || hasRevealed(approval, by);
 }
@@ -78,7 +78,7 @@ export function findParkedCall(transaction: Transaction, { id, callSeq }: Approv
   return call?.state === 'parked' && call.approval === id ? call : undefined;
 }
 
-/** What the next reap will make of it. */
+/** Returns the state that the next reap will give to the approval, or undefined if it stays pending. */
 export function endedState(transaction: Transaction, approval: ApprovalRow, call: CallRow): ApprovalState | undefined {
   if (approval.expiresAt <= transaction.now) return 'expired';
   const ending = sessionEnding(transaction, findSession(transaction, call.session), call.run);
@@ -90,7 +90,7 @@ function castVote(transaction: Transaction, ballot: Ballot, request: DecideReque
   const own = votes.find(({ by }) => isSame(by, request.by));
   const missingBefore = question.quorum - votes.length;
   if (own?.decision === request.decision) return { kind: 'counted', missing: missingBefore };
-  // A yes can be taken back by a no, and by nothing else.
+  // A yes can be changed into a no, and into nothing else.
   if (own !== undefined && request.decision !== 'deny') return { kind: 'already-decided', state: 'pending' };
   const vote: Vote = {
     by: request.by,

@@ -7,10 +7,10 @@ import { findBody, type BodyRow } from './call-bytes.ts';
 import { callIdOf, changeCall, decodeWaiters, fenceOf } from './call-row.ts';
 import { readResume } from './requeue-call.ts';
 
-/** One answer carries no more than this, unless a single call is larger. */
+/** Max bytes of one answer, unless a single call is larger. */
 const MAX_DELIVERED_BYTES = 8 * 1024 * 1024;
 
-/** Gives the calls to a worker: one more delivery each, and a lease from now on. */
+/** Delivers the calls to a worker. Each gets one more delivery, and a lease that starts now. */
 export function deliverCalls(transaction: Transaction, calls: readonly CallRow[], workerId: WorkerId): Delivery[] {
   const deliveries: Delivery[] = [];
   let bytes = 0;
@@ -18,14 +18,14 @@ export function deliverCalls(transaction: Transaction, calls: readonly CallRow[]
     bytes += row.bytes;
     if (bytes > MAX_DELIVERED_BYTES && deliveries.length > 0) break;
     const body = bodyOf(transaction, row);
-    // Somebody deleted the body by hand. There is nothing to run; the next reap ends the call and says so.
+    // The body was deleted by hand, so there is nothing to run. The next reap ends the call and says so in its outcome.
     if (body === undefined) changeCall(transaction, row, 'deadline = min(deadline, ?)', transaction.now);
     else deliveries.push(deliverCall(transaction, row, body, workerId));
   }
   return deliveries;
 }
 
-/** The first time as it was accepted. */
+/** Returns the body. At the first delivery it is still in memory, as it was accepted. */
 function bodyOf({ database }: Transaction, row: CallRow): BodyRow | undefined {
   const { envelope } = row;
   if (envelope === undefined || envelope === null) return findBody(database, row.seq);

@@ -124,10 +124,10 @@ export interface EffectRetention {
   readonly maxKeptBytes: number;
 }
 
-/** Frees the next one of the call, and tells whoever waits. */
+/** Ends an effect. The next effect of the call becomes free, and the waiter is notified. */
 export function endEffect(transaction: Transaction, row: EffectRow, end: EffectEnd, kept: EffectRetention): void {
   const { database, now, wake } = transaction;
-  // Not forgotten while its call may still be run again: the key would be free, and the message sent twice.
+  // Kept as long as its call may still be run again: otherwise the key would be free, and the message would be sent twice.
   const keepUntil = Math.max(now + Math.ceil(kept.retentionMs), row.callEndsAt);
   database.run(
     `UPDATE effect SET state = ?, endedAt = ?, keepUntil = ?, answer = ?, problem = coalesce(?, problem),
@@ -148,7 +148,7 @@ export function endEffect(transaction: Transaction, row: EffectRow, end: EffectE
   wake(OUTBOUND_TOPIC);
 }
 
-/** The oldest lose their bodies first; that they were, and how they ended, stays. */
+/** Deletes the oldest bodies until the limit is met. The record of the effect, and how it ended, stays. */
 function trimKept({ database }: Transaction, maxKeptBytes: number): void {
   const WHERE = 'endedAt IS NOT NULL AND body IS NOT NULL';
   let over =

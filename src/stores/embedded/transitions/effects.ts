@@ -36,7 +36,7 @@ export function publishEffect(transaction: Transaction, request: PublishEffectRe
   return { kind: 'published' };
 }
 
-/** The call is run again, or the answer was lost: whoever asks now is the one who waits. */
+/** The call is run again, or the answer was lost. The caller of this request becomes the waiter. */
 function meetAgain({ database }: Transaction, known: EffectRow, request: PublishEffectRequest): PublishEffectAnswer {
   const { kind, platform, channel, waiter } = request;
   if (known.kind !== kind || known.platform !== platform || known.channel !== channel) return { kind: 'conflict' };
@@ -86,7 +86,9 @@ function endExpired(transaction: Transaction, request: ClaimEffectsRequest): voi
   }
 }
 
-/** A gateway that had them is gone. What it did is not known: only a platform that knows the key may be told again. */
+/**
+ * The gateway that had claimed these effects is gone, and it is unknown what it did. Only a platform that knows the effect key may get them again.
+ */
 function takeFromLost(transaction: Transaction, request: ClaimEffectsRequest): void {
   const { database, now } = transaction;
   const rows = database.all<EffectRow>(
@@ -108,7 +110,7 @@ function takeFromLost(transaction: Transaction, request: ClaimEffectsRequest): v
   }
 }
 
-/** Of each call only its first: the ones behind it wait for its end. */
+/** Claims only the first effect of each call: later ones wait until it has ended. */
 function takeDue({ database, now }: Transaction, request: ClaimEffectsRequest): void {
   let left = request.limit;
   for (const { name, redeliver } of request.platforms) {
@@ -156,7 +158,7 @@ export function finishEffect(transaction: Transaction, request: FinishEffectRequ
   return 'finished';
 }
 
-/** The same claimant says it again because the answer was lost. */
+/** The same gateway sends the same ending again, because the answer was lost. */
 function isRepeated({ state }: EffectRow, said: FinishEffectRequest['ending']['kind']): boolean {
   return said === 'retry' ? state === 'queued' : state === said;
 }

@@ -16,8 +16,8 @@ const ENDINGS: Record<ResolvedState, { readonly event: AuditEvent; readonly reso
 };
 
 /**
- * Every way out of `pending`; to be called while the call is still parked. The session's idle expiry stood still meanwhile, so it
- * counts from here, whatever the answer was.
+ * Every way out of `pending`. To be called while the call is still parked. The session's idle expiry was suspended meanwhile, so it starts again
+ * now, whatever the decision was.
  */
 export function endApproval(
   transaction: Transaction,

@@ -21,10 +21,10 @@ export interface CallEnding {
   readonly event: AuditEvent;
   readonly audit: Uint8Array;
   readonly retentionMs: number;
-  /** The owner itself ends the call, so its fence stays the last one; otherwise the owner is fenced off. */
+  /** True if the owner itself ends the call, so that its fence stays the last one. Otherwise the owner is fenced off. */
   readonly byOwner: boolean;
   readonly attempt?: SettledAttempt | undefined;
-  /** How a parked call's approval ends with it. Default: cancelled. */
+  /** How the approval of a parked call ends with it. Default: cancelled. */
   readonly approvalState?: 'denied' | 'expired' | 'cancelled';
 }
 
@@ -65,7 +65,7 @@ export function endCall(transaction: Transaction, call: CallRow, ending: CallEnd
   leaveSlot(transaction, call);
 }
 
-/** Which of the outcomes it became is known here only. */
+/** Adds the ending to the audit detail, because only here it is known which outcome was chosen. */
 function withEnding({ audit, outcome }: CallEnding): Uint8Array {
   return Buffer.concat([audit, endingDetail(decodeOutcome(outcome))]);
 }

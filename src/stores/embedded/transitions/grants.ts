@@ -6,7 +6,7 @@ import type { Transaction } from '../transaction.ts';
 import { appendAudit } from './append-audit.ts';
 import { changeCall, findCall, findOwnedCall } from './call-row.ts';
 
-/** A subject that is asked about again and again can gather many; the latest ones are looked at. */
+/** Max grants that are read: the latest ones. A subject that is often asked about can have many. */
 const MOST_FOUND = 256;
 
 export function writeGrant(
@@ -88,7 +88,7 @@ export function useGrant(transaction: Transaction, { id, owned, audit }: UseGran
   const grant = findGrant(transaction, id);
   if (grant === undefined || grant.revoked === 1 || grant.expiresAt <= transaction.now) return 'gone';
   if (grant.scope !== parseScopedId(call.keyId)?.scope || grant.tool !== call.tool) return 'gone';
-  // Counted before, by this lease or by one that was lost since.
+  // The use was counted before, under this lease or under one that was lost since.
   if (call.grantId === id) return 'used';
   if (grant.usesLeft !== null) {
     if (grant.usesLeft <= 0) return 'gone';
@@ -99,7 +99,7 @@ export function useGrant(transaction: Transaction, { id, owned, audit }: UseGran
   return 'used';
 }
 
-/** The first one is written down; again changes nothing. */
+/** Only the first revocation is recorded; a repeated one changes nothing. */
 export function revokeGrant(
   transaction: Transaction,
   { id, audit }: { readonly id: GrantId; readonly audit: Uint8Array },

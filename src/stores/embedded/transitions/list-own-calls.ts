@@ -5,7 +5,7 @@ import type { Transaction } from '../transaction.ts';
 import { CALL_COLUMNS } from './call-row.ts';
 import { toRecord } from './read-call.ts';
 
-/** By the index of ids: all calls of a subject start alike. */
+/** Uses the index of ids: the ids of all calls of a subject have the same beginning. */
 export function listOwnCalls({ database }: Transaction, { lane, scope, limit }: ListOwnCallsRequest): CallRecord[] {
   const rows = database.all<CallRow>(
     `SELECT ${CALL_COLUMNS} FROM call WHERE keyId > ? AND keyId < ? AND state <> 'settled' ORDER BY deadline LIMIT ?`,

@@ -21,7 +21,7 @@ interface OwedRow {
 
 /** The file has one lane. */
 const LANES = 1;
-/** Whether the holder of an entry lives. The first parameter of a statement with it is the time. */
+/** SQL: whether the holder of an entry is alive. The first parameter of a statement that contains it must be the time. */
 const LIVES = `EXISTS (SELECT 1 FROM owedHolder
   WHERE owedHolder.holder = owed.holder AND beatAt > ?1 - ${OWED_BEATS.silentMs})`;
 
@@ -44,7 +44,7 @@ export function holdOwed(transaction: Transaction, request: HoldOwedRequest): Ho
   return makeRoom(transaction, place.scope) ? make(transaction, request, place) : { kind: 'full', of: 'subject' };
 }
 
-/** Oldest first. */
+/** Returns the entries with this digest, oldest first. */
 function entriesLike({ database, now }: Transaction, scope: string, digest: string): OwedRow[] {
   return database.all<OwedRow>(
     `SELECT * FROM owed WHERE scope = ?2 AND digest = ?3 AND (expiresAt > ?1 OR ${LIVES}) ORDER BY madeAt, name`,
@@ -67,7 +67,7 @@ function takeNamed(transaction: Transaction, request: HoldOwedRequest, place: Ow
   return row.attempt === place.name ? taken(row) : take(transaction, row, request, place);
 }
 
-/** The first entry of another holder that is dead; `unsure` while one of them may be. */
+/** Returns the first entry whose holder is another one and dead; `unsure` while one of these holders may be dead. */
 function findDead(
   { database, now }: Transaction,
   entries: readonly OwedRow[],
@@ -159,7 +159,7 @@ function beat({ database, now }: Transaction, holder: string): void {
   database.run('INSERT OR REPLACE INTO owedHolder VALUES (?, ?)', holder, now);
 }
 
-/** Up to `limit` entries, so that one reap stays short. */
+/** Deletes up to `limit` expired entries, so that one reap stays short. */
 export function forgetOwed({ database, now }: Transaction, limit: number): void {
   database.run(
     `DELETE FROM owed WHERE (scope, name) IN

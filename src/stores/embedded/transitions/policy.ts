@@ -14,14 +14,14 @@ export function readNewerPolicy(transaction: Transaction, { after }: { after: nu
   return transaction.lane.policyVersion > after ? readPolicy(transaction) : undefined;
 }
 
-/** Moves the epoch in the same commit, so that no snapshot taken under the old policy passes for current. */
+/** Moves the epoch in the same commit, so that no snapshot taken under the old policy counts as current. */
 export function writePolicy(transaction: Transaction, request: WritePolicyRequest): WritePolicyAnswer {
   const { expectedVersion, policy } = request;
   const { database, lane } = transaction;
   const version = expectedVersion + 1;
   const text = JSON.stringify(policy);
   if (lane.policyVersion !== expectedVersion) {
-    // The same writer repeats itself after a lost answer.
+    // The same writer repeats its request after a lost answer.
     const repeated = database.get('SELECT 1 FROM policy WHERE version = ? AND policy = ?', version, text) !== undefined;
     return repeated ? { kind: 'written', version } : { kind: 'conflict', version: lane.policyVersion };
   }

@@ -1,7 +1,7 @@
 import type { QueueState } from '../../../ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 
-/** Pools with entries in their queue or with a worker. */
+/** Reports the pools with entries in their queue or with a worker. */
 export function queueState({ database }: Transaction): QueueState[] {
   const rows = database.all<Omit<QueueState, 'lane'>>(
     `SELECT pool, sum(owner IS NULL) AS queued, sum(owner IS NOT NULL) AS leased

@@ -5,14 +5,14 @@ import { changeCall } from './call-row.ts';
 type Placed = Pick<CallRow, 'seq' | 'keyId' | 'generation' | 'pool'>;
 
 /**
- * The window a call counts in. Serial calls have one of their own with room for one; the slot is the promise of I11, so it
- * is held until the call is settled.
+ * Names the window that a call counts in. Serial calls of a subject and tool have a window of their own, with room for one. This slot ensures that
+ * they start one at a time (invariant I11), so it is held until the call is settled.
  */
 export function slotName(call: { serial: boolean; scope: string; tool: string; pool: string }): string {
   return call.serial ? `serial ${call.scope} ${call.tool}` : `${call.pool} ${call.scope}`;
 }
 
-/** Whoever comes later waits behind a backlog, also when a place has just become free. */
+/** A later call waits behind the backlog, even when a place has just become free. */
 export function hasRoom({ lane }: Transaction, slot: string, window: number): boolean {
   const { standing, backlog } = lane.slot(slot);
   return backlog === 0 && standing < window;
@@ -24,7 +24,7 @@ export function enterQueue(transaction: Transaction, call: Placed): void {
   transaction.wake(poolTopic(call.pool));
 }
 
-/** To be called when a call left the queue or the backlog, after its row was changed: the next ones take the free places. */
+/** To be called after a call left the queue or the backlog and its row was changed. The next calls take the free places. */
 export function leaveSlot(
   transaction: Transaction,
   call: Pick<CallRow, 'slot' | 'holdsSlot' | 'state' | 'entryId'>,

@@ -12,7 +12,7 @@ const SELECT_STANDING = 'SELECT id, state, bytes, json_array_length(votes) AS vo
 
 type StandingRow = ApprovalStanding & { readonly bytes: number };
 
-/** Pending ones first, then the others. The questions are not read for it. */
+/** Lists pending approvals first, then the others, without reading their questions. */
 function standings({ database }: Transaction, { state, limit, skip = 0 }: ListApprovalsRequest): StandingRow[] {
   const most = skip + limit;
   const pending =
@@ -54,7 +54,7 @@ export function matchApprovals(
   { database }: Transaction,
   { prefix, limit }: { readonly prefix: string; readonly limit: number },
 ): ApprovalId[] {
-  // Compared, and not LIKE: an underscore is a letter of ids.
+  // Compares prefixes instead of using LIKE, because ids may contain an underscore.
   const rows = database.all<{ id: ApprovalId }>(
     `SELECT id FROM approval WHERE state = 'pending' AND (substr(id, 1, ?1) = ?2 OR substr(substr(id, -22), 1, ?1) = ?2)
        ORDER BY id LIMIT ?3`,

@@ -3,7 +3,7 @@ import type { AuditEntry, AuditState, JournalPage, ReadAuditRequest } from '../.
 import { readTrail } from '../../sqlite-audit/read-trail.ts';
 import type { Transaction } from '../transaction.ts';
 
-/** The entries that the records were made of; of erased ones without what was erased. */
+/** Returns the entries that the records were made of. An erased record has no detail. */
 export function readAudit({ database, file }: Transaction, request: ReadAuditRequest): AuditEntry[] {
   const found = readTrail(database, { store: file.incarnation, ...request });
   return found.map(({ text, payload }) => toEntry(JSON.parse(text) as AuditRecord, payload?.bytes ?? NOTHING));
@@ -21,7 +21,7 @@ function toEntry(record: AuditRecord, detail: Uint8Array): AuditEntry {
   return entry;
 }
 
-/** Its records are in the trail with the step that they tell of: there is nothing to drain, and nothing to be late with. */
+/** Each record is in the trail in the same step as what it records. So there is nothing to drain, and nothing can be late. */
 export function auditState({ lane, now, file }: Transaction): AuditState {
   const sequence = lane.auditSequence;
   const state = { store: file.incarnation, sequence, drained: sequence, drainedAt: now, now };

@@ -12,7 +12,7 @@ import { forgetStale } from './forget-stale.ts';
 import { readResume } from './requeue-call.ts';
 import { findSession, sessionEnding } from './session-row.ts';
 
-/** Calls of all pools: one whose pool has no worker must end too. */
+/** Ends expired calls of all pools, because a call whose pool has no worker must end too. */
 export function reapCalls(transaction: Transaction, request: ReapRequest): ReapAnswer {
   const rows = transaction.database.all<CallRow>(
     `SELECT ${CALL_COLUMNS} FROM call INDEXED BY callDeadline
@@ -33,14 +33,17 @@ export function reapCalls(transaction: Transaction, request: ReapRequest): ReapA
   return answer;
 }
 
-/** A lost first run leaves no mark: only of a call that was never anybody's, or that all handed back, is it known that nothing ran. */
+/**
+ * Whether the call may have run. A first run that was lost leaves no mark. So it is certain that nothing ran only if no worker ever had the call,
+ * or if every worker handed it back.
+ */
 function mayRun(transaction: Transaction, call: CallRow): boolean {
   if (call.state === 'running' || call.starts > 0) return true;
   if (call.state === 'parked') return false;
   return call.owner !== null || (fenceOf(call) !== call.handedBack && !isUntouched(transaction, call));
 }
 
-/** Allowed, and nobody has taken it up since. */
+/** True if the call was allowed, and no worker has taken it since. */
 function isUntouched(transaction: Transaction, call: CallRow): boolean {
   const resumed = findBody(transaction.database, call.seq)?.resumedWith ?? null;
   return resumed !== null && readResume(resumed, fenceOf(call) + 1).untouched;
@@ -66,7 +69,7 @@ function lostOutcome(call: CallRow, request: ReapRequest): Uint8Array {
   return call.effect === 'unsafe' ? request.mayHaveRun : request.timedOut;
 }
 
-/** It was due to be looked at: its approval's time is up, or its session is over. If neither is, it waits on. */
+/** Ends a parked call that was due for a check: its approval has expired, or its session has ended. If neither is true, the call stays parked. */
 function endParked(transaction: Transaction, call: CallRow, request: ReapRequest): Ending | undefined {
   const approval = call.approval === null ? undefined : findApproval(transaction, call.approval);
   const session = findSession(transaction, call.session);

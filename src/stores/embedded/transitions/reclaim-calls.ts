@@ -6,7 +6,7 @@ import { laneState } from './lane-state.ts';
 
 export function reclaimCalls(transaction: Transaction, request: ReclaimRequest): ClaimAnswer {
   const { now, file } = transaction;
-  // Nobody could renew while nobody served: leases count from the opening at the earliest, so that owners who live are not fenced off.
+  // No worker could renew while no process served the store. So leases count from the opening at the earliest, and live holders are not fenced off.
   if (now - file.openedAt < request.leaseMs) return { deliveries: [], lane: laneState(transaction) };
   const found = transaction.database.all<{ seq: number }>(
     `SELECT seq FROM call

@@ -9,7 +9,7 @@ import { findCall } from './call-row.ts';
 import { findEffect, insertEffect } from './effect-row.ts';
 import { findSession, isTokenOf, sessionEnding } from './session-row.ts';
 
-/** Between two looks at a call that has not settled. */
+/** Time between two checks of a call that has not settled. */
 const LOOK_AGAIN_MS = 500;
 const RESULT = encode({ kind: 'result' } satisfies EffectBody);
 
@@ -30,7 +30,7 @@ export function redirectCall(transaction: Transaction, request: RedirectRequest)
   return 'redirected';
 }
 
-/** A call of the session's agent or of its delegates; the call of another agent looks as if it did not exist. */
+/** True for a call of the session's agent or of its delegates. The call of another agent looks as if it did not exist. */
 function isOwn(transaction: Transaction, call: CallRow, { session: shown }: RedirectRequest): boolean {
   const session = findSession(transaction, shown.id);
   if (session === undefined || !isTokenOf(session, shown.tokenDigest)) return false;

@@ -6,13 +6,19 @@ import { changeCall, fenceOf } from './call-row.ts';
 import { enterQueue, hasRoom } from './queue.ts';
 import { expiryOf, findSession } from './session-row.ts';
 
-/** What `body.resumedWith` holds: the approval, and the fence under which the call is still untouched, if it was when it was asked about. */
+/**
+ * The content of `body.resumedWith`: the approval, and the fence under which no worker has touched the call yet. The fence is null if the call may
+ * already have run when the approval was requested.
+ */
 interface StoredResume {
   readonly approval: ResumedWith['approval'];
   readonly untouchedFence: number | null;
 }
 
-/** Queues a parked call again under a higher fence, in its subject's window, with a snapshot of now: the session was just looked at. */
+/**
+ * Queues a parked call again, under a higher fence and within its subject's window. Epoch and session expiry are the current ones, because the
+ * session was just checked.
+ */
 export function requeueCall(transaction: Transaction, call: CallRow, approval: ApprovalRow, leastMs: number): void {
   const { database, lane, now } = transaction;
   const session = findSession(transaction, call.session);

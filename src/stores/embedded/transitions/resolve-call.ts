@@ -6,7 +6,7 @@ import { appendAudit } from './append-audit.ts';
 import { findOutcome } from './call-bytes.ts';
 import { changeCall, findCall } from './call-row.ts';
 
-/** The first word stands; the same word again changes nothing. */
+/** The first resolution counts. The same resolution again changes nothing. */
 export function resolveCall(
   transaction: Transaction,
   { callId, resolution, audit }: ResolveRequest,

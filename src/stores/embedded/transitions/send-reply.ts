@@ -1,7 +1,7 @@
 import type { ReplyItem, Waiter } from '../../../ports/call-store.ts';
 import { callerTopic, type Transaction } from '../transaction.ts';
 
-/** Into the waiter's own queue. The item has the waiter's own correlation id. */
+/** Puts an item into the waiter's own queue. The item contains the waiter's correlation id. */
 export function sendReply(
   { replies, lane, now, wake }: Transaction,
   callerId: Waiter['callerId'],

@@ -11,17 +11,17 @@ export function findSession({ database, rows }: Transaction, session: string): S
   return row === undefined ? undefined : rows.keepSession(row).row;
 }
 
-/** What is kept of a token: a digest of the digest that callers show, so that a stolen file opens no session. */
+/** What the store keeps of a token: a digest of the digest that callers send. So an attacker with a stolen file cannot use a session. */
 export function hashToken(tokenDigest: string): Uint8Array {
   return hash('sha256', tokenDigest, 'buffer');
 }
 
-/** In constant time: the answer must not tell how much of a guess was right. */
+/** Compares in constant time: the duration must not reveal how much of a guess was right. */
 export function isTokenOf(session: SessionRow, tokenDigest: string): boolean {
   return timingSafeEqual(hashToken(tokenDigest), session.tokenHash);
 }
 
-/** Why a session cannot be used, if it cannot. */
+/** Returns why a session cannot be used; undefined if it can. */
 export function sessionEnding(
   transaction: Transaction,
   session: SessionRow | undefined,
@@ -36,12 +36,12 @@ export function sessionEnding(
   return findLoopEnd(session, run) === undefined ? 'run-unknown' : 'run-ended';
 }
 
-/** From when on the conversation of a run that loop detection ended may have a new one. Undefined for other runs. */
+/** Returns from when on the conversation of a run that loop detection ended may have a new run. Undefined for other runs. */
 export function findLoopEnd({ loopEnds }: SessionRow, run: string): number | undefined {
   return readLoopEnds(loopEnds).findLast(([ended]) => ended === run)?.[2];
 }
 
-/** What a run that is opened now is told. */
+/** Returns when loop detection ended the latest runs, for a run that is opened now. */
 export function latestLoopEnds({ loopEnds }: SessionRow): number[] {
   return readLoopEnds(loopEnds)
     .slice(-COUNTED_LOOP_ENDS)
@@ -54,18 +54,18 @@ export function addLoopEnd(transaction: Transaction, id: string, run: string, re
   const { now, database, rows } = transaction;
   const added: LoopEnd = [run, now, now + Math.ceil(restMs)];
   const loopEnds = keptLoopEnds([...readLoopEnds(session.loopEnds), added], now);
-  // What was counted has led to this end, and makes the next runs stricter.
+  // The stalls are reset: they have led to this end, and the end itself makes the checks of the next runs stricter.
   database.run(`UPDATE session SET loopEnds = ?, stalls = '[]' WHERE id = ?`, JSON.stringify(loopEnds), id);
   rows.dropSession(id);
 }
 
-/** The latest ones, and those before them whose rest is not over: a conversation must not get a run sooner because others ended, too. */
+/** Keeps the latest ends, and earlier ones whose rest is not over. A conversation must not get a run sooner because other runs ended too. */
 function keptLoopEnds(loopEnds: readonly LoopEnd[], now: number): LoopEnd[] {
   const first = loopEnds.length - MAX_LOOP_ENDS;
   return loopEnds.filter(([, , opensAt], index) => index >= first || opensAt > now).slice(-MAX_RESTING_RUNS);
 }
 
-/** What has brought nothing new in the runs of a session. */
+/** Returns the stalls of a session: calls in its runs that brought nothing new. */
 export function findStalls(transaction: Transaction, id: string): readonly Stall[] {
   const stalls = findSession(transaction, id)?.stalls ?? '[]';
   return stalls === '[]' ? NO_STALLS : (JSON.parse(stalls) as Stall[]);
@@ -86,7 +86,7 @@ function readLoopEnds(text: string): LoopEnd[] {
   return text === '[]' ? [] : (JSON.parse(text) as LoopEnd[]);
 }
 
-/** While a person is asked, nobody can expect the agent to be active: the idle expiry is suspended. */
+/** While a person is asked, the agent cannot be expected to be active, so the idle expiry is suspended. */
 function hasParkedCall({ database }: Transaction, session: string): boolean {
   return database.get(`SELECT 1 FROM call WHERE session = ? AND state = 'parked' LIMIT 1`, session) !== undefined;
 }
@@ -99,7 +99,7 @@ function hasRun({ database, rows }: Transaction, session: string, run: string): 
   return found;
 }
 
-/** The earlier of absolute and idle expiry, for a session seen now. */
+/** Returns the earlier of absolute and idle expiry, for a session that is seen now. */
 export function expiryOf(session: SessionRow, now: number): number {
   return Math.min(session.expiresAt, now + session.idleMs);
 }

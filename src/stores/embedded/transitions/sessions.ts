@@ -33,7 +33,7 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
   }
   const existing = findSession(transaction, request.id);
   if (existing !== undefined) {
-    // The same request again after a lost answer; with another token it would take over a stranger's session.
+    // The same request again after a lost answer. Attack: with another token, the request would take over another caller's session.
     if (isTokenOf(existing, request.tokenDigest)) return { expiresAt: existing.expiresAt };
     throw planeError('SESSION_INVALID', { problem: 'its id is taken' });
   }
@@ -63,7 +63,7 @@ export function openSession(transaction: Transaction, request: OpenSessionReques
   return { expiresAt };
 }
 
-/** A delegated session must not outlive who could revoke it. */
+/** A delegated session must not outlive its delegator, which could revoke it. */
 function latestExpiry(transaction: Transaction, { id, delegatedBy }: OpenSessionRequest): number {
   if (delegatedBy === undefined) return Number.POSITIVE_INFINITY;
   const delegator = findSession(transaction, delegatedBy);
@@ -100,7 +100,7 @@ export function revokeSession(transaction: Transaction, request: RevokeSessionRe
   return 'revoked';
 }
 
-/** The session, those that it delegated to, and so on. */
+/** Returns the session, the sessions that it delegated to, and so on. */
 function withDelegates({ database }: Transaction, id: SessionId): SessionId[] {
   const found = database.all<{ id: SessionId }>(
     `WITH RECURSIVE found (id) AS (
@@ -154,7 +154,7 @@ export function endRun(transaction: Transaction, request: EndRunRequest): void {
   appendAdministration(transaction, { event: 'run.ended', detail: detailOfEnd(request) }, { session, run, identity });
 }
 
-/** Moves the epoch: queued calls of the run must not start. Tells whether there was such a run. */
+/** Ends a run. Moves the epoch, so that queued calls of the run do not start. Returns whether there was such a run. */
 export function dropRun(transaction: Transaction, { session, run }: RunRequest): boolean {
   const { database, lane, rows } = transaction;
   rows.dropSession(session);
@@ -166,7 +166,7 @@ export function dropRun(transaction: Transaction, { session, run }: RunRequest):
   return true;
 }
 
-/** Nobody claims a parked call, so nobody would notice that its session is over: the next reap looks at it. */
+/** No worker claims a parked call, so no worker would notice that its session has ended. The next reap then checks it. */
 function hurryParked(transaction: Transaction, session: SessionId): void {
   const parked = transaction.database.all<Pick<CallRow, 'seq' | 'keyId' | 'generation'>>(
     `SELECT seq, keyId, generation FROM call WHERE session = ? AND state = 'parked'`,

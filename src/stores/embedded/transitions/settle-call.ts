@@ -22,7 +22,7 @@ export function settleCall(transaction: Transaction, request: SettleRequest): Se
   return 'settled';
 }
 
-/** The same worker settles again because the answer was lost. Another outcome would be a second ending: fenced. */
+/** The same worker settles again, because the answer was lost. With another outcome it would be a second ending, and is fenced. */
 function isRepeated({ database }: Transaction, call: CallRow, request: SettleRequest): boolean {
   if (call.owner !== request.workerId || fenceOf(call) !== request.fence) return false;
   const kept = findOutcome(database, call.seq);

@@ -5,7 +5,7 @@ import { appendAudit } from './append-audit.ts';
 import { fenceOf, findOwnedCall } from './call-row.ts';
 import { findSession, sessionEnding } from './session-row.ts';
 
-/** A call that took two workers down with it is not given a third. */
+/** A call that was lost with two workers is not started by a third. */
 const MOST_LOST_STARTS = 2;
 
 export function startCall(transaction: Transaction, request: StartRequest): StartAnswer {
@@ -15,7 +15,7 @@ export function startCall(transaction: Transaction, request: StartRequest): Star
   if (call.deadline <= transaction.now) return { kind: 'expired' };
   const ending = sessionEnding(transaction, findSession(transaction, call.session), call.run);
   if (ending !== undefined) return { kind: 'session-ended', ending };
-  // The same lease asks again because the answer was lost: the mark is there already.
+  // The same lease asks again, because the answer was lost: the mark was already written.
   if (call.startFence === fenceOf(call)) return { kind: 'started', starts: call.starts };
   return refuseSecondStart(call, request) ?? markStarted(transaction, call, request);
 }

@@ -1,7 +1,7 @@
 import type { TakenReply, TakeRepliesRequest } from '../../../ports/call-store.ts';
 import type { Transaction } from '../transaction.ts';
 
-/** Does not wait; the store thread asks again when the caller got a reply. */
+/** Does not wait; the store thread runs it again when the caller got a reply. */
 export function takeReplies(
   { replies, now }: Transaction,
   { callerId, acknowledged }: TakeRepliesRequest,

@@ -19,7 +19,7 @@ export function createToken(transaction: Transaction, request: CreateTokenReques
   const { token, secretDigest, lifetimeMs } = request;
   const existing = findToken(transaction, token.id);
   if (existing !== undefined) {
-    // The same request again after a lost answer; with another secret it would take over somebody's token.
+    // The same request again after a lost answer. Attack: with another secret, the request would take over another owner's token.
     if (!isSecretOf(existing, secretDigest)) throw planeError('TOKEN_INVALID', { problem: TAKEN });
     return { kind: 'created', token: toToken(existing) };
   }
@@ -41,7 +41,7 @@ export function createToken(transaction: Transaction, request: CreateTokenReques
   return { kind: 'created', token: toToken(findToken(transaction, id)!) };
 }
 
-/** One that has ended goes before its time rather than that a new one is refused. */
+/** Deletes an ended token early, if there is one, rather than refuse a new token. */
 function makeRoom({ database, now }: Transaction): boolean {
   const kept = database.get<{ tokens: number }>('SELECT count(*) AS tokens FROM token')!.tokens;
   if (kept < TOKEN_LIMITS.mostTokens) return true;
@@ -88,7 +88,7 @@ export function revokeToken(transaction: Transaction, request: Request<'revokeTo
   if (row === undefined) return 'unknown';
   if (row.revokedAt !== null) return 'revoked';
   appendAdministration(transaction, recordOfRevokedToken(toToken(row), request));
-  // One that has expired before keeps its earlier end.
+  // A token that has already expired keeps its earlier end.
   database.run(
     'UPDATE token SET revokedAt = ?1, forgetAt = min(forgetAt, ?1 + ?2) WHERE id = ?3',
     now,
@@ -142,7 +142,7 @@ function findToken({ database, now }: Transaction, id: string): TokenRow | undef
   return database.get<TokenRow>('SELECT * FROM token WHERE id = ? AND forgetAt > ?', id, now);
 }
 
-/** In constant time: the answer must not tell how much of a guess was right. */
+/** Compares in constant time: the duration must not reveal how much of a guess was right. */
 function isSecretOf({ secretHash }: TokenRow, secretDigest: string): boolean {
   return timingSafeEqual(hashToken(secretDigest), secretHash);
 }

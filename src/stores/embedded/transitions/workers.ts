@@ -2,9 +2,9 @@ import type { WorkerId } from '../../../domain/ids.ts';
 import type { WorkerBeat, WorkerEntry } from '../../../ports/fleet-registry.ts';
 import type { Transaction } from '../transaction.ts';
 
-/** What a worker serves stands in a row of its own, behind the row of its beats: it can be large, and is written once. */
+/** What a worker serves has its own row, in addition to the row of its beats: it can be large, and is written once. */
 const SERVES = '/serves';
-/** It goes with the row of the beats. */
+/** The row of what a worker serves does not expire. It is deleted when its worker deregisters, or after the row of the beats is gone. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 export function registerWorker(
@@ -15,7 +15,7 @@ export function registerWorker(
   const write = 'INSERT OR REPLACE INTO worker VALUES (?, ?, ?)';
   database.run(write, worker.workerId, JSON.stringify(beat), now + Math.ceil(ttlMs));
   database.run(write, worker.workerId + SERVES, JSON.stringify({ modules, toolDigests, broken }), NEVER_MS);
-  // Left behind by workers that were killed.
+  // Delete the rows that killed workers left.
   database.run(
     `DELETE FROM worker WHERE expiresAt = ? AND replace(workerId, ?, '') NOT IN (SELECT workerId FROM worker)`,
     NEVER_MS,
